@@ -1,0 +1,78 @@
+// The words of a problem: which op, on which backend, in which storage type, and the sizes and demands that go with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gnntune {
+
+/// What is computed. The text forms are stored in databases and are stable for ever.
+enum class Op : std::int32_t {
+    spmm,          ///< Y[i,:] = sum over edges j->i of w_ij X[j,:]
+    sddmm,         ///< s_ij = <X_row[i,:], X[j,:]> for every edge j->i
+    spmm_grad,     ///< gradients of spmm with respect to X and w
+    edge_softmax,  ///< softmax over the edges of each row
+    gat,
+    gat_grad,
+    agnn,
+    agnn_grad,
+    gcn_norm,
+    coo_to_csr,
+    csr_to_csc,
+    sgt,
+};
+
+enum class Backend : std::int32_t { cpu, cuda };
+
+/// Storage type of features. Accumulation is always at least fp32.
+enum class DType : std::int32_t { f32, f16, bf16 };
+
+enum class Reduce : std::int32_t { sum, mean, max };
+
+/// `forward` uses A as given, `reversed` uses A transposed (what the backward pass of spmm needs).
+enum class Direction : std::int32_t { forward, reversed };
+
+std::string_view to_text(Op op);
+std::string_view to_text(Backend backend);
+std::string_view to_text(DType dtype);
+std::string_view to_text(Reduce reduce);
+std::string_view to_text(Direction direction);
+
+std::optional<Op> parse_op(std::string_view text);
+std::optional<Backend> parse_backend(std::string_view text);
+std::optional<DType> parse_dtype(std::string_view text);
+std::optional<Reduce> parse_reduce(std::string_view text);
+std::optional<Direction> parse_direction(std::string_view text);
+
+/// An op with its sizes. Two problems are the same row of the store exactly when they compare equal.
+struct Problem {
+    Op op = Op::spmm;
+    std::int32_t k = 0;      ///< feature dimension, >= 1
+    std::int32_t heads = 1;  ///< >= 1
+    DType dtype = DType::f32;
+    Reduce reduce = Reduce::sum;
+    bool weighted = false;  ///< edge weights take part
+    Direction direction = Direction::forward;
+
+    bool operator==(const Problem&) const = default;
+};
+
+/// Canonical text: "spmm k=64 f32 sum weighted forward" (heads only where it is not 1).
+std::string to_text(const Problem& problem);
+
+/// Throws ErrorKind::invalid_argument in words if k or heads are not positive.
+void validate(const Problem& problem);
+
+/// What the caller demands of the answer. Not part of a measurement's identity: one tuning answers all of them.
+struct Constraints {
+    double max_error = 0.0;      ///< largest normwise error allowed; 0 = exact variants only
+    bool allow_sampling = false;  ///< variants that drop edges by design may be chosen
+    bool deterministic = false;   ///< only variants that repeat bit for bit
+    std::size_t workspace_limit_bytes = SIZE_MAX;
+    double expected_calls = 1000.0;  ///< runs over which the cost of building formats is spread, > 0
+};
+
+}  // namespace gnntune
