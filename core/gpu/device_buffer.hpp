@@ -1,0 +1,82 @@
+// Owning device memory. Plain cudaMalloc: allocation belongs to preparing, never to running.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "core/common/host_vector.hpp"
+#include "core/gpu/cuda_check.hpp"
+
+namespace gnntune {
+
+/// `size()` elements of T in device memory, aligned to at least 256 bytes. Movable, not copyable. An empty buffer holds
+/// no memory. Allocation failure throws ErrorKind::out_of_memory and names the bytes asked for.
+template <typename T>
+class DeviceBuffer {
+    static_assert(std::is_trivially_copyable_v<T>, "device memory holds only trivially copyable types");
+
+public:
+    DeviceBuffer() = default;
+    explicit DeviceBuffer(std::size_t n) : size_(n) {
+        if (n == 0) return;
+        void* p = nullptr;
+        const cudaError_t status = cudaMalloc(&p, n * sizeof(T));
+        if (status == cudaErrorMemoryAllocation) {
+            (void)cudaGetLastError();
+            throw Error(ErrorKind::out_of_memory,
+                        "device memory: cannot allocate " + std::to_string(n * sizeof(T)) +
+                            " bytes; free memory on the GPU or use a smaller graph or feature dimension");
+        }
+        GNNTUNE_CUDA(status);
+        data_ = static_cast<T*>(p);
+    }
+    DeviceBuffer(DeviceBuffer&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+        if (this != &other) {
+            release();
+            data_ = std::exchange(other.data_, nullptr);
+            size_ = std::exchange(other.size_, 0);
+        }
+        return *this;
+    }
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+    ~DeviceBuffer() { release(); }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    std::size_t bytes() const { return size_ * sizeof(T); }
+
+    /// Copies `size()` elements from host memory; returns when the copy has been made.
+    void copy_from_host(const T* source) {
+        if (size_ > 0) GNNTUNE_CUDA(cudaMemcpy(data_, source, bytes(), cudaMemcpyHostToDevice));
+    }
+    /// Copies all elements to host memory; returns when the copy has been made.
+    HostVector<T> to_host() const {
+        HostVector<T> out(size_);
+        if (size_ > 0) GNNTUNE_CUDA(cudaMemcpy(out.data(), data_, bytes(), cudaMemcpyDeviceToHost));
+        return out;
+    }
+
+private:
+    void release() noexcept {
+        if (data_) GNNTUNE_CUDA_NOEXCEPT(cudaFree(data_));
+        data_ = nullptr;
+    }
+
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// Device copy of a host array.
+template <typename T>
+DeviceBuffer<T> to_device(const T* source, std::size_t n) {
+    DeviceBuffer<T> buffer(n);
+    buffer.copy_from_host(source);
+    return buffer;
+}
+
+}  // namespace gnntune
