@@ -1,0 +1,31 @@
+# Language level, warnings, and the CUDA language where it is wanted and found.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+find_program(GNNTUNE_CCACHE ccache)
+if(GNNTUNE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${GNNTUNE_CCACHE}")
+    set(CMAKE_CUDA_COMPILER_LAUNCHER "${GNNTUNE_CCACHE}")
+endif()
+
+include(cuda)
+
+# Interface target that every target of the project links: warnings, sanitizers, the source root as include root.
+add_library(gnntune_options INTERFACE)
+target_include_directories(gnntune_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(gnntune_options INTERFACE GNNTUNE_WITH_CUDA=$<BOOL:${GNNTUNE_WITH_CUDA}>)
+target_compile_options(gnntune_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-unknown-pragmas>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${GNNTUNE_WERROR}>>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
+if(GNNTUNE_SANITIZE)
+    target_compile_options(gnntune_options INTERFACE
+        $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNNTUNE_SANITIZE} -fno-omit-frame-pointer -g>)
+    target_link_options(gnntune_options INTERFACE -fsanitize=${GNNTUNE_SANITIZE})
+endif()

@@ -1,0 +1,20 @@
+# Options of the build and their defaults. Everything optional is on where gnntune is the top-level project.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, RelWithDebInfo" FORCE)
+endif()
+
+set(GNNTUNE_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where nvcc is found), ON or OFF")
+option(GNNTUNE_BUILD_TOOLS "Build the tuner and the gnntune program" ${PROJECT_IS_TOP_LEVEL})
+option(GNNTUNE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(GNNTUNE_INSTALL "Generate install rules" ${PROJECT_IS_TOP_LEVEL})
+option(GNNTUNE_STATIC_DEPS "Link SQLite, Boost, zlib and lzma statically, so that binaries can be carried elsewhere" OFF)
+option(GNNTUNE_FUZZ "Build the fuzz targets (clang only)" OFF)
+option(GNNTUNE_WERROR "Treat warnings as errors" OFF)
+set(GNNTUNE_SANITIZE "" CACHE STRING "Sanitizers for host code, for example address,undefined")
+
+# Programs in build/bin, libraries in build/lib.
+if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+    set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+    set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+endif()

@@ -1,0 +1,47 @@
+// A plan: a config bound to a graph and a problem, with its formats built. What an application runs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/graph/graph.hpp"
+#include "core/registry/registry.hpp"
+
+namespace gnntune {
+
+class Plan {
+public:
+    /// Builds what `config` needs on `graph`. May allocate and synchronise. The graph must outlive the plan.
+    /// Throws ErrorKind::unsupported or invalid_argument in words if the config cannot run this problem.
+    Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream);
+
+    /// Enqueues one run on `stream`: no allocation, no synchronisation, capturable. `workspace` has workspace_bytes()
+    /// bytes, 256-byte aligned, and belongs to this run until it has ended on the stream. Thread-safe.
+    void run(const Operands& operands, void* workspace, StreamHandle stream) const {
+        variant_->launch(state_.get(), operands, workspace, stream);
+    }
+
+    std::size_t workspace_bytes() const { return workspace_bytes_; }
+    const Config& config() const { return config_; }
+    const Variant& variant() const { return *variant_; }
+    const Problem& problem() const { return problem_; }
+    bool deterministic() const { return variant_->deterministic(config_.params); }
+    /// Building formats and per-plan data, as if nothing but the caller's arrays had existed. Microseconds of wall time.
+    double prepare_us() const { return prepare_us_; }
+    /// Memory held by the formats of this plan. Bytes.
+    std::size_t format_bytes() const { return format_bytes_; }
+
+private:
+    const Variant* variant_;
+    Config config_;
+    Problem problem_;
+    std::shared_ptr<const void> state_;
+    std::size_t workspace_bytes_ = 0;
+    std::size_t format_bytes_ = 0;
+    double prepare_us_ = 0;
+};
+
+/// The variant of `config` if this build has it and it can run `query`; throws in words otherwise.
+const Variant& resolve(const Registry& registry, const Query& query, const Config& config);
+
+}  // namespace gnntune

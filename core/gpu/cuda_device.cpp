@@ -1,0 +1,57 @@
+#include <cuda_runtime_api.h>
+
+#include "core/gpu/cuda_check.hpp"
+#include "core/registry/device.hpp"
+
+namespace gnntune {
+namespace {
+
+std::string version_text(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
+
+int cuda_device_count() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return count;
+}
+
+Device cuda_device(int ordinal) {
+    const int count = cuda_device_count();
+    if (ordinal < 0 || ordinal >= count) {
+        throw Error(ErrorKind::no_device, "CUDA device " + std::to_string(ordinal) + " was asked for, " +
+                                              std::to_string(count) +
+                                              " are usable here; check nvidia-smi, or use --device cpu");
+    }
+    cudaDeviceProp properties{};
+    int driver = 0;
+    int runtime = 0;
+    GNNTUNE_CUDA(cudaGetDeviceProperties(&properties, ordinal));
+    GNNTUNE_CUDA(cudaDriverGetVersion(&driver));
+    GNNTUNE_CUDA(cudaRuntimeGetVersion(&runtime));
+
+    Device d;
+    d.backend = Backend::cuda;
+    d.ordinal = ordinal;
+    d.compute_capability = properties.major * 10 + properties.minor;
+    d.multiprocessors = properties.multiProcessorCount;
+    d.l2_bytes = properties.l2CacheSize;
+    d.shared_memory_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
+    Environment& e = d.environment;
+    e.backend = Backend::cuda;
+    e.device_name = properties.name;
+    e.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    e.multiprocessors = properties.multiProcessorCount;
+    e.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+    e.l2_bytes = properties.l2CacheSize;
+    e.driver = version_text(driver);
+    e.cuda_runtime = version_text(runtime);
+    return d;
+}
+
+}  // namespace gnntune

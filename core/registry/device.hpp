@@ -1,0 +1,31 @@
+// What a variant may know about the processor it would run on.
+#pragma once
+
+#include <cstdint>
+
+#include "core/registry/measurement.hpp"
+#include "core/registry/op.hpp"
+
+namespace gnntune {
+
+/// One processor. `environment` is its identity in the store; the rest are limits that variants check.
+struct Device {
+    Backend backend = Backend::cpu;
+    std::int32_t ordinal = 0;                   ///< CUDA device index; 0 for the CPU
+    std::int32_t compute_capability = 0;        ///< 90 for 9.0; 0 for the CPU
+    std::int32_t multiprocessors = 0;           ///< SMs, or OpenMP threads
+    std::int64_t l2_bytes = 0;                  ///< L2, or last-level cache
+    std::int64_t shared_memory_per_block = 0;   ///< opt-in maximum; 0 for the CPU
+    Environment environment;
+};
+
+/// The host's processors, seen through OpenMP.
+Device cpu_device();
+
+/// Number of usable CUDA devices: 0 without a driver, without a GPU, or in a build without CUDA.
+int cuda_device_count();
+
+/// CUDA device `ordinal`. Throws ErrorKind::no_device in words if there is none.
+Device cuda_device(int ordinal);
+
+}  // namespace gnntune

@@ -1,0 +1,89 @@
+// Bridge between a variant's typed params struct and the untyped Params of databases and people.
+//
+// A params struct P has int members and names them once:
+//   static const std::vector<ParamField<P>>& fields();
+// From that follow text, parsing, validity of single values and enumeration of the whole space.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/common/error.hpp"
+#include "core/registry/config.hpp"
+
+namespace gnntune {
+
+/// One tuning parameter: its name, where it lives, the values it may take, and (for parameters that are words rather
+/// than numbers) a label for each value.
+template <typename P>
+struct ParamField {
+    std::string_view name;
+    int P::*member;
+    std::vector<int> values;
+    std::vector<std::string_view> labels = {};
+};
+
+template <typename P>
+Params to_params(const P& typed) {
+    Params out;
+    for (const auto& field : P::fields()) {
+        const int value = typed.*(field.member);
+        std::string text = std::to_string(value);
+        for (std::size_t i = 0; i < field.labels.size(); ++i) {
+            if (field.values[i] == value) text = field.labels[i];
+        }
+        out.set(std::string(field.name), std::move(text));
+    }
+    return out;
+}
+
+/// Typed params of `params`. Names left out keep the struct's default. Throws ErrorKind::invalid_argument for an unknown
+/// name or a value that the field does not list.
+template <typename P>
+P from_params(const Params& params) {
+    P out;
+    for (const auto& [name, text] : params.values()) {
+        const ParamField<P>* field = nullptr;
+        for (const auto& candidate : P::fields()) {
+            if (candidate.name == name) field = &candidate;
+        }
+        std::string known;
+        if (!field) {
+            for (const auto& f : P::fields()) known += (known.empty() ? "" : ", ") + std::string(f.name);
+            throw invalid_argument("unknown param '" + name + "'; expected " + (known.empty() ? "none" : known));
+        }
+        bool found = false;
+        for (std::size_t i = 0; i < field->values.size() && !found; ++i) {
+            const std::string word =
+                field->labels.empty() ? std::to_string(field->values[i]) : std::string(field->labels[i]);
+            known += (known.empty() ? "" : ", ") + word;
+            if (word == text) {
+                out.*(field->member) = field->values[i];
+                found = true;
+            }
+        }
+        if (!found) throw invalid_argument("param " + name + "=" + text + " is not one of " + known);
+    }
+    return out;
+}
+
+/// Every combination of field values, in field order, last field fastest. Not filtered for legality.
+template <typename P>
+std::vector<P> enumerate_params() {
+    std::vector<P> out{P{}};
+    for (const auto& field : P::fields()) {
+        std::vector<P> next;
+        for (const P& base : out) {
+            for (const int value : field.values) {
+                next.push_back(base);
+                next.back().*(field.member) = value;
+            }
+        }
+        out = std::move(next);
+    }
+    return out;
+}
+
+}  // namespace gnntune

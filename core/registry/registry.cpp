@@ -1,0 +1,113 @@
+#include "core/registry/registry.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/common/error.hpp"
+
+namespace gnntune {
+
+std::string_view to_text(Precision precision) {
+    switch (precision) {
+        case Precision::fp32: return "fp32";
+        case Precision::tf32: return "tf32";
+        case Precision::fp16: return "fp16";
+        case Precision::bf16: return "bf16";
+    }
+    return "?";
+}
+
+void Registry::add(const Variant& v) {
+    const bool complete = v.id && v.summary && v.applicable && v.space && v.default_params && v.valid &&
+                          v.deterministic && v.formats && v.prepare && v.workspace_bytes && v.launch && v.cost_terms;
+    if (!complete) {
+        throw invalid_argument(std::string("variant ") + (v.id ? v.id : "(no id)") +
+                               ": the record is incomplete; docs/adding-a-kernel.md lists its fields");
+    }
+    if (find(v.id)) throw invalid_argument(std::string("variant ") + v.id + " is registered twice; ids must be unique");
+    const auto place = std::upper_bound(variants_.begin(), variants_.end(), v, [](const Variant& a, const Variant& b) {
+        return std::string_view(a.id) < b.id;
+    });
+    variants_.insert(place, v);
+}
+
+void Registry::add(const FormatBuilder& builder) {
+    if (find_format(builder.id, builder.backend)) {
+        throw invalid_argument(std::string("format ") + builder.id + " is registered twice for one backend");
+    }
+    formats_.push_back(builder);
+}
+
+const Variant* Registry::find(std::string_view id) const {
+    for (const Variant& v : variants_) {
+        if (id == v.id) return &v;
+    }
+    return nullptr;
+}
+
+const FormatBuilder* Registry::find_format(std::string_view id, Backend backend) const {
+    for (const FormatBuilder& f : formats_) {
+        if (id == f.id && backend == f.backend) return &f;
+    }
+    return nullptr;
+}
+
+Verdict Registry::applicable(const Variant& v, const Query& query) const {
+    if (v.op != query.problem.op) return Verdict::no("computes " + std::string(to_text(v.op)));
+    if (v.backend != query.device->backend) return Verdict::no("runs on " + std::string(to_text(v.backend)));
+    if (v.backend == Backend::cuda && query.device->compute_capability < v.min_compute_capability) {
+        return Verdict::no("needs compute capability " + std::to_string(v.min_compute_capability / 10) + "." +
+                           std::to_string(v.min_compute_capability % 10) + ", this device has " +
+                           query.device->environment.compute_capability);
+    }
+    return v.applicable(query);
+}
+
+Config Registry::default_config(const Query& query, const Constraints& constraints) const {
+    const Variant* best = nullptr;
+    Params best_params;
+    std::string refusals;
+    for (const Variant& v : variants_) {
+        if (v.op != query.problem.op || v.backend != query.device->backend || v.approximate) continue;
+        if (v.precision != Precision::fp32 && constraints.max_error <= 0) continue;
+        const Verdict verdict = applicable(v, query);
+        if (!verdict) {
+            refusals += std::string("; ") + v.id + ": " + verdict.reason;
+            continue;
+        }
+        const Params params = v.default_params(query);
+        if (constraints.deterministic && !v.deterministic(params)) {
+            refusals += std::string("; ") + v.id + ": not deterministic";
+            continue;
+        }
+        if (best && best->default_rank <= v.default_rank) continue;
+        best = &v;
+        best_params = params;
+    }
+    if (!best) {
+        throw unsupported("no variant of this build can do " + to_text(query.problem) + " on " +
+                          std::string(to_text(query.device->backend)) + refusals);
+    }
+    return {best->id, best_params};
+}
+
+Work work_of(const Query& query, std::int64_t distinct_cols) {
+    const Problem& p = query.problem;
+    const double row_bytes = 4.0 * p.k * p.heads;
+    Work work;
+    work.a_bytes = static_cast<double>(query.m) * (p.weighted ? 8.0 : 4.0) + 4.0 * (static_cast<double>(query.n_rows) + 1);
+    work.gather_min_bytes = static_cast<double>(distinct_cols) * row_bytes;
+    // A gathered row is moved in 32-byte sectors.
+    const double sector_bytes = 32.0 * static_cast<double>((static_cast<std::int64_t>(row_bytes) + 31) / 32);
+    work.gather_max_bytes = static_cast<double>(query.m) * sector_bytes;
+    work.flops = 2.0 * static_cast<double>(query.m) * p.k * p.heads;
+    switch (p.op) {
+        case Op::sddmm:
+            work.out_bytes = static_cast<double>(query.n_rows) * row_bytes + 4.0 * static_cast<double>(query.m);
+            break;
+        default: work.out_bytes = static_cast<double>(query.n_rows) * row_bytes; break;
+    }
+    return work;
+}
+
+}  // namespace gnntune

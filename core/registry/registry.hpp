@@ -1,0 +1,35 @@
+// All variants and format builders of a build. Filled once at start by the generated register_all(), then read-only:
+// every const member function may be called from many threads.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/registry/variant.hpp"
+
+namespace gnntune {
+
+class Registry {
+public:
+    /// Throws ErrorKind::invalid_argument if the record is incomplete or its id stands already.
+    void add(const Variant& variant);
+    void add(const FormatBuilder& builder);
+
+    const std::vector<Variant>& variants() const { return variants_; }
+    /// The variant of that id, or null.
+    const Variant* find(std::string_view id) const;
+    const FormatBuilder* find_format(std::string_view id, Backend backend) const;
+
+    /// Applicability including what every variant shares: op, backend, compute capability.
+    Verdict applicable(const Variant& variant, const Query& query) const;
+
+    /// The config used when nothing is known: the op's first applicable exact variant in the order of
+    /// `default_rank`, with its default params. Throws ErrorKind::unsupported listing the refusals if there is none.
+    Config default_config(const Query& query, const Constraints& constraints) const;
+
+private:
+    std::vector<Variant> variants_;  // sorted by id
+    std::vector<FormatBuilder> formats_;
+};
+
+}  // namespace gnntune
