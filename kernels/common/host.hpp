@@ -1,0 +1,83 @@
+// Small things that the host side of many variants shares.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string>
+
+#include "core/registry/variant.hpp"
+
+namespace gnntune::kernels {
+
+/// Widest vector (4, 2 or 1 floats), at most `wanted`, with which rows of `k` floats at these pointers can be accessed.
+/// Null pointers do not count.
+inline int vector_width(std::int32_t k, std::initializer_list<const void*> pointers, int wanted = 4) {
+    int width = wanted;
+    while (width > 1) {
+        bool fits = k % width == 0;
+        for (const void* p : pointers) {
+            fits = fits && reinterpret_cast<std::uintptr_t>(p) % (sizeof(float) * static_cast<std::size_t>(width)) == 0;
+        }
+        if (fits) break;
+        width /= 2;
+    }
+    return width;
+}
+
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+inline std::int32_t next_power_of_two(std::int32_t x) {
+    std::int32_t p = 1;
+    while (p < x) p *= 2;
+    return p;
+}
+
+/// Refuses what no spmm or sddmm variant of plain fp32 kind does. Empty verdict: nothing against it.
+inline Verdict require_plain_fp32_sum(const Query& q) {
+    if (q.problem.dtype != DType::f32) {
+        return Verdict::no("stores fp32 only, " + std::string(to_text(q.problem.dtype)) + " was asked for");
+    }
+    if (q.problem.reduce != Reduce::sum) {
+        return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
+    }
+    if (q.problem.heads != 1) return Verdict::no("has no heads; fold them into k");
+    return Verdict::yes();
+}
+
+/// Refuses a grid that CUDA cannot launch. `blocks` counts along x.
+inline Verdict require_grid(std::int64_t blocks) {
+    if (blocks > std::numeric_limits<std::int32_t>::max()) {
+        return Verdict::no("would need " + std::to_string(blocks) + " thread blocks, more than 2^31-1");
+    }
+    return Verdict::yes();
+}
+
+/// Terms of a kernel that gathers one row of the dense operand per edge and writes every result row once.
+/// `index_bytes` is what it reads of the graph.
+inline CostTerms gather_cost(const Query& q, double index_bytes) {
+    const double row_bytes = 4.0 * q.problem.k * q.problem.heads;
+    const double gather = static_cast<double>(q.m) * row_bytes;
+    const double out = static_cast<double>(q.n_rows) * row_bytes;
+    const double compulsory = std::min(static_cast<double>(std::min(q.n_cols, q.m)) * row_bytes, gather);
+    double expected = compulsory;
+    if (q.features && q.device && q.problem.direction == Direction::forward) {
+        const double hit =
+            expected_l2_hit_rate(q.features->counts, static_cast<std::int64_t>(row_bytes), q.device->l2_bytes);
+        expected = std::max(static_cast<double>(q.features->distinct_cols) * row_bytes, gather * (1.0 - hit));
+    }
+    CostTerms terms;
+    terms.dram_bytes = index_bytes + expected + out;
+    terms.l2_bytes = index_bytes + gather + out;
+    terms.flops = 2.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads;
+    return terms;
+}
+
+/// Bytes of a CSR or COO graph with the weights that the problem uses.
+inline double csr_bytes(const Query& q) {
+    return static_cast<double>(q.m) * (q.problem.weighted ? 8.0 : 4.0) + 4.0 * (static_cast<double>(q.n_rows) + 1);
+}
+inline double coo_bytes(const Query& q) { return static_cast<double>(q.m) * (q.problem.weighted ? 12.0 : 8.0); }
+
+}  // namespace gnntune::kernels

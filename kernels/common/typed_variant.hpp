@@ -1,0 +1,55 @@
+// Record functions that follow from a typed params struct, so that a variant states only what is its own.
+//
+// P has fields() (core/registry/param_fields.hpp) and two static functions:
+//   static Verdict legal(const Query&, const P&)   whether these params may be launched on this problem
+//   static P defaults(const Query&)                O(1), always legal
+#pragma once
+
+#include <vector>
+
+#include "core/graph/formats.hpp"
+#include "core/registry/param_fields.hpp"
+#include "core/registry/variant.hpp"
+
+namespace gnntune::kernels {
+
+template <typename P>
+std::vector<Params> typed_space(const Query& query) {
+    std::vector<Params> out;
+    for (const P& p : enumerate_params<P>()) {
+        if (P::legal(query, p)) out.push_back(to_params(p));
+    }
+    return out;
+}
+
+template <typename P>
+Params typed_default(const Query& query) {
+    return to_params(P::defaults(query));
+}
+
+template <typename P>
+Verdict typed_valid(const Query& query, const Params& params) {
+    try {
+        return P::legal(query, from_params<P>(params));
+    } catch (const Error& e) {
+        return Verdict::no(e.what());
+    }
+}
+
+/// Fills in the parts of a record that follow from P.
+template <typename P>
+void set_typed_params(Variant& v) {
+    v.space = &typed_space<P>;
+    v.default_params = &typed_default<P>;
+    v.valid = &typed_valid<P>;
+}
+
+/// For variants without workspace.
+inline std::size_t no_workspace(const void*) { return 0; }
+inline bool always_deterministic(const Params&) { return true; }
+inline bool never_deterministic(const Params&) { return false; }
+inline std::vector<std::string_view> needs_csr(const Params&) { return {kFormatCsr}; }
+inline std::vector<std::string_view> needs_coo(const Params&) { return {kFormatCoo}; }
+inline std::vector<std::string_view> needs_coo_sorted(const Params&) { return {kFormatCooSorted}; }
+
+}  // namespace gnntune::kernels

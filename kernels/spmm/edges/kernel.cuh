@@ -1,0 +1,141 @@
+// spmm.edges: y[i, :] = sum over edges e of row i of w_e x[col_e, :], equal edges per group whatever the degrees.
+//
+// Layout   row_ptr [n_rows + 1]; row_idx, col_idx [m] sorted by row; edge_id [m] or null; edge_weight [m] or null;
+//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
+// Work     grid.x walks chunks of edges, grid.y the feature tiles (slow); block -> groups of `lanes` threads,
+//          group -> `chunk` consecutive edges, lane -> ITEMS vectors of VEC features.
+// Data     Ids and weights of UNROLL edges come with 16-byte loads (chunks start at multiples of 32 edges), then
+//          UNROLL * ITEMS independent gathers per lane. A row's sum stays in registers until the row ends.
+//          A row that lies inside one chunk is stored; one that crosses chunks is added with vector reductions into
+//          zeroed memory: zero_kernel clears exactly those rows, and the empty ones, beforehand.
+// Atomics  at most two rows per chunk. A row over three or more chunks is added in no fixed order: not deterministic.
+// Needs    chunk a multiple of 32 and of UNROLL; lanes a power of two up to 32; grid.y <= 65535.
+#pragma once
+
+#include "kernels/common/vec.cuh"
+
+namespace gnntune::spmm_edges {
+
+using kernels::Vec;
+
+/// A row needs zeroing if no chunk stores it whole: it is empty or lies in more than one chunk.
+__device__ __forceinline__ bool needs_zero(std::int32_t begin, std::int32_t end, std::int32_t chunk) {
+    return begin == end || begin / chunk != (end - 1) / chunk;
+}
+
+// One thread per VEC features of a row.
+template <int VEC>
+__global__ void zero_kernel(const std::int32_t* __restrict__ row_ptr, float* __restrict__ y, std::int32_t n_rows,
+                            std::int32_t k, std::int32_t chunk, int lanes) {
+    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
+    if (row >= n_rows || !needs_zero(__ldg(row_ptr + row), __ldg(row_ptr + row + 1), chunk)) return;
+    Vec<VEC> nothing;
+    kernels::zero(nothing);
+    for (int f = lane * VEC; f < k; f += lanes * VEC) {
+        // Plain stores: the reductions that follow find these lines in L2.
+        float* out = y + row * k + f;
+#pragma unroll
+        for (int i = 0; i < VEC; ++i) out[i] = nothing.v[i];
+    }
+}
+
+/// Loads UNROLL ints or floats from `p + e`, with 16-byte loads where the array allows and nothing is beyond `m`.
+template <int UNROLL, typename T>
+__device__ __forceinline__ void load_run(const T* __restrict__ p, std::int64_t e, std::int64_t m, bool aligned,
+                                         T (&out)[UNROLL], T otherwise) {
+    static_assert(sizeof(T) == 4 && UNROLL % 4 == 0, "runs are loaded as whole 16-byte vectors of 4-byte elements");
+    if (aligned && e + UNROLL <= m) {
+#pragma unroll
+        for (int u = 0; u < UNROLL; u += 4) {
+            const int4 t = __ldg(reinterpret_cast<const int4*>(p + e + u));
+            const int bits[4] = {t.x, t.y, t.z, t.w};
+#pragma unroll
+            for (int i = 0; i < 4; ++i) out[u + i] = reinterpret_cast<const T&>(bits[i]);
+        }
+    } else {
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) out[u] = e + u < m ? __ldg(p + e + u) : otherwise;
+    }
+}
+
+template <int VEC, int ITEMS>
+__device__ __forceinline__ void flush(float* __restrict__ y, std::int32_t row, std::int32_t k, int f0, int step,
+                                      bool shared_row, Vec<VEC> (&acc)[ITEMS]) {
+    float* out = y + static_cast<std::int64_t>(row) * k;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        if (f0 + i * step < k) {
+            if (shared_row) {
+                kernels::reduce_add(out + f0 + i * step, acc[i]);
+            } else {
+                kernels::store_streaming(out + f0 + i * step, acc[i]);
+            }
+        }
+        kernels::zero(acc[i]);
+    }
+}
+
+template <int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
+__global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std::int32_t* __restrict__ col_idx,
+                             const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
+                             const float* __restrict__ x, float* __restrict__ y, std::int64_t m, std::int32_t k,
+                             std::int32_t chunk, int lanes, bool ids_aligned, bool weights_aligned) {
+    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const std::int64_t group = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
+    const std::int64_t begin = group * chunk;
+    if (begin >= m) return;
+    const std::int64_t end = min(begin + chunk, m);
+    const int step = lanes * VEC;
+    const int f0 = static_cast<int>(blockIdx.y) * step * ITEMS + lane * VEC;
+
+    Vec<VEC> acc[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
+
+    std::int32_t row = __ldg(row_idx + begin);
+    // Whether another chunk adds to the row that is being summed.
+    bool shared_row = begin > 0 && __ldg(row_idx + begin - 1) == row;
+    for (std::int64_t e = begin; e < end; e += UNROLL) {
+        std::int32_t rows[UNROLL];
+        std::int32_t cols[UNROLL];
+        float w[UNROLL];
+        Vec<VEC> value[UNROLL][ITEMS];
+        load_run(col_idx, e, end, ids_aligned, cols, -1);
+        load_run(row_idx, e, end, ids_aligned, rows, -1);
+        if constexpr (WEIGHTED) {
+            if (edge_id) {
+                std::int32_t ids[UNROLL];
+                load_run(edge_id, e, end, ids_aligned, ids, -1);
+#pragma unroll
+                for (int u = 0; u < UNROLL; ++u) w[u] = ids[u] >= 0 ? __ldg(edge_weight + ids[u]) : 0.0F;
+            } else {
+                load_run(edge_weight, e, end, weights_aligned, w, 0.0F);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) {
+            const float* source = x + static_cast<std::int64_t>(cols[u]) * k;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                kernels::zero(value[u][i]);
+                if (cols[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load<VEC>(source + f0 + i * step);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) {
+            if (cols[u] < 0) break;
+            if (rows[u] != row) {
+                flush(y, row, k, f0, step, shared_row, acc);
+                shared_row = false;
+                row = rows[u];
+            }
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], WEIGHTED ? w[u] : 1.0F, value[u][i]);
+        }
+    }
+    shared_row = shared_row || (end < m && __ldg(row_idx + end) == row);
+    flush(y, row, k, f0, step, shared_row, acc);
+}
+
+}  // namespace gnntune::spmm_edges

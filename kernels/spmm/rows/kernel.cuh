@@ -1,0 +1,71 @@
+// spmm.rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :]
+//
+// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
+//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
+// Work     grid.x walks the rows, grid.y the feature tiles (slow, so that a slice of x stays in L2);
+//          block -> blockDim.x / lanes groups, group -> one row, lane -> ITEMS vectors of VEC features.
+// Data     Per step a group reads UNROLL column ids and weights (one address per group: broadcast, L1), then issues
+//          UNROLL * ITEMS independent gathers per lane, then multiplies. y is written once, past L2's retained lines.
+// Shared   none.  Atomics: none; every row is summed in edge order, so results repeat bit for bit.
+// Needs    lanes a power of two up to 32; grid.y <= 65535.
+#pragma once
+
+#include "kernels/common/vec.cuh"
+
+namespace gnntune::spmm_rows {
+
+using kernels::Vec;
+
+template <int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
+__global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
+                            const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
+                            const float* __restrict__ x, float* __restrict__ y, std::int32_t n_rows, std::int32_t k,
+                            int lanes) {
+    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const int groups = static_cast<int>(blockDim.x) / lanes;
+    const std::int64_t row =
+        static_cast<std::int64_t>(blockIdx.x) * groups + static_cast<int>(threadIdx.x) / lanes;
+    if (row >= n_rows) return;
+    const int step = lanes * VEC;
+    const int f0 = static_cast<int>(blockIdx.y) * step * ITEMS + lane * VEC;
+
+    Vec<VEC> acc[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
+
+    const std::int32_t end = __ldg(row_ptr + row + 1);
+    for (std::int32_t e = __ldg(row_ptr + row); e < end; e += UNROLL) {
+        std::int32_t col[UNROLL];
+        float w[UNROLL];
+        Vec<VEC> value[UNROLL][ITEMS];
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) {
+            const bool here = e + u < end;
+            col[u] = here ? __ldg(col_idx + e + u) : -1;
+            w[u] = 1.0F;
+            if (WEIGHTED && here) w[u] = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e + u) : e + u));
+        }
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) {
+            const float* source = x + static_cast<std::int64_t>(col[u]) * k;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                kernels::zero(value[u][i]);
+                if (col[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load<VEC>(source + f0 + i * step);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) {
+            if (e + u >= end) break;  // a missing edge must not turn an infinite weight into NaN
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], w[u], value[u][i]);
+        }
+    }
+    float* out = y + row * k;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        if (f0 + i * step < k) kernels::store_streaming(out + f0 + i * step, acc[i]);
+    }
+}
+
+}  // namespace gnntune::spmm_rows

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/registry/param_fields.hpp"
+#include "core/registry/variant.hpp"
+
+namespace gnntune::spmm_rows {
+
+/// A group of `lanes` threads owns one row and a tile of lanes * items * vec features.
+struct RowsParams {
+    int lanes = 8;            ///< threads per row
+    int vec = 4;              ///< floats per load
+    int items = 1;            ///< loads per lane and edge
+    int unroll = 4;           ///< edges whose gathers are in flight together
+    int warps_per_block = 4;
+
+    bool operator==(const RowsParams&) const = default;
+    static const std::vector<ParamField<RowsParams>>& fields();
+    static Verdict legal(const Query& query, const RowsParams& params);
+    static RowsParams defaults(const Query& query);
+};
+
+}  // namespace gnntune::spmm_rows

@@ -1,0 +1,86 @@
+#include "core/graph/graph.hpp"
+#include "kernels/common/tiles.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm/rows/launch.hpp"
+
+namespace gnntune {
+namespace spmm_rows {
+
+const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
+    static const std::vector<ParamField<RowsParams>> kFields{
+        {"lanes", &RowsParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"vec", &RowsParams::vec, {1, 2, 4}},
+        {"items", &RowsParams::items, {1, 2}},
+        {"unroll", &RowsParams::unroll, {4, 8}},
+        {"warps_per_block", &RowsParams::warps_per_block, {4, 8}},
+    };
+    return kFields;
+}
+
+Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
+    if (p.vec != kernels::vector_width(q.problem.k, {})) {
+        return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
+    }
+    // Two block shapes for the default unrolling only: they differ by less than the others.
+    if (p.warps_per_block != 4 && p.unroll != 4) return Verdict::no("warps_per_block is searched with unroll=4 only");
+    const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
+    if (!tile) return tile;
+    return kernels::require_grid(kernels::ceil_div(q.n_rows, p.warps_per_block * 32 / p.lanes));
+}
+
+RowsParams RowsParams::defaults(const Query& q) {
+    RowsParams p;
+    p.vec = kernels::vector_width(q.problem.k, {});
+    p.lanes = std::min(32, kernels::next_power_of_two(q.problem.k) / p.vec);
+    if (p.lanes < 1) p.lanes = 1;
+    return p;
+}
+
+namespace {
+
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    RowsParams params;
+    std::int32_t k;
+    bool weighted;
+};
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    return std::make_shared<State>(
+        State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
+              from_params<RowsParams>(c.params), c.query.problem.k, c.query.problem.weighted});
+}
+
+void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
+    const auto& s = *static_cast<const State*>(state);
+    launch(*s.csr, s.params, s.k, s.weighted, operands, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<RowsParams>(params);
+    const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
+    return kernels::gather_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+}
+
+}  // namespace
+}  // namespace spmm_rows
+
+void register_spmm_rows(Registry& registry) {
+    Variant v;
+    v.id = "spmm.rows";
+    v.summary = "a group of lanes per row, 128-bit gathers, several in flight, no atomics";
+    v.op = Op::spmm;
+    v.backend = Backend::cuda;
+    v.default_rank = 20;
+    v.applicable = &kernels::require_plain_fp32_sum;
+    kernels::set_typed_params<spmm_rows::RowsParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &spmm_rows::prepare;
+    v.workspace_bytes = &kernels::no_workspace;
+    v.launch = &spmm_rows::run;
+    v.cost_terms = &spmm_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
