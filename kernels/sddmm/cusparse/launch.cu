@@ -1,0 +1,85 @@
+#include "kernels/sddmm/cusparse/launch.hpp"
+
+#include "core/gpu/device_buffer.hpp"
+#include "kernels/common/cusparse.hpp"
+#include "kernels/common/permute.cuh"
+
+namespace gnntune::sddmm_cusparse {
+
+struct Plan {
+    std::shared_ptr<const CsrFormat> csr;
+    std::int32_t k = 0;
+    std::size_t buffer_bytes = 0;
+};
+
+namespace {
+
+constexpr std::size_t kAlign = 256;
+constexpr float kOne = 1.0F;
+constexpr float kZero = 0.0F;
+constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+std::size_t align_up(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+// x as its own transpose: a row-major [n_cols, k] array is a column-major [k, n_cols] matrix.
+kernels::DnMat transposed(const CsrFormat& g, std::int32_t k, const float* x) {
+    cusparseDnMatDescr_t d = nullptr;
+    GNNTUNE_CUSPARSE(cusparseCreateDnMat(&d, k, g.n_cols, k, const_cast<float*>(x), CUDA_R_32F, CUSPARSE_ORDER_COL));
+    return kernels::DnMat(d);
+}
+
+kernels::SpMat describe(const CsrFormat& g, float* values) {
+    cusparseSpMatDescr_t d = nullptr;
+    GNNTUNE_CUSPARSE(cusparseCreateCsr(&d, g.n_rows, g.n_cols, g.m, const_cast<std::int32_t*>(g.row_ptr),
+                                       const_cast<std::int32_t*>(g.col_idx), values, CUSPARSE_INDEX_32I,
+                                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    return kernels::SpMat(d);
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::int32_t k, StreamHandle stream_handle) {
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    auto plan = std::make_shared<Plan>();
+    plan->csr = std::move(csr);
+    plan->k = k;
+    DeviceBuffer<float> nowhere(1);  // sizes alone decide the buffer
+    const kernels::SpMat out = describe(*plan->csr, nowhere.data());
+    const kernels::DnMat a = kernels::row_major(plan->csr->n_rows, k, nowhere.data());
+    const kernels::DnMat b = transposed(*plan->csr, k, nowhere.data());
+    const kernels::CusparseLease handle(stream);
+    GNNTUNE_CUSPARSE(cusparseSDDMM_bufferSize(handle.get(), kPlain, kPlain, &kOne, a.get(), b.get(), &kZero, out.get(),
+                                              CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT, &plan->buffer_bytes));
+    return plan;
+}
+
+std::size_t workspace_bytes(const Plan& p) {
+    const std::size_t values = p.csr->edge_id ? align_up(static_cast<std::size_t>(p.csr->m) * sizeof(float)) : 0;
+    return values + align_up(p.buffer_bytes);
+}
+
+void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    const CsrFormat& g = *p.csr;
+    auto* free_space = static_cast<unsigned char*>(workspace);
+    float* values = o.y;
+    if (g.edge_id) {
+        values = reinterpret_cast<float*>(free_space);
+        free_space += align_up(static_cast<std::size_t>(g.m) * sizeof(float));
+    }
+    // With beta = 0 cuSPARSE 12.6 still multiplies what it finds in the output: a NaN there would survive.
+    GNNTUNE_CUDA(cudaMemsetAsync(values, 0, static_cast<std::size_t>(g.m) * sizeof(float), stream));
+    const kernels::SpMat out = describe(g, values);
+    const kernels::DnMat a = kernels::row_major(g.n_rows, p.k, o.x_row);
+    const kernels::DnMat b = transposed(g, p.k, o.x);
+    const kernels::CusparseLease handle(stream);
+    GNNTUNE_CUSPARSE(cusparseSDDMM(handle.get(), kPlain, kPlain, &kOne, a.get(), b.get(), &kZero, out.get(), CUDA_R_32F,
+                                   CUSPARSE_SDDMM_ALG_DEFAULT, free_space));
+    if (g.edge_id) {
+        kernels::scatter_values<<<kernels::permute_blocks(g.m), kernels::kPermuteThreads, 0, stream>>>(
+            values, g.edge_id, g.m, o.y);
+        GNNTUNE_CUDA(cudaGetLastError());
+    }
+}
+
+}  // namespace gnntune::sddmm_cusparse

@@ -1,0 +1,63 @@
+#include "core/graph/graph.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/sddmm/cusparse/launch.hpp"
+
+namespace gnntune {
+namespace sddmm_cusparse {
+namespace {
+
+struct NoParams {
+    static const std::vector<ParamField<NoParams>>& fields() {
+        static const std::vector<ParamField<NoParams>> kFields;
+        return kFields;
+    }
+    static Verdict legal(const Query&, const NoParams&) { return Verdict::yes(); }
+    static NoParams defaults(const Query&) { return {}; }
+};
+
+Verdict applicable(const Query& q) {
+    if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
+    if (q.problem.weighted) return Verdict::no("cusparseSDDMM does not multiply by edge weights");
+    return kernels::require_plain_fp32_sum(q);
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream), c.query.problem.k,
+                     c.stream);
+}
+
+std::size_t workspace(const void* state) { return workspace_bytes(*static_cast<const Plan*>(state)); }
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params&) {
+    CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) + 8.0 * static_cast<double>(q.m));
+    terms.launches = 2;
+    return terms;
+}
+
+}  // namespace
+}  // namespace sddmm_cusparse
+
+void register_sddmm_cusparse(Registry& registry) {
+    Variant v;
+    v.id = "sddmm.cusparse";
+    v.summary = "cusparseSDDMM over CSR";
+    v.op = Op::sddmm;
+    v.backend = Backend::cuda;
+    v.default_rank = 50;
+    v.applicable = &sddmm_cusparse::applicable;
+    kernels::set_typed_params<sddmm_cusparse::NoParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &sddmm_cusparse::prepare;
+    v.workspace_bytes = &sddmm_cusparse::workspace;
+    v.launch = &sddmm_cusparse::run;
+    v.cost_terms = &sddmm_cusparse::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

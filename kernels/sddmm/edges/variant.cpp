@@ -1,0 +1,86 @@
+#include "core/graph/graph.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/sddmm/edges/launch.hpp"
+
+namespace gnntune {
+namespace sddmm_edges {
+
+const std::vector<ParamField<EdgesParams>>& EdgesParams::fields() {
+    static const std::vector<ParamField<EdgesParams>> kFields{
+        {"lanes", &EdgesParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"vec", &EdgesParams::vec, {1, 2, 4}},
+        {"unroll", &EdgesParams::unroll, {1, 2, 4}},
+    };
+    return kFields;
+}
+
+Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
+    if (p.vec != kernels::vector_width(q.problem.k, {})) {
+        return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
+    }
+    const std::int64_t vectors = kernels::ceil_div(q.problem.k, p.vec);
+    if (p.lanes > kernels::next_power_of_two(static_cast<std::int32_t>(vectors))) {
+        return Verdict::no("more lanes than the " + std::to_string(vectors) + " vectors of a row");
+    }
+    if (std::int64_t{p.lanes} * 8 < std::min<std::int64_t>(vectors, 32)) {
+        return Verdict::no("too few lanes for the " + std::to_string(vectors) + " vectors of a row");
+    }
+    return kernels::require_grid(kernels::ceil_div(q.m, std::int64_t{128 / p.lanes} * p.unroll));
+}
+
+EdgesParams EdgesParams::defaults(const Query& q) {
+    EdgesParams p;
+    p.vec = kernels::vector_width(q.problem.k, {});
+    p.lanes = std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, p.vec))));
+    return p;
+}
+
+namespace {
+
+struct State {
+    std::shared_ptr<const CooFormat> coo;
+    EdgesParams params;
+    std::int32_t k;
+    bool weighted;
+};
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    return std::make_shared<State>(
+        State{c.graph.format_as<CooFormat>(kFormatCoo, c.query.problem.direction, c.stream),
+              from_params<EdgesParams>(c.params), c.query.problem.k, c.query.problem.weighted});
+}
+
+void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
+    const auto& s = *static_cast<const State*>(state);
+    launch(*s.coo, s.params, s.k, s.weighted, operands, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params&) {
+    CostTerms terms = kernels::gather_cost(q, kernels::coo_bytes(q) + 4.0 * static_cast<double>(q.m));
+    terms.l2_bytes += 4.0 * static_cast<double>(q.m) * q.problem.k;
+    return terms;
+}
+
+}  // namespace
+}  // namespace sddmm_edges
+
+void register_sddmm_edges(Registry& registry) {
+    Variant v;
+    v.id = "sddmm.edges";
+    v.summary = "a group of lanes per edge, 128-bit loads, shuffle reduction";
+    v.op = Op::sddmm;
+    v.backend = Backend::cuda;
+    v.default_rank = 10;
+    v.applicable = &kernels::require_plain_fp32_sum;
+    kernels::set_typed_params<sddmm_edges::EdgesParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_coo;
+    v.prepare = &sddmm_edges::prepare;
+    v.workspace_bytes = &kernels::no_workspace;
+    v.launch = &sddmm_edges::run;
+    v.cost_terms = &sddmm_edges::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

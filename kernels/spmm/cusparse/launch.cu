@@ -1,0 +1,131 @@
+// Descriptors are made for each run: they are small host objects, and a plan may run on many streams at once.
+// A preprocessed plan is the exception: cuSPARSE ties the preprocessed buffer to the matrix descriptor, so the plan keeps
+// both and its runs take turns on the host.
+#include "kernels/spmm/cusparse/launch.hpp"
+
+#include "core/gpu/device_buffer.hpp"
+#include "kernels/common/cusparse.hpp"
+#include "kernels/common/permute.cuh"
+
+namespace gnntune::spmm_cusparse {
+
+struct Plan {
+    std::shared_ptr<const CsrFormat> csr;
+    std::shared_ptr<const CooFormat> coo;
+    CusparseParams params;
+    std::int32_t k = 0;
+    bool weighted = false;
+    DeviceBuffer<float> ones;  // values of an unweighted graph
+    std::size_t buffer_bytes = 0;
+    // Preprocessed plans only.
+    kernels::SpMat matrix;
+    DeviceBuffer<unsigned char> buffer;
+    mutable std::mutex turn;
+
+    std::int32_t n_rows() const { return csr ? csr->n_rows : coo->n_rows; }
+    std::int32_t n_cols() const { return csr ? csr->n_cols : coo->n_cols; }
+    std::int64_t m() const { return csr ? csr->m : coo->m; }
+    const std::int32_t* edge_id() const { return csr ? csr->edge_id : coo->edge_id; }
+};
+
+namespace {
+
+constexpr std::size_t kAlign = 256;
+constexpr float kOne = 1.0F;
+constexpr float kZero = 0.0F;
+
+std::size_t align_up(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+bool permutes(const Plan& p) { return p.weighted && p.edge_id(); }
+
+kernels::SpMat describe(const Plan& p, const float* values) {
+    cusparseSpMatDescr_t d = nullptr;
+    auto* v = const_cast<float*>(values);
+    if (p.csr) {
+        GNNTUNE_CUSPARSE(cusparseCreateCsr(&d, p.csr->n_rows, p.csr->n_cols, p.csr->m,
+                                           const_cast<std::int32_t*>(p.csr->row_ptr),
+                                           const_cast<std::int32_t*>(p.csr->col_idx), v, CUSPARSE_INDEX_32I,
+                                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    } else {
+        GNNTUNE_CUSPARSE(cusparseCreateCoo(&d, p.coo->n_rows, p.coo->n_cols, p.coo->m,
+                                           const_cast<std::int32_t*>(p.coo->row_idx),
+                                           const_cast<std::int32_t*>(p.coo->col_idx), v, CUSPARSE_INDEX_32I,
+                                           CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    }
+    return kernels::SpMat(d);
+}
+
+cusparseSpMMAlg_t algorithm(const Plan& p) { return static_cast<cusparseSpMMAlg_t>(p.params.alg); }
+
+}  // namespace
+
+std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CooFormat> coo,
+                                      const CusparseParams& params, std::int32_t k, bool weighted,
+                                      StreamHandle stream_handle) {
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    auto plan = std::make_shared<Plan>();
+    plan->csr = std::move(csr);
+    plan->coo = std::move(coo);
+    plan->params = params;
+    plan->k = k;
+    plan->weighted = weighted;
+    if (!weighted) {
+        plan->ones = DeviceBuffer<float>(static_cast<std::size_t>(plan->m()));
+        kernels::fill_ones<<<kernels::permute_blocks(plan->m()), kernels::kPermuteThreads, 0, stream>>>(
+            plan->ones.data(), plan->m());
+        GNNTUNE_CUDA(cudaGetLastError());
+    }
+    // The sizes alone decide the buffer; any non-null addresses do for the operands that are not here yet.
+    DeviceBuffer<float> nowhere(1);
+    const float* values = weighted ? nowhere.data() : plan->ones.data();
+    kernels::SpMat matrix = describe(*plan, values);
+    const kernels::DnMat x = kernels::row_major(plan->n_cols(), k, nowhere.data());
+    const kernels::DnMat y = kernels::row_major(plan->n_rows(), k, nowhere.data());
+    const kernels::CusparseLease handle(stream);
+    constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    GNNTUNE_CUSPARSE(cusparseSpMM_bufferSize(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero,
+                                             y.get(), CUDA_R_32F, algorithm(*plan), &plan->buffer_bytes));
+    if (params.preprocess != 0) {
+        plan->buffer = DeviceBuffer<unsigned char>(std::max<std::size_t>(plan->buffer_bytes, 16));
+        GNNTUNE_CUSPARSE(cusparseSpMM_preprocess(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero,
+                                                 y.get(), CUDA_R_32F, algorithm(*plan), plan->buffer.data()));
+        plan->matrix = std::move(matrix);
+    }
+    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
+    return plan;
+}
+
+std::size_t workspace_bytes(const Plan& p) {
+    const std::size_t weights = permutes(p) ? align_up(static_cast<std::size_t>(p.m()) * sizeof(float)) : 0;
+    return weights + (p.params.preprocess != 0 ? 0 : align_up(p.buffer_bytes));
+}
+
+void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    auto* free_space = static_cast<unsigned char*>(workspace);
+    const float* values = p.weighted ? o.edge_weight : p.ones.data();
+    if (permutes(p)) {
+        auto* permuted = reinterpret_cast<float*>(free_space);
+        free_space += align_up(static_cast<std::size_t>(p.m()) * sizeof(float));
+        kernels::gather_values<<<kernels::permute_blocks(p.m()), kernels::kPermuteThreads, 0, stream>>>(
+            o.edge_weight, p.edge_id(), p.m(), permuted);
+        GNNTUNE_CUDA(cudaGetLastError());
+        values = permuted;
+    }
+    const kernels::DnMat x = kernels::row_major(p.n_cols(), p.k, o.x);
+    const kernels::DnMat y = kernels::row_major(p.n_rows(), p.k, o.y);
+    const kernels::CusparseLease handle(stream);
+    constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    if (p.params.preprocess != 0) {
+        const std::lock_guard lock(p.turn);
+        GNNTUNE_CUSPARSE(cusparseSpMatSetValues(p.matrix.get(), const_cast<float*>(values)));
+        GNNTUNE_CUSPARSE(cusparseSpMM(handle.get(), kPlain, kPlain, &kOne, p.matrix.get(), x.get(), &kZero, y.get(),
+                                      CUDA_R_32F, algorithm(p), const_cast<unsigned char*>(p.buffer.data())));
+        return;
+    }
+    const kernels::SpMat matrix = describe(p, values);
+    GNNTUNE_CUSPARSE(cusparseSpMM(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero, y.get(),
+                                  CUDA_R_32F, algorithm(p), free_space));
+}
+
+}  // namespace gnntune::spmm_cusparse

@@ -1,0 +1,97 @@
+#include "core/graph/graph.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm/cusparse/launch.hpp"
+
+namespace gnntune {
+namespace spmm_cusparse {
+
+const std::vector<ParamField<CusparseParams>>& CusparseParams::fields() {
+    static const std::vector<ParamField<CusparseParams>> kFields{
+        {"alg",
+         &CusparseParams::alg,
+         {kDefault, kCsrAlg1, kCsrAlg2, kCsrAlg3, kCooAlg1, kCooAlg2, kCooAlg3, kCooAlg4},
+         {"default", "csr_alg1", "csr_alg2", "csr_alg3", "coo_alg1", "coo_alg2", "coo_alg3", "coo_alg4"}},
+        {"preprocess", &CusparseParams::preprocess, {0, 1}},
+    };
+    return kFields;
+}
+
+Verdict CusparseParams::legal(const Query&, const CusparseParams& p) {
+    if (p.preprocess != 0 && p.alg != kCsrAlg1 && p.alg != kCsrAlg3) {
+        return Verdict::no("preprocessing has an effect for csr_alg1 and csr_alg3 only");
+    }
+    return Verdict::yes();
+}
+
+CusparseParams CusparseParams::defaults(const Query&) { return {}; }
+
+namespace {
+
+Verdict applicable(const Query& q) {
+    if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
+    return kernels::require_plain_fp32_sum(q);
+}
+
+// From cuSPARSE's documentation; the conformance suite repeats what is promised here.
+bool deterministic(const Params& params) {
+    const auto p = from_params<CusparseParams>(params);
+    return p.alg == kCooAlg2 || p.alg == kCsrAlg3;
+}
+
+std::vector<std::string_view> formats(const Params& params) {
+    return {from_params<CusparseParams>(params).coo() ? kFormatCooSorted : kFormatCsr};
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const auto params = from_params<CusparseParams>(c.params);
+    const Problem& problem = c.query.problem;
+    std::shared_ptr<const CsrFormat> csr;
+    std::shared_ptr<const CooFormat> coo;
+    if (params.coo()) {
+        coo = c.graph.format_as<CooFormat>(kFormatCooSorted, problem.direction, c.stream);
+    } else {
+        csr = c.graph.format_as<CsrFormat>(kFormatCsr, problem.direction, c.stream);
+    }
+    return make_plan(std::move(csr), std::move(coo), params, problem.k, problem.weighted, c.stream);
+}
+
+std::size_t workspace(const void* state) { return workspace_bytes(*static_cast<const Plan*>(state)); }
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<CusparseParams>(params);
+    CostTerms terms = kernels::gather_cost(q, (p.coo() ? kernels::coo_bytes(q) : kernels::csr_bytes(q)) +
+                                                  (q.problem.weighted ? 0.0 : 4.0 * static_cast<double>(q.m)));
+    // csr_alg2 and the COO algorithms scale the result in a pass of their own.
+    const bool scales = p.alg != kCsrAlg1 && p.alg != kCsrAlg3;
+    terms.launches = scales ? 3 : p.preprocess != 0 ? 1 : 2;
+    if (scales) terms.dram_bytes += 4.0 * static_cast<double>(q.n_rows) * q.problem.k;
+    return terms;
+}
+
+}  // namespace
+}  // namespace spmm_cusparse
+
+void register_spmm_cusparse(Registry& registry) {
+    Variant v;
+    v.id = "spmm.cusparse";
+    v.summary = "cusparseSpMM, row-major operands, algorithm and preprocessing as params";
+    v.op = Op::spmm;
+    v.backend = Backend::cuda;
+    v.default_rank = 50;
+    v.applicable = &spmm_cusparse::applicable;
+    kernels::set_typed_params<spmm_cusparse::CusparseParams>(v);
+    v.deterministic = &spmm_cusparse::deterministic;
+    v.formats = &spmm_cusparse::formats;
+    v.prepare = &spmm_cusparse::prepare;
+    v.workspace_bytes = &spmm_cusparse::workspace;
+    v.launch = &spmm_cusparse::run;
+    v.cost_terms = &spmm_cusparse::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
