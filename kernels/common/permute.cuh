@@ -9,21 +9,21 @@ namespace gnntune::kernels {
 inline constexpr int kPermuteThreads = 256;
 
 /// out[e] = in[edge_id[e]]
-__global__ inline void gather_values(const float* __restrict__ in, const std::int32_t* __restrict__ edge_id,
+[[maybe_unused]] static __global__ void gather_values(const float* __restrict__ in, const std::int32_t* __restrict__ edge_id,
                                      std::int64_t m, float* __restrict__ out) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
     if (e < m) out[e] = in[edge_id[e]];
 }
 
 /// out[edge_id[e]] = in[e]
-__global__ inline void scatter_values(const float* __restrict__ in, const std::int32_t* __restrict__ edge_id,
+[[maybe_unused]] static __global__ void scatter_values(const float* __restrict__ in, const std::int32_t* __restrict__ edge_id,
                                       std::int64_t m, float* __restrict__ out) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
     if (e < m) out[edge_id[e]] = in[e];
 }
 
 /// out[e] = 1
-__global__ inline void fill_ones(float* __restrict__ out, std::int64_t m) {
+[[maybe_unused]] static __global__ void fill_ones(float* __restrict__ out, std::int64_t m) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
     if (e < m) out[e] = 1.0F;
 }

@@ -67,8 +67,6 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
         values = reinterpret_cast<float*>(free_space);
         free_space += align_up(static_cast<std::size_t>(g.m) * sizeof(float));
     }
-    // With beta = 0 cuSPARSE 12.6 still multiplies what it finds in the output: a NaN there would survive.
-    GNNTUNE_CUDA(cudaMemsetAsync(values, 0, static_cast<std::size_t>(g.m) * sizeof(float), stream));
     const kernels::SpMat out = describe(g, values);
     const kernels::DnMat a = kernels::row_major(g.n_rows, p.k, o.x_row);
     const kernels::DnMat b = transposed(g, p.k, o.x);

@@ -1,0 +1,23 @@
+// Building blocks of the CPU variants: function versions per instruction set and rows of floats.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+/// Compiles a function once per instruction set; the loader picks. Vectorised loops need no intrinsics so.
+#define GNNTUNE_TARGET_CLONES __attribute__((target_clones("avx512f", "arch=haswell", "default")))
+#else
+#define GNNTUNE_TARGET_CLONES
+#endif
+
+namespace gnntune::kernels {
+
+/// acc[f] += w * x[f] for f in [0, count)
+__attribute__((always_inline)) inline void axpy(float* __restrict__ acc, float w, const float* __restrict__ x,
+                                                std::int32_t count) {
+#pragma omp simd
+    for (std::int32_t f = 0; f < count; ++f) acc[f] += w * x[f];
+}
+
+}  // namespace gnntune::kernels

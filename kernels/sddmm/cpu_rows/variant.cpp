@@ -1,0 +1,90 @@
+// sddmm.cpu_rows: y[id_e] = w_e <x_row[i, :], x[col_e, :]> for the edges e of row i.
+//
+// Work     threads take blocks of rows as they become free; the row operand stays in cache while its edges are walked.
+// Order    each dot product is summed in a fixed order: repeats bit for bit on one machine.
+#include <algorithm>
+
+#include "core/graph/graph.hpp"
+#include "kernels/common/cpu.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace sddmm_cpu_rows {
+namespace {
+
+struct CpuRowsParams {
+    int row_block = 64;  ///< rows that a thread takes at once
+
+    static const std::vector<ParamField<CpuRowsParams>>& fields() {
+        static const std::vector<ParamField<CpuRowsParams>> kFields{
+            {"row_block", &CpuRowsParams::row_block, {16, 64, 256}}};
+        return kFields;
+    }
+    static Verdict legal(const Query&, const CpuRowsParams&) { return Verdict::yes(); }
+    static CpuRowsParams defaults(const Query&) { return {}; }
+};
+
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    std::int32_t row_block;
+    std::int32_t k;
+    bool weighted;
+};
+
+GNNTUNE_TARGET_CLONES
+void rows(const CsrFormat& g, const float* weight, const float* x_row, const float* x, float* y, std::int32_t k,
+          std::int32_t first, std::int32_t last) {
+    for (std::int32_t i = first; i < last; ++i) {
+        const float* a = x_row + static_cast<std::int64_t>(i) * k;
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+            const float* b = x + static_cast<std::int64_t>(g.col_idx[e]) * k;
+            float sum = 0.0F;
+#pragma omp simd reduction(+ : sum)
+            for (std::int32_t f = 0; f < k; ++f) sum += a[f] * b[f];
+            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
+            y[id] = weight ? weight[id] * sum : sum;
+        }
+    }
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    return std::make_shared<State>(
+        State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
+              from_params<CpuRowsParams>(c.params).row_block, c.query.problem.k, c.query.problem.weighted});
+}
+
+void run(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const float* weight = s.weighted ? o.edge_weight : nullptr;
+    const std::int32_t n = s.csr->n_rows;
+#pragma omp parallel for schedule(dynamic)
+    for (std::int32_t first = 0; first < n; first += s.row_block) {
+        rows(*s.csr, weight, o.x_row, o.x, o.y, s.k, first, std::min(n, first + s.row_block));
+    }
+}
+
+CostTerms cost_terms(const Query& q, const Params&) { return kernels::gather_cost(q, kernels::csr_bytes(q)); }
+
+}  // namespace
+}  // namespace sddmm_cpu_rows
+
+void register_sddmm_cpu_rows(Registry& registry) {
+    Variant v;
+    v.id = "sddmm.cpu_rows";
+    v.summary = "OpenMP over blocks of rows, vectorised dot products";
+    v.op = Op::sddmm;
+    v.backend = Backend::cpu;
+    v.default_rank = 10;
+    v.applicable = &kernels::require_plain_fp32_sum;
+    kernels::set_typed_params<sddmm_cpu_rows::CpuRowsParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &sddmm_cpu_rows::prepare;
+    v.workspace_bytes = &kernels::no_workspace;
+    v.launch = &sddmm_cpu_rows::run;
+    v.cost_terms = &sddmm_cpu_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

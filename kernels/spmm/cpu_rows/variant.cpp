@@ -1,0 +1,108 @@
+// spmm.cpu_rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], rows shared out among OpenMP threads.
+//
+// Work     threads take blocks of rows as they become free; a row's tile of features stays in cache while its edges are
+//          walked; the inner loop over features is vectorised.
+// Data     Q_A once per feature tile, one row of x per edge. y is written through the accumulation itself.
+// Order    every row is summed in edge order: repeats bit for bit.
+#include <algorithm>
+
+#include "core/graph/graph.hpp"
+#include "kernels/common/cpu.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace spmm_cpu_rows {
+namespace {
+
+struct CpuRowsParams {
+    int tile = 64;       ///< features that are accumulated together
+    int row_block = 64;  ///< rows that a thread takes at once
+
+    static const std::vector<ParamField<CpuRowsParams>>& fields() {
+        static const std::vector<ParamField<CpuRowsParams>> kFields{
+            {"tile", &CpuRowsParams::tile, {16, 64, 256}},
+            {"row_block", &CpuRowsParams::row_block, {16, 64, 256}},
+        };
+        return kFields;
+    }
+    static Verdict legal(const Query& q, const CpuRowsParams& p) {
+        if (p.tile > 16 && p.tile / 4 >= q.problem.k) {
+            return Verdict::no("a tile of " + std::to_string(p.tile) + " features is wider than k needs");
+        }
+        return Verdict::yes();
+    }
+    static CpuRowsParams defaults(const Query& q) {
+        CpuRowsParams p;
+        if (q.problem.k <= 16) p.tile = 16;
+        return p;
+    }
+};
+
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    CpuRowsParams params;
+    std::int32_t k;
+    bool weighted;
+};
+
+GNNTUNE_TARGET_CLONES
+void rows(const CsrFormat& g, const float* edge_weight, const float* x, float* y, std::int32_t k, std::int32_t first,
+          std::int32_t last, std::int32_t tile) {
+    for (std::int32_t f = 0; f < k; f += tile) {
+        const std::int32_t width = std::min(tile, k - f);
+        for (std::int32_t i = first; i < last; ++i) {
+            float* out = y + static_cast<std::int64_t>(i) * k + f;
+            std::fill(out, out + width, 0.0F);
+            for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+                const float w = edge_weight ? edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
+                kernels::axpy(out, w, x + static_cast<std::int64_t>(g.col_idx[e]) * k + f, width);
+            }
+        }
+    }
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    return std::make_shared<State>(
+        State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
+              from_params<CpuRowsParams>(c.params), c.query.problem.k, c.query.problem.weighted});
+}
+
+void run(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const float* weight = s.weighted ? o.edge_weight : nullptr;
+    const std::int32_t n = s.csr->n_rows;
+    const std::int32_t block = s.params.row_block;
+#pragma omp parallel for schedule(dynamic)
+    for (std::int32_t first = 0; first < n; first += block) {
+        rows(*s.csr, weight, o.x, o.y, s.k, first, std::min(n, first + block), s.params.tile);
+    }
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto tiles = kernels::ceil_div(q.problem.k, from_params<CpuRowsParams>(params).tile);
+    return kernels::gather_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+}
+
+}  // namespace
+}  // namespace spmm_cpu_rows
+
+void register_spmm_cpu_rows(Registry& registry) {
+    Variant v;
+    v.id = "spmm.cpu_rows";
+    v.summary = "OpenMP over blocks of rows, vectorised feature tiles";
+    v.op = Op::spmm;
+    v.backend = Backend::cpu;
+    v.default_rank = 10;
+    v.applicable = &kernels::require_plain_fp32_sum;
+    kernels::set_typed_params<spmm_cpu_rows::CpuRowsParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &spmm_cpu_rows::prepare;
+    v.workspace_bytes = &kernels::no_workspace;
+    v.launch = &spmm_cpu_rows::run;
+    v.cost_terms = &spmm_cpu_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
