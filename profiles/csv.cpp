@@ -1,0 +1,80 @@
+#include "profiles/csv.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::store {
+namespace {
+
+void write_field(std::ostream& out, std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+        out << text;
+        return;
+    }
+    out << '"';
+    for (const char c : text) {
+        if (c == '"') out << '"';
+        out << c;
+    }
+    out << '"';
+}
+
+/// Shortest digits that read back as the same double; plain notation, which every spreadsheet takes.
+void write_real(std::ostream& out, double value) {
+    char buffer[64];
+    const bool plain = value == 0 || (std::abs(value) >= 1e-4 && std::abs(value) < 1e15);
+    const auto end = plain ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+                           : std::to_chars(buffer, buffer + sizeof buffer, value);
+    out.write(buffer, end.ptr - buffer);
+}
+
+void write_query(Statement& rows, std::ostream& out) {
+    const int columns = rows.columns();
+    for (int c = 0; c < columns; ++c) {
+        if (c > 0) out << ',';
+        write_field(out, rows.column_name(c));
+    }
+    out << '\n';
+    while (rows.step()) {
+        for (int c = 0; c < columns; ++c) {
+            if (c > 0) out << ',';
+            if (rows.is_real(c)) {
+                write_real(out, rows.real(c));
+            } else {
+                write_field(out, rows.view(c));
+            }
+        }
+        out << '\n';
+    }
+}
+
+}  // namespace
+
+void write_best_csv(const Store& store, std::ostream& out) {
+    Statement rows = store.database().prepare("SELECT * FROM best", "exporting the best configs");
+    write_query(rows, out);
+}
+
+void write_measurements_csv(const Store& store, std::optional<std::int64_t> run, std::ostream& out) {
+    if (run) {
+        Statement known = store.database().prepare("SELECT 1 FROM run WHERE id = ?", "looking for a run");
+        if (!known.bind(*run).step()) {
+            throw invalid_argument("no run " + std::to_string(*run) + " in " + store.path().string() +
+                                   "; `select * from runs` lists them");
+        }
+    }
+    Statement rows = store.database().prepare(
+        "SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, dtype, reduce, policy, "
+        "clock, config, variant_version, status, reason, median_us, q1_us, q3_us, samples, sm_clock_mhz, prepare_us, "
+        "workspace_bytes, max_error, device_name AS device, driver, cuda_runtime AS cuda, taken_at, git_commit AS 'commit' "
+        "FROM measurement JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id "
+        "JOIN environment ON environment.id = environment_id JOIN run ON run.id = run_id "
+        "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY measurement.id", "exporting measurements");
+    rows.bind(run);
+    write_query(rows, out);
+}
+
+}  // namespace gnntune::store

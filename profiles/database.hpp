@@ -1,0 +1,170 @@
+// RAII over SQLite: a connection, its statements and its transactions. The only header that names sqlite3 types.
+//
+// Thread-safety: a Database and everything made from it belong to one thread at a time. Threads and processes that work
+// on the same file open one Database each; SQLite locks between them. Never carry one across fork().
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace gnntune::store {
+
+/// How a file is opened.
+enum class Access {
+    read_write_create,  ///< created if it is missing
+    read_only,          ///< never writes to the file; SQLite may put its -wal and -shm files beside it
+    immutable,          ///< nobody writes while it is open; no locks, no side files: for read-only media
+};
+
+namespace detail {
+/// The handle and what error messages need. Shared, so that no statement outlives its connection.
+struct Connection {
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    explicit Connection(std::filesystem::path file) : path(std::move(file)) {}
+    ~Connection();
+
+    sqlite3* handle = nullptr;
+    std::filesystem::path path;
+};
+}  // namespace detail
+
+/// A compiled statement. Every error is thrown as ErrorKind::database and names the file, what was being done (the
+/// `doing` of Database::prepare) and SQLite's own words.
+class Statement {
+public:
+    Statement(Statement&&) noexcept;
+    Statement& operator=(Statement&&) noexcept;
+    ~Statement();
+
+    /// Resets the statement and binds all its parameters in order: integers, bool, floating point, text, nullptr,
+    /// or an optional of these.
+    template <class... T>
+    Statement& bind(const T&... values) {
+        rewind(static_cast<int>(sizeof...(T)));
+        int index = 0;
+        (put_value(++index, values), ...);
+        return *this;
+    }
+
+    /// True while there is a row to read.
+    bool step();
+    /// Steps to the end and resets: for statements whose rows do not matter.
+    void run();
+
+    std::int64_t integer(int column) const;
+    std::int32_t integer32(int column) const { return static_cast<std::int32_t>(integer(column)); }
+    bool boolean(int column) const { return integer(column) != 0; }
+    double real(int column, double if_null = 0) const;
+    std::string text(int column) const { return std::string(view(column)); }
+    /// Valid until the next step, bind or destruction.
+    std::string_view view(int column) const;
+    bool is_null(int column) const;
+    bool is_real(int column) const;
+
+    int columns() const;
+    std::string_view column_name(int column) const;
+
+private:
+    friend class Database;
+    Statement(std::shared_ptr<detail::Connection> connection, std::string_view sql, std::string_view doing);
+
+    void rewind(int parameters);
+    void put(int index, std::int64_t value);
+    void put(int index, double value);
+    void put(int index, std::string_view value);
+    void put_null(int index);
+
+    template <class T>
+    void put_value(int index, const T& value) {
+        if constexpr (std::same_as<T, std::nullptr_t>) {
+            put_null(index);
+        } else if constexpr (std::integral<T>) {
+            put(index, static_cast<std::int64_t>(value));
+        } else if constexpr (std::floating_point<T>) {
+            put(index, static_cast<double>(value));
+        } else {
+            put(index, std::string_view(value));
+        }
+    }
+    template <class T>
+    void put_value(int index, const std::optional<T>& value) {
+        value ? put_value(index, *value) : put_null(index);
+    }
+
+    std::shared_ptr<detail::Connection> connection_;
+    sqlite3_stmt* handle_ = nullptr;
+    std::string doing_;
+};
+
+class Database {
+public:
+    /// Opens `path` with a busy timeout of five seconds. With Access::read_only it falls back to Access::immutable where
+    /// SQLite cannot make its side files (a read-only directory or medium). Throws ErrorKind::database in words if the
+    /// file is missing (unless it is to be created), is not a SQLite file, or cannot be opened.
+    static Database open(const std::filesystem::path& path, Access access);
+
+    /// `doing` completes the sentence "<file>: while <doing>: ...".
+    Statement prepare(std::string_view sql, std::string_view doing) const;
+    /// Runs a script of any number of statements.
+    void execute(const std::string& sql, std::string_view doing) const;
+    /// First column of the first row of a query that has one.
+    std::int64_t integer(std::string_view sql, std::string_view doing) const;
+    std::string text(std::string_view sql, std::string_view doing) const;
+
+    std::int64_t last_insert_id() const;
+    bool in_transaction() const;
+    /// True if the file cannot be written through this connection.
+    bool is_read_only() const;
+    /// Copies the whole committed content to `target`, which must not exist.
+    void copy_to(const std::filesystem::path& target) const;
+
+    const std::filesystem::path& path() const { return connection_->path; }
+    Access access() const { return access_; }
+
+private:
+    Database(std::shared_ptr<detail::Connection> connection, Access access)
+        : connection_(std::move(connection)), access_(access) {}
+
+    std::shared_ptr<detail::Connection> connection_;
+    Access access_;
+};
+
+/// A write transaction: takes the write lock at once (waiting for the busy timeout), rolls back unless committed.
+class Transaction {
+public:
+    explicit Transaction(const Database& database);
+    Transaction(Transaction&& other) noexcept : database_(other.database_) { other.database_.reset(); }
+    Transaction& operator=(Transaction&&) = delete;
+    ~Transaction();
+
+    /// Throws ErrorKind::database if it cannot be committed (disk full, ...); it is rolled back then.
+    void commit();
+
+private:
+    std::optional<Database> database_;
+};
+
+/// Undoes what was written since it was made, inside a transaction of someone else, unless released.
+class Savepoint {
+public:
+    explicit Savepoint(const Database& database);
+    Savepoint(const Savepoint&) = delete;
+    Savepoint& operator=(const Savepoint&) = delete;
+    ~Savepoint();
+    void release();
+
+private:
+    const Database& database_;
+    bool open_ = true;
+};
+
+}  // namespace gnntune::store

@@ -1,0 +1,115 @@
+#include "profiles/file_system.hpp"
+
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Magic {
+    unsigned long number;
+    std::string_view name;
+};
+// From statfs(2) and the headers of the file systems that it does not list.
+constexpr std::array kNetworkFileSystems{
+    Magic{0x6969, "NFS"},        Magic{0x517b, "SMB"},        Magic{0xff534d42, "CIFS"}, Magic{0xfe534d42, "SMB2"},
+    Magic{0x65735546, "FUSE"},   Magic{0x0bd00bd0, "Lustre"}, Magic{0x00c36400, "Ceph"}, Magic{0x01021997, "9P"},
+    Magic{0x5346414f, "AFS"},    Magic{0x6b414653, "kAFS"},   Magic{0x73757245, "Coda"}, Magic{0x47504653, "GPFS"},
+    Magic{0x19830326, "BeeGFS"}, Magic{0x7461636f, "OCFS2"},  Magic{0x01161970, "GFS2"}, Magic{0xaad7aaea, "PanFS"},
+};
+
+struct Signature {
+    std::string_view start;
+    std::string_view name;
+};
+constexpr std::array kSignatures{
+    Signature{std::string_view("\x1f\x8b", 2), "a gzip file"},
+    Signature{std::string_view("PK\x03\x04", 4), "a zip or npz file"},
+    Signature{std::string_view("\x89HDF", 4), "an HDF5 file"},
+    Signature{std::string_view("\x7f" "ELF", 4), "a program or library"},
+    Signature{std::string_view("\x93NUMPY", 6), "a NumPy file"},
+    Signature{std::string_view("\xfd" "7zXZ", 5), "an xz file"},
+    Signature{std::string_view("%%MatrixMarket"), "a Matrix Market file"},
+};
+
+std::string_view what_starts_with(std::string_view head) {
+    for (const auto& signature : kSignatures) {
+        if (head.starts_with(signature.start)) return signature.name;
+    }
+    const bool text = std::all_of(head.begin(), head.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte >= 0x20 && byte < 0x7f) || c == '\n' || c == '\r' || c == '\t';
+    });
+    return text ? "a text file" : "a file of unknown kind";
+}
+
+const char* variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value ? value : nullptr;
+}
+
+}  // namespace
+
+fs::path default_user_database() {
+    if (const char* path = variable("GNNTUNE_DB")) return path;
+    if (const char* data = variable("XDG_DATA_HOME")) return fs::path(data) / "gnntune" / "user.db";
+    if (const char* home = variable("HOME")) return fs::path(home) / ".local" / "share" / "gnntune" / "user.db";
+    throw database_error("no place for the user's database: set GNNTUNE_DB, XDG_DATA_HOME or HOME");
+}
+
+std::optional<std::string_view> network_file_system(unsigned long magic) {
+    for (const auto& known : kNetworkFileSystems) {
+        if (known.number == magic) return known.name;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string_view> network_file_system_of(const fs::path& path) {
+    struct statfs info {};
+    const fs::path folder = fs::absolute(path).parent_path();
+    if (::statfs(folder.c_str(), &info) != 0) return std::nullopt;
+    // Some magics have the sign bit of a 32-bit f_type.
+    return network_file_system(static_cast<unsigned long>(info.f_type) & 0xffffffffUL);
+}
+
+std::optional<std::string> not_sqlite_complaint(const fs::path& path, bool may_create) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (!fs::exists(status)) {
+        if (may_create) return std::nullopt;
+        return path.string() + ": no such database; `gnntune tune --db` creates one";
+    }
+    if (fs::is_directory(status)) return path.string() + ": expected a gnntune database, found a folder";
+    if (!fs::is_regular_file(status)) return path.string() + ": expected a gnntune database, found no regular file";
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return path.string() + ": the database may not be read by this user";
+    char bytes[16] = {};
+    file.read(bytes, sizeof bytes);
+    const std::string_view head(bytes, static_cast<std::size_t>(file.gcount()));
+    if (head == std::string_view("SQLite format 3\0", 16)) return std::nullopt;
+    if (head.empty()) {
+        if (may_create) return std::nullopt;
+        return path.string() + ": expected a gnntune database, found an empty file";
+    }
+    return path.string() + ": expected a gnntune database (SQLite), found " + std::string(what_starts_with(head));
+}
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+}  // namespace gnntune::store

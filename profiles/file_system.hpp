@@ -1,0 +1,29 @@
+// What the store asks of the file system: where databases live, whether locks can be trusted, what a foreign file is.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gnntune::store {
+
+/// The database of this user: $GNNTUNE_DB, else $XDG_DATA_HOME/gnntune/user.db, else ~/.local/share/gnntune/user.db.
+/// Reads the environment only; Store::open makes the missing folders of this path when it writes.
+/// Throws ErrorKind::database if neither of the three variables is set. Not safe beside setenv in another thread.
+std::filesystem::path default_user_database();
+
+/// Name of a file system that is shared over a network or served by a user process, from the magic number of statfs(2):
+/// shared memory and locks, which WAL needs, cannot be trusted there. Nothing for local ones.
+std::optional<std::string_view> network_file_system(unsigned long magic);
+/// The same for the folder that holds `path`; nothing if it cannot be asked.
+std::optional<std::string_view> network_file_system_of(const std::filesystem::path& path);
+
+/// A sentence that says why `path` cannot be a SQLite file and what it is instead; nothing if it may be one.
+/// A missing file and an empty file are complaints unless `may_create`.
+std::optional<std::string> not_sqlite_complaint(const std::filesystem::path& path, bool may_create);
+
+/// "2026-11-21T09:30:00Z"
+std::string utc_now();
+
+}  // namespace gnntune::store

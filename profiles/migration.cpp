@@ -1,0 +1,82 @@
+#include "profiles/migration.hpp"
+
+#include <fmt/format.h>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::int64_t user_version(const Database& database) {
+    return database.integer("PRAGMA user_version", "reading its schema number");
+}
+
+std::int64_t application_id(const Database& database) {
+    return database.integer("PRAGMA application_id", "reading its application id");
+}
+
+bool is_blank(const Database& database) {
+    return database.integer("SELECT count(*) FROM sqlite_schema", "reading its schema") == 0;
+}
+
+fs::path backup_path(const fs::path& path, std::int64_t version) {
+    const std::string base = fmt::format("{}.schema-{}.backup", path.string(), version);
+    fs::path candidate = base;
+    for (int i = 2; fs::exists(candidate); ++i) candidate = fmt::format("{}.{}", base, i);
+    return candidate;
+}
+
+}  // namespace
+
+int schema_version(std::span<const Migration> migrations) { return migrations.empty() ? 0 : migrations.back().version; }
+
+void require_known(const Database& database, std::span<const Migration> migrations) {
+    const std::string path = database.path().string();
+    const std::int64_t id = application_id(database);
+    const std::int64_t version = user_version(database);
+    if (id != kApplicationId && !(id == 0 && version == 0 && is_blank(database))) {
+        throw database_error(fmt::format("{}: a SQLite database of another program (application_id {:#x}, expected {:#x}); "
+                                         "it was left as it is",
+                                         path, id, kApplicationId));
+    }
+    const int known = schema_version(migrations);
+    if (version > known) {
+        throw database_error(fmt::format("{}: has schema {}, this gnntune knows schemas up to {}; use a newer gnntune that "
+                                         "knows schema {}",
+                                         path, version, known, version));
+    }
+}
+
+fs::path migrate(const Database& database, std::span<const Migration> migrations) {
+    const int newest = schema_version(migrations);
+    if (user_version(database) == newest) return {};
+
+    Transaction transaction(database);
+    // Again under the lock: another process may have migrated since.
+    const std::int64_t found = user_version(database);
+    if (found >= newest) return {};
+    fs::path backup;
+    if (found > 0) {
+        backup = backup_path(database.path(), found);
+        database.copy_to(backup);
+    }
+    for (const Migration& migration : migrations) {
+        if (migration.version <= found) continue;
+        database.execute(std::string(migration.sql),
+                         fmt::format("moving it to schema {} ({}){}", migration.version, migration.name,
+                                     backup.empty() ? "" : ", a copy from before is " + backup.string()));
+    }
+    if (database.prepare("PRAGMA foreign_key_check", "checking foreign keys").step()) {
+        throw database_error(fmt::format("{}: moving it to schema {} would leave dangling rows; it was left as it is, run "
+                                         "`gnntune db check`",
+                                         database.path().string(), newest));
+    }
+    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, newest),
+                     "writing its schema number");
+    transaction.commit();
+    return backup;
+}
+
+}  // namespace gnntune::store

@@ -1,0 +1,286 @@
+#include "profiles/snapshot.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/common/error.hpp"
+#include "profiles/rows.hpp"
+#include "profiles/store.hpp"
+
+namespace gnntune::store {
+
+EnvironmentMatch match(const Environment& stored, const Environment& here) {
+    if (stored == here) return EnvironmentMatch::exact;
+    const bool near = stored.backend == here.backend && stored.device_name == here.device_name &&
+                      stored.compute_capability == here.compute_capability;
+    return near ? EnvironmentMatch::near : EnvironmentMatch::none;
+}
+
+std::string_view to_text(EnvironmentMatch match) {
+    switch (match) {
+        case EnvironmentMatch::none: return "none";
+        case EnvironmentMatch::near: return "near";
+        case EnvironmentMatch::exact: return "exact";
+    }
+    return "?";
+}
+
+/// Reads one file after the other into a Snapshot.
+class SnapshotReader {
+public:
+    explicit SnapshotReader(Snapshot& snapshot) : snapshot_(snapshot) {}
+
+    void read_file(const Store& store, const Environment& here, std::uint32_t file) {
+        const Database& database = store.database();
+        read_keys(database);
+        auto environments = store.environments();
+        std::reverse(environments.begin(), environments.end());
+        for (const EnvironmentMatch wanted : {EnvironmentMatch::exact, EnvironmentMatch::near}) {
+            for (const auto& [id, environment] : environments) {
+                if (match(environment, here) != wanted) continue;
+                SnapshotFile& about = snapshot_.files_[file];
+                about.best_match = std::max(about.best_match, wanted);
+                const auto index = static_cast<std::uint32_t>(snapshot_.environments_.size());
+                snapshot_.environments_.push_back(environment);
+                about.rows += static_cast<std::int64_t>(read_environment_rows(database, id, {{}, Clock::events, wanted, file, index, {}}));
+            }
+        }
+    }
+
+private:
+    /// A row on its way: only the newest attempt of a config, version and set of parts will count.
+    struct Candidate {
+        std::int64_t id = 0;
+        bool ok = false;
+        SnapshotRow row;
+    };
+    struct Group {
+        Snapshot::EntryKey key;
+        std::string taken_at;
+        std::vector<Candidate> candidates;
+    };
+    /// Row ids of a graph, problem, and the two words: what a row of the table says of its group.
+    using GroupId = std::tuple<std::int64_t, std::int64_t, Policy, Clock>;
+    struct GroupIdHash {
+        std::size_t operator()(const GroupId& id) const noexcept {
+            const auto [graph, problem, policy, clock] = id;
+            const auto words = static_cast<std::uint64_t>(policy) * 8 + static_cast<std::uint64_t>(clock);
+            const auto h = (static_cast<std::uint64_t>(graph) * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(problem)) *
+                               0xd1b54a32d192ed03ull + words;
+            return static_cast<std::size_t>(h ^ (h >> 29));
+        }
+    };
+
+    void read_keys(const Database& database) {
+        fingerprints_.clear();
+        problems_.clear();
+        Statement graphs = database.prepare("SELECT id, fingerprint FROM graph", "reading graphs");
+        while (graphs.step()) {
+            const auto fingerprint = Fingerprint::parse(graphs.view(1));
+            if (!fingerprint) {
+                throw database_error(fmt::format("{}: graph {} has a malformed fingerprint; run `gnntune db check`",
+                                                 database.path().string(), graphs.integer(0)));
+            }
+            fingerprints_[graphs.integer(0)] = *fingerprint;
+        }
+        // A file may hold ops and types that this build does not know: nobody here will ask for them.
+        Statement problems = database.prepare(fmt::format("SELECT {}, id FROM problem", kProblemColumns), "reading problems");
+        while (problems.step()) {
+            try {
+                problems_[problems.integer(7)] = read_problem(problems, 0);
+            } catch (const Error&) {
+                continue;
+            }
+        }
+    }
+
+    std::string_view intern(std::string_view text) {
+        const auto found = interned_.find(text);
+        if (found != interned_.end()) return *found;
+        snapshot_.texts_.emplace_back(text);
+        return *interned_.insert(snapshot_.texts_.back()).first;
+    }
+
+    /// Parts by measurement, in order of position.
+    void read_parts(const Database& database, std::int64_t environment) {
+        parts_of_.clear();
+        Statement s = database.prepare("SELECT measurement_id, part.config, part.variant_version FROM part "
+                                       "JOIN measurement ON measurement.id = measurement_id "
+                                       "WHERE environment_id = ? ORDER BY measurement_id, position", "reading parts");
+        s.bind(environment);
+        while (s.step()) {
+            auto& [first, count] = parts_of_[s.integer(0)];
+            if (count++ == 0) first = static_cast<std::uint32_t>(snapshot_.parts_.size());
+            snapshot_.parts_.push_back({intern(s.view(1)), s.integer32(2)});
+        }
+    }
+
+    std::size_t read_environment_rows(const Database& database, std::int64_t environment, const SnapshotEntry& origin) {
+        read_parts(database, environment);
+        std::unordered_map<GroupId, Group, GroupIdHash> groups;
+        GroupId last_id{-1, -1, Policy::hot, Clock::events};
+        Group* last = nullptr;
+
+        Statement s = database.prepare(
+            "SELECT graph_id, problem_id, policy, clock, status, config, variant_version, median_us, q1_us, q3_us, ci_low_us, "
+            "ci_high_us, samples, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, max_error, taken_at, id "
+            "FROM measurement NOT INDEXED WHERE environment_id = ?", "reading measurements");
+        s.bind(environment);
+        while (s.step()) {
+            const GroupId id{s.integer(0), s.integer(1), policy_from(s.view(2)), clock_from(s.view(3))};
+            // Rows of one tuning stand together, so the group is nearly always the one before.
+            if (!last || id != last_id) {
+                last_id = id;
+                last = &groups[id];
+            }
+            Candidate candidate;
+            candidate.id = s.integer(20);
+            candidate.row.config = intern(s.view(5));
+            candidate.row.variant_version = s.integer32(6);
+            candidate.ok = s.view(4) == "ok";
+            if (candidate.ok) {
+                fill(candidate.row, s);
+                if (s.view(19) > last->taken_at) last->taken_at = s.text(19);
+            }
+            if (!parts_of_.empty()) {
+                if (const auto found = parts_of_.find(candidate.id); found != parts_of_.end()) {
+                    std::tie(candidate.row.first_part, candidate.row.part_count) = found->second;
+                }
+            }
+            last->candidates.push_back(candidate);
+        }
+        return keep(groups, origin);
+    }
+
+    static void fill(SnapshotRow& row, const Statement& s) {
+        row.median_us = s.real(7);
+        row.q1_us = s.real(8);
+        row.q3_us = s.real(9);
+        row.ci_low_us = s.real(10);
+        row.ci_high_us = s.real(11);
+        row.samples = s.integer(12);
+        row.prepare_us = s.real(13);
+        row.workspace_bytes = s.integer(14);
+        row.format_bytes = s.integer(15);
+        row.deterministic = s.boolean(16);
+        row.approximate = s.boolean(17);
+        row.max_error = s.real(18, std::numeric_limits<double>::infinity());
+    }
+
+    /// Moves the groups that no better source has answered into the snapshot.
+    std::size_t keep(std::unordered_map<GroupId, Group, GroupIdHash>& groups, const SnapshotEntry& origin) {
+        std::size_t kept = 0;
+        for (auto& [id, group] : groups) {
+            const auto [graph_id, problem_id, policy, clock] = id;
+            const auto graph = fingerprints_.find(graph_id);
+            const auto problem = problems_.find(problem_id);
+            if (graph == fingerprints_.end() || problem == problems_.end()) continue;
+            const Snapshot::EntryKey key{graph->second, problem->second, policy, clock};
+            if (snapshot_.entries_.contains(key)) continue;
+            SnapshotEntry entry = origin;
+            entry.clock = clock;
+            entry.taken_at = std::move(group.taken_at);
+            entry.rows = newest_ok(group.candidates);
+            if (entry.rows.empty()) continue;
+            kept += entry.rows.size();
+            snapshot_.entries_.emplace(key, std::move(entry));
+        }
+        snapshot_.rows_ += kept;
+        return kept;
+    }
+
+    static std::vector<SnapshotRow> newest_ok(std::vector<Candidate>& candidates) {
+        // Interned texts are equal exactly when their addresses are.
+        const auto identity = [](const Candidate& c) { return std::pair(c.row.config.data(), c.row.variant_version); };
+        std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+            return identity(a) != identity(b) ? identity(a) < identity(b) : a.id > b.id;
+        });
+        std::vector<SnapshotRow> rows;
+        rows.reserve(candidates.size());
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            const bool newest = i == 0 || identity(candidates[i]) != identity(candidates[i - 1]);
+            if (newest && candidates[i].ok) rows.push_back(candidates[i].row);
+        }
+        std::sort(rows.begin(), rows.end(), [](const SnapshotRow& a, const SnapshotRow& b) {
+            return std::tie(a.median_us, a.config, a.variant_version) < std::tie(b.median_us, b.config, b.variant_version);
+        });
+        return rows;
+    }
+
+    Snapshot& snapshot_;
+    std::unordered_set<std::string_view> interned_;
+    std::unordered_map<std::int64_t, Fingerprint> fingerprints_;
+    std::unordered_map<std::int64_t, Problem> problems_;
+    std::unordered_map<std::int64_t, std::pair<std::uint32_t, std::uint32_t>> parts_of_;
+};
+
+Snapshot Snapshot::load(std::span<const std::filesystem::path> paths, const Environment& here, const SnapshotOptions& options) {
+    Snapshot snapshot;
+    SnapshotReader reader(snapshot);
+    for (const auto& path : paths) {
+        const auto index = static_cast<std::uint32_t>(snapshot.files_.size());
+        SnapshotFile& file = snapshot.files_.emplace_back();
+        file.path = path;
+        std::error_code code;
+        if (!std::filesystem::exists(path, code)) {
+            file.state = SnapshotFile::State::missing;
+            continue;
+        }
+        try {
+            OpenOptions open;
+            open.warn = options.warn;
+            const Store store = Store::open(path, Mode::read_only, open);
+            // One read transaction: a writer may commit between two statements.
+            store.database().execute("BEGIN", "beginning to read");
+            reader.read_file(store, here, index);
+        } catch (const Error& error) {
+            if (!options.skip_unreadable) throw;
+            file.state = SnapshotFile::State::unreadable;
+            file.problem = error.what();
+        }
+    }
+    return snapshot;
+}
+
+Snapshot Snapshot::load(const std::filesystem::path& path, const Environment& here, const SnapshotOptions& options) {
+    return load(std::span(&path, 1), here, options);
+}
+
+std::size_t Snapshot::EntryKeyHash::operator()(const EntryKey& key) const noexcept {
+    // The fingerprint is a hash already; the rest is small numbers.
+    std::uint64_t h = key.graph.lo;
+    const Problem& p = key.problem;
+    for (const auto v : {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
+                         static_cast<std::uint64_t>(p.dtype) * 64 + static_cast<std::uint64_t>(p.reduce) * 16 +
+                             static_cast<std::uint64_t>(p.weighted) * 8 + static_cast<std::uint64_t>(p.direction),
+                         static_cast<std::uint64_t>(key.policy) * 8 + static_cast<std::uint64_t>(key.clock)}) {
+        h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+        h ^= h >> 32;
+    }
+    return static_cast<std::size_t>(h);
+}
+
+const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& problem, Policy policy, Clock clock) const {
+    const auto found = entries_.find({graph, problem, policy, clock});
+    return found == entries_.end() ? nullptr : &found->second;
+}
+
+const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& problem, Policy policy) const {
+    const SnapshotEntry* best = nullptr;
+    for (const Clock clock : {Clock::span, Clock::events, Clock::host}) {
+        const SnapshotEntry* entry = find(graph, problem, policy, clock);
+        if (entry && (!best || entry->rows.size() > best->rows.size())) best = entry;
+    }
+    return best;
+}
+
+std::span<const SnapshotPart> Snapshot::parts(const SnapshotRow& row) const {
+    return std::span(parts_).subspan(row.first_part, row.part_count);
+}
+
+}  // namespace gnntune::store

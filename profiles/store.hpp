@@ -1,0 +1,248 @@
+// The store: graphs, environments, problems, measurements and choices in one SQLite file (docs/database.md).
+//
+// Thread-safety: a Store belongs to one thread at a time. Any number of threads and processes may work on the same file
+// with a Store each; writers queue for up to five seconds. A Store is not carried across fork().
+// Errors: every function throws ErrorKind::database if the file cannot be read or written, naming the file, what was
+// being done and what to do; the functions add further errors where they say so. A failed write changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "core/graph/fingerprint.hpp"
+#include "core/registry/measurement.hpp"
+#include "core/registry/op.hpp"
+#include "profiles/file_system.hpp"
+#include "profiles/migration.hpp"
+
+namespace gnntune::store {
+
+enum class Mode { read_write_create, read_only };
+
+enum class Journal {
+    automatic,  ///< WAL on a local file system, rollback on a network file system (with a warning)
+    wal,
+    rollback,  ///< no side files once closed: for files that are shipped
+};
+
+struct OpenOptions {
+    Journal journal = Journal::automatic;
+    /// Receives sentences about things that work, but not as one may expect. May be empty.
+    std::function<void(const std::string&)> warn;
+    std::span<const Migration> migrations = shipped_migrations();
+};
+
+/// What a run of a tool says about itself.
+struct RunInfo {
+    std::string command;       ///< the command line, as it can be typed again
+    std::string tool_version;  ///< "0.1.0"
+    std::string git_commit;    ///< of the tool; empty if it was built outside a checkout
+    std::int64_t seed = 0;     ///< of everything random in the run
+    std::string host;          ///< free text: machine, load, clock settings
+};
+
+/// A config inside a composition, with the version of its variant.
+struct Part {
+    Config config;
+    std::int32_t variant_version = 1;
+    bool operator==(const Part&) const = default;
+};
+
+/// The three row ids that nearly every question is asked for.
+struct Key {
+    std::int64_t graph = 0;
+    std::int64_t environment = 0;
+    std::int64_t problem = 0;
+    bool operator==(const Key&) const = default;
+};
+
+/// What makes an attempt the same attempt. An attempt is done once any row has it, whatever its status.
+struct Attempt {
+    std::string config;  ///< canonical text
+    std::int32_t variant_version = 1;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    std::string parts;  ///< parts_text() of a composition's parts, else empty
+    bool operator==(const Attempt&) const = default;
+};
+struct AttemptHash {
+    std::size_t operator()(const Attempt& attempt) const noexcept;
+};
+using AttemptSet = std::unordered_set<Attempt, AttemptHash>;
+/// "spmm.rows{vec=4}@1 edge_softmax.rows@2", in the order given.
+std::string parts_text(std::span<const Part> parts);
+
+struct MeasurementFilter {
+    std::optional<Policy> policy;
+    std::optional<Clock> clock;
+    std::optional<std::int64_t> run;  ///< to decide on one run and score on another
+};
+
+struct StoredMeasurement {
+    std::int64_t id = 0;
+    std::int64_t run = 0;
+    Measurement measurement;
+    std::vector<Part> parts;
+};
+
+struct GraphRow {
+    std::int64_t id = 0;
+    GraphRecord record;
+    std::vector<std::string> other_names;
+    std::int64_t measurements = 0;
+};
+struct EnvironmentRow {
+    std::int64_t id = 0;
+    Environment environment;
+};
+struct ProblemRow {
+    std::int64_t id = 0;
+    Problem problem;
+};
+struct RunRow {
+    std::int64_t id = 0;
+    RunInfo info;
+    std::string started_at;
+    std::optional<std::string> ended_at;  ///< nothing while it runs, and for ever if it was killed
+    std::int64_t measurements = 0;
+    std::int64_t ok = 0;
+};
+struct ChoiceRow {
+    Key key;
+    std::string graph_name;
+    Environment environment;
+    Problem problem;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    Choice choice;
+    std::int64_t run = 0;  ///< the run that decided
+    std::string decided_at;
+};
+/// A row of the view `best`: the fastest exact config of its key.
+struct BestRow {
+    std::string graph;
+    Op op = Op::spmm;
+    std::int32_t k = 0;
+    std::string problem;
+    std::string device;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    std::string config;
+    double time_us = 0;
+    std::optional<double> cusparse_us;  ///< fastest variant with cusparse in its id, if one was measured
+    std::optional<double> vs_cusparse;  ///< cusparse_us / time_us
+    std::optional<std::string> runner_up;
+    std::optional<double> margin_percent;  ///< by which the runner-up is slower
+    bool deterministic = false;
+    std::string taken_at;
+    std::int64_t environment = 0;
+};
+
+/// A measured constant of a device: "copy_gbps", or "gather_gbps" at a table of `table_bytes` read in rows of
+/// `row_bytes`. The sizes are 0 for constants that do not depend on them.
+struct DeviceConstant {
+    std::string name;
+    std::int64_t table_bytes = 0;
+    std::int64_t row_bytes = 0;
+    double value = 0;
+    std::string unit;      ///< "GB/s"
+    std::string taken_at;  ///< filled with the present time if empty
+};
+
+/// Says in words what is wrong with a config of that version, or nothing: the caller knows the registry.
+using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version)>;
+
+class Store {
+public:
+    /// Opens or creates a store. An older schema is copied aside and moved forward (not in Mode::read_only, which refuses
+    /// it). Throws ErrorKind::database in words if the file is no gnntune database, has a newer schema, is missing
+    /// (Mode::read_only) or cannot be written (Mode::read_write_create).
+    static Store open(const std::filesystem::path& path, Mode mode, const OpenOptions& options = {});
+
+    Store(Store&&) noexcept;
+    Store& operator=(Store&&) noexcept;
+    ~Store();
+
+    const std::filesystem::path& path() const;
+    int schema() const;
+
+    /// Groups the writes that follow into one commit. Rolled back if it is destroyed before commit(). Without one, every
+    /// writing function commits by itself. Do not nest.
+    Transaction transaction();
+
+    // Rows by value: found or added. ------------------------------------------------------------------------------------
+
+    /// By fingerprint. The first name stays, further ones are kept beside it; features replace older ones unless empty.
+    /// Throws ErrorKind::invalid_argument if the sizes contradict the row of that fingerprint or features_json is no JSON.
+    std::int64_t graph_id(const GraphRecord& graph);
+    std::int64_t environment_id(const Environment& environment);
+    /// Throws ErrorKind::invalid_argument if the problem is not valid.
+    std::int64_t problem_id(const Problem& problem);
+    /// The same without adding.
+    std::optional<std::int64_t> find_graph_id(const Fingerprint& fingerprint) const;
+    std::optional<std::int64_t> find_environment_id(const Environment& environment) const;
+    std::optional<std::int64_t> find_problem_id(const Problem& problem) const;
+
+    // Writing. ----------------------------------------------------------------------------------------------------------
+
+    std::int64_t begin_run(const RunInfo& info);
+    void end_run(std::int64_t run);
+    /// Adds one attempt; it is on its way to the disk when this returns (unless a transaction is open). taken_at is filled
+    /// with the present time if empty. Throws ErrorKind::invalid_argument for status ok without a time above zero.
+    std::int64_t add_measurement(std::int64_t run, const Key& key, const Measurement& measurement,
+                                 std::span<const Part> parts = {});
+    /// Replaces the choice of (key, policy, clock). Throws ErrorKind::invalid_argument if source is "measured" and no ok
+    /// measurement of that config and version stands under that key, policy and clock: what was not checked is not chosen.
+    void set_choice(std::int64_t run, const Key& key, Policy policy, Clock clock, const Choice& choice);
+    /// Replaces the constant of that name and sizes.
+    void put_device_constant(std::int64_t environment, const DeviceConstant& constant);
+
+    // Reading. ----------------------------------------------------------------------------------------------------------
+
+    /// True if any row has this attempt, whatever its status: a resumed run does not take it again.
+    bool has_measurement(const Key& key, const Attempt& attempt) const;
+    /// All attempts done for a key, in one query.
+    AttemptSet done(const Key& key) const;
+    /// Attempts in the order they were taken, all statuses.
+    std::vector<Measurement> measurements(const Key& key, const MeasurementFilter& filter = {}) const;
+    std::vector<StoredMeasurement> stored_measurements(const Key& key, const MeasurementFilter& filter = {}) const;
+    std::optional<Choice> choice(const Key& key, Policy policy, Clock clock) const;
+    /// In order of name, table_bytes, row_bytes.
+    std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
+
+    // Listing (store_list.cpp). -----------------------------------------------------------------------------------------
+
+    std::vector<GraphRow> graphs() const;
+    std::vector<EnvironmentRow> environments() const;
+    std::vector<ProblemRow> problems() const;
+    std::vector<RunRow> runs() const;
+    std::vector<ChoiceRow> choices() const;
+    std::vector<BestRow> best() const;
+    /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or more).
+    std::vector<GraphRow> find_graphs(std::string_view text) const;
+
+    // Checking (store_check.cpp). ---------------------------------------------------------------------------------------
+
+    /// Everything wrong with the file, one sentence each; empty if it is sound. Asks SQLite for damage and dangling rows,
+    /// looks for choices that no measurement supports and texts that do not parse, and asks `check` (if given) about every
+    /// config of the newest version that stands in the file.
+    std::vector<std::string> check(const ConfigCheck& check = {}) const;
+
+    /// For this folder (csv.cpp) and its tests.
+    const Database& database() const;
+
+private:
+    struct Impl;
+    explicit Store(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gnntune::store

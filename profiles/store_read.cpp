@@ -1,0 +1,97 @@
+// Store: what is asked of one (graph, environment, problem).
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/common/error.hpp"
+#include "profiles/rows.hpp"
+#include "profiles/store.hpp"
+
+namespace gnntune::store {
+namespace {
+
+/// parts_text() of a measurement, in SQL.
+constexpr std::string_view kPartsText =
+    "coalesce((SELECT group_concat(config || '@' || variant_version, ' ') FROM "
+    "(SELECT config, variant_version FROM part WHERE measurement_id = measurement.id ORDER BY position)), '')";
+
+}  // namespace
+
+bool Store::has_measurement(const Key& key, const Attempt& attempt) const {
+    Statement s = database().prepare(
+        fmt::format("SELECT 1 FROM measurement WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND "
+                    "clock = ? AND config = ? AND variant_version = ? AND {} = ? LIMIT 1", kPartsText),
+        "looking for an attempt");
+    return s.bind(key.graph, key.environment, key.problem, to_text(attempt.policy), to_text(attempt.clock), attempt.config,
+                  attempt.variant_version, attempt.parts).step();
+}
+
+AttemptSet Store::done(const Key& key) const {
+    Statement s = database().prepare(
+        fmt::format("SELECT DISTINCT config, variant_version, policy, clock, {} FROM measurement "
+                    "WHERE graph_id = ? AND environment_id = ? AND problem_id = ?", kPartsText),
+        "listing finished attempts");
+    s.bind(key.graph, key.environment, key.problem);
+    AttemptSet done;
+    while (s.step()) {
+        done.insert({s.text(0), s.integer32(1), policy_from(s.view(2)), clock_from(s.view(3)), s.text(4)});
+    }
+    return done;
+}
+
+std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const MeasurementFilter& filter) const {
+    const auto word = [](const auto& value) {
+        return value ? std::optional<std::string_view>(to_text(*value)) : std::nullopt;
+    };
+    constexpr std::string_view kWhere =
+        "graph_id = ?1 AND environment_id = ?2 AND problem_id = ?3 AND (?4 IS NULL OR policy = ?4) AND "
+        "(?5 IS NULL OR clock = ?5) AND (?6 IS NULL OR run_id = ?6)";
+    Statement part_rows = database().prepare(
+        fmt::format("SELECT measurement_id, part.config, part.variant_version FROM part "
+                    "JOIN measurement ON measurement.id = measurement_id WHERE {} ORDER BY measurement_id, position", kWhere),
+        "reading parts of measurements");
+    part_rows.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
+    std::map<std::int64_t, std::vector<Part>> parts;
+    while (part_rows.step()) {
+        parts[part_rows.integer(0)].push_back({config_from(part_rows.view(1)), part_rows.integer32(2)});
+    }
+
+    Statement s = database().prepare(
+        fmt::format("SELECT id, run_id, {} FROM measurement WHERE {} ORDER BY id", kMeasurementColumns, kWhere),
+        "reading measurements");
+    s.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
+    std::vector<StoredMeasurement> rows;
+    while (s.step()) {
+        StoredMeasurement row{s.integer(0), s.integer(1), read_measurement(s, 2), {}};
+        if (const auto found = parts.find(row.id); found != parts.end()) row.parts = std::move(found->second);
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+std::vector<Measurement> Store::measurements(const Key& key, const MeasurementFilter& filter) const {
+    std::vector<Measurement> out;
+    for (auto& row : stored_measurements(key, filter)) out.push_back(std::move(row.measurement));
+    return out;
+}
+
+std::optional<Choice> Store::choice(const Key& key, Policy policy, Clock clock) const {
+    Statement s = database().prepare(
+        "SELECT config, variant_version, source, reason, expected_us, tied FROM choice "
+        "WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ?", "reading a choice");
+    if (!s.bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock)).step()) return std::nullopt;
+    return Choice{config_from(s.view(0)), s.integer32(1), s.text(2), s.text(3), s.real(4), tied_from(s.text(5))};
+}
+
+std::vector<DeviceConstant> Store::device_constants(std::int64_t environment, std::string_view name) const {
+    Statement s = database().prepare(
+        "SELECT name, table_bytes, row_bytes, value, unit, taken_at FROM device_constant "
+        "WHERE environment_id = ?1 AND (?2 = '' OR name = ?2) ORDER BY name, table_bytes, row_bytes",
+        "reading device constants");
+    s.bind(environment, name);
+    std::vector<DeviceConstant> out;
+    while (s.step()) out.push_back({s.text(0), s.integer(1), s.integer(2), s.real(3), s.text(4), s.text(5)});
+    return out;
+}
+
+}  // namespace gnntune::store
