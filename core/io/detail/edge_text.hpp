@@ -1,0 +1,32 @@
+// Lines of `u v [weight]`: the text beneath SNAP edge lists and TU pairs.
+#pragma once
+
+#include <optional>
+
+#include "core/io/detail/lines.hpp"
+#include "core/io/detail/readers.hpp"
+
+namespace gnntune::io::detail {
+
+/// Parsed pairs; Id is int32, or int64 for files with larger ids.
+template <typename Id>
+struct EdgeText {
+    HostVector<Id> source;
+    HostVector<Id> target;
+    HostVector<float> weights;  ///< empty where the file has two columns
+    bool sorted = true;         ///< by (target, source)
+    bool too_narrow = false;    ///< an id did not fit Id; the rest was not read
+    std::int64_t smallest = 0;
+    std::int64_t largest = -1;
+    std::int64_t header_lines = 0;
+    std::optional<std::int64_t> vertices;  ///< from a comment `# Nodes: N`
+};
+
+/// Parses all lines. Ids below `base` are refused, and a third column unless `weights_allowed`.
+template <typename Id>
+EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64_t base, bool weights_allowed);
+
+extern template EdgeText<std::int32_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
+extern template EdgeText<std::int64_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
+
+}  // namespace gnntune::io::detail

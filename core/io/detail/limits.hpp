@@ -1,0 +1,30 @@
+// How much memory one file may claim. The rules are those of ReadOptions::memory_limit_bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gnntune::io {
+struct ReadOptions;
+}
+
+namespace gnntune::io::detail {
+
+struct Limits {
+    std::uint64_t memory_bytes = 0;
+    bool given = false;  ///< the caller set the limit himself
+
+    static Limits from(const ReadOptions& options);
+
+    /// Throws ErrorKind::input unless `bytes` are within the limit. `what` reads as "the edges", "member data.npy".
+    void require(std::uint64_t bytes, const std::string& name, std::string_view what) const;
+
+    /// Throws unless an offset array over `n` vertices is in proportion to the `data_bytes` that were read.
+    void require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const;
+};
+
+/// Throws where compressed data grew beyond reason (a zip bomb).
+void require_ratio(std::uint64_t packed_bytes, std::uint64_t unpacked_bytes, const std::string& name);
+
+}  // namespace gnntune::io::detail

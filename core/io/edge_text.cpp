@@ -1,0 +1,133 @@
+#include "core/io/detail/edge_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/numbers.hpp"
+
+namespace gnntune::io::detail {
+namespace {
+
+const char* skip_separator(const char* p) {
+    p = skip_blanks(p);
+    return *p == ',' ? skip_blanks(p + 1) : p;
+}
+
+bool ends_number(char c) { return is_blank(c) || c == ',' || c == '\n'; }
+
+/// SNAP writes `# Nodes: 7115 Edges: 103689` above its lists, and so does write_graph.
+std::optional<std::int64_t> nodes_in_comment(const char* p, const char* end) {
+    const std::string_view line(p, static_cast<std::size_t>(skip_line(p, end) - p));
+    const auto found = line.find("Nodes:");
+    if (found == std::string_view::npos) return std::nullopt;
+    std::uint64_t n = 0;
+    if (!parse_id(skip_blanks(line.data() + found + 6), n)) return std::nullopt;
+    return static_cast<std::int64_t>(n);
+}
+
+/// A first line of column names: words that start with a letter or a quote, with the separators of the list.
+bool is_header(const char* p, const char* end) {
+    const bool word = std::isalpha(static_cast<unsigned char>(*p)) || *p == '"' || *p == '_';
+    return word && std::any_of(p, skip_line(p, end), [](char c) { return c == ',' || c == '\t' || c == ' '; });
+}
+
+}  // namespace
+
+template <typename Id>
+EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64_t base, bool weights_allowed) {
+    EdgeText<Id> out;
+    const std::string& name = lines.name();
+    std::uint64_t line = lines.line();
+    std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t largest = 0;
+    std::uint64_t last_u = 0;
+    std::uint64_t last_v = 0;
+    std::size_t m = 0;
+    int columns = 0;  // 0 until the first edge
+    for (std::string_view block; lines.next_block(block) && !out.too_narrow;) {
+        const std::size_t room = m + block.size() / 4 + 1;  // "1 1\n"
+        if (room > out.source.size()) {
+            const std::size_t grown = std::max(room, out.source.size() + out.source.size() / 2);
+            limits.require(grown * (2 * sizeof(Id) + 4), name, "the edges");
+            out.source.resize(grown);
+            out.target.resize(grown);
+            if (columns != 2) out.weights.resize(grown);
+        }
+        const char* p = block.data();
+        const char* const end = p + block.size();
+        while (p != end) {
+            ++line;
+            p = skip_blanks(p);
+            const char* const start = p;
+            if (*p == '\n' || *p == '#' || *p == '%') {
+                if (*p == '#' && m == 0 && !out.vertices) out.vertices = nodes_in_comment(p, end);
+                p = skip_line(p, end);
+                continue;
+            }
+            std::uint64_t u;
+            std::uint64_t v = 0;
+            p = parse_id(p, u);
+            if (!p && m == 0 && out.header_lines == 0 && is_header(start, end)) {
+                out.header_lines = 1;
+                p = skip_line(start, end);
+                continue;
+            }
+            const bool pair = p && ends_number(*p) && (p = parse_id(skip_separator(p), v)) && ends_number(*p);
+            if (!pair) {
+                fail_line(name, line, "expected two vertex ids (whole numbers from {}) and at most a weight, found {}", base,
+                          quoted(start));
+            }
+            p = skip_separator(p);
+            int here = 2;
+            float weight = 0;
+            if (*p != '\n') {
+                here = 3;
+                const char* const behind = parse_weight(p, end, weight);
+                if (!behind) fail_line(name, line, "expected a finite weight as third column, found {}", quoted(p));
+                p = skip_blanks(behind);
+                if (*p != '\n') fail_line(name, line, "expected two or three columns, found {}", quoted(start));
+                if (!weights_allowed) fail_line(name, line, "expected two columns, found {}", quoted(start));
+            }
+            if (here != columns) {
+                if (columns != 0) fail_line(name, line, "has {} columns, but the lines before have {}", here, columns);
+                columns = here;
+                if (columns == 2) out.weights = {};
+            }
+            ++p;
+            const std::uint64_t low = std::min(u, v);
+            const std::uint64_t high = std::max(u, v);
+            if (low < static_cast<std::uint64_t>(base)) {
+                fail_line(name, line, "id {} is below {}; if ids start at 0 here, read the file with base 0", low, base);
+            }
+            if (high > static_cast<std::uint64_t>(std::numeric_limits<Id>::max())) {
+                out.too_narrow = true;
+                return out;
+            }
+            smallest = std::min(smallest, low);
+            largest = std::max(largest, high);
+            out.sorted &= v > last_v || (v == last_v && u >= last_u);
+            last_u = u;
+            last_v = v;
+            out.source[m] = static_cast<Id>(u);
+            out.target[m] = static_cast<Id>(v);
+            if (columns == 3) out.weights[m] = weight;
+            ++m;
+        }
+        require_counts(0, 0, static_cast<std::int64_t>(m), name);
+    }
+    out.source.resize(m);
+    out.target.resize(m);
+    out.weights.resize(columns == 3 ? m : 0);
+    if (m > 0) {
+        out.smallest = static_cast<std::int64_t>(smallest);
+        out.largest = static_cast<std::int64_t>(largest);
+    }
+    return out;
+}
+
+template EdgeText<std::int32_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
+template EdgeText<std::int64_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
+
+}  // namespace gnntune::io::detail

@@ -1,0 +1,110 @@
+#include "core/io/gnng.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/graph/convert.hpp"
+#include "core/graph/fingerprint.hpp"
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/readers.hpp"
+#include "core/io/detail/streams.hpp"
+
+namespace gnntune::io {
+namespace gnng {
+
+void lay_out(Header& header) {
+    const auto align = [](std::uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; };
+    const auto m = static_cast<std::uint64_t>(header.m);
+    header.row_ptr = sizeof(Header);
+    header.col_idx = align(header.row_ptr + 4 * (static_cast<std::uint64_t>(header.n_rows) + 1));
+    header.edge_weight = header.flags & kWeighted ? align(header.col_idx + 4 * m) : 0;
+    header.file_bytes = (header.edge_weight ? header.edge_weight : header.col_idx) + 4 * m;
+}
+
+}  // namespace gnng
+
+namespace detail {
+namespace {
+
+gnng::Header read_header(const RandomBytes& bytes, const std::string& name) {
+    gnng::Header header;
+    if (bytes.size() < sizeof header) fail(name, "has {} bytes, too few for a .gnng file; it is cut short", bytes.size());
+    bytes.read_at(0, &header, sizeof header);
+    if (std::string_view(header.magic, 8) != gnng::kMagic) fail(name, "does not start as a .gnng file does");
+    if (header.version != gnng::kVersion) {
+        fail(name, "is a .gnng file of version {}, but this program reads version {}; convert the graph again", header.version,
+             gnng::kVersion);
+    }
+    const bool zeros = std::all_of(std::begin(header.zero), std::end(header.zero), [](auto byte) { return byte == 0; });
+    if ((header.flags & ~(gnng::kWeighted | gnng::kSortedColumns)) != 0 || !zeros) {
+        fail(name, "has a .gnng header with unknown flags; it is damaged or of a newer program");
+    }
+    if (header.n_rows < 0 || header.n_cols < 0 || header.m < 0) {
+        fail(name, "has negative sizes ({} x {}, {} entries); the file is damaged", header.n_rows, header.n_cols, header.m);
+    }
+    require_counts(header.n_rows, header.n_cols, header.m, name);
+    gnng::Header expected = header;
+    gnng::lay_out(expected);
+    if (std::memcmp(&expected, &header, sizeof header) != 0) {
+        fail(name, "has .gnng offsets that do not fit its sizes; the file is damaged");
+    }
+    if (header.file_bytes != bytes.size()) {
+        fail(name, "has {} bytes, but its header promises {}; the file is cut short or damaged", bytes.size(),
+             header.file_bytes);
+    }
+    return header;
+}
+
+}  // namespace
+
+RawGraph read_gnng(const Input& input, const ReadOptions&) {
+    const std::string& name = input.name;
+    const gnng::Header header = read_header(input.bytes, name);
+    // file_bytes is the size of the file, so these arrays are backed by it.
+    input.limits.require(header.file_bytes, name, "the graph");
+    gnng::Header zeroed = header;
+    zeroed.checksum = 0;
+    uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(&zeroed), sizeof zeroed);
+    std::uint64_t at = sizeof header;
+    const auto read = [&](std::uint64_t offset, auto& array, std::int64_t count) {
+        char padding[gnng::kAlignment] = {};
+        const auto gap = static_cast<std::size_t>(offset - at);
+        input.bytes.read_at(at, padding, gap);
+        if (!std::all_of(padding, padding + gap, [](char c) { return c == 0; })) {
+            fail(name, "has bytes other than 0 between its arrays; the file is damaged");
+        }
+        crc = crc32_z(crc, reinterpret_cast<const Bytef*>(padding), gap);
+        array.resize(static_cast<std::size_t>(count));
+        input.bytes.read_at(offset, array.data(), array.size() * 4);
+        crc = crc32_z(crc, reinterpret_cast<const Bytef*>(array.data()), array.size() * 4);
+        at = offset + array.size() * 4;
+    };
+    RawGraph raw;
+    raw.format = "gnng";
+    raw.data_bytes = header.file_bytes;
+    CsrGraph& g = raw.graph;
+    g.n_rows = static_cast<std::int32_t>(header.n_rows);
+    g.n_cols = static_cast<std::int32_t>(header.n_cols);
+    read(header.row_ptr, g.row_ptr, header.n_rows + 1);
+    read(header.col_idx, g.col_idx, header.m);
+    if (header.edge_weight) read(header.edge_weight, g.edge_weight, header.m);
+    if (crc != header.checksum) fail(name, "its checksum is wrong; the file is damaged, convert the graph again");
+
+    // A sound checksum says that the bytes are the writer's, not that the writer was right.
+    check_csr(g, name, "row_ptr", "col_idx");
+    for (std::size_t e = 0; e < g.edge_weight.size(); ++e) {
+        if (!std::isfinite(g.edge_weight[e])) fail(name, "edge_weight[{}] is not a finite number", e);
+    }
+    const Fingerprint print = fingerprint(g.view());
+    if (print.lo != header.fingerprint_lo || print.hi != header.fingerprint_hi) {
+        fail(name, "its graph has the fingerprint {}, which is not the one in its header; convert the graph again", print.text());
+    }
+    sort_columns(g);
+    return raw;
+}
+
+}  // namespace detail
+}  // namespace gnntune::io

@@ -1,0 +1,55 @@
+#include "core/io/detail/limits.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/io/detail/fail.hpp"
+#include "core/io/graph_io.hpp"
+
+namespace gnntune::io::detail {
+namespace {
+
+constexpr std::uint64_t kMebibyte = 1ull << 20;
+constexpr std::uint64_t kFreeVertexBytes = 256 * kMebibyte;
+constexpr std::uint64_t kVertexBytesPerDataByte = 64;
+constexpr std::uint64_t kFreeUnpackedBytes = 1024 * kMebibyte;
+constexpr std::uint64_t kLargestRatio = 1000;
+
+std::uint64_t physical_memory_bytes() {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page_bytes = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page_bytes <= 0) return 16384 * kMebibyte;
+    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+}
+
+}  // namespace
+
+Limits Limits::from(const ReadOptions& options) {
+    if (options.memory_limit_bytes > 0) return {options.memory_limit_bytes, true};
+    return {physical_memory_bytes() / 4 * 3, false};
+}
+
+void Limits::require(std::uint64_t bytes, const std::string& name, std::string_view what) const {
+    if (bytes <= memory_bytes) return;
+    fail(name, "{} would take {} MiB, over the limit of {} MiB; raise the memory limit or use a machine with more memory",
+         what, bytes / kMebibyte, memory_bytes / kMebibyte);
+}
+
+void Limits::require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const {
+    const auto bytes = (static_cast<std::uint64_t>(n) + 1) * sizeof(std::int32_t);
+    require(bytes, name, "the vertices");
+    // Division, not a product: a file of many exabytes is no reason to overflow.
+    if (!given && bytes > kFreeVertexBytes && bytes / kVertexBytesPerDataByte > data_bytes) {
+        fail(name, "claims {} vertices but holds only {} bytes; if that is right, set a memory limit of at least {} MiB", n,
+             data_bytes, bytes / kMebibyte + 1);
+    }
+}
+
+void require_ratio(std::uint64_t packed_bytes, std::uint64_t unpacked_bytes, const std::string& name) {
+    if (unpacked_bytes <= kFreeUnpackedBytes || unpacked_bytes / kLargestRatio <= packed_bytes) return;
+    fail(name, "{} compressed bytes grew to over {} MiB, which no graph does; unpack the file yourself if it is sound",
+         packed_bytes, unpacked_bytes / kMebibyte);
+}
+
+}  // namespace gnntune::io::detail

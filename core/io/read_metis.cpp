@@ -1,0 +1,133 @@
+// METIS: a header `n m [fmt [ncon]]`, then line i holds the 1-based neighbours of vertex i; a blank line is a vertex
+// without any. The digits of fmt say whether a line starts with a vertex size, with ncon vertex weights, and whether each
+// neighbour is followed by an edge weight. m counts an undirected edge once, though both ends list it.
+#include <array>
+
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/lines.hpp"
+#include "core/io/detail/numbers.hpp"
+#include "core/io/detail/readers.hpp"
+
+namespace gnntune::io::detail {
+namespace {
+
+struct Header {
+    std::int64_t n = 0;
+    std::int64_t m = 0;
+    std::uint64_t skipped = 0;  ///< numbers before the neighbours of a line
+    bool weighted = false;
+};
+
+bool ends_number(char c) { return is_blank(c) || c == '\n'; }
+
+Header read_header(LineReader& lines) {
+    std::string_view line;
+    const char* p = nullptr;
+    do {
+        if (!lines.next_line(line)) fail(lines.name(), "holds no METIS header 'n m [fmt [ncon]]'; the file is cut short");
+        p = skip_blanks(line.data());
+    } while (*p == '%' || *p == '\n');
+    std::array<std::uint64_t, 4> numbers{0, 0, 0, 1};
+    std::size_t count = 0;
+    for (; *p != '\n' && count < 4; p = skip_blanks(p)) {
+        p = parse_id(p, numbers[count]);
+        if (!p || !ends_number(*p)) break;
+        ++count;
+    }
+    const auto [n, m, fmt_digits, ncon] = numbers;
+    const bool digits = fmt_digits % 10 <= 1 && fmt_digits / 10 % 10 <= 1 && fmt_digits <= 111;
+    if (!p || *p != '\n' || count < 2 || !digits || ncon > 1000) {
+        fail_line(lines.name(), lines.line(), "expected the METIS header 'n m [fmt [ncon]]' with fmt of three digits 0 or 1, "
+                  "found {}", quoted(line.data()));
+    }
+    Header header;
+    header.n = static_cast<std::int64_t>(n);
+    header.m = static_cast<std::int64_t>(m);
+    require_counts(header.n, header.n, header.m, lines.name());
+    header.skipped = (fmt_digits / 100 % 10) + (fmt_digits / 10 % 10 ? ncon : 0);
+    header.weighted = fmt_digits % 10 == 1;
+    return header;
+}
+
+/// Parses the neighbours of vertex `row` up to the '\n' at which `p` is left.
+const char* read_neighbours(const char* p, const char* end, std::int64_t row, const Header& header, EdgeSink& edges,
+                            const std::string& name, std::uint64_t line) {
+    p = skip_blanks(p);
+    std::uint64_t ignored = 0;
+    for (std::uint64_t k = 0; k < header.skipped; ++k) {
+        const char* const behind = parse_id(p, ignored);
+        if (!behind || !ends_number(*behind)) {
+            fail_line(name, line, "expected {} vertex sizes or weights before the neighbours, as the header's fmt says, "
+                      "found {}", header.skipped, quoted(p));
+        }
+        p = skip_blanks(behind);
+    }
+    std::int32_t last = -1;
+    while (*p != '\n') {
+        std::uint64_t id = 0;
+        const char* behind = parse_id(p, id);
+        if (!behind || !ends_number(*behind)) {
+            fail_line(name, line, "expected the neighbours of vertex {}, found {}", row + 1, quoted(p));
+        }
+        if (id < 1 || id > static_cast<std::uint64_t>(header.n)) {
+            fail_line(name, line, "neighbour {} of vertex {} is outside 1..{}, the vertices of the header", id, row + 1,
+                      header.n);
+        }
+        p = skip_blanks(behind);
+        if (header.weighted) {
+            behind = parse_weight(p, end, edges.weights[edges.size]);
+            if (!behind || !ends_number(*behind)) {
+                fail_line(name, line, "expected a finite edge weight behind neighbour {}, found {}", id, quoted(p));
+            }
+            p = skip_blanks(behind);
+        }
+        edges.rows[edges.size] = static_cast<std::int32_t>(row);
+        edges.cols[edges.size] = static_cast<std::int32_t>(id - 1);
+        edges.sorted &= edges.cols[edges.size] >= last;
+        last = edges.cols[edges.size++];
+    }
+    return p;
+}
+
+}  // namespace
+
+RawGraph read_metis(const Input& input, const ReadOptions&) {
+    LineReader lines(open_stream(input.bytes, input.name, input.limits), input.name, input.limits);
+    const Header header = read_header(lines);
+    EdgeSink edges;
+    edges.weighted = header.weighted;
+    std::uint64_t line = lines.line();
+    std::int64_t row = 0;
+    for (std::string_view block; lines.next_block(block);) {
+        edges.ensure(block.size() / (header.weighted ? 4 : 2) + 1, input.limits, input.name);
+        const char* const end = block.data() + block.size();
+        for (const char* p = block.data(); p != end; ++p) {
+            ++line;
+            const char* const text = skip_blanks(p);
+            if (*text == '%') {
+                p = skip_line(p, end) - 1;
+            } else if (row < header.n) {
+                p = read_neighbours(p, end, row++, header, edges, input.name, line);
+            } else if (*text == '\n') {
+                p = text;  // blank lines at the end
+            } else {
+                fail_line(input.name, line, "is a line more than the {} vertices of the header", header.n);
+            }
+        }
+        require_counts(0, 0, static_cast<std::int64_t>(edges.size), input.name);
+    }
+    // Editors strip blank lines at the end, so vertices without neighbours may be missing there; edges may not. A file
+    // whose header counts every entry is a directed graph in METIS' clothes, taken as written.
+    const auto entries = static_cast<std::int64_t>(edges.size);
+    if (entries != 2 * header.m && entries != header.m) {
+        fail(input.name, "holds {} neighbours in {} lines, but the header promises {} edges, so {} neighbours; the file is "
+             "cut short or its header is wrong", entries, row, header.m, 2 * header.m);
+    }
+    RawGraph raw;
+    raw.format = "metis";
+    raw.data_bytes = lines.bytes();
+    raw.graph = to_csr(std::move(edges), header.n, header.n, raw.data_bytes, input);
+    return raw;
+}
+
+}  // namespace gnntune::io::detail

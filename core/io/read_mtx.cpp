@@ -1,0 +1,222 @@
+// Matrix Market, coordinate: banner, comments, a size line `rows columns entries`, then one entry per line, 1-based.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/lines.hpp"
+#include "core/io/detail/numbers.hpp"
+#include "core/io/detail/readers.hpp"
+
+namespace gnntune::io::detail {
+namespace {
+
+struct Header {
+    bool pattern = false;
+    bool symmetric = false;
+    bool skew = false;
+    std::int64_t n_rows = 0;
+    std::int64_t n_cols = 0;
+    std::int64_t m = 0;  ///< entries in the file
+};
+
+std::string next_word(const char*& p) {
+    p = skip_blanks(p);
+    std::string word;
+    while (!is_blank(*p) && *p != '\n') word += static_cast<char>(std::tolower(static_cast<unsigned char>(*p++)));
+    return word;
+}
+
+void read_banner(LineReader& lines, Header& header) {
+    std::string_view line;
+    if (!lines.next_line(line)) fail(lines.name(), "is empty; expected a Matrix Market file");
+    const char* p = line.data();
+    const auto& name = lines.name();
+    if (next_word(p) != "%%matrixmarket") {
+        fail_line(name, 1, "expected the banner '%%MatrixMarket matrix coordinate ...', found {}", quoted(line.data()));
+    }
+    const std::string object = next_word(p);
+    const std::string layout = next_word(p);
+    const std::string field = next_word(p);
+    const std::string symmetry = next_word(p);
+    if (object != "matrix" || layout != "coordinate") {
+        fail_line(name, 1, "'{} {}' is not supported; a graph is a 'matrix coordinate' file, so write it as a sparse matrix",
+                  printable(object), printable(layout));
+    }
+    header.pattern = field == "pattern";
+    if (field != "pattern" && field != "real" && field != "double" && field != "integer" && field != "unsigned-integer") {
+        fail_line(name, 1, "values of kind '{}' are not supported; expected pattern, real or integer", printable(field));
+    }
+    header.skew = symmetry == "skew-symmetric";
+    header.symmetric = header.skew || symmetry == "symmetric";
+    if (!header.symmetric && symmetry != "general") {
+        fail_line(name, 1, "symmetry '{}' is not supported; expected general, symmetric or skew-symmetric",
+                  printable(symmetry));
+    }
+    if (header.skew && header.pattern) {
+        fail_line(name, 1, "a pattern cannot be skew-symmetric, as it has no signs; expected real or integer");
+    }
+}
+
+void read_sizes(LineReader& lines, Header& header) {
+    std::string_view line;
+    const char* p = nullptr;
+    do {
+        if (!lines.next_line(line)) {
+            fail(lines.name(), "ends after line {} without its size line 'rows columns entries'; it is cut short",
+                 lines.line());
+        }
+        p = skip_blanks(line.data());
+    } while (*p == '%' || *p == '\n');
+    std::array<std::uint64_t, 3> sizes{};
+    for (auto& size : sizes) {
+        const char* next = parse_id(skip_blanks(p), size);
+        if (!next || !(is_blank(*next) || *next == '\n')) {
+            fail_line(lines.name(), lines.line(), "expected the size line 'rows columns entries', found {}",
+                      quoted(line.data()));
+        }
+        p = next;
+    }
+    if (*skip_blanks(p) != '\n') {
+        fail_line(lines.name(), lines.line(), "expected nothing behind 'rows columns entries', found {}", quoted(p));
+    }
+    header.n_rows = static_cast<std::int64_t>(sizes[0]);
+    header.n_cols = static_cast<std::int64_t>(sizes[1]);
+    header.m = static_cast<std::int64_t>(sizes[2]);
+    require_counts(header.n_rows, header.n_cols, header.m, lines.name());
+    if (header.symmetric && header.n_rows != header.n_cols) {
+        fail_line(lines.name(), lines.line(), "a symmetric matrix must be square, not {} x {}", header.n_rows,
+                  header.n_cols);
+    }
+}
+
+/// Why the entry that starts at `p` is none. The fast loop only knows that something is wrong.
+[[noreturn]] void fail_entry(const std::string& name, std::uint64_t line, const char* p, const char* end,
+                             const Header& header) {
+    const char* const start = p;
+    const auto found = quoted(start);
+    std::array<std::uint64_t, 2> ids{};
+    for (std::size_t k = 0; k < 2; ++k) {
+        p = parse_id(skip_blanks(p), ids[k]);
+        if (!p || !(is_blank(*p) || *p == '\n')) {
+            fail_line(name, line, "expected {}, found {}", header.pattern ? "'row column'" : "'row column value'", found);
+        }
+        const std::int64_t bound = k == 0 ? header.n_rows : header.n_cols;
+        if (ids[k] < 1 || ids[k] > static_cast<std::uint64_t>(bound)) {
+            fail_line(name, line, "{} {} is outside 1..{}; the size line promises a {} x {} matrix",
+                      k == 0 ? "row" : "column", ids[k], bound, header.n_rows, header.n_cols);
+        }
+    }
+    if (header.skew && ids[0] == ids[1]) {
+        fail_line(name, line, "a skew-symmetric matrix has no diagonal, found {}", found);
+    }
+    float weight = 0;
+    if (!header.pattern && !parse_weight(skip_blanks(p), end, weight)) {
+        fail_line(name, line, "expected a finite value behind 'row column', found {}", quoted(skip_blanks(p)));
+    }
+    fail_line(name, line, "expected {} and nothing behind, found {}",
+              header.pattern ? "'row column' of a pattern" : "'row column value'", found);
+}
+
+/// The hot loop: 15 bytes per edge, both ids straight into the arrays.
+template <bool kPattern>
+void read_entries(LineReader& lines, const Header& header, EdgeSink& out, const Limits& limits) {
+    constexpr std::size_t kFewestBytes = kPattern ? 4 : 6;  // "1 1\n", "1 1 1\n"
+    const auto promised = static_cast<std::size_t>(header.m);
+    const auto n_rows = static_cast<std::uint64_t>(header.n_rows);
+    const auto n_cols = static_cast<std::uint64_t>(header.n_cols);
+    std::uint64_t line = lines.line();
+    std::uint64_t last_key = 0;
+    bool sorted = true;
+    for (std::string_view block; lines.next_block(block);) {
+        out.ensure(std::min(block.size() / kFewestBytes + 1, promised - out.size), limits, lines.name());
+        std::int32_t* const rows = out.rows.data();
+        std::int32_t* const cols = out.cols.data();
+        float* const weights = out.weights.data();
+        std::size_t m = out.size;
+        const char* p = block.data();
+        const char* const end = p + block.size();
+        while (p != end) {
+            ++line;
+            const char* const start = p;
+            p = skip_blanks(p);
+            if (*p == '\n' || *p == '%') {
+                p = skip_line(p, end);
+                continue;
+            }
+            if (m == promised) {
+                fail_line(lines.name(), line, "entry {} is one more than the {} that the size line promises", m + 1, promised);
+            }
+            std::uint64_t i;
+            std::uint64_t j;
+            if (!(p = parse_id(p, i)) || !is_blank(*p)) fail_entry(lines.name(), line, start, end, header);
+            if (!(p = parse_id(skip_blanks(p), j))) fail_entry(lines.name(), line, start, end, header);
+            if (i - 1 >= n_rows || j - 1 >= n_cols) fail_entry(lines.name(), line, start, end, header);
+            if constexpr (!kPattern) {
+                if (!is_blank(*p) || !(p = parse_weight(skip_blanks(p), end, weights[m]))) {
+                    fail_entry(lines.name(), line, start, end, header);
+                }
+                if (header.skew && i == j) fail_entry(lines.name(), line, start, end, header);
+            }
+            p = skip_blanks(p);
+            if (*p != '\n') fail_entry(lines.name(), line, start, end, header);
+            ++p;
+            rows[m] = static_cast<std::int32_t>(i - 1);
+            cols[m] = static_cast<std::int32_t>(j - 1);
+            const std::uint64_t key = i << 32 | j;
+            sorted &= key >= last_key;
+            last_key = key;
+            ++m;
+        }
+        out.size = m;
+    }
+    out.sorted = sorted;
+    if (out.size < promised) {
+        fail(lines.name(), "ends at line {} after {} entries, but the size line promises {}; the file is cut short", line,
+             out.size, promised);
+    }
+}
+
+/// Adds (j, i) for each (i, j) off the diagonal; returns how many.
+std::int64_t mirror(EdgeSink& edges, bool skew, const Limits& limits, const std::string& name) {
+    const std::size_t m = edges.size;
+    std::size_t off = 0;
+    for (std::size_t e = 0; e < m; ++e) off += edges.rows[e] != edges.cols[e];
+    require_counts(0, 0, static_cast<std::int64_t>(m + off), name);
+    edges.ensure(off, limits, name);
+    for (std::size_t e = 0; e < m; ++e) {
+        if (edges.rows[e] == edges.cols[e]) continue;
+        edges.rows[edges.size] = edges.cols[e];
+        edges.cols[edges.size] = edges.rows[e];
+        if (edges.weighted) edges.weights[edges.size] = skew ? -edges.weights[e] : edges.weights[e];
+        ++edges.size;
+    }
+    edges.sorted = edges.sorted && off == 0;
+    return static_cast<std::int64_t>(off);
+}
+
+}  // namespace
+
+RawGraph read_mtx(const Input& input, const ReadOptions&) {
+    LineReader lines(open_stream(input.bytes, input.name, input.limits), input.name, input.limits);
+    Header header;
+    read_banner(lines, header);
+    read_sizes(lines, header);
+    EdgeSink edges;
+    edges.weighted = !header.pattern;
+    if (compression_of(input.bytes) == Compression::none) {
+        // A plain file backs at most one entry per four bytes: then no growing, and no claim beyond the file.
+        edges.ensure(static_cast<std::size_t>(std::min(static_cast<std::uint64_t>(header.m), input.bytes.size() / 4)),
+                     input.limits, input.name);
+    }
+    header.pattern ? read_entries<true>(lines, header, edges, input.limits)
+                   : read_entries<false>(lines, header, edges, input.limits);
+    RawGraph raw;
+    raw.format = "mtx";
+    raw.data_bytes = lines.bytes();
+    if (header.symmetric) raw.fix_ups.mirrored_entries = mirror(edges, header.skew, input.limits, input.name);
+    raw.graph = to_csr(std::move(edges), header.n_rows, header.n_cols, raw.data_bytes, input);
+    return raw;
+}
+
+}  // namespace gnntune::io::detail

@@ -1,0 +1,250 @@
+// NumPy archives that hold a graph: scipy CSR, CSC and COO, PyG's adj_* (and adj_matrix.*), `edges` [m, 2],
+// `edge_index` [2, m], and the src_li/dst_li of TC-GNN.
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "core/graph/convert.hpp"
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/npy.hpp"
+#include "core/io/detail/readers.hpp"
+
+namespace gnntune::io::detail {
+namespace {
+
+enum class Layout { compressed, coordinates, edges, edge_index, lists };
+
+struct Found {
+    Layout layout;
+    std::string_view prefix;  ///< before indptr, indices, data and shape
+};
+
+std::optional<Found> find_layout(const NpzArchive& archive) {
+    for (const std::string_view prefix : {"adj_", "adj_matrix.", ""}) {
+        const std::string start(prefix);
+        if (archive.has(start + "indptr") && archive.has(start + "indices")) return Found{Layout::compressed, prefix};
+        if (archive.has(start + "row") && archive.has(start + "col")) return Found{Layout::coordinates, prefix};
+    }
+    if (archive.has("edge_index")) return Found{Layout::edge_index, ""};
+    if (archive.has("edges")) return Found{Layout::edges, ""};
+    if (archive.has("src_li") && archive.has("dst_li")) return Found{Layout::lists, ""};
+    return std::nullopt;
+}
+
+std::string no_graph(const NpzArchive& archive) {
+    return "an archive that holds " + archive.keys() +
+           "; expected indptr and indices, row and col, adj_indptr and adj_indices, edges, edge_index, or src_li and dst_li";
+}
+
+struct Shape {
+    std::int64_t n_rows;
+    std::int64_t n_cols;
+};
+
+/// Reads one archive; holds what all layouts share.
+class Reader {
+public:
+    Reader(const NpzArchive& archive, const Input& input, const ReadOptions& options)
+        : archive_(archive), input_(input), options_(options) {}
+
+    RawGraph read(const Found& found) {
+        switch (found.layout) {
+            case Layout::compressed: read_compressed(std::string(found.prefix)); break;
+            case Layout::coordinates: read_coordinates(std::string(found.prefix)); break;
+            case Layout::edges:
+            case Layout::edge_index: read_pairs(found.layout == Layout::edge_index); break;
+            case Layout::lists: read_lists(); break;
+        }
+        return std::move(raw_);
+    }
+
+private:
+    NpyArray open(std::string_view key) {
+        NpyArray array(archive_, key, input_.limits);
+        raw_.data_bytes += array.bytes();
+        return array;
+    }
+
+    std::optional<Shape> read_shape(const std::string& key) {
+        if (!archive_.has(key)) return std::nullopt;
+        NpyArray array = open(key);
+        if (array.count() != 2) fail(array.where(), "has {} elements, expected 'rows, columns'", array.count());
+        const auto values = array.read_int64();
+        if (values[0] < 0 || values[1] < 0) fail(array.where(), "is {} x {}: sizes must not be negative", values[0], values[1]);
+        require_counts(values[0], values[1], 0, input_.name);
+        return Shape{values[0], values[1]};
+    }
+
+    /// Weights of m entries; empty where there are none, or all are 1 as scipy and PyG write for an unweighted graph.
+    HostVector<float> read_weights(const std::string& key, std::int64_t m) {
+        if (!archive_.has(key)) return {};
+        NpyArray array = open(key);
+        if (array.count() != static_cast<std::uint64_t>(m)) {
+            fail(array.where(), "has {} values for {} entries; the file is damaged", array.count(), m);
+        }
+        HostVector<float> weights = array.read_float();
+        if (!std::all_of(weights.begin(), weights.end(), [](float w) { return w == 1.0f; })) return weights;
+        if (!options_.ignore_weights) raw_.fix_ups.dropped_unit_weights = m;
+        return {};
+    }
+
+    HostVector<std::int32_t> read_ids(const std::string& key) {
+        NpyArray array = open(key);
+        array.require_vector();
+        require_counts(0, 0, static_cast<std::int64_t>(std::min<std::uint64_t>(array.count(), 1ull << 62)), input_.name);
+        return array.read_int32();
+    }
+
+    void read_compressed(const std::string& prefix) {
+        std::string layout = "csr";
+        if (archive_.has(prefix + "format")) layout = open(prefix + "format").read_text();
+        if (layout != "csr" && layout != "csc") {
+            fail(input_.name, "holds a scipy matrix of format '{}'; save it with .tocsr() or .tocoo()", printable(layout));
+        }
+        const bool by_column = layout == "csc";
+        auto shape = read_shape(prefix + "shape");
+        CsrGraph g;
+        g.row_ptr = read_ids(prefix + "indptr");
+        g.col_idx = read_ids(prefix + "indices");
+        const auto n = static_cast<std::int64_t>(g.row_ptr.size()) - 1;
+        const std::string where = input_.name + " member " + prefix + "indptr.npy";
+        if (n < 0) fail(where, "is empty, expected one offset more than there are {}", by_column ? "columns" : "rows");
+        if (!shape) shape = Shape{n, n};
+        if (n != (by_column ? shape->n_cols : shape->n_rows)) {
+            fail(where, "has {} offsets, but the shape {} x {} asks for {}", n + 1, shape->n_rows, shape->n_cols,
+                 (by_column ? shape->n_cols : shape->n_rows) + 1);
+        }
+        require_counts(shape->n_rows, shape->n_cols, g.m(), input_.name);
+        g.n_rows = static_cast<std::int32_t>(by_column ? shape->n_cols : shape->n_rows);
+        g.n_cols = static_cast<std::int32_t>(by_column ? shape->n_rows : shape->n_cols);
+        check_csr(g, input_.name, prefix + "indptr", prefix + "indices");
+        g.edge_weight = read_weights(prefix + "data", g.m());
+        if (by_column) {
+            input_.limits.require_vertices(g.n_cols, raw_.data_bytes, input_.name);
+            g = reverse(g.view());
+        } else {
+            sort_columns(g);
+        }
+        raw_.graph = std::move(g);
+        raw_.format = prefix.empty() ? "npz/scipy-" + layout : "npz/pyg";
+    }
+
+    void read_coordinates(const std::string& prefix) {
+        const auto shape = read_shape(prefix + "shape");
+        EdgeSink edges;
+        edges.rows = read_ids(prefix + "row");
+        edges.cols = read_ids(prefix + "col");
+        if (edges.rows.size() != edges.cols.size()) {
+            fail(input_.name, "has {} elements in {}row, but {} in {}col", edges.rows.size(), prefix, edges.cols.size(), prefix);
+        }
+        edges.weights = read_weights(prefix + "data", static_cast<std::int64_t>(edges.rows.size()));
+        raw_.format = prefix.empty() ? "npz/scipy-coo" : "npz/pyg";
+        finish(std::move(edges), shape, prefix + "row", prefix + "col");
+    }
+
+    /// [m, 2] or [2, m] with the source first.
+    void read_pairs(bool two_rows) {
+        const std::string key = two_rows ? "edge_index" : "edges";
+        NpyArray array = open(key);
+        const auto& shape = array.shape();
+        if (shape.size() != 2 || shape[two_rows ? 0 : 1] != 2) {
+            fail(array.where(), "must have the shape {}, one edge per {}", two_rows ? "[2, m]" : "[m, 2]",
+                 two_rows ? "column" : "row");
+        }
+        const std::uint64_t m = array.count() / 2;
+        require_counts(0, 0, static_cast<std::int64_t>(m), input_.name);
+        const auto both = array.read_int32();
+        EdgeSink edges;
+        input_.limits.require(m * 16, input_.name, "the edges");
+        edges.rows.resize(static_cast<std::size_t>(m));
+        edges.cols.resize(static_cast<std::size_t>(m));
+        for (std::size_t e = 0; e < m; ++e) {
+            edges.cols[e] = both[two_rows ? e : 2 * e];
+            edges.rows[e] = both[two_rows ? m + e : 2 * e + 1];
+        }
+        raw_.format = "npz/" + key;
+        finish(std::move(edges), square(), key, key);
+    }
+
+    void read_lists() {
+        EdgeSink edges;
+        edges.cols = read_ids("src_li");
+        edges.rows = read_ids("dst_li");
+        if (edges.rows.size() != edges.cols.size()) {
+            fail(input_.name, "has {} elements in src_li, but {} in dst_li", edges.cols.size(), edges.rows.size());
+        }
+        raw_.format = "npz/src-dst";
+        finish(std::move(edges), square(), "dst_li", "src_li");
+    }
+
+    /// Number of vertices as the archive states it: num_nodes, or the rows of its labels or features.
+    std::optional<Shape> square() {
+        std::int64_t n = -1;
+        for (const std::string_view key : {"num_nodes", "node_labels", "node_features", "labels", "features", "y", "x"}) {
+            if (n >= 0 || !archive_.has(key)) continue;
+            NpyArray array(archive_, key, input_.limits);
+            if (key == "num_nodes") {
+                if (array.count() != 1) fail(array.where(), "has {} elements, expected one number", array.count());
+                n = array.read_int64()[0];
+                if (n < 0) fail(array.where(), "is {}: there cannot be fewer than 0 vertices", n);
+            } else if (!array.shape().empty()) {
+                n = static_cast<std::int64_t>(std::min<std::uint64_t>(array.shape()[0], 1ull << 62));
+                raw_.data_bytes += array.bytes();
+            }
+        }
+        if (n < 0) return std::nullopt;
+        require_counts(n, n, 0, input_.name);
+        return Shape{n, n};
+    }
+
+    /// Checks ids against the sizes (or takes the sizes from the ids) and builds the CSR.
+    void finish(EdgeSink&& edges, std::optional<Shape> shape, std::string_view row_key, std::string_view col_key) {
+        edges.size = edges.rows.size();
+        edges.weighted = !edges.weights.empty();
+        std::int64_t row_bound = 0;
+        std::int64_t col_bound = 0;
+        for (std::size_t e = 0; e < edges.size; ++e) {
+            row_bound = std::max<std::int64_t>(row_bound, edges.rows[e] + std::int64_t{1});
+            col_bound = std::max<std::int64_t>(col_bound, edges.cols[e] + std::int64_t{1});
+            if (e == 0 || !edges.sorted) continue;
+            edges.sorted = edges.rows[e] > edges.rows[e - 1] ||
+                           (edges.rows[e] == edges.rows[e - 1] && edges.cols[e] >= edges.cols[e - 1]);
+        }
+        if (!shape) shape = Shape{std::max(row_bound, col_bound), std::max(row_bound, col_bound)};
+        const auto check = [&](std::int64_t bound, std::int64_t n, std::string_view key) {
+            if (bound <= n) return;
+            fail(input_.name + " member " + std::string(key) + ".npy", "holds id {}, outside 0..{}, of a {} x {} matrix",
+                 bound - 1, n - 1, shape->n_rows, shape->n_cols);
+        };
+        check(row_bound, shape->n_rows, row_key);
+        check(col_bound, shape->n_cols, col_key);
+        raw_.graph = to_csr(std::move(edges), shape->n_rows, shape->n_cols, raw_.data_bytes, input_);
+    }
+
+    const NpzArchive& archive_;
+    const Input& input_;
+    const ReadOptions& options_;
+    RawGraph raw_;
+};
+
+}  // namespace
+
+Sniffed sniff_npz(const RandomBytes& bytes, const std::string& name, const Limits&) {
+    try {
+        const NpzArchive archive(bytes, name);
+        if (find_layout(archive)) return {Format::npz, ""};
+        return {std::nullopt, no_graph(archive)};
+    } catch (const Error& error) {
+        const std::string words = error.what();
+        return {std::nullopt, words.starts_with(name + ": ") ? words.substr(name.size() + 2) : words};
+    }
+}
+
+RawGraph read_npz(const Input& input, const ReadOptions& options) {
+    const NpzArchive archive(input.bytes, input.name);
+    const auto found = find_layout(archive);
+    if (!found) throw input_error(input.name + ": is no graph: " + no_graph(archive));
+    return Reader(archive, input, options).read(*found);
+}
+
+}  // namespace gnntune::io::detail

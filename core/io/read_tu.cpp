@@ -1,0 +1,56 @@
+// TU data sets: <DS>_A.txt holds 1-based pairs `u, v`; line i of <DS>_graph_indicator.txt names the graph of vertex i.
+// The small graphs stay what they are in the file: one block-diagonal graph.
+#include "core/io/detail/edge_text.hpp"
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/numbers.hpp"
+
+namespace gnntune::io::detail {
+namespace {
+
+std::int64_t count_vertices(const Input& indicator, std::uint64_t& data_bytes) {
+    LineReader lines(open_stream(indicator.bytes, indicator.name, indicator.limits), indicator.name, indicator.limits);
+    std::int64_t n = 0;
+    for (std::string_view line; lines.next_line(line);) {
+        const char* p = skip_blanks(line.data());
+        if (*p == '\n') continue;
+        std::uint64_t graph_id = 0;
+        const char* const behind = parse_id(p, graph_id);
+        if (!behind || *skip_blanks(behind) != '\n') {
+            fail_line(indicator.name, lines.line(), "expected the number of a graph, found {}", quoted(p));
+        }
+        ++n;
+    }
+    data_bytes += lines.bytes();
+    return n;
+}
+
+}  // namespace
+
+RawGraph read_tu(const Input& pairs, const Input* indicator, const ReadOptions&) {
+    LineReader lines(open_stream(pairs.bytes, pairs.name, pairs.limits), pairs.name, pairs.limits);
+    auto text = parse_edge_text<std::int32_t>(lines, pairs.limits, 1, false);
+    if (text.too_narrow) require_counts(kMaxEdges, 0, 0, pairs.name);
+    RawGraph raw;
+    raw.format = "tu";
+    raw.data_bytes = lines.bytes();
+    std::int64_t n = text.source.empty() ? 0 : text.largest;
+    if (indicator) {
+        const std::int64_t counted = count_vertices(*indicator, raw.data_bytes);
+        if (n > counted) {
+            fail(pairs.name, "vertex id {} is outside 1..{}; {} has one line for each of {} vertices", n, counted,
+                 indicator->name, counted);
+        }
+        n = counted;
+    }
+    for (auto& id : text.source) --id;
+    for (auto& id : text.target) --id;
+    EdgeSink edges;
+    edges.size = text.source.size();
+    edges.rows = std::move(text.target);
+    edges.cols = std::move(text.source);
+    edges.sorted = text.sorted;
+    raw.graph = to_csr(std::move(edges), n, n, raw.data_bytes, pairs);
+    return raw;
+}
+
+}  // namespace gnntune::io::detail

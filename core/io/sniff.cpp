@@ -1,0 +1,186 @@
+// What is in this file? Decided by the first bytes; the name only breaks ties.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/readers.hpp"
+#include "core/io/detail/streams.hpp"
+#include "core/io/gnng.hpp"
+
+namespace gnntune::io {
+namespace detail {
+namespace {
+
+constexpr std::size_t kHeadBytes = 1 << 16;
+constexpr std::size_t kLinesLookedAt = 1000;
+
+Sniffed no_graph(std::string reason) { return {std::nullopt, std::move(reason)}; }
+
+/// Things that people keep beside graphs, or in which graphs come that only Python reads.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOthers{{
+    {"\x93NUMPY", "a single NumPy array; a graph in NumPy form is an .npz with indptr and indices, or edges"},
+    {"\x89HDF", "an HDF5 file; export the graph with scipy.sparse.save_npz or as .mtx"},
+    {"\x80\x02", "a Python pickle, which is never loaded; export the graph with scipy.sparse.save_npz"},
+    {"\x80\x03", "a Python pickle, which is never loaded; export the graph with scipy.sparse.save_npz"},
+    {"\x80\x04", "a Python pickle, which is never loaded; export the graph with scipy.sparse.save_npz"},
+    {"\x80\x05", "a Python pickle, which is never loaded; export the graph with scipy.sparse.save_npz"},
+    {"MATLAB 5.0", "a MATLAB file; export the graph with scipy.io.mmwrite"},
+    {"SQLite format 3", "an SQLite database"},
+    {"{", "a JSON file; export the graph as an edge list"},
+}};
+
+/// What the lines of a text look like.
+struct Columns {
+    std::size_t lines = 0;      ///< with numbers
+    std::size_t first = 0;      ///< numbers in the first of them
+    std::size_t first_ids = 0;  ///< of these, whole numbers from 0
+    std::size_t blank = 0;      ///< blank lines behind the first
+    bool uniform = true;        ///< all have as many numbers as the first
+    bool uniform_later = true;  ///< the same without the first
+    std::size_t second = 0;
+    bool ids = true;    ///< the first two numbers of each line are whole numbers from 0
+    bool whole = true;  ///< so are all
+    bool comma = false;
+    bool nodes_comment = false;
+    std::string stray;  ///< the first word that is no number
+    std::size_t stray_line = 0;
+};
+
+bool is_whole(std::string_view word) {
+    return std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_number(std::string_view word) {
+    if (word.starts_with('+')) word.remove_prefix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error != std::errc::invalid_argument && end == word.data() + word.size();
+}
+
+void look_at_line(std::string_view line, std::size_t number, Columns& seen) {
+    constexpr std::string_view kSeparators = " \t\r,";
+    std::size_t count = 0;
+    bool commas = false;
+    bool ids = true;
+    bool whole = true;
+    for (std::size_t at = line.find_first_not_of(kSeparators); at < line.size();) {
+        const std::size_t end = std::min(line.find_first_of(kSeparators, at), line.size());
+        const std::string_view word = line.substr(at, end - at);
+        if (count == 0 && (word[0] == '#' || word[0] == '%')) {
+            seen.nodes_comment |= line.find("Nodes:") != std::string_view::npos;
+            return;
+        }
+        if (!is_number(word)) {
+            // The first line may be a header of names; any other word ends the matter.
+            if (number > 1 || count > 0 || !std::isalpha(static_cast<unsigned char>(word[0] == '"' ? 'a' : word[0]))) {
+                seen.stray = printable(word, 24);
+                seen.stray_line = number;
+            }
+            return;
+        }
+        whole &= is_whole(word);
+        if (count < 2) ids &= is_whole(word);
+        if (seen.lines == 0 && is_whole(word)) ++seen.first_ids;
+        ++count;
+        at = line.find_first_not_of(kSeparators, end);
+        commas |= line.substr(end, std::min(at, line.size()) - end).find(',') != std::string_view::npos;
+    }
+    if (count == 0) {
+        seen.blank += seen.lines > 0;
+        return;
+    }
+    ++seen.lines;
+    seen.comma |= commas;
+    seen.ids &= ids;
+    seen.whole &= whole;
+    if (seen.lines == 1) seen.first = count;
+    if (seen.lines == 2) seen.second = count;
+    seen.uniform &= count == seen.first;
+    seen.uniform_later &= seen.lines < 2 || count == seen.second;
+}
+
+Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
+    Columns seen;
+    std::size_t number = 0;
+    if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+    for (std::size_t at = 0; at < head.size() && number < kLinesLookedAt && seen.stray.empty();) {
+        const std::size_t end = head.find('\n', at);
+        // A last line that the head cuts off says nothing, unless it is all there is to see.
+        if (end == std::string_view::npos && !whole && seen.lines > 0) break;
+        look_at_line(head.substr(at, end == std::string_view::npos ? end : end - at), ++number, seen);
+        if (end == std::string_view::npos) break;
+        at = end + 1;
+    }
+    if (!seen.stray.empty()) {
+        return no_graph(fmt::format("a text whose line {} holds '{}' where numbers were expected", seen.stray_line, seen.stray));
+    }
+    const std::string plain = plain_name(name);
+    const bool metis_name = plain.ends_with(".graph") || plain.ends_with(".metis");
+    const bool header = seen.first_ids == seen.first && seen.first >= 2 && seen.first <= 4 && !seen.comma;
+    if (seen.lines == 0) {
+        if (seen.nodes_comment) return {Format::edge_list, ""};
+        return no_graph("a text without any numbers; expected an edge list, METIS or Matrix Market");
+    }
+    if (header && metis_name) return {Format::metis, ""};
+    if (seen.uniform && (seen.first == 2 || seen.first == 3)) {
+        if (!seen.ids) return no_graph("a text with numbers that are no vertex ids: they must be whole and not negative");
+        if (seen.first == 2 && plain.ends_with("_a.txt")) return {Format::tu, ""};
+        return {Format::edge_list, ""};
+    }
+    // A table has the same number of columns everywhere; the lines of a METIS file are as long as vertices have edges.
+    const bool table = seen.uniform || (seen.lines > 2 && seen.uniform_later && seen.blank == 0 && seen.second == 1);
+    if (header && seen.whole && !table) return {Format::metis, ""};
+    return no_graph(fmt::format("a text whose lines hold {}{} number{}, expected two or three for an edge list",
+                                seen.uniform ? "" : "from ", seen.first, seen.first == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
+    if (head.empty()) return no_graph("an empty file");
+    if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return {Format::npz, ""};
+    if (head.starts_with(gnng::kMagic)) return {Format::gnng, ""};
+    constexpr std::string_view kBanner = "%%matrixmarket";
+    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+    if (head.size() >= kBanner.size() && std::equal(kBanner.begin(), kBanner.end(), head.begin(),
+                                                    [&](char b, char a) { return same(a, b); })) {
+        return {Format::matrix_market, ""};
+    }
+    for (const auto& [magic, words] : kOthers) {
+        if (head.starts_with(magic)) return no_graph(std::string(words));
+    }
+    if (head.starts_with("\x1f\x8b") || head.starts_with("\xfd" "7zXZ")) {
+        return no_graph("compressed twice; unpack it once");
+    }
+    const auto binary = [](char c) { return static_cast<unsigned char>(c) < 0x20 && !std::isspace(static_cast<unsigned char>(c)); };
+    if (std::any_of(head.begin(), head.end(), binary)) return no_graph("a binary file of unknown kind");
+    return sniff_text(head, whole, name);
+}
+
+Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Limits& limits) {
+    const std::string head = read_head(bytes, name, limits, kHeadBytes);
+    Sniffed found = sniff_head(head, head.size() < kHeadBytes, name);
+    if (found.format != Format::npz) return found;
+    if (compression_of(bytes) == Compression::none) return sniff_npz(bytes, name, limits);
+    const MemoryBytes content(read_content(bytes, name, limits), name);
+    return sniff_npz(content, name, limits);
+}
+
+}  // namespace detail
+
+Sniffed sniff_format(const std::filesystem::path& path) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        if (!detail::find_tu(path).pairs.empty()) return {Format::tu, ""};
+        return {std::nullopt, "a folder; look for graphs inside it"};
+    }
+    const auto limits = detail::Limits::from({});
+    const auto bytes = detail::open_bytes(path, limits);
+    return detail::sniff_bytes(*bytes, path.string(), limits);
+}
+
+}  // namespace gnntune::io

@@ -1,0 +1,150 @@
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/graph/convert.hpp"
+#include "core/graph/fingerprint.hpp"
+#include "core/io/detail/fail.hpp"
+#include "core/io/detail/output.hpp"
+#include "core/io/gnng.hpp"
+#include "core/io/graph_io.hpp"
+
+namespace gnntune::io {
+namespace detail {
+namespace {
+
+constexpr std::size_t kBufferBytes = 1 << 20;
+
+std::string reason_of(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+}  // namespace
+
+Output::Output(const std::filesystem::path& path) : path_(path) {
+    if (path.extension() == ".xz") {
+        throw unsupported(path.string() + ": files are written plain or as .gz; write it plain and run xz on it");
+    }
+    temporary_ = path;
+    temporary_ += fmt::format(".{}.part", getpid());
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail(path.string(), "cannot be written ({}); check the folder and its permissions", reason_of(errno));
+    if (path.extension() == ".gz") gzip_ = gzdopen(fd_, "wb6");
+    buffer_.reserve(kBufferBytes);
+}
+
+Output::~Output() {
+    if (gzip_) {
+        gzclose(static_cast<gzFile>(gzip_));
+    } else if (fd_ >= 0) {
+        close(fd_);
+    }
+    std::error_code ignored;
+    if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+}
+
+void Output::write(const void* from, std::size_t n) {
+    if (buffer_.size() + n > kBufferBytes) flush();
+    written_ += n;
+    const auto* p = static_cast<const char*>(from);
+    while (n >= kBufferBytes) {
+        buffer_.assign(p, kBufferBytes);
+        flush();
+        p += kBufferBytes;
+        n -= kBufferBytes;
+    }
+    buffer_.append(p, n);
+}
+
+void Output::flush() {
+    const char* p = buffer_.data();
+    for (std::size_t left = buffer_.size(); left > 0;) {
+        const auto done = gzip_ ? static_cast<ssize_t>(gzwrite(static_cast<gzFile>(gzip_), p, static_cast<unsigned>(left)))
+                                : ::write(fd_, p, left);
+        if (done < 0 && errno == EINTR && !gzip_) continue;
+        if (done <= 0) fail(path_.string(), "cannot be written ({}); is the disk full?", reason_of(errno));
+        p += done;
+        left -= static_cast<std::size_t>(done);
+    }
+    buffer_.clear();
+}
+
+void Output::commit() {
+    flush();
+    const int rc = gzip_ ? gzclose(static_cast<gzFile>(gzip_)) : close(fd_);
+    gzip_ = nullptr;
+    fd_ = -1;
+    if (rc != 0) fail(path_.string(), "cannot be written ({}); is the disk full?", reason_of(errno));
+    std::error_code error;
+    std::filesystem::rename(temporary_, path_, error);
+    if (error) fail(path_.string(), "cannot be written ({})", error.message());
+    temporary_.clear();
+}
+
+void write_gnng(Output& out, const CsrView& graph) {
+    const auto rows = static_cast<std::size_t>(graph.n_rows);
+    const auto m = static_cast<std::size_t>(graph.m);
+    gnng::Header header;
+    gnng::kMagic.copy(header.magic, sizeof header.magic);
+    header.n_rows = graph.n_rows;
+    header.n_cols = graph.n_cols;
+    header.m = graph.m;
+    bool sorted = true;
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::int32_t e = graph.row_ptr[i] + 1; e < graph.row_ptr[i + 1]; ++e) {
+            sorted &= graph.col_idx[e - 1] <= graph.col_idx[e];
+        }
+    }
+    header.flags = (graph.edge_weight && m > 0 ? gnng::kWeighted : 0) | (sorted ? gnng::kSortedColumns : 0);
+    const Fingerprint print = fingerprint(graph);
+    header.fingerprint_lo = print.lo;
+    header.fingerprint_hi = print.hi;
+    gnng::lay_out(header);
+
+    // The arrays go by twice: for the checksum, which stands before them, and for the disk.
+    const auto for_each_part = [&](auto part) {
+        constexpr char kZeros[gnng::kAlignment] = {};
+        std::uint64_t at = sizeof header;
+        const auto array = [&](std::uint64_t offset, const void* data, std::size_t count) {
+            part(kZeros, static_cast<std::size_t>(offset - at));
+            part(data, count * 4);
+            at = offset + count * 4;
+        };
+        array(header.row_ptr, graph.row_ptr, rows + 1);
+        array(header.col_idx, graph.col_idx, m);
+        if (header.edge_weight) array(header.edge_weight, graph.edge_weight, m);
+    };
+    uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(&header), sizeof header);
+    for_each_part([&](const void* data, std::size_t n) {
+        if (n > 0) crc = crc32_z(crc, static_cast<const Bytef*>(data), n);
+    });
+    header.checksum = static_cast<std::uint32_t>(crc);
+    out.write(&header, sizeof header);
+    for_each_part([&](const void* data, std::size_t n) { out.write(data, n); });
+}
+
+}  // namespace detail
+
+void write_graph(const std::filesystem::path& path, const CsrView& graph, Format format) {
+    if (graph.space != MemorySpace::host) {
+        throw invalid_argument(path.string() + ": a graph in device memory cannot be written; copy it to the host first");
+    }
+    validate(graph);
+    detail::Output out(path);
+    switch (format) {
+        case Format::matrix_market: detail::write_mtx(out, graph); break;
+        case Format::edge_list: detail::write_edge_list(out, graph); break;
+        case Format::metis: detail::write_metis(out, graph); break;
+        case Format::npz: detail::write_npz(out, graph); break;
+        case Format::gnng: detail::write_gnng(out, graph); break;
+        case Format::tu: throw unsupported(path.string() + ": the TU format is read, not written; choose mtx or gnng");
+    }
+    out.commit();
+}
+
+void write_graph(const std::filesystem::path& path, const CsrGraph& graph, Format format) {
+    write_graph(path, graph.view(), format);
+}
+
+}  // namespace gnntune::io
