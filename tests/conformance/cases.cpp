@@ -1,0 +1,116 @@
+#include "tests/conformance/cases.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "core/graph/convert.hpp"
+
+namespace gnntune::conformance {
+namespace {
+
+using Edge = std::pair<std::int32_t, std::int32_t>;
+
+GraphCase make(std::string name, std::int32_t n_rows, std::int32_t n_cols, const std::vector<Edge>& edges) {
+    GraphCase c;
+    c.name = std::move(name);
+    c.edges.n_rows = n_rows;
+    c.edges.n_cols = n_cols;
+    for (const auto& [row, col] : edges) {
+        c.edges.row_idx.push_back(row);
+        c.edges.col_idx.push_back(col);
+    }
+    return c;
+}
+
+std::vector<Edge> random_edges(std::int32_t n_rows, std::int32_t n_cols, int m, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Edge> edges;
+    for (int e = 0; e < m; ++e) {
+        edges.emplace_back(static_cast<std::int32_t>(random() % static_cast<unsigned>(n_rows)),
+                           static_cast<std::int32_t>(random() % static_cast<unsigned>(n_cols)));
+    }
+    return edges;
+}
+
+std::vector<Edge> sorted_unique(std::vector<Edge> edges) {
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    return edges;
+}
+
+// Degrees fall off as 1/rank: a few rows hold most of the edges.
+std::vector<Edge> skewed_edges(std::int32_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Edge> edges;
+    for (std::int32_t i = 0; i < n; ++i) {
+        for (std::int32_t d = 0; d < n / (i + 1); ++d) {
+            edges.emplace_back(i, static_cast<std::int32_t>(random() % static_cast<unsigned>(n)));
+        }
+    }
+    return edges;
+}
+
+std::vector<GraphCase> build() {
+    std::vector<GraphCase> cases;
+    cases.push_back(make("no_vertices", 0, 0, {}));
+    cases.push_back(make("no_edges", 19, 5, {}));
+    cases.push_back(make("one_vertex_self_loop", 1, 1, {{0, 0}}));
+    cases.push_back(make("directed_three_edges", 3, 3, {{0, 1}, {0, 2}, {2, 1}}));
+
+    cases.push_back(make("random_100", 100, 100, sorted_unique(random_edges(100, 100, 600, 1))));
+    cases.push_back(make("duplicates_and_self_loops", 37, 37, [] {
+        auto edges = random_edges(37, 37, 120, 2);
+        for (std::int32_t i = 0; i < 37; i += 3) edges.emplace_back(i, i);
+        edges.insert(edges.end(), edges.begin(), edges.begin() + 40);
+        std::sort(edges.begin(), edges.end());
+        return edges;
+    }()));
+    cases.push_back(make("mostly_empty_rows", 500, 300, [] {
+        std::vector<Edge> edges;
+        for (const auto& [row, col] : random_edges(20, 300, 150, 3)) edges.emplace_back(row * 23 + 11, col);
+        return sorted_unique(edges);
+    }()));
+    cases.push_back(make("wide_rectangle", 50, 211, sorted_unique(random_edges(50, 211, 700, 4))));
+    cases.push_back(make("tall_rectangle", 211, 50, sorted_unique(random_edges(211, 50, 700, 5))));
+    cases.push_back(make("dense_67", 67, 67, [] {
+        std::vector<Edge> edges;
+        for (std::int32_t i = 0; i < 67; ++i) {
+            for (std::int32_t j = 0; j < 67; ++j) edges.emplace_back(i, j);
+        }
+        return edges;
+    }()));
+    cases.push_back(make("skewed_700", 700, 700, sorted_unique(skewed_edges(700, 6))));
+
+    // Columns of a row in no order, and a caller's list in no order at all.
+    cases.push_back(make("unsorted_columns", 64, 64, [] {
+        auto edges = random_edges(64, 64, 500, 7);
+        std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.first < b.first; });
+        return edges;
+    }()));
+    cases.push_back(make("shuffled_coo", 150, 90, random_edges(150, 90, 900, 8)));
+    cases.back().as_coo = true;
+
+    // One row with more than 100,000 edges among short ones.
+    cases.push_back(make("hub_row", 300, 120000, [] {
+        std::vector<Edge> edges = random_edges(300, 120000, 900, 9);
+        for (std::int32_t j = 0; j < 110000; ++j) edges.emplace_back(137, j);
+        return sorted_unique(edges);
+    }()));
+    cases.back().large = true;
+    return cases;
+}
+
+}  // namespace
+
+const std::vector<GraphCase>& graph_cases() {
+    static const std::vector<GraphCase> kCases = build();
+    return kCases;
+}
+
+std::vector<std::int32_t> widths(const GraphCase& graph) {
+    if (graph.large) return {1, 16, 33, 130};
+    return {1, 2, 3, 7, 16, 32, 33, 64, 100, 128, 130, 256, 602};
+}
+
+}  // namespace gnntune::conformance

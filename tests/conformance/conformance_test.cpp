@@ -1,0 +1,147 @@
+// Every variant of the registry on every graph case. The registry decides what there is to test: a new folder under
+// kernels/ appears here without an edit.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "core/common/error.hpp"
+#include "kernels/register_all.hpp"
+#include "tests/conformance/faulty/faulty.hpp"
+#include "tests/conformance/harness.hpp"
+
+namespace gnntune::conformance {
+namespace {
+
+const Registry& registry() {
+    static const Registry kRegistry = [] {
+        Registry r;
+        register_all(r);
+        return r;
+    }();
+    return kRegistry;
+}
+
+int& executed_configs() {
+    static int count = 0;
+    return count;
+}
+
+std::string first_lines(const std::vector<Failure>& failures) {
+    std::string text;
+    for (std::size_t i = 0; i < failures.size() && i < 8; ++i) {
+        text += "\n  [" + failures[i].check + "] " + failures[i].detail;
+    }
+    if (failures.size() > 8) text += "\n  ... and " + std::to_string(failures.size() - 8) + " more";
+    return text;
+}
+
+struct Case {
+    const Variant* variant;
+    const GraphCase* graph;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.variant->id << " on " << c.graph->name; }
+
+std::vector<Case> all_cases() {
+    std::vector<Case> cases;
+    for (const Variant& v : registry().variants()) {
+        for (const GraphCase& g : graph_cases()) cases.push_back({&v, &g});
+    }
+    return cases;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+    std::string name = std::string(info.param.variant->id) + "__" + info.param.graph->name;
+    for (char& c : name) {
+        if (c == '.') c = '_';
+    }
+    return name;
+}
+
+class Conformance : public testing::TestWithParam<Case> {};
+
+TEST_P(Conformance, AgreesWithTheOracleAndKeepsItsPromises) {
+    const auto& [variant, graph] = GetParam();
+    if (variant->backend == Backend::cuda && cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
+    const Device device = variant->backend == Backend::cuda ? cuda_device(0) : cpu_device();
+
+    const Outcome outcome = run_case(registry(), device, *variant, *graph);
+
+    executed_configs() += outcome.configs;
+    EXPECT_TRUE(outcome.failures.empty()) << first_lines(outcome.failures);
+}
+
+// A GPU variant's record is host code: it is checked everywhere, against a device that is described but not there.
+TEST_P(Conformance, RecordAgreesWithItself) {
+    const auto& [variant, graph] = GetParam();
+    Device device = cpu_device();
+    if (variant->backend == Backend::cuda) {
+        device = Device{};
+        device.backend = Backend::cuda;
+        device.compute_capability = 90;
+        device.multiprocessors = 132;
+        device.l2_bytes = 50 << 20;
+        device.shared_memory_per_block = 227 << 10;
+    }
+    for (const Problem& problem : problems(variant->op, *graph)) {
+        const bool reversed = problem.direction == Direction::reversed;
+        const Query query{problem, reversed ? graph->edges.n_cols : graph->edges.n_rows,
+                          reversed ? graph->edges.n_rows : graph->edges.n_cols, graph->edges.m(), nullptr, &device};
+
+        const auto failures = check_record(registry(), *variant, query);
+
+        ASSERT_TRUE(failures.empty()) << first_lines(failures);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(all_cases()), case_name);
+
+// The suite can fail: each wrong variant is rejected, by the check that is meant to see it.
+class Faulty : public testing::TestWithParam<Backend> {};
+
+TEST_P(Faulty, VariantsAreRejectedByTheRightCheck) {
+    const Backend backend = GetParam();
+    if (backend == Backend::cuda && cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
+    const Device device = backend == Backend::cuda ? cuda_device(0) : cpu_device();
+    int rejected = 0;
+    for (const FaultyVariant& faulty : faulty_variants(backend)) {
+        Registry with_fault;
+        register_all(with_fault);
+        with_fault.add(faulty.variant);
+        std::vector<Failure> failures;
+        for (const GraphCase& graph : graph_cases()) {
+            if (graph.large) continue;
+            const auto outcome = run_case(with_fault, device, *with_fault.find(faulty.variant.id), graph);
+            failures.insert(failures.end(), outcome.failures.begin(), outcome.failures.end());
+        }
+        if (faulty.caught_by.empty()) {
+            EXPECT_TRUE(failures.empty()) << faulty.variant.id << " is right but was rejected" << first_lines(failures);
+            continue;
+        }
+        bool caught = false;
+        for (const Failure& f : failures) caught = caught || f.check == faulty.caught_by;
+        EXPECT_TRUE(caught) << faulty.variant.id << " was not caught by '" << faulty.caught_by << "'"
+                            << first_lines(failures);
+        rejected += caught ? 1 : 0;
+    }
+    EXPECT_GE(rejected, backend == Backend::cpu ? 12 : 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Faulty, testing::Values(Backend::cpu, Backend::cuda),
+                         [](const auto& info) { return std::string(to_text(info.param)); });
+
+}  // namespace
+}  // namespace gnntune::conformance
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    const int status = RUN_ALL_TESTS();
+    const int configs = gnntune::conformance::executed_configs();
+    std::cout << "conformance: " << configs << " configs executed\n";
+    // A run of the whole suite that executed nothing has tested nothing.
+    if (testing::GTEST_FLAG(filter) == "*" && configs == 0) {
+        std::cout << "conformance: no config was executed; that is a failure\n";
+        return 1;
+    }
+    return status;
+}

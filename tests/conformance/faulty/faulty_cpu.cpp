@@ -1,0 +1,168 @@
+// Each wrong variant is the same small right kernel with one mistake of a kind that real kernels have made.
+#include <atomic>
+#include <cstring>
+
+#include "core/common/error.hpp"
+#include "core/graph/graph.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "tests/conformance/faulty/faulty.hpp"
+
+namespace gnntune::conformance {
+namespace {
+
+enum class Fault {
+    none,
+    last_edge_dropped,
+    weight_ignored,
+    duplicate_overwritten,
+    tail_column_unwritten,
+    row_off_by_one,
+    graph_transposed,
+    wrong_feature_tile,
+    truncated_operands,
+    output_not_zeroed,
+    write_past_the_end,
+    workspace_overrun,
+    not_repeatable,
+    applicable_too_wide,
+    edge_order_ignored,
+    input_overwritten,
+    assumes_alignment,
+    default_outside_space,
+    refuses_without_reason,
+};
+
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    std::shared_ptr<const CsrFormat> other_direction;
+    Problem problem;
+};
+
+template <Fault F>
+void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const CsrFormat& g = F == Fault::graph_transposed && s.csr->n_rows == s.csr->n_cols ? *s.other_direction : *s.csr;
+    const std::int32_t k = s.problem.k;
+    if (F == Fault::applicable_too_wide && k % 2 != 0) throw unsupported("k must be even");
+    const float* x = o.x;
+    if (F == Fault::assumes_alignment) {
+        x = reinterpret_cast<const float*>(reinterpret_cast<std::uintptr_t>(x) & ~std::uintptr_t{15});
+    }
+    static std::atomic<int> calls{0};
+    const int call = calls++;
+    for (std::int32_t i = 0; i < g.n_rows; ++i) {
+        const std::int32_t end =
+            F == Fault::last_edge_dropped && i + 1 == g.n_rows && g.m > 0 ? g.row_ptr[i + 1] - 1 : g.row_ptr[i + 1];
+        const std::int32_t target = F == Fault::row_off_by_one ? (i + 1) % g.n_rows : i;
+        const std::int32_t width = F == Fault::tail_column_unwritten ? k / 4 * 4 : k;
+        for (std::int32_t f = 0; f < width; ++f) {
+            float sum = F == Fault::output_not_zeroed ? o.y[static_cast<std::int64_t>(target) * k + f] : 0.0F;
+            // Summation order that changes from call to call: right within rounding, but not the same bits.
+            const std::int32_t count = end - g.row_ptr[i];
+            for (std::int32_t step = 0; step < count; ++step) {
+                const bool backwards = F == Fault::not_repeatable && call % 2 == 1;
+                const std::int32_t e = backwards ? end - 1 - step : g.row_ptr[i] + step;
+                const std::int32_t id = g.edge_id && F != Fault::edge_order_ignored ? g.edge_id[e] : e;
+                float w = s.problem.weighted && F != Fault::weight_ignored ? o.edge_weight[id] : 1.0F;
+                const std::int32_t feature = F == Fault::wrong_feature_tile ? f % 32 : f;
+                float value = x[static_cast<std::int64_t>(g.col_idx[e]) * k + feature];
+                if (F == Fault::truncated_operands) {
+                    // TF32 without rounding: the low 13 bits are cut off.
+                    std::uint32_t bits = 0;
+                    std::memcpy(&bits, &value, 4);
+                    bits &= 0xffffe000U;
+                    std::memcpy(&value, &bits, 4);
+                }
+                const bool repeated = e > g.row_ptr[i] && g.col_idx[e] == g.col_idx[e - 1];
+                if (F == Fault::duplicate_overwritten && repeated) continue;
+                sum += w * value;
+            }
+            o.y[static_cast<std::int64_t>(target) * k + f] = sum;
+        }
+    }
+    if (F == Fault::write_past_the_end) o.y[static_cast<std::int64_t>(g.n_rows) * k] = 0.0F;
+    if (F == Fault::workspace_overrun) std::memset(workspace, 0, 68);
+    if (F == Fault::input_overwritten && g.n_cols > 0) const_cast<float*>(o.x)[0] = 0.0F;
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Direction direction = c.query.problem.direction;
+    const Direction other = direction == Direction::forward ? Direction::reversed : Direction::forward;
+    return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, direction, c.stream),
+                                         c.graph.format_as<CsrFormat>(kFormatCsr, other, c.stream),
+                                         c.query.problem});
+}
+
+struct NoParams {
+    static const std::vector<ParamField<NoParams>>& fields() {
+        static const std::vector<ParamField<NoParams>> kFields;
+        return kFields;
+    }
+    static Verdict legal(const Query&, const NoParams&) { return Verdict::yes(); }
+    static NoParams defaults(const Query&) { return {}; }
+};
+
+std::size_t some_workspace(const void*) { return 64; }
+CostTerms no_terms(const Query&, const Params&) { return {}; }
+Verdict refuse(const Query&) { return Verdict::no(""); }
+std::vector<Params> foreign_space(const Query&) { return {Params{{"a", "1"}}}; }
+
+template <Fault F>
+FaultyVariant make(const char* id, const char* caught_by) {
+    Variant v;
+    v.id = id;
+    v.summary = "wrong on purpose";
+    v.op = Op::spmm;
+    v.backend = Backend::cpu;
+    v.applicable = F == Fault::refuses_without_reason ? &refuse : &kernels::require_plain_fp32_sum;
+    kernels::set_typed_params<NoParams>(v);
+    if (F == Fault::default_outside_space) v.space = &foreign_space;
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &prepare;
+    v.workspace_bytes = F == Fault::workspace_overrun ? &some_workspace : &kernels::no_workspace;
+    v.launch = &run<F>;
+    v.cost_terms = &no_terms;
+    return {v, caught_by};
+}
+
+std::vector<FaultyVariant> on_cpu() {
+    return {
+        make<Fault::none>("right", ""),
+        make<Fault::last_edge_dropped>("last_edge_dropped", "oracle"),
+        make<Fault::weight_ignored>("weight_ignored", "oracle"),
+        make<Fault::duplicate_overwritten>("duplicate_overwritten", "oracle"),
+        make<Fault::tail_column_unwritten>("tail_column_unwritten", "written"),
+        make<Fault::row_off_by_one>("row_off_by_one", "oracle"),
+        make<Fault::graph_transposed>("graph_transposed", "oracle"),
+        make<Fault::wrong_feature_tile>("wrong_feature_tile", "oracle"),
+        make<Fault::truncated_operands>("truncated_operands", "oracle"),
+        make<Fault::output_not_zeroed>("output_not_zeroed", "oracle"),
+        make<Fault::write_past_the_end>("write_past_the_end", "guards"),
+        make<Fault::workspace_overrun>("workspace_overrun", "guards"),
+        make<Fault::not_repeatable>("not_repeatable", "repeats"),
+        make<Fault::applicable_too_wide>("applicable_too_wide", "runs"),
+        make<Fault::edge_order_ignored>("edge_order_ignored", "oracle"),
+        make<Fault::input_overwritten>("input_overwritten", "inputs"),
+        make<Fault::assumes_alignment>("assumes_alignment", "misaligned"),
+        make<Fault::default_outside_space>("default_outside_space", "record"),
+        make<Fault::refuses_without_reason>("refuses_without_reason", "record"),
+    };
+}
+
+}  // namespace
+
+#if GNNTUNE_WITH_CUDA
+std::vector<FaultyVariant> faulty_variants_on_cuda();
+#endif
+
+std::vector<FaultyVariant> faulty_variants(Backend backend) {
+#if GNNTUNE_WITH_CUDA
+    if (backend == Backend::cuda) return faulty_variants_on_cuda();
+#endif
+    if (backend == Backend::cpu) return on_cpu();
+    return {};
+}
+
+}  // namespace gnntune::conformance

@@ -1,0 +1,46 @@
+// Runs one config on one graph and applies every check that the design asks of a variant. Knows no variant by name.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/registry/registry.hpp"
+#include "tests/conformance/cases.hpp"
+
+namespace gnntune::conformance {
+
+/// The checks, by the names that failures carry.
+///   record       applicability, space, default and validity agree with each other
+///   runs         nothing throws
+///   oracle       every element within tolerance of the double-precision reference
+///   written      no element keeps the poison it had before the run
+///   guards       words around the output and the workspace are untouched
+///   inputs       operands are unchanged
+///   repeats      a config that says so repeats bit for bit
+///   misaligned   right with operands at 4-byte alignment
+///   capture      captured in a CUDA graph and replayed with other values (cuda)
+struct Failure {
+    std::string check;
+    std::string detail;
+};
+
+struct Outcome {
+    std::vector<Failure> failures;
+    int configs = 0;  ///< configs that ran on the device
+};
+
+/// Problems of `op` to try on a graph: widths x weighted x direction.
+std::vector<Problem> problems(Op op, const GraphCase& graph);
+
+/// The default and a set of params in which every value of every field stands at least once.
+std::vector<Params> corners(const Variant& variant, const Query& query);
+
+/// Checks that need no device: the record's functions agree. Empty if they do.
+std::vector<Failure> check_record(const Registry& registry, const Variant& variant, const Query& query);
+
+/// Runs every corner of `variant` on every problem of the case and applies all checks. Refused problems must give a
+/// reason and run nothing.
+Outcome run_case(const Registry& registry, const Device& device, const Variant& variant, const GraphCase& graph);
+
+}  // namespace gnntune::conformance
