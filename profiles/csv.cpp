@@ -67,12 +67,14 @@ void write_measurements_csv(const Store& store, std::optional<std::int64_t> run,
         }
     }
     Statement rows = store.database().prepare(
-        "SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, dtype, reduce, policy, "
-        "clock, config, variant_version, status, reason, median_us, q1_us, q3_us, samples, sm_clock_mhz, prepare_us, "
-        "workspace_bytes, max_error, device_name AS device, driver, cuda_runtime AS cuda, taken_at, git_commit AS 'commit' "
-        "FROM measurement JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id "
-        "JOIN environment ON environment.id = environment_id JOIN run ON run.id = run_id "
-        "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY measurement.id", "exporting measurements");
+        R"(SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, dtype, reduce,
+                   policy, clock, config, variant_version, status, reason, median_us, q1_us, q3_us, samples,
+                   sm_clock_mhz, prepare_us, workspace_bytes, max_error, device_name AS device, driver,
+                   cuda_runtime AS cuda, taken_at, git_commit AS 'commit'
+            FROM measurement JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
+            JOIN environment ON environment.id = environment_id JOIN run ON run.id = run_id
+            WHERE ?1 IS NULL OR run_id = ?1 ORDER BY measurement.id)",
+        "exporting measurements");
     rows.bind(run);
     write_query(rows, out);
 }

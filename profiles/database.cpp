@@ -19,14 +19,22 @@ constexpr int kBusyTimeoutMs = 5000;
 std::string_view advice(int code) {
     switch (code & 0xff) {
         case SQLITE_BUSY:
-        case SQLITE_LOCKED: return "; another process kept the file locked, try again when it is done";
-        case SQLITE_FULL: return "; free some space and try again: what was committed before is safe";
-        case SQLITE_IOERR: return "; the medium refused: what was committed before is safe";
-        case SQLITE_READONLY: return "; the file or its folder is read-only";
-        case SQLITE_CANTOPEN: return "; check that the folder exists and may be read and written";
-        case SQLITE_CORRUPT: return "; the file is damaged: restore a copy, or save what is left with `sqlite3 FILE .recover`";
-        case SQLITE_NOTADB: return "; this is not a gnntune database";
-        default: return "";
+        case SQLITE_LOCKED:
+            return "; another process kept the file locked, try again when it is done";
+        case SQLITE_FULL:
+            return "; free some space and try again: what was committed before is safe";
+        case SQLITE_IOERR:
+            return "; the medium refused: what was committed before is safe";
+        case SQLITE_READONLY:
+            return "; the file or its folder is read-only";
+        case SQLITE_CANTOPEN:
+            return "; check that the folder exists and may be read and written";
+        case SQLITE_CORRUPT:
+            return "; the file is damaged: restore a copy, or save what is left with `sqlite3 FILE .recover`";
+        case SQLITE_NOTADB:
+            return "; this is not a gnntune database";
+        default:
+            return "";
     }
 }
 
@@ -54,16 +62,20 @@ std::string uri(const std::filesystem::path& path, Access access) {
         }
     }
     switch (access) {
-        case Access::read_write_create: return out + "?mode=rwc";
-        case Access::read_only: return out + "?mode=ro";
-        case Access::immutable: return out + "?mode=ro&immutable=1";
+        case Access::read_write_create:
+            return out + "?mode=rwc";
+        case Access::read_only:
+            return out + "?mode=ro";
+        case Access::immutable:
+            return out + "?mode=ro&immutable=1";
     }
     return out;
 }
 
 std::shared_ptr<detail::Connection> connect(const std::filesystem::path& path, Access access) {
     auto connection = std::make_shared<detail::Connection>(path);
-    const int flags = access == Access::read_write_create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    const int flags =
+        access == Access::read_write_create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     const int code = sqlite3_open_v2(uri(path, access).c_str(), &connection->handle,
                                      flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
     check(*connection, code, "opening it");
@@ -78,12 +90,14 @@ int touch(const detail::Connection& connection) {
 
 }  // namespace
 
-detail::Connection::~Connection() { sqlite3_close_v2(handle); }
+detail::Connection::~Connection() {
+    sqlite3_close_v2(handle);
+}
 
 Statement::Statement(std::shared_ptr<detail::Connection> connection, std::string_view sql, std::string_view doing)
     : connection_(std::move(connection)), doing_(doing) {
-    check(*connection_, sqlite3_prepare_v2(connection_->handle, sql.data(), static_cast<int>(sql.size()), &handle_, nullptr),
-          doing_);
+    check(*connection_,
+          sqlite3_prepare_v2(connection_->handle, sql.data(), static_cast<int>(sql.size()), &handle_, nullptr), doing_);
 }
 
 Statement::Statement(Statement&& other) noexcept
@@ -98,13 +112,15 @@ Statement& Statement::operator=(Statement&& other) noexcept {
     return *this;
 }
 
-Statement::~Statement() { sqlite3_finalize(handle_); }
+Statement::~Statement() {
+    sqlite3_finalize(handle_);
+}
 
 void Statement::rewind(int parameters) {
     sqlite3_reset(handle_);  // repeats the error of the last step, which step() has already thrown
     if (parameters != sqlite3_bind_parameter_count(handle_)) {
-        throw database_error(fmt::format("{}: while {}: {} values for {} parameters", connection_->path.string(), doing_,
-                                         parameters, sqlite3_bind_parameter_count(handle_)));
+        throw database_error(fmt::format("{}: while {}: {} values for {} parameters", connection_->path.string(),
+                                         doing_, parameters, sqlite3_bind_parameter_count(handle_)));
     }
 }
 
@@ -122,7 +138,9 @@ void Statement::put(int index, std::string_view value) {
     check(*connection_, sqlite3_bind_text64(handle_, index, data, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8), doing_);
 }
 
-void Statement::put_null(int index) { check(*connection_, sqlite3_bind_null(handle_, index), doing_); }
+void Statement::put_null(int index) {
+    check(*connection_, sqlite3_bind_null(handle_, index), doing_);
+}
 
 bool Statement::step() {
     const int code = sqlite3_step(handle_);
@@ -143,7 +161,9 @@ void Statement::run() {
     check(*connection_, sqlite3_reset(handle_), doing_);
 }
 
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_, column); }
+std::int64_t Statement::integer(int column) const {
+    return sqlite3_column_int64(handle_, column);
+}
 
 double Statement::real(int column, double if_null) const {
     const double value = sqlite3_column_double(handle_, column);  // 0 for NULL
@@ -153,13 +173,22 @@ double Statement::real(int column, double if_null) const {
 std::string_view Statement::view(int column) const {
     // Not sqlite3_column_text: it would copy every text to put a zero behind it. The bytes are the same.
     const auto* data = static_cast<const char*>(sqlite3_column_blob(handle_, column));
-    return data ? std::string_view(data, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column))) : std::string_view();
+    return data ? std::string_view(data, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column)))
+                : std::string_view();
 }
 
-bool Statement::is_null(int column) const { return sqlite3_column_type(handle_, column) == SQLITE_NULL; }
-bool Statement::is_real(int column) const { return sqlite3_column_type(handle_, column) == SQLITE_FLOAT; }
-int Statement::columns() const { return sqlite3_column_count(handle_); }
-std::string_view Statement::column_name(int column) const { return sqlite3_column_name(handle_, column); }
+bool Statement::is_null(int column) const {
+    return sqlite3_column_type(handle_, column) == SQLITE_NULL;
+}
+bool Statement::is_real(int column) const {
+    return sqlite3_column_type(handle_, column) == SQLITE_FLOAT;
+}
+int Statement::columns() const {
+    return sqlite3_column_count(handle_);
+}
+std::string_view Statement::column_name(int column) const {
+    return sqlite3_column_name(handle_, column);
+}
 
 Database Database::open(const std::filesystem::path& path, Access access) {
     if (const auto complaint = not_sqlite_complaint(path, access == Access::read_write_create)) {
@@ -197,13 +226,20 @@ std::string Database::text(std::string_view sql, std::string_view doing) const {
     return statement.text(0);
 }
 
-std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(connection_->handle); }
-bool Database::in_transaction() const { return sqlite3_get_autocommit(connection_->handle) == 0; }
-bool Database::is_read_only() const { return sqlite3_db_readonly(connection_->handle, "main") != 0; }
+std::int64_t Database::last_insert_id() const {
+    return sqlite3_last_insert_rowid(connection_->handle);
+}
+bool Database::in_transaction() const {
+    return sqlite3_get_autocommit(connection_->handle) == 0;
+}
+bool Database::is_read_only() const {
+    return sqlite3_db_readonly(connection_->handle, "main") != 0;
+}
 
 void Database::copy_to(const std::filesystem::path& target) const {
     const std::string doing = "copying it to " + target.string();
-    if (std::filesystem::exists(target)) throw database_error(path().string() + ": while " + doing + ": the copy exists already");
+    if (std::filesystem::exists(target))
+        throw database_error(path().string() + ": while " + doing + ": the copy exists already");
     // Its own connection: SQLite does not copy from one that is inside a write transaction.
     const auto source = connect(path(), Access::read_only);
     const auto copy = connect(target, Access::read_write_create);

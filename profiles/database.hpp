@@ -107,9 +107,9 @@ private:
 
 class Database {
 public:
-    /// Opens `path` with a busy timeout of five seconds. With Access::read_only it falls back to Access::immutable where
-    /// SQLite cannot make its side files (a read-only directory or medium). Throws ErrorKind::database in words if the
-    /// file is missing (unless it is to be created), is not a SQLite file, or cannot be opened.
+    /// Opens `path` with a busy timeout of five seconds. With Access::read_only it falls back to Access::immutable
+    /// where SQLite cannot make its side files (a read-only directory or medium). Throws ErrorKind::database in words
+    /// if the file is missing (unless it is to be created), is not a SQLite file, or cannot be opened.
     static Database open(const std::filesystem::path& path, Access access);
 
     /// `doing` completes the sentence "<file>: while <doing>: ...".

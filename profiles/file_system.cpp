@@ -35,9 +35,15 @@ constexpr std::array kSignatures{
     Signature{std::string_view("\x1f\x8b", 2), "a gzip file"},
     Signature{std::string_view("PK\x03\x04", 4), "a zip or npz file"},
     Signature{std::string_view("\x89HDF", 4), "an HDF5 file"},
-    Signature{std::string_view("\x7f" "ELF", 4), "a program or library"},
+    Signature{std::string_view("\x7f"
+                               "ELF",
+                               4),
+              "a program or library"},
     Signature{std::string_view("\x93NUMPY", 6), "a NumPy file"},
-    Signature{std::string_view("\xfd" "7zXZ", 5), "an xz file"},
+    Signature{std::string_view("\xfd"
+                               "7zXZ",
+                               5),
+              "an xz file"},
     Signature{std::string_view("%%MatrixMarket"), "a Matrix Market file"},
 };
 

@@ -30,22 +30,26 @@ fs::path backup_path(const fs::path& path, std::int64_t version) {
 
 }  // namespace
 
-int schema_version(std::span<const Migration> migrations) { return migrations.empty() ? 0 : migrations.back().version; }
+int schema_version(std::span<const Migration> migrations) {
+    return migrations.empty() ? 0 : migrations.back().version;
+}
 
 void require_known(const Database& database, std::span<const Migration> migrations) {
     const std::string path = database.path().string();
     const std::int64_t id = application_id(database);
     const std::int64_t version = user_version(database);
     if (id != kApplicationId && !(id == 0 && version == 0 && is_blank(database))) {
-        throw database_error(fmt::format("{}: a SQLite database of another program (application_id {:#x}, expected {:#x}); "
-                                         "it was left as it is",
-                                         path, id, kApplicationId));
+        throw database_error(
+            fmt::format("{}: a SQLite database of another program (application_id {:#x}, expected {:#x}); "
+                        "it was left as it is",
+                        path, id, kApplicationId));
     }
     const int known = schema_version(migrations);
     if (version > known) {
-        throw database_error(fmt::format("{}: has schema {}, this gnntune knows schemas up to {}; use a newer gnntune that "
-                                         "knows schema {}",
-                                         path, version, known, version));
+        throw database_error(
+            fmt::format("{}: has schema {}, this gnntune knows schemas up to {}; use a newer gnntune that "
+                        "knows schema {}",
+                        path, version, known, version));
     }
 }
 
@@ -69,9 +73,10 @@ fs::path migrate(const Database& database, std::span<const Migration> migrations
                                      backup.empty() ? "" : ", a copy from before is " + backup.string()));
     }
     if (database.prepare("PRAGMA foreign_key_check", "checking foreign keys").step()) {
-        throw database_error(fmt::format("{}: moving it to schema {} would leave dangling rows; it was left as it is, run "
-                                         "`gnntune db check`",
-                                         database.path().string(), newest));
+        throw database_error(
+            fmt::format("{}: moving it to schema {} would leave dangling rows; it was left as it is, run "
+                        "`gnntune db check`",
+                        database.path().string(), newest));
     }
     database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, newest),
                      "writing its schema number");

@@ -19,9 +19,15 @@ T known(const std::optional<T>& value, std::string_view what, std::string_view t
 
 }  // namespace
 
-Policy policy_from(std::string_view text) { return known(parse_policy(text), "policy", text); }
-Clock clock_from(std::string_view text) { return known(parse_clock(text), "clock", text); }
-Op op_from(std::string_view text) { return known(parse_op(text), "op", text); }
+Policy policy_from(std::string_view text) {
+    return known(parse_policy(text), "policy", text);
+}
+Clock clock_from(std::string_view text) {
+    return known(parse_clock(text), "clock", text);
+}
+Op op_from(std::string_view text) {
+    return known(parse_op(text), "op", text);
+}
 
 Config config_from(std::string_view text) {
     try {

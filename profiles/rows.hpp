@@ -11,7 +11,8 @@
 namespace gnntune::store {
 
 inline constexpr std::string_view kEnvironmentColumns =
-    "backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, driver, cuda_runtime, libraries";
+    "backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, driver, cuda_runtime, "
+    "libraries";
 inline constexpr std::string_view kEnvironmentMatch =
     "backend = ? AND device_name = ? AND compute_capability = ? AND multiprocessors = ? AND memory_bytes = ? AND "
     "l2_bytes = ? AND driver = ? AND cuda_runtime = ? AND libraries = ?";
@@ -20,11 +21,12 @@ inline constexpr std::string_view kProblemMatch =
     "op = ? AND k = ? AND heads = ? AND dtype = ? AND reduce = ? AND weighted = ? AND direction = ?";
 inline constexpr std::string_view kMeasurementColumns =
     "config, variant_version, policy, clock, status, reason, median_us, q1_us, q3_us, min_us, ci_low_us, ci_high_us, "
-    "samples, sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, max_error, mean_error, "
+    "samples, sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, max_error, "
+    "mean_error, "
     "worst_ratio, taken_at";
 
-// Each reads its columns in the order above, from column `first` on. They throw ErrorKind::database for a word that this
-// build does not know.
+// Each reads its columns in the order above, from column `first` on. They throw ErrorKind::database for a word that
+// this build does not know.
 Environment read_environment(const Statement& row, int first);
 Problem read_problem(const Statement& row, int first);
 Measurement read_measurement(const Statement& row, int first);

@@ -23,9 +23,12 @@ EnvironmentMatch match(const Environment& stored, const Environment& here) {
 
 std::string_view to_text(EnvironmentMatch match) {
     switch (match) {
-        case EnvironmentMatch::none: return "none";
-        case EnvironmentMatch::near: return "near";
-        case EnvironmentMatch::exact: return "exact";
+        case EnvironmentMatch::none:
+            return "none";
+        case EnvironmentMatch::near:
+            return "near";
+        case EnvironmentMatch::exact:
+            return "exact";
     }
     return "?";
 }
@@ -47,7 +50,8 @@ public:
                 about.best_match = std::max(about.best_match, wanted);
                 const auto index = static_cast<std::uint32_t>(snapshot_.environments_.size());
                 snapshot_.environments_.push_back(environment);
-                about.rows += static_cast<std::int64_t>(read_environment_rows(database, id, {{}, Clock::events, wanted, file, index, {}}));
+                about.rows += static_cast<std::int64_t>(
+                    read_environment_rows(database, id, {{}, Clock::events, wanted, file, index, {}}));
             }
         }
     }
@@ -70,8 +74,10 @@ private:
         std::size_t operator()(const GroupId& id) const noexcept {
             const auto [graph, problem, policy, clock] = id;
             const auto words = static_cast<std::uint64_t>(policy) * 8 + static_cast<std::uint64_t>(clock);
-            const auto h = (static_cast<std::uint64_t>(graph) * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(problem)) *
-                               0xd1b54a32d192ed03ull + words;
+            const auto h =
+                (static_cast<std::uint64_t>(graph) * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(problem)) *
+                    0xd1b54a32d192ed03ull +
+                words;
             return static_cast<std::size_t>(h ^ (h >> 29));
         }
     };
@@ -89,7 +95,8 @@ private:
             fingerprints_[graphs.integer(0)] = *fingerprint;
         }
         // A file may hold ops and types that this build does not know: nobody here will ask for them.
-        Statement problems = database.prepare(fmt::format("SELECT {}, id FROM problem", kProblemColumns), "reading problems");
+        Statement problems =
+            database.prepare(fmt::format("SELECT {}, id FROM problem", kProblemColumns), "reading problems");
         while (problems.step()) {
             try {
                 problems_[problems.integer(7)] = read_problem(problems, 0);
@@ -109,9 +116,11 @@ private:
     /// Parts by measurement, in order of position.
     void read_parts(const Database& database, std::int64_t environment) {
         parts_of_.clear();
-        Statement s = database.prepare("SELECT measurement_id, part.config, part.variant_version FROM part "
-                                       "JOIN measurement ON measurement.id = measurement_id "
-                                       "WHERE environment_id = ? ORDER BY measurement_id, position", "reading parts");
+        Statement s = database.prepare(
+            "SELECT measurement_id, part.config, part.variant_version FROM part "
+            "JOIN measurement ON measurement.id = measurement_id "
+            "WHERE environment_id = ? ORDER BY measurement_id, position",
+            "reading parts");
         s.bind(environment);
         while (s.step()) {
             auto& [first, count] = parts_of_[s.integer(0)];
@@ -127,9 +136,11 @@ private:
         Group* last = nullptr;
 
         Statement s = database.prepare(
-            "SELECT graph_id, problem_id, policy, clock, status, config, variant_version, median_us, q1_us, q3_us, ci_low_us, "
-            "ci_high_us, samples, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, max_error, taken_at, id "
-            "FROM measurement NOT INDEXED WHERE environment_id = ?", "reading measurements");
+            R"(SELECT graph_id, problem_id, policy, clock, status, config, variant_version, median_us, q1_us, q3_us,
+                   ci_low_us, ci_high_us, samples, prepare_us, workspace_bytes, format_bytes, deterministic,
+                   approximate, max_error, taken_at, id
+            FROM measurement NOT INDEXED WHERE environment_id = ?)",
+            "reading measurements");
         s.bind(environment);
         while (s.step()) {
             const GroupId id{s.integer(0), s.integer(1), policy_from(s.view(2)), clock_from(s.view(3))};
@@ -137,6 +148,7 @@ private:
             if (!last || id != last_id) {
                 last_id = id;
                 last = &groups[id];
+                last->candidates.reserve(64);
             }
             Candidate candidate;
             candidate.id = s.integer(20);
@@ -207,7 +219,8 @@ private:
             if (newest && candidates[i].ok) rows.push_back(candidates[i].row);
         }
         std::sort(rows.begin(), rows.end(), [](const SnapshotRow& a, const SnapshotRow& b) {
-            return std::tie(a.median_us, a.config, a.variant_version) < std::tie(b.median_us, b.config, b.variant_version);
+            return std::tie(a.median_us, a.config, a.variant_version) <
+                   std::tie(b.median_us, b.config, b.variant_version);
         });
         return rows;
     }
@@ -219,7 +232,8 @@ private:
     std::unordered_map<std::int64_t, std::pair<std::uint32_t, std::uint32_t>> parts_of_;
 };
 
-Snapshot Snapshot::load(std::span<const std::filesystem::path> paths, const Environment& here, const SnapshotOptions& options) {
+Snapshot Snapshot::load(std::span<const std::filesystem::path> paths, const Environment& here,
+                        const SnapshotOptions& options) {
     Snapshot snapshot;
     SnapshotReader reader(snapshot);
     for (const auto& path : paths) {
@@ -255,17 +269,19 @@ std::size_t Snapshot::EntryKeyHash::operator()(const EntryKey& key) const noexce
     // The fingerprint is a hash already; the rest is small numbers.
     std::uint64_t h = key.graph.lo;
     const Problem& p = key.problem;
-    for (const auto v : {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
-                         static_cast<std::uint64_t>(p.dtype) * 64 + static_cast<std::uint64_t>(p.reduce) * 16 +
-                             static_cast<std::uint64_t>(p.weighted) * 8 + static_cast<std::uint64_t>(p.direction),
-                         static_cast<std::uint64_t>(key.policy) * 8 + static_cast<std::uint64_t>(key.clock)}) {
+    for (const auto v :
+         {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
+          static_cast<std::uint64_t>(p.dtype) * 64 + static_cast<std::uint64_t>(p.reduce) * 16 +
+              static_cast<std::uint64_t>(p.weighted) * 8 + static_cast<std::uint64_t>(p.direction),
+          static_cast<std::uint64_t>(key.policy) * 8 + static_cast<std::uint64_t>(key.clock)}) {
         h = (h ^ v) * 0x9e3779b97f4a7c15ull;
         h ^= h >> 32;
     }
     return static_cast<std::size_t>(h);
 }
 
-const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& problem, Policy policy, Clock clock) const {
+const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& problem, Policy policy,
+                                    Clock clock) const {
     const auto found = entries_.find({graph, problem, policy, clock});
     return found == entries_.end() ? nullptr : &found->second;
 }

@@ -85,12 +85,14 @@ struct SnapshotOptions {
 class Snapshot {
 public:
     Snapshot() = default;
-    /// Reads `paths` in order of preference: the user's file before the shipped ones. Each (graph, problem, policy, clock)
-    /// is answered by the first file that has it, there by the exact environment before near ones (the newest first).
-    /// A missing file is noted in files(). Throws ErrorKind::database for a file that cannot be read (or notes it).
+    /// Reads `paths` in order of preference: the user's file before the shipped ones. Each (graph, problem, policy,
+    /// clock) is answered by the first file that has it, there by the exact environment before near ones (the newest
+    /// first). A missing file is noted in files(). Throws ErrorKind::database for a file that cannot be read (or notes
+    /// it).
     static Snapshot load(std::span<const std::filesystem::path> paths, const Environment& here,
                          const SnapshotOptions& options = {});
-    static Snapshot load(const std::filesystem::path& path, const Environment& here, const SnapshotOptions& options = {});
+    static Snapshot load(const std::filesystem::path& path, const Environment& here,
+                         const SnapshotOptions& options = {});
 
     Snapshot(Snapshot&&) = default;
     Snapshot& operator=(Snapshot&&) = default;
@@ -100,7 +102,8 @@ public:
     /// Rows of the clock that has most of them (span before events before host among equals), or null.
     const SnapshotEntry* find(const Fingerprint& graph, const Problem& problem, Policy policy) const;
 
-    /// Parts of a composition, in order; empty for a plain variant. The row does not hold if one has another version now.
+    /// Parts of a composition, in order; empty for a plain variant. The row does not hold if one has another version
+    /// now.
     std::span<const SnapshotPart> parts(const SnapshotRow& row) const;
 
     const std::vector<SnapshotFile>& files() const { return files_; }

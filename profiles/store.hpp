@@ -162,9 +162,9 @@ using ConfigCheck = std::function<std::optional<std::string>(const Config& confi
 
 class Store {
 public:
-    /// Opens or creates a store. An older schema is copied aside and moved forward (not in Mode::read_only, which refuses
-    /// it). Throws ErrorKind::database in words if the file is no gnntune database, has a newer schema, is missing
-    /// (Mode::read_only) or cannot be written (Mode::read_write_create).
+    /// Opens or creates a store. An older schema is copied aside and moved forward (not in Mode::read_only, which
+    /// refuses it). Throws ErrorKind::database in words if the file is no gnntune database, has a newer schema, is
+    /// missing (Mode::read_only) or cannot be written (Mode::read_write_create).
     static Store open(const std::filesystem::path& path, Mode mode, const OpenOptions& options = {});
 
     Store(Store&&) noexcept;
@@ -174,14 +174,16 @@ public:
     const std::filesystem::path& path() const;
     int schema() const;
 
-    /// Groups the writes that follow into one commit. Rolled back if it is destroyed before commit(). Without one, every
-    /// writing function commits by itself. Do not nest.
+    /// Groups the writes that follow into one commit. Rolled back if it is destroyed before commit(). Without one,
+    /// every writing function commits by itself. Do not nest.
     Transaction transaction();
 
-    // Rows by value: found or added. ------------------------------------------------------------------------------------
+    // Rows by value: found or added.
+    // ------------------------------------------------------------------------------------
 
     /// By fingerprint. The first name stays, further ones are kept beside it; features replace older ones unless empty.
-    /// Throws ErrorKind::invalid_argument if the sizes contradict the row of that fingerprint or features_json is no JSON.
+    /// Throws ErrorKind::invalid_argument if the sizes contradict the row of that fingerprint or features_json is no
+    /// JSON.
     std::int64_t graph_id(const GraphRecord& graph);
     std::int64_t environment_id(const Environment& environment);
     /// Throws ErrorKind::invalid_argument if the problem is not valid.
@@ -191,21 +193,25 @@ public:
     std::optional<std::int64_t> find_environment_id(const Environment& environment) const;
     std::optional<std::int64_t> find_problem_id(const Problem& problem) const;
 
-    // Writing. ----------------------------------------------------------------------------------------------------------
+    // Writing.
+    // ----------------------------------------------------------------------------------------------------------
 
     std::int64_t begin_run(const RunInfo& info);
     void end_run(std::int64_t run);
-    /// Adds one attempt; it is on its way to the disk when this returns (unless a transaction is open). taken_at is filled
-    /// with the present time if empty. Throws ErrorKind::invalid_argument for status ok without a time above zero.
+    /// Adds one attempt; it is on its way to the disk when this returns (unless a transaction is open). taken_at is
+    /// filled with the present time if empty. Throws ErrorKind::invalid_argument for status ok without a time above
+    /// zero.
     std::int64_t add_measurement(std::int64_t run, const Key& key, const Measurement& measurement,
                                  std::span<const Part> parts = {});
-    /// Replaces the choice of (key, policy, clock). Throws ErrorKind::invalid_argument if source is "measured" and no ok
-    /// measurement of that config and version stands under that key, policy and clock: what was not checked is not chosen.
+    /// Replaces the choice of (key, policy, clock). Throws ErrorKind::invalid_argument if source is "measured" and no
+    /// ok measurement of that config and version stands under that key, policy and clock: what was not checked is not
+    /// chosen.
     void set_choice(std::int64_t run, const Key& key, Policy policy, Clock clock, const Choice& choice);
     /// Replaces the constant of that name and sizes.
     void put_device_constant(std::int64_t environment, const DeviceConstant& constant);
 
-    // Reading. ----------------------------------------------------------------------------------------------------------
+    // Reading.
+    // ----------------------------------------------------------------------------------------------------------
 
     /// True if any row has this attempt, whatever its status: a resumed run does not take it again.
     bool has_measurement(const Key& key, const Attempt& attempt) const;
@@ -218,7 +224,8 @@ public:
     /// In order of name, table_bytes, row_bytes.
     std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
 
-    // Listing (store_list.cpp). -----------------------------------------------------------------------------------------
+    // Listing (store_list.cpp).
+    // -----------------------------------------------------------------------------------------
 
     std::vector<GraphRow> graphs() const;
     std::vector<EnvironmentRow> environments() const;
@@ -226,14 +233,16 @@ public:
     std::vector<RunRow> runs() const;
     std::vector<ChoiceRow> choices() const;
     std::vector<BestRow> best() const;
-    /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or more).
+    /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or
+    /// more).
     std::vector<GraphRow> find_graphs(std::string_view text) const;
 
-    // Checking (store_check.cpp). ---------------------------------------------------------------------------------------
+    // Checking (store_check.cpp).
+    // ---------------------------------------------------------------------------------------
 
-    /// Everything wrong with the file, one sentence each; empty if it is sound. Asks SQLite for damage and dangling rows,
-    /// looks for choices that no measurement supports and texts that do not parse, and asks `check` (if given) about every
-    /// config of the newest version that stands in the file.
+    /// Everything wrong with the file, one sentence each; empty if it is sound. Asks SQLite for damage and dangling
+    /// rows, looks for choices that no measurement supports and texts that do not parse, and asks `check` (if given)
+    /// about every config of the newest version that stands in the file.
     std::vector<std::string> check(const ConfigCheck& check = {}) const;
 
     /// For this folder (csv.cpp) and its tests.

@@ -27,15 +27,18 @@ void find_dangling(const Database& database, Problems& problems) {
 
 void find_unsupported_choices(const Database& database, Problems& problems) {
     Statement s = database.prepare(
-        "SELECT graph.name, problem.text, policy, clock, config, variant_version FROM choice "
-        "JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id "
-        "WHERE choice.source = 'measured' AND NOT EXISTS (SELECT 1 FROM measurement AS m WHERE m.graph_id = choice.graph_id "
-        "AND m.environment_id = choice.environment_id AND m.problem_id = choice.problem_id AND m.policy = choice.policy "
-        "AND m.clock = choice.clock AND m.config = choice.config AND m.variant_version = choice.variant_version "
-        "AND m.status = 'ok')", "checking choices");
+        R"(SELECT graph.name, problem.text, policy, clock, config, variant_version FROM choice
+            JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
+            WHERE choice.source = 'measured' AND NOT EXISTS (
+                SELECT 1 FROM measurement AS m
+                WHERE m.graph_id = choice.graph_id AND m.environment_id = choice.environment_id
+                  AND m.problem_id = choice.problem_id AND m.policy = choice.policy AND m.clock = choice.clock
+                  AND m.config = choice.config AND m.variant_version = choice.variant_version AND m.status = 'ok'))",
+        "checking choices");
     while (s.step()) {
-        problems.push_back(fmt::format("the choice for {}, {} ({}, {}) is {} version {}, of which no ok measurement is stored",
-                                       s.view(0), s.view(1), s.view(2), s.view(3), s.view(4), s.view(5)));
+        problems.push_back(
+            fmt::format("the choice for {}, {} ({}, {}) is {} version {}, of which no ok measurement is stored",
+                        s.view(0), s.view(1), s.view(2), s.view(3), s.view(4), s.view(5)));
     }
 }
 
@@ -43,14 +46,17 @@ void find_bad_texts(const Database& database, Problems& problems) {
     Statement graphs = database.prepare("SELECT name, fingerprint FROM graph", "checking graphs");
     while (graphs.step()) {
         if (!Fingerprint::parse(graphs.view(1))) {
-            problems.push_back(fmt::format("graph {} has the malformed fingerprint '{}'", graphs.view(0), graphs.view(1)));
+            problems.push_back(
+                fmt::format("graph {} has the malformed fingerprint '{}'", graphs.view(0), graphs.view(1)));
         }
     }
-    Statement s = database.prepare(fmt::format("SELECT text, id, {} FROM problem", kProblemColumns), "checking problems");
+    Statement s =
+        database.prepare(fmt::format("SELECT text, id, {} FROM problem", kProblemColumns), "checking problems");
     while (s.step()) {
         try {
             const std::string text = to_text(read_problem(s, 2));
-            if (text != s.view(0)) problems.push_back(fmt::format("problem {} is '{}' but says '{}'", s.view(1), text, s.view(0)));
+            if (text != s.view(0))
+                problems.push_back(fmt::format("problem {} is '{}' but says '{}'", s.view(1), text, s.view(0)));
         } catch (const Error& error) {
             problems.push_back(fmt::format("problem {}: {}", s.view(1), error.what()));
         }
@@ -60,12 +66,13 @@ void find_bad_texts(const Database& database, Problems& problems) {
 /// Only the newest version of a variant is asked about: older rows no longer count and are kept as history.
 void find_bad_configs(const Database& database, const ConfigCheck& check, Problems& problems) {
     Statement s = database.prepare(
-        "SELECT config, variant, variant_version, count(*) FROM "
-        "(SELECT config, variant, variant_version FROM measurement UNION ALL "
-        " SELECT config, variant, variant_version FROM choice UNION ALL "
-        " SELECT config, variant, variant_version FROM part) "
-        "WHERE variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant) "
-        "GROUP BY 1, 2, 3 ORDER BY 1, 3", "checking configs");
+        R"(SELECT config, variant, variant_version, count(*)
+            FROM (SELECT config, variant, variant_version FROM measurement UNION ALL
+                  SELECT config, variant, variant_version FROM choice UNION ALL
+                  SELECT config, variant, variant_version FROM part)
+            WHERE variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant)
+            GROUP BY 1, 2, 3 ORDER BY 1, 3)",
+        "checking configs");
     while (s.step()) {
         std::optional<std::string> complaint;
         try {

@@ -13,10 +13,13 @@ namespace {
 
 std::vector<GraphRow> read_graphs(const Database& database, std::string_view where, std::string_view value) {
     Statement s = database.prepare(
-        fmt::format("SELECT id, fingerprint, n_rows, n_cols, m, name, source, features, "
-                    "(SELECT count(*) FROM measurement WHERE graph_id = graph.id) FROM graph WHERE {} ORDER BY name, id", where),
+        fmt::format(
+            "SELECT id, fingerprint, n_rows, n_cols, m, name, source, features, "
+            "(SELECT count(*) FROM measurement WHERE graph_id = graph.id) FROM graph WHERE {} ORDER BY name, id",
+            where),
         "listing graphs");
-    Statement names = database.prepare("SELECT name FROM graph_name WHERE graph_id = ? ORDER BY name", "listing names of graphs");
+    Statement names =
+        database.prepare("SELECT name FROM graph_name WHERE graph_id = ? ORDER BY name", "listing names of graphs");
     s.bind(value);
     std::vector<GraphRow> rows;
     while (s.step()) {
@@ -34,8 +37,9 @@ std::vector<GraphRow> read_graphs(const Database& database, std::string_view whe
 }
 
 bool is_fingerprint_start(std::string_view text) {
-    return text.size() >= 4 && text.size() <= 32 &&
-           std::all_of(text.begin(), text.end(), [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
+    return text.size() >= 4 && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
+               return std::isxdigit(static_cast<unsigned char>(c)) != 0;
+           });
 }
 
 template <class T, class F>
@@ -45,10 +49,13 @@ std::optional<T> unless_null(const Statement& row, int column, F&& read) {
 
 }  // namespace
 
-std::vector<GraphRow> Store::graphs() const { return read_graphs(database(), "?1 = ''", ""); }
+std::vector<GraphRow> Store::graphs() const {
+    return read_graphs(database(), "?1 = ''", "");
+}
 
 std::vector<GraphRow> Store::find_graphs(std::string_view text) const {
-    auto rows = read_graphs(database(), "name = ?1 OR id IN (SELECT graph_id FROM graph_name WHERE graph_name.name = ?1)", text);
+    auto rows = read_graphs(database(),
+                            "name = ?1 OR id IN (SELECT graph_id FROM graph_name WHERE graph_name.name = ?1)", text);
     if (rows.empty() && is_fingerprint_start(text)) {
         rows = read_graphs(database(), "substr(fingerprint, 1, length(?1)) = lower(?1)", text);
     }
@@ -75,11 +82,16 @@ std::vector<RunRow> Store::runs() const {
     Statement s = database().prepare(
         "SELECT id, command, tool_version, git_commit, seed, host, started_at, ended_at, "
         "(SELECT count(*) FROM measurement WHERE run_id = run.id), "
-        "(SELECT count(*) FROM measurement WHERE run_id = run.id AND status = 'ok') FROM run ORDER BY id", "listing runs");
+        "(SELECT count(*) FROM measurement WHERE run_id = run.id AND status = 'ok') FROM run ORDER BY id",
+        "listing runs");
     std::vector<RunRow> rows;
     while (s.step()) {
-        rows.push_back({s.integer(0), {s.text(1), s.text(2), s.text(3), s.integer(4), s.text(5)}, s.text(6),
-                        unless_null<std::string>(s, 7, [&](int c) { return s.text(c); }), s.integer(8), s.integer(9)});
+        rows.push_back({s.integer(0),
+                        {s.text(1), s.text(2), s.text(3), s.integer(4), s.text(5)},
+                        s.text(6),
+                        unless_null<std::string>(s, 7, [&](int c) { return s.text(c); }),
+                        s.integer(8),
+                        s.integer(9)});
     }
     return rows;
 }
@@ -90,7 +102,8 @@ std::vector<ChoiceRow> Store::choices() const {
         fmt::format("SELECT graph_id, environment_id, problem_id, graph.name, policy, clock, config, variant_version, "
                     "choice.source, reason, expected_us, tied, run_id, decided_at, {}, {} FROM choice "
                     "JOIN graph ON graph.id = graph_id JOIN environment ON environment.id = environment_id "
-                    "JOIN problem ON problem.id = problem_id ORDER BY graph.name, op, k, problem_id, environment_id, policy, clock",
+                    "JOIN problem ON problem.id = problem_id ORDER BY graph.name, op, k, problem_id, environment_id, "
+                    "policy, clock",
                     kEnvironmentColumns, kProblemColumns),
         "listing choices");
     std::vector<ChoiceRow> rows;
@@ -113,7 +126,8 @@ std::vector<ChoiceRow> Store::choices() const {
 std::vector<BestRow> Store::best() const {
     Statement s = database().prepare(
         "SELECT graph, op, k, problem, device, policy, clock, config, time_us, cusparse_us, vs_cusparse, runner_up, "
-        "margin_percent, deterministic, taken_at, environment_id FROM best", "listing the best configs");
+        "margin_percent, deterministic, taken_at, environment_id FROM best",
+        "listing the best configs");
     const auto real = [&](int c) { return s.real(c); };
     std::vector<BestRow> rows;
     while (s.step()) {

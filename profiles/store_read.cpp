@@ -17,20 +17,44 @@ constexpr std::string_view kPartsText =
 
 }  // namespace
 
+std::size_t AttemptHash::operator()(const Attempt& attempt) const noexcept {
+    std::size_t h = std::hash<std::string>()(attempt.config);
+    for (const std::size_t v :
+         {static_cast<std::size_t>(attempt.variant_version), static_cast<std::size_t>(attempt.policy),
+          static_cast<std::size_t>(attempt.clock), std::hash<std::string>()(attempt.parts)}) {
+        h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    }
+    return h;
+}
+
+std::string parts_text(std::span<const Part> parts) {
+    std::string out;
+    for (const Part& part : parts) {
+        if (!out.empty()) out += ' ';
+        out += part.config.text() + '@' + std::to_string(part.variant_version);
+    }
+    return out;
+}
+
 bool Store::has_measurement(const Key& key, const Attempt& attempt) const {
     Statement s = database().prepare(
-        fmt::format("SELECT 1 FROM measurement WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND "
-                    "clock = ? AND config = ? AND variant_version = ? AND {} = ? LIMIT 1", kPartsText),
+        fmt::format(
+            "SELECT 1 FROM measurement WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND "
+            "clock = ? AND config = ? AND variant_version = ? AND {} = ? LIMIT 1",
+            kPartsText),
         "looking for an attempt");
-    return s.bind(key.graph, key.environment, key.problem, to_text(attempt.policy), to_text(attempt.clock), attempt.config,
-                  attempt.variant_version, attempt.parts).step();
+    return s
+        .bind(key.graph, key.environment, key.problem, to_text(attempt.policy), to_text(attempt.clock), attempt.config,
+              attempt.variant_version, attempt.parts)
+        .step();
 }
 
 AttemptSet Store::done(const Key& key) const {
-    Statement s = database().prepare(
-        fmt::format("SELECT DISTINCT config, variant_version, policy, clock, {} FROM measurement "
-                    "WHERE graph_id = ? AND environment_id = ? AND problem_id = ?", kPartsText),
-        "listing finished attempts");
+    Statement s =
+        database().prepare(fmt::format("SELECT DISTINCT config, variant_version, policy, clock, {} FROM measurement "
+                                       "WHERE graph_id = ? AND environment_id = ? AND problem_id = ?",
+                                       kPartsText),
+                           "listing finished attempts");
     s.bind(key.graph, key.environment, key.problem);
     AttemptSet done;
     while (s.step()) {
@@ -48,7 +72,8 @@ std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const 
         "(?5 IS NULL OR clock = ?5) AND (?6 IS NULL OR run_id = ?6)";
     Statement part_rows = database().prepare(
         fmt::format("SELECT measurement_id, part.config, part.variant_version FROM part "
-                    "JOIN measurement ON measurement.id = measurement_id WHERE {} ORDER BY measurement_id, position", kWhere),
+                    "JOIN measurement ON measurement.id = measurement_id WHERE {} ORDER BY measurement_id, position",
+                    kWhere),
         "reading parts of measurements");
     part_rows.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
     std::map<std::int64_t, std::vector<Part>> parts;
@@ -78,7 +103,8 @@ std::vector<Measurement> Store::measurements(const Key& key, const MeasurementFi
 std::optional<Choice> Store::choice(const Key& key, Policy policy, Clock clock) const {
     Statement s = database().prepare(
         "SELECT config, variant_version, source, reason, expected_us, tied FROM choice "
-        "WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ?", "reading a choice");
+        "WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ?",
+        "reading a choice");
     if (!s.bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock)).step()) return std::nullopt;
     return Choice{config_from(s.view(0)), s.integer32(1), s.text(2), s.text(3), s.real(4), tied_from(s.text(5))};
 }

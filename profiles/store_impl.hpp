@@ -1,0 +1,51 @@
+// The inside of a Store. Included by store.cpp and store_write.cpp only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "profiles/store.hpp"
+
+namespace gnntune::store {
+
+struct Store::Impl {
+    Database database;
+    /// Statements of the writing functions, compiled once. Reading functions compile theirs per call: a statement that
+    /// is left on a row would hold a read lock.
+    std::unordered_map<std::string_view, Statement> statements{};
+
+    Statement& cached(std::string_view literal, std::string_view doing) {
+        const auto found = statements.find(literal);
+        if (found != statements.end()) return found->second;
+        return statements.emplace(literal, database.prepare(literal, doing)).first->second;
+    }
+
+    /// One commit per call, unless the caller has a transaction open.
+    template <class F>
+    auto write(F&& body) {
+        if (database.in_transaction()) {
+            Savepoint savepoint(database);
+            auto result = body();
+            savepoint.release();
+            return result;
+        }
+        Transaction transaction(database);
+        auto result = body();
+        transaction.commit();
+        return result;
+    }
+
+    /// Makes the row that foreign keys need, and fills in what this caller knows and no one before did.
+    void note_variant(const std::string& id, std::int32_t version, std::optional<std::string_view> op,
+                      std::optional<std::string_view> backend, std::optional<bool> deterministic,
+                      std::optional<bool> approximate);
+
+    std::optional<std::int64_t> first_id(Statement& statement) const {
+        if (!statement.step()) return std::nullopt;
+        return statement.integer(0);
+    }
+};
+
+}  // namespace gnntune::store

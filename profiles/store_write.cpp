@@ -1,0 +1,157 @@
+// Store: runs, measurements, choices and constants.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/common/error.hpp"
+#include "profiles/rows.hpp"
+#include "profiles/store_impl.hpp"
+
+namespace gnntune::store {
+namespace {
+
+constexpr std::string_view kNoteVariant = R"sql(
+-- A variant is deterministic if all its configs were, approximate if any was. No write if nothing is new.
+INSERT INTO variant (id, version, op, backend, deterministic, approximate) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT DO UPDATE SET op = coalesce(op, ?3), backend = coalesce(backend, ?4),
+    deterministic = coalesce(min(deterministic, ?5), deterministic, ?5),
+    approximate = coalesce(max(approximate, ?6), approximate, ?6)
+WHERE (op IS NULL AND ?3 NOT NULL) OR (backend IS NULL AND ?4 NOT NULL)
+   OR (?5 NOT NULL AND deterministic IS NOT coalesce(min(deterministic, ?5), ?5))
+   OR (?6 NOT NULL AND approximate IS NOT coalesce(max(approximate, ?6), ?6)))sql";
+
+constexpr std::string_view kInsertRun = R"sql(
+INSERT INTO run (command, tool_version, git_commit, started_at, seed, host) VALUES (?, ?, ?, ?, ?, ?))sql";
+
+constexpr std::string_view kKeyOwner = R"sql(
+SELECT problem.op, environment.backend FROM problem, environment WHERE problem.id = ? AND environment.id = ?)sql";
+
+constexpr std::string_view kInsertMeasurement = R"sql(
+INSERT INTO measurement (run_id, graph_id, environment_id, problem_id, config, variant, variant_version, policy, clock,
+    status, reason, median_us, q1_us, q3_us, min_us, ci_low_us, ci_high_us, samples, sm_clock_mhz, prepare_us,
+    workspace_bytes, format_bytes, deterministic, approximate, max_error, mean_error, worst_ratio, taken_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))sql";
+
+constexpr std::string_view kInsertPart = R"sql(
+INSERT INTO part (measurement_id, position, config, variant, variant_version) VALUES (?, ?, ?, ?, ?))sql";
+
+constexpr std::string_view kFindSupport = R"sql(
+SELECT 1 FROM measurement
+WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ? AND config = ?
+  AND variant_version = ? AND status = 'ok')sql";
+
+constexpr std::string_view kSetChoice = R"sql(
+INSERT INTO choice (graph_id, environment_id, problem_id, policy, clock, config, variant, variant_version, source,
+    reason, expected_us, tied, run_id, decided_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (graph_id, environment_id, problem_id, policy, clock) DO UPDATE SET
+    config = excluded.config, variant = excluded.variant, variant_version = excluded.variant_version,
+    source = excluded.source, reason = excluded.reason, expected_us = excluded.expected_us, tied = excluded.tied,
+    run_id = excluded.run_id, decided_at = excluded.decided_at)sql";
+
+constexpr std::string_view kPutConstant = R"sql(
+INSERT INTO device_constant (environment_id, name, table_bytes, row_bytes, value, unit, taken_at)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET value = excluded.value, unit = excluded.unit, taken_at = excluded.taken_at)sql";
+
+}  // namespace
+
+void Store::Impl::note_variant(const std::string& id, std::int32_t version, std::optional<std::string_view> op,
+                               std::optional<std::string_view> backend, std::optional<bool> deterministic,
+                               std::optional<bool> approximate) {
+    cached(kNoteVariant, "noting a variant").bind(id, version, op, backend, deterministic, approximate).run();
+}
+
+std::int64_t Store::begin_run(const RunInfo& info) {
+    return impl_->write([&] {
+        impl_->cached(kInsertRun, "beginning a run")
+            .bind(info.command, info.tool_version, info.git_commit, utc_now(), info.seed, info.host)
+            .run();
+        return impl_->database.last_insert_id();
+    });
+}
+
+void Store::end_run(std::int64_t run) {
+    impl_->write([&] {
+        impl_->cached("UPDATE run SET ended_at = ? WHERE id = ?", "ending a run").bind(utc_now(), run).run();
+        return 0;
+    });
+}
+
+std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Measurement& m,
+                                    std::span<const Part> parts) {
+    const bool ok = m.status == MeasurementStatus::ok;
+    const bool timed = ok || m.status == MeasurementStatus::abandoned;
+    if (ok && !(m.median_us > 0 && std::isfinite(m.median_us))) {
+        throw invalid_argument(
+            fmt::format("measurement of {}: status ok with a median of {} us", m.config.text(), m.median_us));
+    }
+    const auto time = [timed](double us) { return timed ? std::optional(us) : std::nullopt; };
+    return impl_->write([&] {
+        Statement& owner = impl_->cached(kKeyOwner, "looking up a measurement's key");
+        if (!owner.bind(key.problem, key.environment).step()) {
+            throw invalid_argument(
+                fmt::format("no problem {} or no environment {} in {}", key.problem, key.environment, path().string()));
+        }
+        const std::string op = owner.text(0);
+        const std::string backend = owner.text(1);
+        owner.run();
+        // Only a passed check shows what the variant is; a refusal may not know.
+        impl_->note_variant(m.config.variant, m.variant_version, op, backend,
+                            ok ? std::optional(m.deterministic) : std::nullopt,
+                            ok ? std::optional(m.approximate) : std::nullopt);
+        impl_->cached(kInsertMeasurement, "adding a measurement")
+            .bind(run, key.graph, key.environment, key.problem, m.config.text(), m.config.variant, m.variant_version,
+                  to_text(m.policy), to_text(m.clock), to_text(m.status), m.reason, time(m.median_us), time(m.q1_us),
+                  time(m.q3_us), time(m.min_us), time(m.ci_low_us), time(m.ci_high_us), m.samples, m.sm_clock_mhz,
+                  m.prepare_us, m.workspace_bytes, m.format_bytes, m.deterministic, m.approximate, m.max_error,
+                  m.mean_error, m.worst_ratio, m.taken_at.empty() ? utc_now() : m.taken_at)
+            .run();
+        const std::int64_t id = impl_->database.last_insert_id();
+        std::int64_t position = 0;
+        for (const Part& part : parts) {
+            impl_->note_variant(part.config.variant, part.variant_version, {}, {}, {}, {});
+            impl_->cached(kInsertPart, "adding a part of a measurement")
+                .bind(id, position++, part.config.text(), part.config.variant, part.variant_version)
+                .run();
+        }
+        return id;
+    });
+}
+
+void Store::set_choice(std::int64_t run, const Key& key, Policy policy, Clock clock, const Choice& choice) {
+    const std::string config = choice.config.text();
+    impl_->write([&] {
+        if (choice.source == "measured") {
+            Statement support = impl_->database.prepare(kFindSupport, "looking for a choice's measurement");
+            if (!support
+                     .bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock), config,
+                           choice.variant_version)
+                     .step()) {
+                throw invalid_argument(
+                    fmt::format("cannot choose {} version {} as measured: no ok {} measurement of it by clock "
+                                "{} is stored",
+                                config, choice.variant_version, to_text(policy), to_text(clock)));
+            }
+        }
+        impl_->note_variant(choice.config.variant, choice.variant_version, {}, {}, {}, {});
+        impl_->cached(kSetChoice, "setting a choice")
+            .bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock), config,
+                  choice.config.variant, choice.variant_version, choice.source, choice.reason, choice.expected_us,
+                  tied_text(choice.tied), run, utc_now())
+            .run();
+        return 0;
+    });
+}
+
+void Store::put_device_constant(std::int64_t environment, const DeviceConstant& c) {
+    impl_->write([&] {
+        impl_->cached(kPutConstant, "storing a device constant")
+            .bind(environment, c.name, c.table_bytes, c.row_bytes, c.value, c.unit,
+                  c.taken_at.empty() ? utc_now() : c.taken_at)
+            .run();
+        return 0;
+    });
+}
+
+}  // namespace gnntune::store
