@@ -157,7 +157,8 @@ TEST_F(SnapshotTest, LoadsAHundredThousandRows) {
         for (int p = 0; p < kProblems; ++p) {
             const Key key = key_in(store, p + 1);
             for (int c = 0; c < kConfigs; ++c) {
-                store.add_measurement(run, key, measurement("spmm.tcgnn{warps_per_block=4,S=" + std::to_string(c) + "}", 1 + c));
+                store.add_measurement(run, key,
+                                      measurement("spmm.tcgnn{warps_per_block=4,S=" + std::to_string(c) + "}", 1 + c));
             }
         }
         transaction.commit();

@@ -18,7 +18,8 @@ protected:
         const std::int64_t run = store.begin_run(run_info());
         for (int i = 0; i < count; ++i) {
             const Key key = key_in(store, 1 + i % 7);
-            store.add_measurement(run, key, measurement("spmm.w" + std::to_string(writer) + "{i=" + std::to_string(i) + "}", 1 + i));
+            store.add_measurement(
+                run, key, measurement("spmm.w" + std::to_string(writer) + "{i=" + std::to_string(i) + "}", 1 + i));
         }
         store.end_run(run);
     }
@@ -111,7 +112,9 @@ TEST_F(StoreConcurrencyTest, AKilledWriterLosesNothingThatWasCommitted) {
         const AttemptSet done = store.done(key);
         ASSERT_GE(last, 300);
         for (int i = 0; i <= last; ++i) {
-            EXPECT_TRUE(done.contains({"spmm.a{i=" + std::to_string(i) + "}", 1, Policy::hot, Clock::span, "spmm.part@1"})) << i;
+            EXPECT_TRUE(
+                done.contains({"spmm.a{i=" + std::to_string(i) + "}", 1, Policy::hot, Clock::span, "spmm.part@1"}))
+                << i;
         }
         // At most the one that it was not able to tell of; none without its part.
         EXPECT_LE(done.size(), static_cast<std::size_t>(last) + 2);
@@ -131,7 +134,8 @@ TEST_F(StoreConcurrencyTest, AFullDiskIsAnErrorInWordsAndLeavesTheFileSound) {
             write_rows(1, 100000);
         } catch (const Error& error) {
             const std::string words = error.what();
-            const bool fine = error.kind() == ErrorKind::database && words.find("what was committed before is safe") != words.npos;
+            const bool fine =
+                error.kind() == ErrorKind::database && words.find("what was committed before is safe") != words.npos;
             std::fprintf(stderr, "said: %s\n", error.what());
             _exit(fine ? 42 : 43);
         }

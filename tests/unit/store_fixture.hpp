@@ -33,12 +33,16 @@ protected:
     }
 
     static GraphRecord graph(const std::string& name = "cora", std::uint64_t seed = 1) {
-        return {{0x0123456789abcdefull, seed}, 2708, 2708, 10556, name, "data/" + name + ".mtx", R"({"mean_degree":3.9})"};
+        return {{0x0123456789abcdefull, seed}, 2708, 2708, 10556, name, "data/" + name + ".mtx",
+                R"({"mean_degree":3.9})"};
     }
     static Environment environment() {
-        return {Backend::cuda, "NVIDIA H200", "9.0", 132, 150754820096, 62914560, "580.65.06", "13.0", "cusparse 12.6.3"};
+        return {Backend::cuda, "NVIDIA H200",    "9.0", 132, 150754820096, 62914560, "580.65.06",
+                "13.0",        "cusparse 12.6.3"};
     }
-    static Problem problem(std::int32_t k = 64) { return {Op::spmm, k, 1, DType::f32, Reduce::sum, true, Direction::forward}; }
+    static Problem problem(std::int32_t k = 64) {
+        return {Op::spmm, k, 1, DType::f32, Reduce::sum, true, Direction::forward};
+    }
 
     static Measurement measurement(const std::string& config, double median_us) {
         Measurement m;
@@ -72,7 +76,9 @@ protected:
         m.taken_at = "2026-11-21T09:31:00Z";
         return m;
     }
-    static RunInfo run_info() { return {"gnntune tune cora --op spmm --dim 64", "0.1.0", "6f4d9f3", 15, "lab-3, idle"}; }
+    static RunInfo run_info() {
+        return {"gnntune tune cora --op spmm --dim 64", "0.1.0", "6f4d9f3", 15, "lab-3, idle"};
+    }
 
     static Key key_in(Store& store, std::int32_t k = 64) {
         return {store.graph_id(graph()), store.environment_id(environment()), store.problem_id(problem(k))};

@@ -11,8 +11,10 @@ namespace gnntune::store {
 namespace {
 
 std::string columns_of(const Database& db) {
-    Statement s = db.prepare("SELECT m.name, group_concat(p.name, ' ') FROM sqlite_schema AS m, pragma_table_info(m.name) AS p "
-                             "WHERE m.type IN ('table', 'view') GROUP BY m.type, m.name ORDER BY m.type, m.name", "listing");
+    Statement s = db.prepare(
+        "SELECT m.name, group_concat(p.name, ' ') FROM sqlite_schema AS m, pragma_table_info(m.name) AS p "
+        "WHERE m.type IN ('table', 'view') GROUP BY m.type, m.name ORDER BY m.type, m.name",
+        "listing");
     std::string out;
     while (s.step()) out += s.text(0) + ": " + s.text(1) + '\n';
     return out;
@@ -23,32 +25,39 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
     EXPECT_EQ(store.schema(), 1);
     EXPECT_EQ(store.database().integer("PRAGMA application_id", "reading"), 0x474e4e54);
     EXPECT_EQ(store.database().integer("PRAGMA foreign_keys", "reading"), 1);
-    EXPECT_EQ(store.database().integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND "
-                                       "name NOT LIKE 'sqlite%' AND NOT strict", "reading"), 0);
-    EXPECT_EQ(columns_of(store.database()),
-              "choice: id graph_id environment_id problem_id policy clock config variant variant_version source reason "
-              "expected_us tied run_id decided_at\n"
-              "device_constant: environment_id name table_bytes row_bytes value unit taken_at\n"
-              "environment: id backend device_name compute_capability multiprocessors memory_bytes l2_bytes driver "
-              "cuda_runtime libraries\n"
-              "graph: id fingerprint n_rows n_cols m name source features\n"
-              "graph_name: graph_id name source\n"
-              "measurement: id graph_id environment_id problem_id run_id config variant variant_version policy clock status "
-              "reason median_us q1_us q3_us min_us ci_low_us ci_high_us samples sm_clock_mhz prepare_us workspace_bytes "
-              "format_bytes deterministic approximate max_error mean_error worst_ratio taken_at\n"
-              "part: measurement_id position config variant variant_version\n"
-              "problem: id op k heads dtype reduce weighted direction text\n"
-              "run: id command tool_version git_commit started_at ended_at seed host\n"
-              "variant: id version op backend deterministic approximate\n"
-              "best: graph op k problem device policy clock config time_us cusparse_us vs_cusparse runner_up margin_percent "
-              "deterministic taken_at environment_id\n"
-              "choices: graph op k problem device policy clock config version source expected_us tied reason decided_at run_id "
-              "environment_id\n"
-              "failures: graph problem device policy clock config version status reason taken_at run_id\n"
-              "runs: run command tool_version git_commit started_at ended_at seconds measurements ok device seed host\n"
-              "usable: id graph_id environment_id problem_id run_id config variant variant_version policy clock status reason "
-              "median_us q1_us q3_us min_us ci_low_us ci_high_us samples sm_clock_mhz prepare_us workspace_bytes format_bytes "
-              "deterministic approximate max_error mean_error worst_ratio taken_at\n");
+    EXPECT_EQ(
+        store.database().integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND "
+                                 "name NOT LIKE 'sqlite%' AND NOT strict",
+                                 "reading"),
+        0);
+    EXPECT_EQ(
+        columns_of(store.database()),
+        "choice: id graph_id environment_id problem_id policy clock config variant variant_version source reason "
+        "expected_us tied run_id decided_at\n"
+        "device_constant: environment_id name table_bytes row_bytes value unit taken_at\n"
+        "environment: id backend device_name compute_capability multiprocessors memory_bytes l2_bytes driver "
+        "cuda_runtime libraries\n"
+        "graph: id fingerprint n_rows n_cols m name source features\n"
+        "graph_name: graph_id name source\n"
+        "measurement: id graph_id environment_id problem_id run_id config variant variant_version policy clock status "
+        "reason median_us q1_us q3_us min_us ci_low_us ci_high_us samples sm_clock_mhz prepare_us workspace_bytes "
+        "format_bytes deterministic approximate max_error mean_error worst_ratio taken_at\n"
+        "part: measurement_id position config variant variant_version\n"
+        "problem: id op k heads dtype reduce weighted direction text\n"
+        "run: id command tool_version git_commit started_at ended_at seed host\n"
+        "variant: id version op backend deterministic approximate\n"
+        "best: graph op k problem device policy clock config time_us cusparse_us vs_cusparse runner_up margin_percent "
+        "deterministic taken_at environment_id\n"
+        "choices: graph op k problem device policy clock config version source expected_us tied reason decided_at "
+        "run_id "
+        "environment_id\n"
+        "failures: graph problem device policy clock config version status reason taken_at run_id\n"
+        "runs: run command tool_version git_commit started_at ended_at seconds measurements ok device seed host\n"
+        "usable: id graph_id environment_id problem_id run_id config variant variant_version policy clock status "
+        "reason "
+        "median_us q1_us q3_us min_us ci_low_us ci_high_us samples sm_clock_mhz prepare_us workspace_bytes "
+        "format_bytes "
+        "deterministic approximate max_error mean_error worst_ratio taken_at\n");
 }
 
 TEST_F(StoreTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
@@ -86,7 +95,8 @@ TEST_F(StoreTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
 }
 
 TEST_F(StoreTest, AFailingMigrationChangesNothing) {
-    const Migration broken[] = {shipped_migrations()[0], {2, "half", "CREATE TABLE half (id INTEGER) STRICT; SELECT nonsense;"}};
+    const Migration broken[] = {shipped_migrations()[0],
+                                {2, "half", "CREATE TABLE half (id INTEGER) STRICT; SELECT nonsense;"}};
     const Migration dangling[] = {shipped_migrations()[0], {2, "dangling", "DELETE FROM graph;"}};
     {
         Store store = open();
@@ -94,7 +104,8 @@ TEST_F(StoreTest, AFailingMigrationChangesNothing) {
     }
     OpenOptions options;
     options.migrations = broken;
-    const std::string words = error_of(ErrorKind::database, [&] { Store::open(file(), Mode::read_write_create, options); });
+    const std::string words =
+        error_of(ErrorKind::database, [&] { Store::open(file(), Mode::read_write_create, options); });
     EXPECT_TRUE(contains(words, "moving it to schema 2 (half), a copy from before is "));
     options.migrations = dangling;
     EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file(), Mode::read_write_create, options); }),
@@ -116,9 +127,14 @@ TEST_F(StoreTest, RefusesWhatIsNoStoreAndSaysWhatItIs) {
     for (char& c : garbage) c = static_cast<char>(random());
     write_file("garbage.db", garbage);
     write_file("header.db", std::string("SQLite format 3\0", 16) + garbage);
-    const struct { const char* name; const char* words; } cases[] = {
-        {"a.mtx", "found a Matrix Market file"}, {"a.npz", "found a zip or npz file"}, {"a.txt", "found a text file"},
-        {"garbage.db", "found a file of unknown kind"}, {"header.db", "this is not a gnntune database"}};
+    const struct {
+        const char* name;
+        const char* words;
+    } cases[] = {{"a.mtx", "found a Matrix Market file"},
+                 {"a.npz", "found a zip or npz file"},
+                 {"a.txt", "found a text file"},
+                 {"garbage.db", "found a file of unknown kind"},
+                 {"header.db", "this is not a gnntune database"}};
     for (const auto& [name, words] : cases) {
         for (const Mode mode : {Mode::read_only, Mode::read_write_create}) {
             const std::string said = error_of(ErrorKind::database, [&] { Store::open(file(name), mode); });
@@ -126,9 +142,12 @@ TEST_F(StoreTest, RefusesWhatIsNoStoreAndSaysWhatItIs) {
             EXPECT_TRUE(contains(said, file(name).string()));
         }
     }
-    EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("empty.db"), Mode::read_only); }), "an empty file"));
-    EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("none.db"), Mode::read_only); }), "no such database"));
-    EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(folder_, Mode::read_only); }), "found a folder"));
+    EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("empty.db"), Mode::read_only); }),
+                         "an empty file"));
+    EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("none.db"), Mode::read_only); }),
+                         "no such database"));
+    EXPECT_TRUE(
+        contains(error_of(ErrorKind::database, [&] { Store::open(folder_, Mode::read_only); }), "found a folder"));
     EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("no/x.db"), Mode::read_write_create); }),
                          "does not exist"));
     EXPECT_FALSE(std::filesystem::exists(file("none.db")));
@@ -145,7 +164,8 @@ TEST_F(StoreTest, RefusesTheDatabaseOfAnotherProgram) {
         EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("other.db"), mode); }),
                              "of another program (application_id 0x0, expected 0x474e4e54)"));
     }
-    Database::open(file("other.db"), Access::read_write_create).execute("PRAGMA application_id = 252006673", "marking it");
+    Database::open(file("other.db"), Access::read_write_create)
+        .execute("PRAGMA application_id = 252006673", "marking it");
     EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("other.db"), Mode::read_write_create); }),
                          "application_id 0xf055111"));
     EXPECT_EQ(Database::open(file("other.db"), Access::read_only).integer("SELECT count(*) FROM song", "reading"), 0);
@@ -156,7 +176,8 @@ TEST_F(StoreTest, RefusesATruncatedFile) {
         Store store = open();
         const std::int64_t run = store.begin_run(run_info());
         const Key key = key_in(store);
-        for (int i = 0; i < 200; ++i) store.add_measurement(run, key, measurement("spmm.a{i=" + std::to_string(i) + "}", 1));
+        for (int i = 0; i < 200; ++i)
+            store.add_measurement(run, key, measurement("spmm.a{i=" + std::to_string(i) + "}", 1));
     }
     const auto size = std::filesystem::file_size(file());
     for (const double part : {0.9, 0.5, 0.2, 0.02, 0.001}) {
@@ -168,10 +189,13 @@ TEST_F(StoreTest, RefusesATruncatedFile) {
             const auto problems = store.check();
             throw database_error(problems.empty() ? "" : problems[0]);
         });
-        EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] {
-            const Store store = Store::open(file("cut.db"), Mode::read_only);
-            store.measurements({1, 1, 1});
-        }), "cut.db: ")) << cut;
+        EXPECT_TRUE(contains(error_of(ErrorKind::database,
+                                      [&] {
+                                          const Store store = Store::open(file("cut.db"), Mode::read_only);
+                                          store.measurements({1, 1, 1});
+                                      }),
+                             "cut.db: "))
+            << cut;
     }
 }
 
@@ -204,26 +228,30 @@ TEST_F(StoreTest, ReadsFromAReadOnlyFolderAndRefusesToWriteThere) {
     chmod(file().c_str(), 0444);
     chmod(folder_.c_str(), 0555);
     EXPECT_EQ(in_unprivileged_child([&] {
-        const Store store = Store::open(file(), Mode::read_only);
-        return store.measurements(key).size() == 1 && store.database().access() == Access::immutable ? 0 : 1;
-    }), 0);
+                  const Store store = Store::open(file(), Mode::read_only);
+                  return store.measurements(key).size() == 1 && store.database().access() == Access::immutable ? 0 : 1;
+              }),
+              0);
     EXPECT_EQ(in_unprivileged_child([&] {
-        try {
-            Store::open(file(), Mode::read_write_create);
-        } catch (const Error& error) {
-            const std::string words = error.what();
-            return error.kind() == ErrorKind::database && words.find("read-only") != std::string::npos ? 0 : 2;
-        }
-        return 1;
-    }), 0);
+                  try {
+                      Store::open(file(), Mode::read_write_create);
+                  } catch (const Error& error) {
+                      const std::string words = error.what();
+                      return error.kind() == ErrorKind::database && words.find("read-only") != std::string::npos ? 0
+                                                                                                                 : 2;
+                  }
+                  return 1;
+              }),
+              0);
     EXPECT_EQ(in_unprivileged_child([&] {
-        try {
-            Store::open(file("new.db"), Mode::read_write_create);
-        } catch (const Error& error) {
-            return error.kind() == ErrorKind::database ? 0 : 2;
-        }
-        return 1;
-    }), 0);
+                  try {
+                      Store::open(file("new.db"), Mode::read_write_create);
+                  } catch (const Error& error) {
+                      return error.kind() == ErrorKind::database ? 0 : 2;
+                  }
+                  return 1;
+              }),
+              0);
 }
 
 TEST_F(StoreTest, ReadOnlyStoreDoesNotWrite) {
@@ -240,7 +268,8 @@ TEST_F(StoreTest, ChoosesTheJournalAndTheDefaultPlace) {
     EXPECT_FALSE(network_file_system(0xef53));  // ext4
     OpenOptions options;
     options.journal = Journal::rollback;
-    EXPECT_EQ(Store::open(file(), Mode::read_write_create, options).database().text("PRAGMA journal_mode", "reading"), "delete");
+    EXPECT_EQ(Store::open(file(), Mode::read_write_create, options).database().text("PRAGMA journal_mode", "reading"),
+              "delete");
     if (!network_file_system_of(file())) {
         EXPECT_EQ(open().database().text("PRAGMA journal_mode", "reading"), "wal");
     }

@@ -87,9 +87,12 @@ TEST_F(StoreTest, RefusesAnOkRowWithoutATime) {
     const Key key = key_in(store);
     const std::int64_t run = store.begin_run(run_info());
     error_of(ErrorKind::invalid_argument, [&] { store.add_measurement(run, key, measurement("spmm.a", 0)); });
-    error_of(ErrorKind::invalid_argument, [&] { store.add_measurement(run, key, measurement("spmm.a", std::nan(""))); });
+    error_of(ErrorKind::invalid_argument,
+             [&] { store.add_measurement(run, key, measurement("spmm.a", std::nan(""))); });
     error_of(ErrorKind::database, [&] { store.add_measurement(run + 1, key, measurement("spmm.a", 1)); });
-    error_of(ErrorKind::invalid_argument, [&] { store.add_measurement(run, {key.graph, 99, key.problem}, measurement("spmm.a", 1)); });
+    error_of(ErrorKind::invalid_argument, [&] {
+        store.add_measurement(run, {key.graph, 99, key.problem}, measurement("spmm.a", 1));
+    });
     EXPECT_TRUE(store.measurements(key).empty());
 }
 
@@ -160,7 +163,11 @@ TEST_F(StoreTest, KeepsAChoiceWithItsTiedSetAndReplacesIt) {
     const std::int64_t run = store.begin_run(run_info());
     const Key key = key_in(store);
     store.add_measurement(run, key, measurement("spmm.rows{vec=4}", 44));
-    Choice choice{Config::parse("spmm.rows{vec=4}"), 1, "measured", "fastest of 12, \"by far\"", 44.0,
+    Choice choice{Config::parse("spmm.rows{vec=4}"),
+                  1,
+                  "measured",
+                  "fastest of 12, \"by far\"",
+                  44.0,
                   {Config::parse("spmm.rows{vec=2}"), Config::parse("spmm_grad.unfused{spmm=spmm.rows{vec=4}}")}};
     EXPECT_FALSE(store.choice(key, Policy::hot, Clock::span));
     store.set_choice(run, key, Policy::hot, Clock::span, choice);
@@ -343,8 +350,9 @@ TEST_F(StoreViewTest, OtherViewsCountRight) {
     EXPECT_EQ(db.integer("SELECT seconds FROM runs", "reading") / 60, 0);
     EXPECT_EQ(db.text("SELECT reason FROM failures", "reading"), "found wrong later");
     EXPECT_EQ(db.text("SELECT config FROM choices", "reading"), "spmm.rows{vec=4}");
-    EXPECT_EQ(db.text("SELECT op || backend || deterministic || approximate FROM variant WHERE id = 'spmm.es'", "reading"),
-              "spmmcuda11");
+    EXPECT_EQ(
+        db.text("SELECT op || backend || deterministic || approximate FROM variant WHERE id = 'spmm.es'", "reading"),
+        "spmmcuda11");
     EXPECT_EQ(store.check(), std::vector<std::string>{});
 }
 
@@ -353,20 +361,25 @@ TEST_F(StoreViewTest, ExportsCsv) {
     fill(store);
     std::ostringstream best;
     write_best_csv(store, best);
-    EXPECT_TRUE(contains(best.str(), "graph,op,k,problem,device,policy,clock,config,time_us,cusparse_us,vs_cusparse,runner_up,"
-                                     "margin_percent,deterministic,taken_at,environment_id\n"));
-    EXPECT_TRUE(contains(best.str(), "cora,spmm,64,spmm k=64 f32 sum weighted forward,NVIDIA H200,hot,span,spmm.rows{vec=4},44,"
-                                     "61.6,1.4,spmm.rows{vec=2},5,yes,2026-11-21T09:30:00Z,1\n"));
+    EXPECT_TRUE(contains(best.str(),
+                         "graph,op,k,problem,device,policy,clock,config,time_us,cusparse_us,vs_cusparse,runner_up,"
+                         "margin_percent,deterministic,taken_at,environment_id\n"));
+    EXPECT_TRUE(contains(best.str(),
+                         "cora,spmm,64,spmm k=64 f32 sum weighted forward,NVIDIA H200,hot,span,spmm.rows{vec=4},44,"
+                         "61.6,1.4,spmm.rows{vec=2},5,yes,2026-11-21T09:30:00Z,1\n"));
 
     const std::int64_t run = store.begin_run(run_info());
     store.add_measurement(run, key_in(store), not_ok("spmm.x{a=1,b=2}", Status::failed, "said \"no\""));
     std::ostringstream rows;
     write_measurements_csv(store, run, rows);
-    EXPECT_EQ(rows.str(),
-              "graph,n_rows,n_cols,m,op,k,heads,weighted,direction,dtype,reduce,policy,clock,config,variant_version,status,reason,"
-              "median_us,q1_us,q3_us,samples,sm_clock_mhz,prepare_us,workspace_bytes,max_error,device,driver,cuda,taken_at,commit\n"
-              "cora,2708,2708,10556,spmm,64,1,1,forward,f32,sum,hot,span,\"spmm.x{a=1,b=2}\",1,failed,\"said \"\"no\"\"\","
-              ",,,0,0,0,0,0,NVIDIA H200,580.65.06,13.0,2026-11-21T09:31:00Z,6f4d9f3\n");
+    EXPECT_EQ(
+        rows.str(),
+        "graph,n_rows,n_cols,m,op,k,heads,weighted,direction,dtype,reduce,policy,clock,config,variant_version,status,"
+        "reason,"
+        "median_us,q1_us,q3_us,samples,sm_clock_mhz,prepare_us,workspace_bytes,max_error,device,driver,cuda,taken_at,"
+        "commit\n"
+        "cora,2708,2708,10556,spmm,64,1,1,forward,f32,sum,hot,span,\"spmm.x{a=1,b=2}\",1,failed,\"said \"\"no\"\"\","
+        ",,,0,0,0,0,0,NVIDIA H200,580.65.06,13.0,2026-11-21T09:31:00Z,6f4d9f3\n");
     std::ostringstream all;
     write_measurements_csv(store, std::nullopt, all);
     EXPECT_TRUE(contains(all.str(), ",1.25e-07,"));
@@ -390,10 +403,12 @@ TEST_F(StoreViewTest, CheckFindsWhatIsWrong) {
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_EQ(problems[0], "config spmm.rows{vec=2} version 1 (1 row): vec must be 1 or 4");
 
-    db.execute("PRAGMA foreign_keys = OFF; UPDATE choice SET config = 'spmm.never', graph_id = 1; "
-               "UPDATE measurement SET config = 'spmm.rows{' WHERE config = 'spmm.rows{vec=2}'; "
-               "UPDATE problem SET text = 'other'; UPDATE measurement SET run_id = 50 WHERE config = 'spmm.old'; "
-               "UPDATE graph SET fingerprint = 'zz345678901234567890123456789012'", "breaking it");
+    db.execute(
+        "PRAGMA foreign_keys = OFF; UPDATE choice SET config = 'spmm.never', graph_id = 1; "
+        "UPDATE measurement SET config = 'spmm.rows{' WHERE config = 'spmm.rows{vec=2}'; "
+        "UPDATE problem SET text = 'other'; UPDATE measurement SET run_id = 50 WHERE config = 'spmm.old'; "
+        "UPDATE graph SET fingerprint = 'zz345678901234567890123456789012'",
+        "breaking it");
     std::string all;
     for (const auto& problem : store.check()) all += problem + '\n';
     EXPECT_TRUE(contains(all, "of measurement names a row of run that does not exist"));
