@@ -19,8 +19,9 @@ namespace gnntune {
 /// than numbers) a label for each value.
 template <typename P>
 struct ParamField {
+    using Member = int P::*;
     std::string_view name;
-    int P::*member;
+    Member member;
     std::vector<int> values;
     std::vector<std::string_view> labels = {};
 };

@@ -22,7 +22,7 @@ inline Verdict require_useful_tile(std::int32_t k, int lanes, int items, int vec
     if (tile > whole && !(lanes == 1 && items == 1)) {
         return Verdict::no("a tile of " + std::to_string(tile) + " features is wider than k=" + std::to_string(k));
     }
-    if (tile * 4 < whole && tile < 128) {
+    if (tile * 4 < whole && lanes * items < 32) {
         return Verdict::no("a tile of " + std::to_string(tile) + " features would cut k=" + std::to_string(k) +
                            " into too many parts");
     }

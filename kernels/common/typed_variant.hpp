@@ -44,6 +44,18 @@ void set_typed_params(Variant& v) {
     v.valid = &typed_valid<P>;
 }
 
+/// For variants without params.
+inline std::vector<Params> no_params_space(const Query&) { return {Params{}}; }
+inline Params no_params_default(const Query&) { return {}; }
+inline Verdict no_params_valid(const Query&, const Params& params) {
+    return params.empty() ? Verdict::yes() : Verdict::no("it has no params, " + params.text() + " was given");
+}
+inline void set_no_params(Variant& v) {
+    v.space = &no_params_space;
+    v.default_params = &no_params_default;
+    v.valid = &no_params_valid;
+}
+
 /// For variants without workspace.
 inline std::size_t no_workspace(const void*) { return 0; }
 inline bool always_deterministic(const Params&) { return true; }

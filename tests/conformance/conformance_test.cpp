@@ -128,7 +128,7 @@ TEST_P(Faulty, VariantsAreRejectedByTheRightCheck) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Faulty, testing::Values(Backend::cpu, Backend::cuda),
-                         [](const auto& info) { return std::string(to_text(info.param)); });
+                         [](const auto& backend) { return std::string(to_text(backend.param)); });
 
 }  // namespace
 }  // namespace gnntune::conformance

@@ -7,15 +7,6 @@ namespace gnntune {
 namespace sddmm_cusparse {
 namespace {
 
-struct NoParams {
-    static const std::vector<ParamField<NoParams>>& fields() {
-        static const std::vector<ParamField<NoParams>> kFields;
-        return kFields;
-    }
-    static Verdict legal(const Query&, const NoParams&) { return Verdict::yes(); }
-    static NoParams defaults(const Query&) { return {}; }
-};
-
 Verdict applicable(const Query& q) {
     if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
     if (q.problem.weighted) return Verdict::no("cusparseSDDMM does not multiply by edge weights");
@@ -50,7 +41,7 @@ void register_sddmm_cusparse(Registry& registry) {
     v.backend = Backend::cuda;
     v.default_rank = 50;
     v.applicable = &sddmm_cusparse::applicable;
-    kernels::set_typed_params<sddmm_cusparse::NoParams>(v);
+    kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &sddmm_cusparse::prepare;

@@ -10,15 +10,6 @@ namespace gnntune {
 namespace spmm_eigen {
 namespace {
 
-struct NoParams {
-    static const std::vector<ParamField<NoParams>>& fields() {
-        static const std::vector<ParamField<NoParams>> kFields;
-        return kFields;
-    }
-    static Verdict legal(const Query&, const NoParams&) { return Verdict::yes(); }
-    static NoParams defaults(const Query&) { return {}; }
-};
-
 struct State {
     std::shared_ptr<const CsrFormat> csr;
     std::int32_t k;
@@ -72,7 +63,7 @@ void register_spmm_eigen(Registry& registry) {
     v.backend = Backend::cpu;
     v.default_rank = 50;
     v.applicable = &kernels::require_plain_fp32_sum;
-    kernels::set_typed_params<spmm_eigen::NoParams>(v);
+    kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &spmm_eigen::prepare;

@@ -94,15 +94,6 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
                                          c.query.problem});
 }
 
-struct NoParams {
-    static const std::vector<ParamField<NoParams>>& fields() {
-        static const std::vector<ParamField<NoParams>> kFields;
-        return kFields;
-    }
-    static Verdict legal(const Query&, const NoParams&) { return Verdict::yes(); }
-    static NoParams defaults(const Query&) { return {}; }
-};
-
 std::size_t some_workspace(const void*) { return 64; }
 CostTerms no_terms(const Query&, const Params&) { return {}; }
 Verdict refuse(const Query&) { return Verdict::no(""); }
@@ -116,7 +107,7 @@ FaultyVariant make(const char* id, const char* caught_by) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.applicable = F == Fault::refuses_without_reason ? &refuse : &kernels::require_plain_fp32_sum;
-    kernels::set_typed_params<NoParams>(v);
+    kernels::set_no_params(v);
     if (F == Fault::default_outside_space) v.space = &foreign_space;
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
@@ -138,7 +129,7 @@ std::vector<FaultyVariant> on_cpu() {
         make<Fault::graph_transposed>("graph_transposed", "oracle"),
         make<Fault::wrong_feature_tile>("wrong_feature_tile", "oracle"),
         make<Fault::truncated_operands>("truncated_operands", "oracle"),
-        make<Fault::output_not_zeroed>("output_not_zeroed", "oracle"),
+        make<Fault::output_not_zeroed>("output_not_zeroed", "written"),
         make<Fault::write_past_the_end>("write_past_the_end", "guards"),
         make<Fault::workspace_overrun>("workspace_overrun", "guards"),
         make<Fault::not_repeatable>("not_repeatable", "repeats"),

@@ -59,15 +59,6 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
                                          c.query.problem.k, c.query.problem.weighted});
 }
 
-struct NoParams {
-    static const std::vector<ParamField<NoParams>>& fields() {
-        static const std::vector<ParamField<NoParams>> kFields;
-        return kFields;
-    }
-    static Verdict legal(const Query&, const NoParams&) { return Verdict::yes(); }
-    static NoParams defaults(const Query&) { return {}; }
-};
-
 CostTerms no_terms(const Query&, const Params&) { return {}; }
 
 template <Fault F>
@@ -78,7 +69,7 @@ FaultyVariant make(const char* id, const char* caught_by) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.applicable = &kernels::require_plain_fp32_sum;
-    kernels::set_typed_params<NoParams>(v);
+    kernels::set_no_params(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;
     v.prepare = &prepare;
