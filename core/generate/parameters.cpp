@@ -1,0 +1,112 @@
+#include "core/generate/parameters.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace gnntune::generate {
+
+namespace {
+
+template <typename T>
+bool parse(const std::string& text, T& value) {
+    const char* end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, value);
+    return result.ec == std::errc() && result.ptr == end;
+}
+
+std::string number_text(double value) {
+    if (value == std::floor(value) && std::fabs(value) < 0x1p53)
+        return std::to_string(static_cast<std::int64_t>(value));
+    std::string text = std::to_string(value);
+    text.erase(text.find_last_not_of('0') + 1);
+    return text;
+}
+
+const KindInfo& find_kind(const std::string& name) {
+    std::string known;
+    for (const KindInfo& kind : generator_kinds()) {
+        if (kind.name == name) return kind;
+        known += (known.empty() ? "" : ", ") + kind.name;
+    }
+    throw invalid_argument("unknown kind of graph '" + name + "'; expected one of " + known);
+}
+
+std::size_t find_parameter(const KindInfo& kind, std::string_view name) {
+    for (std::size_t p = 0; p < kind.parameters.size(); ++p) {
+        if (kind.parameters[p].name == name) return p;
+    }
+    return kind.parameters.size();
+}
+
+void check(const KindInfo& kind, const ParameterInfo& info, const std::string& value) {
+    const std::string what = kind.name + ": parameter " + info.name + " is '" + value + "', expected ";
+    if (info.type == ParameterType::text) return;
+    if (info.type == ParameterType::boolean) {
+        if (value != "yes" && value != "no") throw invalid_argument(what + "yes or no");
+        return;
+    }
+    std::int64_t whole = 0;
+    double real = 0;
+    const bool is_integer = info.type == ParameterType::integer;
+    bool legal = is_integer ? parse(value, whole) : parse(value, real);
+    if (is_integer) real = static_cast<double>(whole);
+    legal = legal && real >= info.minimum && real <= info.maximum;
+    if (!legal) {
+        throw invalid_argument(what + (is_integer ? "a whole number from " : "a number from ") +
+                               number_text(info.minimum) + " to " + number_text(info.maximum));
+    }
+}
+
+}  // namespace
+
+Parameters::Parameters(const Recipe& recipe) : info_(&find_kind(recipe.kind)), seed_(recipe.seed) {
+    for (const ParameterInfo& info : info_->parameters) values_.push_back(info.default_value);
+    std::vector<bool> given(values_.size(), false);
+    for (const auto& [name, value] : recipe.params) {
+        const std::size_t p = find_parameter(*info_, name);
+        if (p == values_.size()) {
+            std::string known;
+            for (const ParameterInfo& info : info_->parameters) known += (known.empty() ? "" : ", ") + info.name;
+            throw error("unknown parameter '" + name + "'; expected one of " + known);
+        }
+        if (given[p]) throw error("parameter " + name + " is given twice; give it once");
+        given[p] = true;
+        check(*info_, info_->parameters[p], value);
+        values_[p] = value;
+    }
+}
+
+bool Parameters::has(std::string_view name) const {
+    return find_parameter(*info_, name) < values_.size();
+}
+
+const std::string& Parameters::text(std::string_view name) const {
+    return values_.at(find_parameter(*info_, name));
+}
+
+std::int64_t Parameters::integer(std::string_view name) const {
+    std::int64_t value = 0;
+    parse(text(name), value);
+    return value;
+}
+
+double Parameters::real(std::string_view name) const {
+    double value = 0;
+    parse(text(name), value);
+    return value;
+}
+
+bool Parameters::boolean(std::string_view name) const {
+    return text(name) == "yes";
+}
+
+std::string text(const Recipe& recipe) {
+    std::string out = recipe.kind + "{";
+    for (std::size_t p = 0; p < recipe.params.size(); ++p) {
+        out += (p == 0 ? "" : ",") + recipe.params[p].first + "=" + recipe.params[p].second;
+    }
+    return out + "} seed " + std::to_string(recipe.seed);
+}
+
+}  // namespace gnntune::generate
