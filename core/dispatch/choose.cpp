@@ -1,0 +1,103 @@
+#include "core/dispatch/choose.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+namespace gnntune {
+namespace {
+
+std::string number(double x) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g", x);
+    return text;
+}
+
+std::optional<std::string> refusal(const Candidate& c, const Constraints& limits) {
+    if (c.approximate && !limits.allow_sampling) return "drops edges by design, and sampling was not allowed";
+    if (limits.deterministic && !c.deterministic) return "does not repeat bit for bit, and that was demanded";
+    const bool exact = c.precision == Precision::fp32 && !c.approximate;
+    if (!exact && limits.max_error <= 0) {
+        return "computes in " + std::string(to_text(c.precision)) + ", and no error was allowed";
+    }
+    if (!exact && c.max_error > limits.max_error) {
+        return "its error " + number(c.max_error) + " on this graph is above the allowed " + number(limits.max_error);
+    }
+    if (c.workspace_bytes > 0 && static_cast<std::size_t>(c.workspace_bytes) > limits.workspace_limit_bytes) {
+        return "needs " + std::to_string(c.workspace_bytes) + " bytes of workspace, more than the allowed " +
+               std::to_string(limits.workspace_limit_bytes);
+    }
+    return std::nullopt;
+}
+
+double cost_us(const Candidate& c, double calls) { return c.build_us + calls * c.median_us; }
+
+// Within the noise: the intervals of the totals overlap and the totals are closer than the margin.
+bool tied_with(const Candidate& best, const Candidate& c, double calls) {
+    const double best_cost = cost_us(best, calls);
+    if (cost_us(c, calls) > best_cost * (1.0 + kTieMargin)) return false;
+    const double best_high = best.ci_high_us > 0 ? best.build_us + calls * best.ci_high_us : best_cost * (1.0 + kTieMargin);
+    const double low = c.ci_low_us > 0 ? c.build_us + calls * c.ci_low_us : cost_us(c, calls);
+    return low <= best_high;
+}
+
+}  // namespace
+
+Decision choose(const std::vector<Candidate>& candidates, const Constraints& limits) {
+    Decision decision;
+    const double calls = limits.expected_calls > 0 ? limits.expected_calls : 1.0;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (auto reason = refusal(candidates[i], limits)) {
+            decision.rejected.push_back({i, std::move(*reason)});
+        } else {
+            order.push_back(i);
+        }
+    }
+    if (order.empty()) {
+        decision.reason = candidates.empty() ? "nothing was measured" : "every measured config breaks a constraint";
+        return decision;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return cost_us(candidates[a], calls) < cost_us(candidates[b], calls);
+    });
+    const Candidate& cheapest = candidates[order.front()];
+    std::vector<std::size_t> tied;
+    for (const std::size_t i : order) {
+        if (tied_with(cheapest, candidates[i], calls)) {
+            tied.push_back(i);
+        } else if (!decision.runner_up) {
+            decision.runner_up = i;
+        }
+    }
+    const auto preference = [&](std::size_t i) {
+        const Candidate& c = candidates[i];
+        return std::tuple(!c.deterministic, c.format_bytes, c.workspace_bytes, cost_us(c, calls));
+    };
+    const auto winner = *std::min_element(tied.begin(), tied.end(), [&](std::size_t a, std::size_t b) {
+        return preference(a) < preference(b);
+    });
+    decision.winner = winner;
+    for (const std::size_t i : tied) {
+        if (i != winner) decision.tied.push_back(i);
+    }
+    decision.reason = "cheapest of " + std::to_string(order.size()) + " over " + number(calls) + " calls";
+    if (!decision.tied.empty()) {
+        decision.reason += "; tied with " + std::to_string(decision.tied.size()) + " within the noise";
+    }
+    if (decision.runner_up) {
+        const double next = cost_us(candidates[*decision.runner_up], calls);
+        decision.reason += "; next is " + number(100.0 * (next / cost_us(candidates[winner], calls) - 1.0)) + " % slower";
+    }
+    return decision;
+}
+
+std::optional<double> break_even_calls(const Candidate& a, const Candidate& b) {
+    const double saved = a.median_us - b.median_us;
+    const double extra = b.build_us - a.build_us;
+    if (extra <= 0) return saved >= 0 ? std::optional(0.0) : std::nullopt;
+    if (saved <= 0) return std::nullopt;
+    return extra / saved;
+}
+
+}  // namespace gnntune

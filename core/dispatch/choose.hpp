@@ -1,0 +1,55 @@
+// The choosing rule, written once: the tuner records its answer, `explain` prints it, the dispatcher follows it.
+//
+// Cost of a config for N calls = building the formats that do not exist yet + N x time. Configs whose difference is
+// within the noise are tied; among tied ones the deterministic, then the one with fewer bytes of formats, then the one
+// with less workspace, then the faster one wins. Pure functions of their arguments; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/registry/config.hpp"
+#include "core/registry/variant.hpp"
+
+namespace gnntune {
+
+/// A measured config that may be chosen.
+struct Candidate {
+    Config config;
+    double median_us = 0;
+    double ci_low_us = 0;   ///< 95 % confidence interval of the median; 0, 0 if unknown
+    double ci_high_us = 0;
+    double build_us = 0;    ///< what it still needs built, from what the graph has now
+    std::int64_t format_bytes = 0;
+    std::int64_t workspace_bytes = 0;
+    bool deterministic = false;
+    bool approximate = false;  ///< drops edges by design
+    Precision precision = Precision::fp32;
+    double max_error = 0;  ///< measured on this graph, relative to the scale of each element
+};
+
+struct Rejection {
+    std::size_t candidate = 0;
+    std::string reason;
+};
+
+struct Decision {
+    std::optional<std::size_t> winner;     ///< index into the candidates; none if all were rejected
+    std::vector<std::size_t> tied;         ///< the others within the noise, fastest first
+    std::optional<std::size_t> runner_up;  ///< the cheapest candidate that is not tied
+    std::vector<Rejection> rejected;       ///< by the constraints, in the order of the candidates
+    std::string reason;                    ///< one sentence for people
+};
+
+/// Two configs closer than this are never told apart, however narrow their confidence intervals.
+inline constexpr double kTieMargin = 0.01;
+
+Decision choose(const std::vector<Candidate>& candidates, const Constraints& constraints);
+
+/// Calls after which `b` has cost less than `a`, format building counted: 0 if at once, nothing if never.
+std::optional<double> break_even_calls(const Candidate& a, const Candidate& b);
+
+}  // namespace gnntune
