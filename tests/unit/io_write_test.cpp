@@ -1,0 +1,181 @@
+// What is written is read back the same; .gnng files that were touched are found out.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "core/common/error.hpp"
+#include "core/graph/fingerprint.hpp"
+#include "core/io/gnng.hpp"
+#include "core/io/graph_io.hpp"
+
+namespace gnntune {
+namespace {
+
+using io::Format;
+
+class WriteGraph : public testing::Test {
+protected:
+    void SetUp() override {
+        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+        folder_ = std::filesystem::temp_directory_path() /
+                  ("gnntune_write_" + std::to_string(getpid()) + "_" + info->name());
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    void expect_same_back(const CsrGraph& graph, const std::string& name, Format format) const {
+        SCOPED_TRACE(name);
+        io::write_graph(folder_ / name, graph, format);
+        const auto back = io::read_graph(folder_ / name);
+        EXPECT_EQ(back.graph.n_rows, graph.n_rows);
+        EXPECT_EQ(back.graph.n_cols, graph.n_cols);
+        EXPECT_EQ(back.graph.row_ptr, graph.row_ptr);
+        EXPECT_EQ(back.graph.col_idx, graph.col_idx);
+        EXPECT_EQ(back.graph.edge_weight, graph.edge_weight);
+        EXPECT_EQ(fingerprint(back.graph.view()), fingerprint(graph.view()));
+        EXPECT_EQ(back.name, "g");
+        EXPECT_TRUE(back.original_ids.empty());
+        for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+            EXPECT_NE(entry.path().extension(), ".part") << "a temporary file was left";
+        }
+    }
+
+    std::string bytes_of(const std::string& name) const {
+        std::ifstream file(folder_ / name, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    std::filesystem::path folder_;
+};
+
+CsrGraph graph_of(std::int32_t n_rows, std::int32_t n_cols, HostVector<std::int32_t> row_ptr,
+                  HostVector<std::int32_t> col_idx, HostVector<float> edge_weight = {}) {
+    CsrGraph g;
+    g.n_rows = n_rows;
+    g.n_cols = n_cols;
+    g.row_ptr = std::move(row_ptr);
+    g.col_idx = std::move(col_idx);
+    g.edge_weight = std::move(edge_weight);
+    return g;
+}
+
+CsrGraph directed() { return graph_of(4, 4, {0, 2, 2, 3, 3}, {1, 2, 1}); }
+CsrGraph weighted() { return graph_of(4, 4, {0, 2, 2, 3, 3}, {1, 2, 1}, {0.1f, -3e-39f, 1.0f / 3}); }
+CsrGraph rectangular() { return graph_of(2, 5, {0, 3, 4}, {0, 4, 4, 2}); }
+CsrGraph symmetric() { return graph_of(4, 4, {0, 1, 3, 4, 4}, {1, 0, 2, 1}); }
+
+TEST_F(WriteGraph, EveryFormatGivesADirectedThreeEdgeGraphBack) {
+    for (const auto& graph : {directed(), weighted()}) {
+        expect_same_back(graph, "g.mtx", Format::matrix_market);
+        expect_same_back(graph, "g.txt", Format::edge_list);
+        expect_same_back(graph, "g.npz", Format::npz);
+        expect_same_back(graph, "g.gnng", Format::gnng);
+    }
+}
+
+TEST_F(WriteGraph, MatrixFormatsGiveARectangularGraphWithDuplicatesBack) {
+    expect_same_back(rectangular(), "g.mtx", Format::matrix_market);
+    expect_same_back(rectangular(), "g.npz", Format::npz);
+    expect_same_back(rectangular(), "g.gnng", Format::gnng);
+    EXPECT_THROW(io::write_graph(folder_ / "g.txt", rectangular(), Format::edge_list), Error);
+}
+
+TEST_F(WriteGraph, GraphsWithoutEdgesOrVerticesComeBack) {
+    for (const auto& graph : {graph_of(3, 3, {0, 0, 0, 0}, {}), graph_of(0, 0, {0}, {})}) {
+        expect_same_back(graph, "g.mtx", Format::matrix_market);
+        expect_same_back(graph, "g.txt", Format::edge_list);
+        expect_same_back(graph, "g.npz", Format::npz);
+        expect_same_back(graph, "g.gnng", Format::gnng);
+        expect_same_back(graph, "g.graph", Format::metis);
+    }
+}
+
+TEST_F(WriteGraph, MetisTakesSymmetricGraphsOnly) {
+    expect_same_back(symmetric(), "g.graph", Format::metis);
+    auto whole = symmetric();
+    whole.edge_weight = {3, 3, 7, 7};
+    expect_same_back(whole, "g.graph", Format::metis);
+    const auto refused = [&](const CsrGraph& graph, const std::string& word) {
+        try {
+            io::write_graph(folder_ / "refused.graph", graph, Format::metis);
+            ADD_FAILURE() << "no error about " << word;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+            EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+        }
+        EXPECT_FALSE(std::filesystem::exists(folder_ / "refused.graph"));
+    };
+    refused(directed(), "symmetric");
+    refused(rectangular(), "square");
+    refused(graph_of(1, 1, {0, 1}, {0}), "self loops");
+    refused(graph_of(2, 2, {0, 2, 4}, {1, 1, 0, 0}), "duplicate");
+    whole.edge_weight = {0.5f, 0.5f, 7, 7};
+    refused(whole, "whole numbers");
+}
+
+TEST_F(WriteGraph, ANameThatEndsInGzIsCompressed) {
+    expect_same_back(directed(), "g.mtx.gz", Format::matrix_market);
+    expect_same_back(directed(), "g.npz.gz", Format::npz);
+    expect_same_back(weighted(), "g.gnng.gz", Format::gnng);
+    EXPECT_EQ(bytes_of("g.mtx.gz").substr(0, 2), "\x1f\x8b");
+    EXPECT_THROW(io::write_graph(folder_ / "g.mtx.xz", directed(), Format::matrix_market), Error);
+}
+
+TEST_F(WriteGraph, SortsColumnsOnTheWayBack) {
+    const auto unsorted = graph_of(2, 3, {0, 2, 3}, {2, 0, 1}, {5, 6, 7});
+    io::write_graph(folder_ / "g.gnng", unsorted, Format::gnng);
+    const auto back = io::read_graph(folder_ / "g.gnng").graph;
+    EXPECT_EQ(back.col_idx, (HostVector<std::int32_t>{0, 2, 1}));
+    EXPECT_EQ(back.edge_weight, (HostVector<float>{6, 5, 7}));
+}
+
+TEST_F(WriteGraph, SaysWhereItCannotWrite) {
+    EXPECT_THROW(io::write_graph(folder_ / "missing" / "g.mtx", directed(), Format::matrix_market), Error);
+    EXPECT_THROW(io::write_graph(folder_ / "g_A.txt", directed(), Format::tu), Error);
+    auto broken = directed();
+    broken.col_idx[0] = 99;
+    EXPECT_THROW(io::write_graph(folder_ / "g.mtx", broken, Format::matrix_market), Error);
+}
+
+TEST_F(WriteGraph, GnngArraysAreAligned) {
+    io::write_graph(folder_ / "g.gnng", weighted(), Format::gnng);
+    const std::string bytes = bytes_of("g.gnng");
+    io::gnng::Header header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    EXPECT_EQ(header.row_ptr % 64, 0u);
+    EXPECT_EQ(header.col_idx % 64, 0u);
+    EXPECT_EQ(header.edge_weight % 64, 0u);
+    EXPECT_EQ(header.file_bytes, bytes.size());
+    EXPECT_EQ(header.flags, io::gnng::kWeighted | io::gnng::kSortedColumns);
+    float first = 0;
+    std::memcpy(&first, bytes.data() + header.edge_weight, sizeof first);
+    EXPECT_EQ(first, 0.1f);
+}
+
+TEST_F(WriteGraph, GnngNoticesEveryChangedByteAndEveryLength) {
+    io::write_graph(folder_ / "g.gnng", weighted(), Format::gnng);
+    const std::string bytes = bytes_of("g.gnng");
+    io::ReadOptions options;
+    options.format = Format::gnng;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        std::string changed = bytes;
+        changed[i] = static_cast<char>(changed[i] ^ 0x11);
+        try {
+            io::read_graph_bytes(changed, "g.gnng", options);
+            ADD_FAILURE() << "byte " << i << " was changed and nobody noticed";
+        } catch (const Error& error) {
+            EXPECT_TRUE(error.kind() == ErrorKind::input || error.kind() == ErrorKind::unsupported) << error.what();
+        }
+        EXPECT_THROW(io::read_graph_bytes(std::string_view(bytes).substr(0, i), "g.gnng", options), Error);
+    }
+    EXPECT_THROW(io::read_graph_bytes(bytes + '\0', "g.gnng", options), Error);
+}
+
+}  // namespace
+}  // namespace gnntune
