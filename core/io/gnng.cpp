@@ -79,7 +79,8 @@ RawGraph read_gnng(const Input& input, const ReadOptions&) {
         crc = crc32_z(crc, reinterpret_cast<const Bytef*>(padding), gap);
         array.resize(static_cast<std::size_t>(count));
         input.bytes.read_at(offset, array.data(), array.size() * 4);
-        crc = crc32_z(crc, reinterpret_cast<const Bytef*>(array.data()), array.size() * 4);
+        // Of an empty array data() may be null, for which zlib starts over.
+        if (!array.empty()) crc = crc32_z(crc, reinterpret_cast<const Bytef*>(array.data()), array.size() * 4);
         at = offset + array.size() * 4;
     };
     RawGraph raw;

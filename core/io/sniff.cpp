@@ -38,12 +38,9 @@ struct Columns {
     std::size_t lines = 0;      ///< with numbers
     std::size_t first = 0;      ///< numbers in the first of them
     std::size_t first_ids = 0;  ///< of these, whole numbers from 0
-    std::size_t blank = 0;      ///< blank lines behind the first
     bool uniform = true;        ///< all have as many numbers as the first
-    bool uniform_later = true;  ///< the same without the first
-    std::size_t second = 0;
-    bool ids = true;    ///< the first two numbers of each line are whole numbers from 0
-    bool whole = true;  ///< so are all
+    bool ids = true;            ///< the first two numbers of each line are whole numbers from 0
+    bool whole = true;          ///< so are all
     bool comma = false;
     bool nodes_comment = false;
     std::string stray;  ///< the first word that is no number
@@ -89,18 +86,13 @@ void look_at_line(std::string_view line, std::size_t number, Columns& seen) {
         at = line.find_first_not_of(kSeparators, end);
         commas |= line.substr(end, std::min(at, line.size()) - end).find(',') != std::string_view::npos;
     }
-    if (count == 0) {
-        seen.blank += seen.lines > 0;
-        return;
-    }
+    if (count == 0) return;
     ++seen.lines;
     seen.comma |= commas;
     seen.ids &= ids;
     seen.whole &= whole;
     if (seen.lines == 1) seen.first = count;
-    if (seen.lines == 2) seen.second = count;
     seen.uniform &= count == seen.first;
-    seen.uniform_later &= seen.lines < 2 || count == seen.second;
 }
 
 Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
@@ -131,9 +123,8 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
         if (seen.first == 2 && plain.ends_with("_a.txt")) return {Format::tu, ""};
         return {Format::edge_list, ""};
     }
-    // A table has the same number of columns everywhere; the lines of a METIS file are as long as vertices have edges.
-    const bool table = seen.uniform || (seen.lines > 2 && seen.uniform_later && seen.blank == 0 && seen.second == 1);
-    if (header && seen.whole && !table) return {Format::metis, ""};
+    // A table has as many columns everywhere; the lines of a METIS file are as long as vertices have neighbours.
+    if (header && seen.whole && !seen.uniform) return {Format::metis, ""};
     return no_graph(fmt::format("a text whose lines hold {}{} number{}, expected two or three for an edge list",
                                 seen.uniform ? "" : "from ", seen.first, seen.first == 1 ? "" : "s"));
 }
