@@ -10,7 +10,7 @@ namespace gnntune::store {
 
 /// The database of this user: $GNNTUNE_DB, else $XDG_DATA_HOME/gnntune/user.db, else ~/.local/share/gnntune/user.db.
 /// Reads the environment only; Store::open makes the missing folders of this path when it writes.
-/// Throws ErrorKind::database if neither of the three variables is set. Not safe beside setenv in another thread.
+/// Throws ErrorKind::database if none of the three variables is set. Not safe beside setenv in another thread.
 std::filesystem::path default_user_database();
 
 /// Name of a file system that is shared over a network or served by a user process, from the magic number of statfs(2):

@@ -178,8 +178,7 @@ public:
     /// every writing function commits by itself. Do not nest.
     Transaction transaction();
 
-    // Rows by value: found or added.
-    // ------------------------------------------------------------------------------------
+    // --- Rows by value: found or added ---
 
     /// By fingerprint. The first name stays, further ones are kept beside it; features replace older ones unless empty.
     /// Throws ErrorKind::invalid_argument if the sizes contradict the row of that fingerprint or features_json is no
@@ -193,8 +192,7 @@ public:
     std::optional<std::int64_t> find_environment_id(const Environment& environment) const;
     std::optional<std::int64_t> find_problem_id(const Problem& problem) const;
 
-    // Writing.
-    // ----------------------------------------------------------------------------------------------------------
+    // --- Writing ---
 
     std::int64_t begin_run(const RunInfo& info);
     void end_run(std::int64_t run);
@@ -210,8 +208,7 @@ public:
     /// Replaces the constant of that name and sizes.
     void put_device_constant(std::int64_t environment, const DeviceConstant& constant);
 
-    // Reading.
-    // ----------------------------------------------------------------------------------------------------------
+    // --- Reading ---
 
     /// True if any row has this attempt, whatever its status: a resumed run does not take it again.
     bool has_measurement(const Key& key, const Attempt& attempt) const;
@@ -224,8 +221,7 @@ public:
     /// In order of name, table_bytes, row_bytes.
     std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
 
-    // Listing (store_list.cpp).
-    // -----------------------------------------------------------------------------------------
+    // --- Listing (store_list.cpp) ---
 
     std::vector<GraphRow> graphs() const;
     std::vector<EnvironmentRow> environments() const;
@@ -237,8 +233,7 @@ public:
     /// more).
     std::vector<GraphRow> find_graphs(std::string_view text) const;
 
-    // Checking (store_check.cpp).
-    // ---------------------------------------------------------------------------------------
+    // --- Checking (store_check.cpp) ---
 
     /// Everything wrong with the file, one sentence each; empty if it is sound. Asks SQLite for damage and dangling
     /// rows, looks for choices that no measurement supports and texts that do not parse, and asks `check` (if given)

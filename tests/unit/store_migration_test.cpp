@@ -261,7 +261,22 @@ TEST_F(StoreTest, ReadOnlyStoreDoesNotWrite) {
     EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { store.graph_id(graph()); }), "read-only"));
 }
 
+/// Puts an environment variable back as it was.
+class RestoreVariable {
+public:
+    explicit RestoreVariable(const char* name) : name_(name) {
+        if (const char* value = std::getenv(name)) before_ = value;
+    }
+    ~RestoreVariable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+private:
+    const char* name_;
+    std::optional<std::string> before_;
+};
+
 TEST_F(StoreTest, ChoosesTheJournalAndTheDefaultPlace) {
+    const RestoreVariable restore[] = {RestoreVariable("GNNTUNE_DB"), RestoreVariable("XDG_DATA_HOME"),
+                                       RestoreVariable("HOME")};
     EXPECT_EQ(network_file_system(0x6969), "NFS");
     EXPECT_EQ(network_file_system(0xff534d42), "CIFS");
     EXPECT_EQ(network_file_system(0x0bd00bd0), "Lustre");
