@@ -30,7 +30,9 @@ private:
     int fd_;
 };
 
-std::string reason_of(int error) { return std::error_code(error, std::generic_category()).message(); }
+std::string reason_of(int error) {
+    return std::error_code(error, std::generic_category()).message();
+}
 
 class FileBytes : public RandomBytes {
 public:
@@ -76,7 +78,8 @@ std::shared_ptr<const std::string> read_all(const FileDescriptor& fd, const std:
 
 void MemoryBytes::read_at(std::uint64_t offset, void* to, std::size_t n) const {
     if (offset > bytes_.size() || n > bytes_.size() - offset) {
-        fail(name_, "ends at byte {}, but {} bytes were expected at byte {}: it is cut short", bytes_.size(), n, offset);
+        fail(name_, "ends at byte {}, but {} bytes were expected at byte {}: it is cut short", bytes_.size(), n,
+             offset);
     }
     if (n > 0) std::memcpy(to, bytes_.data() + offset, n);
 }

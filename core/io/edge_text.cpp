@@ -15,7 +15,9 @@ const char* skip_separator(const char* p) {
     return *p == ',' ? skip_blanks(p + 1) : p;
 }
 
-bool ends_number(char c) { return is_blank(c) || c == ',' || c == '\n'; }
+bool ends_number(char c) {
+    return is_blank(c) || c == ',' || c == '\n';
+}
 
 /// SNAP writes `# Nodes: 7115 Edges: 103689` above its lists, and so does write_graph.
 std::optional<std::int64_t> nodes_in_comment(const char* p, const char* end) {
@@ -76,8 +78,8 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
             }
             const bool pair = p && ends_number(*p) && (p = parse_id(skip_separator(p), v)) && ends_number(*p);
             if (!pair) {
-                fail_line(name, line, "expected two vertex ids (whole numbers from {}) and at most a weight, found {}", base,
-                          quoted(start));
+                fail_line(name, line, "expected two vertex ids (whole numbers from {}) and at most a weight, found {}",
+                          base, quoted(start));
             }
             p = skip_separator(p);
             int here = 2;
@@ -99,7 +101,8 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
             const std::uint64_t low = std::min(u, v);
             const std::uint64_t high = std::max(u, v);
             if (low < static_cast<std::uint64_t>(base)) {
-                fail_line(name, line, "id {} is below {}; if ids start at 0 here, read the file with base 0", low, base);
+                fail_line(name, line, "id {} is below {}; if ids start at 0 here, read the file with base 0", low,
+                          base);
             }
             if (high > static_cast<std::uint64_t>(std::numeric_limits<Id>::max())) {
                 out.too_narrow = true;

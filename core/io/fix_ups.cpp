@@ -28,7 +28,9 @@ std::string FixUps::text() const {
 namespace detail {
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::int32_t i) {
+    return static_cast<std::size_t>(i);
+}
 
 /// Keeps the entries for which `keep(row, position)` holds, in place, and returns how many went.
 template <typename Keep>
@@ -99,7 +101,8 @@ std::int64_t make_symmetric(CsrGraph& g, const Input& input) {
     };
     std::int64_t m = 0;
     for (std::int32_t i = 0; i < g.n_rows; ++i) {
-        merge_row(i, [&](std::int32_t) { ++m; }, [&](std::int32_t) { ++m; });
+        merge_row(
+            i, [&](std::int32_t) { ++m; }, [&](std::int32_t) { ++m; });
         require_counts(g.n_rows, g.n_cols, m, input.name);
         out.row_ptr[at(i) + 1] = static_cast<std::int32_t>(m);
     }
@@ -112,7 +115,8 @@ std::int64_t make_symmetric(CsrGraph& g, const Input& input) {
             if (g.weighted()) out.edge_weight[to] = from.edge_weight[at(p)];
             ++to;
         };
-        merge_row(i, [&](std::int32_t p) { put(g, p); }, [&](std::int32_t q) { put(t, q); });
+        merge_row(
+            i, [&](std::int32_t p) { put(g, p); }, [&](std::int32_t q) { put(t, q); });
     }
     const std::int64_t added = m - g.m();
     g = std::move(out);
@@ -123,8 +127,10 @@ std::int64_t make_symmetric(CsrGraph& g, const Input& input) {
 
 void require_counts(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, const std::string& name) {
     if (n_rows >= kMaxEdges || n_cols >= kMaxEdges || m > kMaxEdges) {
-        throw unsupported(fmt::format("{}: {} x {} with {} entries exceeds the 2^31-1 that the int32 formats hold; split "
-                                      "the graph into parts", name, n_rows, n_cols, m));
+        throw unsupported(
+            fmt::format("{}: {} x {} with {} entries exceeds the 2^31-1 that the int32 formats hold; split "
+                        "the graph into parts",
+                        name, n_rows, n_cols, m));
     }
 }
 
@@ -137,8 +143,8 @@ void check_csr(const CsrGraph& graph, const std::string& name, std::string_view 
         }
     }
     if (graph.row_ptr.back() != graph.m()) {
-        fail(name, "{} ends with {}, but {} holds {} entries; the file is damaged", ptr_name, graph.row_ptr.back(), idx_name,
-             graph.m());
+        fail(name, "{} ends with {}, but {} holds {} entries; the file is damaged", ptr_name, graph.row_ptr.back(),
+             idx_name, graph.m());
     }
     for (std::size_t e = 0; e < graph.col_idx.size(); ++e) {
         if (graph.col_idx[e] < 0 || graph.col_idx[e] >= graph.n_cols) {

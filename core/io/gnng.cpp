@@ -31,19 +31,21 @@ namespace {
 
 gnng::Header read_header(const RandomBytes& bytes, const std::string& name) {
     gnng::Header header;
-    if (bytes.size() < sizeof header) fail(name, "has {} bytes, too few for a .gnng file; it is cut short", bytes.size());
+    if (bytes.size() < sizeof header)
+        fail(name, "has {} bytes, too few for a .gnng file; it is cut short", bytes.size());
     bytes.read_at(0, &header, sizeof header);
     if (std::string_view(header.magic, 8) != gnng::kMagic) fail(name, "does not start as a .gnng file does");
     if (header.version != gnng::kVersion) {
-        fail(name, "is a .gnng file of version {}, but this program reads version {}; convert the graph again", header.version,
-             gnng::kVersion);
+        fail(name, "is a .gnng file of version {}, but this program reads version {}; convert the graph again",
+             header.version, gnng::kVersion);
     }
     const bool zeros = std::all_of(std::begin(header.zero), std::end(header.zero), [](auto byte) { return byte == 0; });
     if ((header.flags & ~(gnng::kWeighted | gnng::kSortedColumns)) != 0 || !zeros) {
         fail(name, "has a .gnng header with unknown flags; it is damaged or of a newer program");
     }
     if (header.n_rows < 0 || header.n_cols < 0 || header.m < 0) {
-        fail(name, "has negative sizes ({} x {}, {} entries); the file is damaged", header.n_rows, header.n_cols, header.m);
+        fail(name, "has negative sizes ({} x {}, {} entries); the file is damaged", header.n_rows, header.n_cols,
+             header.m);
     }
     require_counts(header.n_rows, header.n_cols, header.m, name);
     gnng::Header expected = header;
@@ -101,7 +103,8 @@ RawGraph read_gnng(const Input& input, const ReadOptions&) {
     }
     const Fingerprint print = fingerprint(g.view());
     if (print.lo != header.fingerprint_lo || print.hi != header.fingerprint_hi) {
-        fail(name, "its graph has the fingerprint {}, which is not the one in its header; convert the graph again", print.text());
+        fail(name, "its graph has the fingerprint {}, which is not the one in its header; convert the graph again",
+             print.text());
     }
     sort_columns(g);
     return raw;

@@ -14,8 +14,8 @@
 //  88  u32      checksum      CRC-32 (zlib's) of the whole file with these four bytes taken as 0
 //  92  u8[36]   0
 //
-// Bytes between the arrays are 0. A reader checks all of this before it believes any of it; sizes are believed only when
-// file_bytes is the size of the file.
+// Bytes between the arrays are 0. A reader checks all of this before it believes any of it; sizes are believed only
+// when file_bytes is the size of the file.
 #pragma once
 
 #include <cstdint>

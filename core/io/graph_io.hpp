@@ -1,10 +1,11 @@
 // Reading and writing graphs: Matrix Market, edge lists, NumPy .npz, TU data sets, METIS and the project's own .gnng.
 //
 // The format is recognised from the content; gzip and xz are undone on the way. The name decides only between an edge
-// list and METIS where every line has two or three numbers (.graph and .metis mean METIS), and marks a TU file (_A.txt).
+// list and METIS where every line has two or three numbers (.graph and .metis mean METIS), and marks a TU file
+// (_A.txt).
 //
-// Direction. A is n_rows targets x n_cols sources. Matrix Market, scipy and PyG `adj_*` arrays, METIS and .gnng give A as
-// written: entry (i, j) is row i, column j. An edge list `u v`, TU pairs, `edges` [m, 2], `edge_index` [2, m] and
+// Direction. A is n_rows targets x n_cols sources. Matrix Market, scipy and PyG `adj_*` arrays, METIS and .gnng give A
+// as written: entry (i, j) is row i, column j. An edge list `u v`, TU pairs, `edges` [m, 2], `edge_index` [2, m] and
 // src_li/dst_li mean u -> v: row v, column u. ReadOptions::reverse swaps both kinds.
 //
 // Errors. Whatever the bytes, reading ends in a graph or in gnntune::Error: ErrorKind::input for a file that cannot be
@@ -40,30 +41,31 @@ struct ReadOptions {
     bool ignore_weights = false;     ///< give an unweighted graph whatever the file holds; values must still be numbers
     bool remove_self_loops = false;  ///< drop entries (i, i); a matrix that is not square has no self loops
     bool merge_duplicates = false;   ///< one entry for each (row, column); weights add up, unweighted edges count once
-    bool make_symmetric = false;     ///< add (j, i) with the same weight where (i, j) lacks it; the matrix must be square
+    bool make_symmetric = false;  ///< add (j, i) with the same weight where (i, j) lacks it; the matrix must be square
 
     std::optional<Format> format;  ///< take this format instead of looking at the content
 
-    /// Edge lists only. Unset: ids that are exactly 0..n-1 or 1..n, or that fit a comment `# Nodes: N`, are kept, and all
-    /// others are renumbered in ascending order (LoadedGraph::original_ids). 0 or 1: ids start there, nothing is
+    /// Edge lists only. Unset: ids that are exactly 0..n-1 or 1..n, or that fit a comment `# Nodes: N`, are kept, and
+    /// all others are renumbered in ascending order (LoadedGraph::original_ids). 0 or 1: ids start there, nothing is
     /// renumbered, and an id that no edge names is a vertex without edges.
     std::optional<int> base;
 
     /// Largest size in bytes of the arrays built from one file. 0, the default, means three quarters of the physical
     /// memory, and then two more rules keep a small file from claiming much: row_ptr may take 256 MiB, or 64 times the
-    /// bytes that were read where that is more; and compressed text may unpack to 1 GiB, or to 1000 times its compressed
-    /// size where that is more. Text is parsed as it is unpacked and never held. An explicit limit replaces the first of
-    /// the two. Nothing is allocated on the word of a header: edge arrays grow with the entries that were read.
+    /// bytes that were read where that is more; and compressed text may unpack to 1 GiB, or to 1000 times its
+    /// compressed size where that is more. Text is parsed as it is unpacked and never held. An explicit limit replaces
+    /// the first of the two. Nothing is allocated on the word of a header: edge arrays grow with the entries that were
+    /// read.
     std::uint64_t memory_limit_bytes = 0;
 };
 
 /// What was changed between the file and the graph. All counts are of stored entries, but for relabelled_ids.
 struct FixUps {
     std::int64_t removed_self_loops = 0;
-    std::int64_t merged_duplicates = 0;     ///< entries that went into another one
+    std::int64_t merged_duplicates = 0;  ///< entries that went into another one
     std::int64_t added_reverse_edges = 0;
-    std::int64_t relabelled_ids = 0;        ///< vertices, where ids were renumbered
-    std::int64_t mirrored_entries = 0;      ///< entries of a (skew-)symmetric Matrix Market file written once, stored twice
+    std::int64_t relabelled_ids = 0;    ///< vertices, where ids were renumbered
+    std::int64_t mirrored_entries = 0;  ///< entries of a (skew-)symmetric Matrix Market file written once, stored twice
     std::int64_t dropped_unit_weights = 0;  ///< an .npz whose data are all 1 is an unweighted graph
     std::int64_t ignored_weights = 0;       ///< by ReadOptions::ignore_weights
     std::int64_t skipped_header_lines = 0;  ///< a line of column names before an edge list

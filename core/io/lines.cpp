@@ -26,7 +26,8 @@ bool LineReader::fill() {
         }
         const std::size_t room = buffer_.size() - kPadding - filled_;
         const std::size_t got = stream_->read(buffer_.data() + filled_, room);
-        if (bytes_ == 0 && got >= 3 && std::memcmp(buffer_.data(), "\xef\xbb\xbf", 3) == 0) begin_ = 3;  // byte order mark
+        if (bytes_ == 0 && got >= 3 && std::memcmp(buffer_.data(), "\xef\xbb\xbf", 3) == 0)
+            begin_ = 3;  // byte order mark
         bytes_ += got;
         ended_ = got < room;
         const std::size_t from = filled_;

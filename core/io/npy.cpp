@@ -169,7 +169,8 @@ void NpyArray::parse_type(std::string_view descr) {
     const bool number = kind_ == 'i' || kind_ == 'u';
     const bool power = item_bytes_ == 1 || item_bytes_ == 2 || item_bytes_ == 4 || item_bytes_ == 8;
     const bool text = (kind_ == 'S' || kind_ == 'U') && item_bytes_ <= kLargestText;
-    if (!((kind_ == 'b' && item_bytes_ == 1) || (number && power) || (kind_ == 'f' && power && item_bytes_ > 1) || text)) {
+    if (!((kind_ == 'b' && item_bytes_ == 1) || (number && power) || (kind_ == 'f' && power && item_bytes_ > 1) ||
+          text)) {
         refuse("expected bool, int8 to int64, uint8 to uint64 or float16 to float64");
     }
     if (kind_ == 'U') item_bytes_ *= 4;
@@ -219,17 +220,31 @@ HostVector<To> NpyArray::read_as() {
     if (kind_ == 'S' || kind_ == 'U') fail(where_, "holds text, expected numbers");
     const bool is_signed = kind_ == 'i';
     switch (item_bytes_) {
-        case 1: is_signed ? read_all<std::int8_t>(out) : read_all<std::uint8_t>(out); break;
-        case 2: is_signed ? read_all<std::int16_t>(out) : read_all<std::uint16_t>(out); break;
-        case 4: is_signed ? read_all<std::int32_t>(out) : read_all<std::uint32_t>(out); break;
-        default: is_signed ? read_all<std::int64_t>(out) : read_all<std::uint64_t>(out); break;
+        case 1:
+            is_signed ? read_all<std::int8_t>(out) : read_all<std::uint8_t>(out);
+            break;
+        case 2:
+            is_signed ? read_all<std::int16_t>(out) : read_all<std::uint16_t>(out);
+            break;
+        case 4:
+            is_signed ? read_all<std::int32_t>(out) : read_all<std::uint32_t>(out);
+            break;
+        default:
+            is_signed ? read_all<std::int64_t>(out) : read_all<std::uint64_t>(out);
+            break;
     }
     return out;
 }
 
-HostVector<std::int32_t> NpyArray::read_int32() { return read_as<std::int32_t>(); }
-HostVector<std::int64_t> NpyArray::read_int64() { return read_as<std::int64_t>(); }
-HostVector<float> NpyArray::read_float() { return read_as<float>(); }
+HostVector<std::int32_t> NpyArray::read_int32() {
+    return read_as<std::int32_t>();
+}
+HostVector<std::int64_t> NpyArray::read_int64() {
+    return read_as<std::int64_t>();
+}
+HostVector<float> NpyArray::read_float() {
+    return read_as<float>();
+}
 
 std::string NpyArray::read_text() {
     if ((kind_ != 'S' && kind_ != 'U') || count_ != 1) fail(where_, "expected one string such as b'csr'");

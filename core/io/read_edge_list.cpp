@@ -64,7 +64,8 @@ HostVector<std::int32_t> mapped(HostVector<Id>& ids, const Map& map) {
 }
 
 template <typename Id>
-RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::uint64_t data_bytes, const Input& input) {
+RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::uint64_t data_bytes,
+                         const Input& input) {
     RawGraph raw;
     raw.format = "edges";
     raw.data_bytes = data_bytes;

@@ -23,12 +23,17 @@ RawGraph read_binary(const Input& input, const ReadOptions& options, Format form
 
 RawGraph read_format(const Input& input, const ReadOptions& options, Format format, const Input* indicator) {
     switch (format) {
-        case Format::matrix_market: return detail::read_mtx(input, options);
-        case Format::edge_list: return detail::read_edge_list(input, options);
-        case Format::metis: return detail::read_metis(input, options);
-        case Format::tu: return detail::read_tu(input, indicator, options);
+        case Format::matrix_market:
+            return detail::read_mtx(input, options);
+        case Format::edge_list:
+            return detail::read_edge_list(input, options);
+        case Format::metis:
+            return detail::read_metis(input, options);
+        case Format::tu:
+            return detail::read_tu(input, indicator, options);
         case Format::npz:
-        case Format::gnng: return read_binary(input, options, format);
+        case Format::gnng:
+            return read_binary(input, options, format);
     }
     throw invalid_argument("unknown graph format");
 }
@@ -94,7 +99,8 @@ LoadedGraph read_graph(const std::filesystem::path& path, const ReadOptions& opt
     // A TU file named alone still has its vertices counted by the file beside it.
     if ((!options.format || *options.format == Format::tu) && detail::plain_name(path).ends_with("_a.txt")) {
         const detail::TuFolder tu = detail::find_tu(path.parent_path().empty() ? "." : path.parent_path());
-        if (!tu.pairs.empty() && tu.pairs.filename() == path.filename()) return read_tu_folder(tu, options, path.string());
+        if (!tu.pairs.empty() && tu.pairs.filename() == path.filename())
+            return read_tu_folder(tu, options, path.string());
     }
     return load({*bytes, path.string(), limits}, options, nullptr, path.string());
 }

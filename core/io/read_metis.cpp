@@ -1,6 +1,6 @@
 // METIS: a header `n m [fmt [ncon]]`, then line i holds the 1-based neighbours of vertex i; a blank line is a vertex
-// without any. The digits of fmt say whether a line starts with a vertex size, with ncon vertex weights, and whether each
-// neighbour is followed by an edge weight. m counts an undirected edge once, though both ends list it.
+// without any. The digits of fmt say whether a line starts with a vertex size, with ncon vertex weights, and whether
+// each neighbour is followed by an edge weight. m counts an undirected edge once, though both ends list it.
 #include <array>
 
 #include "core/io/detail/fail.hpp"
@@ -18,13 +18,16 @@ struct Header {
     bool weighted = false;
 };
 
-bool ends_number(char c) { return is_blank(c) || c == '\n'; }
+bool ends_number(char c) {
+    return is_blank(c) || c == '\n';
+}
 
 Header read_header(LineReader& lines) {
     std::string_view line;
     const char* p = nullptr;
     do {
-        if (!lines.next_line(line)) fail(lines.name(), "holds no METIS header 'n m [fmt [ncon]]'; the file is cut short");
+        if (!lines.next_line(line))
+            fail(lines.name(), "holds no METIS header 'n m [fmt [ncon]]'; the file is cut short");
         p = skip_blanks(line.data());
     } while (*p == '%' || *p == '\n');
     std::array<std::uint64_t, 4> numbers{0, 0, 0, 1};
@@ -37,8 +40,10 @@ Header read_header(LineReader& lines) {
     const auto [n, m, fmt_digits, ncon] = numbers;
     const bool digits = fmt_digits % 10 <= 1 && fmt_digits / 10 % 10 <= 1 && fmt_digits <= 111;
     if (!p || *p != '\n' || count < 2 || !digits || ncon > 1000) {
-        fail_line(lines.name(), lines.line(), "expected the METIS header 'n m [fmt [ncon]]' with fmt of three digits 0 or 1, "
-                  "found {}", quoted(line.data()));
+        fail_line(lines.name(), lines.line(),
+                  "expected the METIS header 'n m [fmt [ncon]]' with fmt of three digits 0 or 1, "
+                  "found {}",
+                  quoted(line.data()));
     }
     Header header;
     header.n = static_cast<std::int64_t>(n);
@@ -57,8 +62,10 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, co
     for (std::uint64_t k = 0; k < header.skipped; ++k) {
         const char* const behind = parse_id(p, ignored);
         if (!behind || !ends_number(*behind)) {
-            fail_line(name, line, "expected {} vertex sizes or weights before the neighbours, as the header's fmt says, "
-                      "found {}", header.skipped, quoted(p));
+            fail_line(name, line,
+                      "expected {} vertex sizes or weights before the neighbours, as the header's fmt says, "
+                      "found {}",
+                      header.skipped, quoted(p));
         }
         p = skip_blanks(behind);
     }
@@ -116,12 +123,14 @@ RawGraph read_metis(const Input& input, const ReadOptions&) {
         }
         require_counts(0, 0, static_cast<std::int64_t>(edges.size), input.name);
     }
-    // Editors strip blank lines at the end, so vertices without neighbours may be missing there; edges may not. A complete
-    // file whose header counts every entry is a directed graph in METIS' clothes, taken as written.
+    // Editors strip blank lines at the end, so vertices without neighbours may be missing there; edges may not. A
+    // complete file whose header counts every entry is a directed graph in METIS' clothes, taken as written.
     const auto entries = static_cast<std::int64_t>(edges.size);
     if (entries != 2 * header.m && !(entries == header.m && row == header.n)) {
-        fail(input.name, "holds {} neighbours in {} lines, but the header promises {} edges, so {} neighbours; the file is "
-             "cut short or its header is wrong", entries, row, header.m, 2 * header.m);
+        fail(input.name,
+             "holds {} neighbours in {} lines, but the header promises {} edges, so {} neighbours; the file is "
+             "cut short or its header is wrong",
+             entries, row, header.m, 2 * header.m);
     }
     RawGraph raw;
     raw.format = "metis";

@@ -40,12 +40,15 @@ void read_banner(LineReader& lines, Header& header) {
     const std::string field = next_word(p);
     const std::string symmetry = next_word(p);
     if (object != "matrix" || layout != "coordinate") {
-        fail_line(name, 1, "'{} {}' is not supported; a graph is a 'matrix coordinate' file, so write it as a sparse matrix",
+        fail_line(name, 1,
+                  "'{} {}' is not supported; a graph is a 'matrix coordinate' file, so write it as a sparse matrix",
                   printable(object), printable(layout));
     }
     header.pattern = field == "pattern";
-    if (field != "pattern" && field != "real" && field != "double" && field != "integer" && field != "unsigned-integer") {
-        fail_line(name, 1, "values of kind '{}' are not supported; expected pattern, real or integer", printable(field));
+    if (field != "pattern" && field != "real" && field != "double" && field != "integer" &&
+        field != "unsigned-integer") {
+        fail_line(name, 1, "values of kind '{}' are not supported; expected pattern, real or integer",
+                  printable(field));
     }
     header.skew = symmetry == "skew-symmetric";
     header.symmetric = header.skew || symmetry == "symmetric";
@@ -99,7 +102,8 @@ void read_sizes(LineReader& lines, Header& header) {
     for (std::size_t k = 0; k < 2; ++k) {
         p = parse_id(skip_blanks(p), ids[k]);
         if (!p || !(is_blank(*p) || *p == '\n')) {
-            fail_line(name, line, "expected {}, found {}", header.pattern ? "'row column'" : "'row column value'", found);
+            fail_line(name, line, "expected {}, found {}", header.pattern ? "'row column'" : "'row column value'",
+                      found);
         }
         const std::int64_t bound = k == 0 ? header.n_rows : header.n_cols;
         if (ids[k] < 1 || ids[k] > static_cast<std::uint64_t>(bound)) {
@@ -145,7 +149,8 @@ void read_entries(LineReader& lines, const Header& header, EdgeSink& out, const 
                 continue;
             }
             if (m == promised) {
-                fail_line(lines.name(), line, "entry {} is one more than the {} that the size line promises", m + 1, promised);
+                fail_line(lines.name(), line, "entry {} is one more than the {} that the size line promises", m + 1,
+                          promised);
             }
             std::uint64_t i;
             std::uint64_t j;
@@ -172,8 +177,8 @@ void read_entries(LineReader& lines, const Header& header, EdgeSink& out, const 
     }
     out.sorted = sorted;
     if (out.size < promised) {
-        fail(lines.name(), "ends at line {} after {} entries, but the size line promises {}; the file is cut short", line,
-             out.size, promised);
+        fail(lines.name(), "ends at line {} after {} entries, but the size line promises {}; the file is cut short",
+             line, out.size, promised);
     }
 }
 

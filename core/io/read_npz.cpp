@@ -33,7 +33,8 @@ std::optional<Found> find_layout(const NpzArchive& archive) {
 
 std::string no_graph(const NpzArchive& archive) {
     return "an archive that holds " + archive.keys() +
-           "; expected indptr and indices, row and col, adj_indptr and adj_indices, edges, edge_index, or src_li and dst_li";
+           "; expected indptr and indices, row and col, adj_indptr and adj_indices, edges, edge_index, or src_li and "
+           "dst_li";
 }
 
 struct Shape {
@@ -49,11 +50,19 @@ public:
 
     RawGraph read(const Found& found) {
         switch (found.layout) {
-            case Layout::compressed: read_compressed(std::string(found.prefix)); break;
-            case Layout::coordinates: read_coordinates(std::string(found.prefix)); break;
+            case Layout::compressed:
+                read_compressed(std::string(found.prefix));
+                break;
+            case Layout::coordinates:
+                read_coordinates(std::string(found.prefix));
+                break;
             case Layout::edges:
-            case Layout::edge_index: read_pairs(found.layout == Layout::edge_index); break;
-            case Layout::lists: read_lists(); break;
+            case Layout::edge_index:
+                read_pairs(found.layout == Layout::edge_index);
+                break;
+            case Layout::lists:
+                read_lists();
+                break;
         }
         return std::move(raw_);
     }
@@ -70,7 +79,8 @@ private:
         NpyArray array = open(key);
         if (array.count() != 2) fail(array.where(), "has {} elements, expected 'rows, columns'", array.count());
         const auto values = array.read_int64();
-        if (values[0] < 0 || values[1] < 0) fail(array.where(), "is {} x {}: sizes must not be negative", values[0], values[1]);
+        if (values[0] < 0 || values[1] < 0)
+            fail(array.where(), "is {} x {}: sizes must not be negative", values[0], values[1]);
         require_counts(values[0], values[1], 0, input_.name);
         return Shape{values[0], values[1]};
     }
@@ -91,7 +101,8 @@ private:
     HostVector<std::int32_t> read_ids(const std::string& key) {
         NpyArray array = open(key);
         array.require_vector();
-        require_counts(0, 0, static_cast<std::int64_t>(std::min<std::uint64_t>(array.count(), 1ull << 62)), input_.name);
+        require_counts(0, 0, static_cast<std::int64_t>(std::min<std::uint64_t>(array.count(), 1ull << 62)),
+                       input_.name);
         return array.read_int32();
     }
 
@@ -99,7 +110,8 @@ private:
         std::string layout = "csr";
         if (archive_.has(prefix + "format")) layout = open(prefix + "format").read_text();
         if (layout != "csr" && layout != "csc") {
-            fail(input_.name, "holds a scipy matrix of format '{}'; save it with .tocsr() or .tocoo()", printable(layout));
+            fail(input_.name, "holds a scipy matrix of format '{}'; save it with .tocsr() or .tocoo()",
+                 printable(layout));
         }
         const bool by_column = layout == "csc";
         auto shape = read_shape(prefix + "shape");
@@ -135,7 +147,8 @@ private:
         edges.rows = read_ids(prefix + "row");
         edges.cols = read_ids(prefix + "col");
         if (edges.rows.size() != edges.cols.size()) {
-            fail(input_.name, "has {} elements in {}row, but {} in {}col", edges.rows.size(), prefix, edges.cols.size(), prefix);
+            fail(input_.name, "has {} elements in {}row, but {} in {}col", edges.rows.size(), prefix, edges.cols.size(),
+                 prefix);
         }
         edges.weights = read_weights(prefix + "data", static_cast<std::int64_t>(edges.rows.size()));
         raw_.format = prefix.empty() ? "npz/scipy-coo" : "npz/pyg";
@@ -180,7 +193,8 @@ private:
     /// Number of vertices as the archive states it: num_nodes, or the rows of its labels or features.
     std::optional<Shape> square() {
         std::int64_t n = -1;
-        for (const std::string_view key : {"num_nodes", "node_labels", "node_features", "labels", "features", "y", "x"}) {
+        for (const std::string_view key :
+             {"num_nodes", "node_labels", "node_features", "labels", "features", "y", "x"}) {
             if (n >= 0 || !archive_.has(key)) continue;
             NpyArray array(archive_, key, input_.limits);
             if (key == "num_nodes") {
@@ -213,8 +227,8 @@ private:
         if (!shape) shape = Shape{std::max(row_bound, col_bound), std::max(row_bound, col_bound)};
         const auto check = [&](std::int64_t bound, std::int64_t n, std::string_view key) {
             if (bound <= n) return;
-            fail(input_.name + " member " + std::string(key) + ".npy", "holds id {}, outside 0..{}, of a {} x {} matrix",
-                 bound - 1, n - 1, shape->n_rows, shape->n_cols);
+            fail(input_.name + " member " + std::string(key) + ".npy",
+                 "holds id {}, outside 0..{}, of a {} x {} matrix", bound - 1, n - 1, shape->n_rows, shape->n_cols);
         };
         check(row_bound, shape->n_rows, row_key);
         check(col_bound, shape->n_cols, col_key);

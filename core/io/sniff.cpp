@@ -18,7 +18,9 @@ namespace {
 constexpr std::size_t kHeadBytes = 1 << 16;
 constexpr std::size_t kLinesLookedAt = 1000;
 
-Sniffed no_graph(std::string reason) { return {std::nullopt, std::move(reason)}; }
+Sniffed no_graph(std::string reason) {
+    return {std::nullopt, std::move(reason)};
+}
 
 /// Things that people keep beside graphs, or in which graphs come that only Python reads.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOthers{{
@@ -108,7 +110,8 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
         at = end + 1;
     }
     if (!seen.stray.empty()) {
-        return no_graph(fmt::format("a text whose line {} holds '{}' where numbers were expected", seen.stray_line, seen.stray));
+        return no_graph(
+            fmt::format("a text whose line {} holds '{}' where numbers were expected", seen.stray_line, seen.stray));
     }
     const std::string plain = plain_name(name);
     const bool metis_name = plain.ends_with(".graph") || plain.ends_with(".metis");
@@ -119,7 +122,8 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
     }
     if (header && metis_name) return {Format::metis, ""};
     if (seen.uniform && (seen.first == 2 || seen.first == 3)) {
-        if (!seen.ids) return no_graph("a text with numbers that are no vertex ids: they must be whole and not negative");
+        if (!seen.ids)
+            return no_graph("a text with numbers that are no vertex ids: they must be whole and not negative");
         if (seen.first == 2 && plain.ends_with("_a.txt")) return {Format::tu, ""};
         return {Format::edge_list, ""};
     }
@@ -137,17 +141,20 @@ Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
     if (head.starts_with(gnng::kMagic)) return {Format::gnng, ""};
     constexpr std::string_view kBanner = "%%matrixmarket";
     const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-    if (head.size() >= kBanner.size() && std::equal(kBanner.begin(), kBanner.end(), head.begin(),
-                                                    [&](char b, char a) { return same(a, b); })) {
+    if (head.size() >= kBanner.size() &&
+        std::equal(kBanner.begin(), kBanner.end(), head.begin(), [&](char b, char a) { return same(a, b); })) {
         return {Format::matrix_market, ""};
     }
     for (const auto& [magic, words] : kOthers) {
         if (head.starts_with(magic)) return no_graph(std::string(words));
     }
-    if (head.starts_with("\x1f\x8b") || head.starts_with("\xfd" "7zXZ")) {
+    if (head.starts_with("\x1f\x8b") || head.starts_with("\xfd"
+                                                         "7zXZ")) {
         return no_graph("compressed twice; unpack it once");
     }
-    const auto binary = [](char c) { return static_cast<unsigned char>(c) < 0x20 && !std::isspace(static_cast<unsigned char>(c)); };
+    const auto binary = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 && !std::isspace(static_cast<unsigned char>(c));
+    };
     if (std::any_of(head.begin(), head.end(), binary)) return no_graph("a binary file of unknown kind");
     return sniff_text(head, whole, name);
 }

@@ -65,7 +65,8 @@ public:
             } else if (rc == Z_MEM_ERROR) {
                 throw std::bad_alloc();
             } else if (rc != Z_OK && rc != Z_BUF_ERROR) {
-                fail(name_, "the compressed data are damaged ({}); fetch the file again", z_.msg ? z_.msg : "no deflate data");
+                fail(name_, "the compressed data are damaged ({}); fetch the file again",
+                     z_.msg ? z_.msg : "no deflate data");
             }
         }
         return done;
@@ -179,9 +180,12 @@ std::unique_ptr<ByteStream> open_deflated_slice(const RandomBytes& bytes, std::u
 std::unique_ptr<ByteStream> open_stream(const RandomBytes& bytes, const std::string& name, const Limits& limits) {
     auto stored = open_slice(bytes, 0, bytes.size());
     switch (compression_of(bytes)) {
-        case Compression::gzip: return std::make_unique<InflateStream>(std::move(stored), true, name);
-        case Compression::xz: return std::make_unique<XzStream>(std::move(stored), name, limits);
-        case Compression::none: break;
+        case Compression::gzip:
+            return std::make_unique<InflateStream>(std::move(stored), true, name);
+        case Compression::xz:
+            return std::make_unique<XzStream>(std::move(stored), name, limits);
+        case Compression::none:
+            break;
     }
     return stored;
 }

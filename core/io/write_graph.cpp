@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
-std::string reason_of(int error) { return std::error_code(error, std::generic_category()).message(); }
+std::string reason_of(int error) {
+    return std::error_code(error, std::generic_category()).message();
+}
 
 }  // namespace
 
@@ -60,8 +62,9 @@ void Output::write(const void* from, std::size_t n) {
 void Output::flush() {
     const char* p = buffer_.data();
     for (std::size_t left = buffer_.size(); left > 0;) {
-        const auto done = gzip_ ? static_cast<ssize_t>(gzwrite(static_cast<gzFile>(gzip_), p, static_cast<unsigned>(left)))
-                                : ::write(fd_, p, left);
+        const auto done =
+            gzip_ ? static_cast<ssize_t>(gzwrite(static_cast<gzFile>(gzip_), p, static_cast<unsigned>(left)))
+                  : ::write(fd_, p, left);
         if (done < 0 && errno == EINTR && !gzip_) continue;
         if (done <= 0) fail(path_.string(), "cannot be written ({}); is the disk full?", reason_of(errno));
         p += done;
@@ -128,17 +131,29 @@ void write_gnng(Output& out, const CsrView& graph) {
 
 void write_graph(const std::filesystem::path& path, const CsrView& graph, Format format) {
     if (graph.space != MemorySpace::host) {
-        throw invalid_argument(path.string() + ": a graph in device memory cannot be written; copy it to the host first");
+        throw invalid_argument(path.string() +
+                               ": a graph in device memory cannot be written; copy it to the host first");
     }
     validate(graph);
     detail::Output out(path);
     switch (format) {
-        case Format::matrix_market: detail::write_mtx(out, graph); break;
-        case Format::edge_list: detail::write_edge_list(out, graph); break;
-        case Format::metis: detail::write_metis(out, graph); break;
-        case Format::npz: detail::write_npz(out, graph); break;
-        case Format::gnng: detail::write_gnng(out, graph); break;
-        case Format::tu: throw unsupported(path.string() + ": the TU format is read, not written; choose mtx or gnng");
+        case Format::matrix_market:
+            detail::write_mtx(out, graph);
+            break;
+        case Format::edge_list:
+            detail::write_edge_list(out, graph);
+            break;
+        case Format::metis:
+            detail::write_metis(out, graph);
+            break;
+        case Format::npz:
+            detail::write_npz(out, graph);
+            break;
+        case Format::gnng:
+            detail::write_gnng(out, graph);
+            break;
+        case Format::tu:
+            throw unsupported(path.string() + ": the TU format is read, not written; choose mtx or gnng");
     }
     out.commit();
 }

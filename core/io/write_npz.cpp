@@ -135,9 +135,7 @@ private:
 void write_npz(Output& out, const CsrView& graph) {
     const auto rows = static_cast<std::size_t>(graph.n_rows);
     const auto m = static_cast<std::size_t>(graph.m);
-    const auto whole = [](const void* data, std::size_t bytes) {
-        return [=](auto part) { part(data, bytes); };
-    };
+    const auto whole = [](const void* data, std::size_t bytes) { return [=](auto part) { part(data, bytes); }; };
     const std::int64_t shape[2] = {graph.n_rows, graph.n_cols};
     const std::vector<float> ones(std::min<std::size_t>(m, 1 << 16), 1.0f);
     ZipWriter zip(out);
@@ -147,7 +145,8 @@ void write_npz(Output& out, const CsrView& graph) {
     zip.add("indices", "<i4", fmt::format("({},)", m), whole(graph.col_idx, m * 4));
     zip.add("data", "<f4", fmt::format("({},)", m), [&](auto part) {
         if (graph.edge_weight) return part(graph.edge_weight, m * 4);
-        for (std::size_t done = 0; done < m; done += ones.size()) part(ones.data(), std::min(ones.size(), m - done) * 4);
+        for (std::size_t done = 0; done < m; done += ones.size())
+            part(ones.data(), std::min(ones.size(), m - done) * 4);
     });
     zip.finish();
 }

@@ -31,7 +31,8 @@ private:
 void require_finite(const Output& out, const CsrView& graph) {
     for (std::int64_t e = 0; graph.edge_weight && e < graph.m; ++e) {
         if (!std::isfinite(graph.edge_weight[e])) {
-            throw unsupported(fmt::format("{}: weight {} is not a finite number, which no graph file may hold", out.name(), e));
+            throw unsupported(
+                fmt::format("{}: weight {} is not a finite number, which no graph file may hold", out.name(), e));
         }
     }
 }
@@ -61,8 +62,8 @@ void write_mtx(Output& out, const CsrView& graph) {
 void write_edge_list(Output& out, const CsrView& graph) {
     require_finite(out, graph);
     if (graph.n_rows != graph.n_cols) {
-        throw unsupported(fmt::format("{}: an edge list cannot hold a {} x {} matrix; write it as mtx, npz or gnng", out.name(),
-                                      graph.n_rows, graph.n_cols));
+        throw unsupported(fmt::format("{}: an edge list cannot hold a {} x {} matrix; write it as mtx, npz or gnng",
+                                      out.name(), graph.n_rows, graph.n_cols));
     }
     out.write(fmt::format("# Nodes: {} Edges: {}\n# source\ttarget{}, 0-based\n", graph.n_rows, graph.m,
                           graph.edge_weight ? "\tweight" : ""));

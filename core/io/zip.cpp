@@ -48,13 +48,15 @@ Directory find_directory(const RandomBytes& bytes, const std::string& name) {
     std::string tail(tail_bytes, '\0');
     bytes.read_at(size - tail_bytes, tail.data(), tail_bytes);
     std::size_t at = tail_bytes - kEndBytes;
-    while (load<std::uint32_t>(&tail[at]) != kEndMagic || at + kEndBytes + load<std::uint16_t>(&tail[at + 20]) > tail_bytes) {
+    while (load<std::uint32_t>(&tail[at]) != kEndMagic ||
+           at + kEndBytes + load<std::uint16_t>(&tail[at + 20]) > tail_bytes) {
         if (at-- == 0) fail(name, "holds no ZIP directory at its end: it is cut short; fetch it again");
     }
     const char* const end = &tail[at];
     Directory found{load<std::uint32_t>(end + 16), load<std::uint32_t>(end + 12)};
     const std::uint64_t end_offset = size - tail_bytes + at;
-    const bool zip64 = found.offset == 0xffffffffu || found.bytes == 0xffffffffu || load<std::uint16_t>(end + 10) == 0xffff;
+    const bool zip64 =
+        found.offset == 0xffffffffu || found.bytes == 0xffffffffu || load<std::uint16_t>(end + 10) == 0xffff;
     if (zip64) {
         char locator[kLocator64Bytes];
         if (end_offset < kLocator64Bytes) fail_damaged(name, "no ZIP64 locator");
@@ -67,8 +69,10 @@ Directory find_directory(const RandomBytes& bytes, const std::string& name) {
         if (load<std::uint32_t>(end64) != kEnd64Magic) fail_damaged(name, "no ZIP64 record");
         found = {load<std::uint64_t>(end64 + 48), load<std::uint64_t>(end64 + 40)};
     }
-    if (found.offset > size || found.bytes > size - found.offset) fail_damaged(name, "the directory lies outside the file");
-    if (found.bytes > kLargestDirectory) fail(name, "its directory takes {} MiB, which no .npz does", found.bytes >> 20);
+    if (found.offset > size || found.bytes > size - found.offset)
+        fail_damaged(name, "the directory lies outside the file");
+    if (found.bytes > kLargestDirectory)
+        fail(name, "its directory takes {} MiB, which no .npz does", found.bytes >> 20);
     return found;
 }
 
@@ -96,7 +100,10 @@ void read_zip64_extra(const char* p, const char* end, ZipMember& member, const s
 class CheckedStream : public ByteStream {
 public:
     CheckedStream(std::unique_ptr<ByteStream> content, const ZipMember& member, std::string name)
-        : content_(std::move(content)), left_(member.unpacked_bytes), expected_crc_(member.crc), name_(std::move(name)) {}
+        : content_(std::move(content)),
+          left_(member.unpacked_bytes),
+          expected_crc_(member.crc),
+          name_(std::move(name)) {}
 
     std::size_t read(char* to, std::size_t n) override {
         const auto take = static_cast<std::size_t>(std::min<std::uint64_t>(n, left_));
@@ -104,7 +111,8 @@ public:
         if (content_->read(to, take) < take) fail(name_, "ends {} bytes too early; the archive is damaged", left_);
         crc_ = crc32_z(crc_, reinterpret_cast<const Bytef*>(to), take);
         left_ -= take;
-        if (left_ == 0 && crc_ != expected_crc_) fail(name_, "its checksum is wrong; the archive is damaged, fetch it again");
+        if (left_ == 0 && crc_ != expected_crc_)
+            fail(name_, "its checksum is wrong; the archive is damaged, fetch it again");
         return take;
     }
 
@@ -153,12 +161,15 @@ std::unique_ptr<ByteStream> open_member(const RandomBytes& bytes, const ZipMembe
     const std::string where = name + " member " + printable(member.name);
     if (member.flags & 1) fail(where, "is encrypted; write the archive without a password");
     if (member.method != 0 && member.method != 8) {
-        fail(where, "is compressed by method {}; only stored and deflated members are read, as numpy.savez and "
-             "numpy.savez_compressed write them", member.method);
+        fail(where,
+             "is compressed by method {}; only stored and deflated members are read, as numpy.savez and "
+             "numpy.savez_compressed write them",
+             member.method);
     }
     const std::uint64_t size = bytes.size();
     char local[kLocalBytes];
-    if (member.header_offset > size || size - member.header_offset < kLocalBytes) fail_damaged(where, "it lies outside the file");
+    if (member.header_offset > size || size - member.header_offset < kLocalBytes)
+        fail_damaged(where, "it lies outside the file");
     bytes.read_at(member.header_offset, local, kLocalBytes);
     if (load<std::uint32_t>(local) != kLocalMagic) fail_damaged(where, "no local header");
     const std::uint64_t start =

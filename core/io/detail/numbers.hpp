@@ -14,7 +14,9 @@ namespace gnntune::io::detail {
 
 static_assert(std::endian::native == std::endian::little, "the number parser and the file formats are little-endian");
 
-inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+inline bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
 
 inline const char* skip_blanks(const char* p) {
     while (is_blank(*p)) ++p;

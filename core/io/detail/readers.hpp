@@ -51,7 +51,8 @@ struct EdgeSink {
 };
 
 /// CSR of the parsed edges, columns ascending. A sorted list is taken over without moving an edge.
-CsrGraph to_csr(EdgeSink&& edges, std::int64_t n_rows, std::int64_t n_cols, std::uint64_t data_bytes, const Input& input);
+CsrGraph to_csr(EdgeSink&& edges, std::int64_t n_rows, std::int64_t n_cols, std::uint64_t data_bytes,
+                const Input& input);
 
 /// Applies the options' reverse, ignore_weights, remove_self_loops, merge_duplicates and make_symmetric, in this order.
 void apply_fix_ups(RawGraph& raw, const ReadOptions& options, const Input& input);
