@@ -14,7 +14,7 @@
 namespace gnntune::fuzz {
 
 /// Small enough that a lie about a size cannot hide behind a large allocation.
-inline constexpr std::uint64_t kMemoryLimitBytes = 32ull << 20;
+inline constexpr std::uint64_t kMemoryLimitBytes = 4ull << 20;
 
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
@@ -26,7 +26,8 @@ inline void check(const io::LoadedGraph& loaded) {
     if (g.weighted() && g.edge_weight.size() != g.col_idx.size()) std::abort();
     if (!loaded.original_ids.empty() && loaded.original_ids.size() != static_cast<std::size_t>(g.n_rows)) std::abort();
     for (std::int32_t i = 0; i < g.n_rows; ++i) {
-        for (std::int32_t e = g.row_ptr[static_cast<std::size_t>(i)] + 1; e < g.row_ptr[static_cast<std::size_t>(i) + 1]; ++e) {
+        for (std::int32_t e = g.row_ptr[static_cast<std::size_t>(i)] + 1;
+             e < g.row_ptr[static_cast<std::size_t>(i) + 1]; ++e) {
             if (g.col_idx[static_cast<std::size_t>(e) - 1] > g.col_idx[static_cast<std::size_t>(e)]) std::abort();
         }
     }

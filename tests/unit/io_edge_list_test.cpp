@@ -21,11 +21,19 @@ io::LoadedGraph read(const std::string& text, const io::ReadOptions& options = {
     return io::read_graph_bytes(text, name, options);
 }
 
-io::LoadedGraph read_metis(const std::string& text) { return read(text, {}, "g.graph"); }
+io::LoadedGraph read_metis(const std::string& text) {
+    return read(text, {}, "g.graph");
+}
 
-Ints rows(const io::LoadedGraph& g) { return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()}; }
-Ints cols(const io::LoadedGraph& g) { return {g.graph.col_idx.begin(), g.graph.col_idx.end()}; }
-Floats weights(const io::LoadedGraph& g) { return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()}; }
+Ints rows(const io::LoadedGraph& g) {
+    return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()};
+}
+Ints cols(const io::LoadedGraph& g) {
+    return {g.graph.col_idx.begin(), g.graph.col_idx.end()};
+}
+Floats weights(const io::LoadedGraph& g) {
+    return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
+}
 
 template <typename Read>
 std::string problem(Read read_it) {
@@ -99,7 +107,9 @@ TEST(EdgeList, BelievesTheNumberOfVerticesInACommentThatFits) {
 }
 
 TEST(EdgeList, TakesCommasSpacesTabsCarriageReturnsAndAByteOrderMark) {
-    EXPECT_EQ(cols(read("\xef\xbb\xbf" "0,1\r\n1, 2\r\n 2 ,0\r\n\r\n")), (Ints{2, 0, 1}));
+    EXPECT_EQ(cols(read("\xef\xbb\xbf"
+                        "0,1\r\n1, 2\r\n 2 ,0\r\n\r\n")),
+              (Ints{2, 0, 1}));
 }
 
 TEST(EdgeList, SkipsALineOfColumnNamesAndSaysSo) {
@@ -115,15 +125,19 @@ TEST(EdgeList, ReadsAWeightColumnInAllLinesOrNone) {
     EXPECT_NE(problem([&] { read("0 1 0.5\n1 0\n", options); }).find("line 2: has 2 columns"), std::string::npos);
     EXPECT_NE(problem([&] { read("0 1\n1 0 3\n", options); }).find("line 2: has 3 columns"), std::string::npos);
     EXPECT_NE(problem([&] { read("0 1 nan\n", options); }).find("line 1: expected a finite weight"), std::string::npos);
-    EXPECT_NE(problem([&] { read("0 1 2 3\n", options); }).find("line 1: expected two or three columns"), std::string::npos);
+    EXPECT_NE(problem([&] { read("0 1 2 3\n", options); }).find("line 1: expected two or three columns"),
+              std::string::npos);
 }
 
 TEST(EdgeList, NamesTheLineThatIsNoEdge) {
     io::ReadOptions options;
     options.format = io::Format::edge_list;
     for (const char* line : {"-1 2", "a b", "1", "1.5 2", "99999999999999999999 1", "1;2"}) {
-        EXPECT_NE(problem([&] { read("0 1\n" + std::string(line) + "\n", options); }).find("g.txt line 2: expected two vertex ids"),
-                  std::string::npos) << line;
+        EXPECT_NE(problem([&] {
+                      read("0 1\n" + std::string(line) + "\n", options);
+                  }).find("g.txt line 2: expected two vertex ids"),
+                  std::string::npos)
+            << line;
     }
 }
 
@@ -157,7 +171,8 @@ TEST(Metis, IsRecognisedByLinesOfDifferentLengthWithoutAName) {
 
 TEST(Metis, ForgivesMissingBlankLinesAtTheEndButNoMissingEdges) {
     EXPECT_EQ(read_metis("4 1\n2\n1\n").graph.n_rows, 4);
-    EXPECT_NE(problem([] { read_metis("4 3\n2 3\n1\n"); }).find("promises 3 edges, so 6 neighbours"), std::string::npos);
+    EXPECT_NE(problem([] { read_metis("4 3\n2 3\n1\n"); }).find("promises 3 edges, so 6 neighbours"),
+              std::string::npos);
 }
 
 TEST(Metis, NamesTheLineThatIsWrong) {
@@ -169,7 +184,8 @@ TEST(Metis, NamesTheLineThatIsWrong) {
     EXPECT_NE(problem([] { read_metis("2 1 001\n2 nan\n1 1\n"); }).find("g.graph"), std::string::npos);
     io::ReadOptions options;
     options.format = io::Format::metis;
-    EXPECT_NE(problem([&] { read("2 1 222\n2\n1\n", options); }).find("line 1: expected the METIS header"), std::string::npos);
+    EXPECT_NE(problem([&] { read("2 1 222\n2\n1\n", options); }).find("line 1: expected the METIS header"),
+              std::string::npos);
     EXPECT_NE(problem([&] { read("2000000000 0\n", options); }).find("claims 2000000000 vertices"), std::string::npos);
 }
 
@@ -177,8 +193,8 @@ class TuFolder : public testing::Test {
 protected:
     void SetUp() override {
         const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = std::filesystem::temp_directory_path() /
-                  ("gnntune_tu_" + std::to_string(getpid()) + "_" + info->name());
+        folder_ =
+            std::filesystem::temp_directory_path() / ("gnntune_tu_" + std::to_string(getpid()) + "_" + info->name());
         std::filesystem::create_directories(folder_);
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }

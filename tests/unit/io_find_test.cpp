@@ -38,8 +38,9 @@ std::string gzipped(const std::string& text) {
 std::string xzipped(const std::string& text) {
     std::string out(lzma_stream_buffer_bound(text.size()), '\0');
     std::size_t size = 0;
-    const auto rc = lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
-                                            text.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
+    const auto rc =
+        lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+                                text.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
     EXPECT_EQ(rc, LZMA_OK);
     out.resize(size);
     return out;
@@ -130,7 +131,8 @@ TEST_F(FindGraphs, ListsGraphsAndReasonsInOrder) {
     put("broken.mtx.gz", gzipped(kMtx).substr(0, 20));
     const auto scan = io::find_graphs(folder_);
     std::vector<std::string> names;
-    for (const auto& found : scan.graphs) names.push_back(found.name + ":" + std::string(io::format_name(found.format)));
+    for (const auto& found : scan.graphs)
+        names.push_back(found.name + ":" + std::string(io::format_name(found.format)));
     EXPECT_EQ(names, (std::vector<std::string>{"a:edges", "b:mtx", "c:mtx", "d:mtx", "DS:tu"}));
     ASSERT_EQ(scan.skipped.size(), 3u);
     EXPECT_EQ(scan.skipped[0].path.filename(), "README.md");
@@ -179,7 +181,8 @@ TEST_F(FindGraphs, SniffFormatLooksIntoArchivesAndFolders) {
 }
 
 TEST(Formats, HaveWordsThatReadBack) {
-    for (const auto format : {Format::matrix_market, Format::edge_list, Format::npz, Format::tu, Format::metis, Format::gnng}) {
+    for (const auto format :
+         {Format::matrix_market, Format::edge_list, Format::npz, Format::tu, Format::metis, Format::gnng}) {
         EXPECT_EQ(io::parse_format(io::format_name(format)), format);
     }
     EXPECT_FALSE(io::parse_format("matrix"));

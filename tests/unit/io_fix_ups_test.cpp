@@ -20,9 +20,15 @@ io::LoadedGraph read(const std::string& text, const io::ReadOptions& options) {
     return io::read_graph_bytes(text, "g.mtx", options);
 }
 
-Ints rows(const io::LoadedGraph& g) { return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()}; }
-Ints cols(const io::LoadedGraph& g) { return {g.graph.col_idx.begin(), g.graph.col_idx.end()}; }
-Floats weights(const io::LoadedGraph& g) { return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()}; }
+Ints rows(const io::LoadedGraph& g) {
+    return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()};
+}
+Ints cols(const io::LoadedGraph& g) {
+    return {g.graph.col_idx.begin(), g.graph.col_idx.end()};
+}
+Floats weights(const io::LoadedGraph& g) {
+    return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
+}
 
 TEST(FixUps, AreNoneWhereNothingWasAsked) {
     const auto g = read(kReal + "2 2 3\n1 1 1\n1 2 2\n1 2 3\n", {});

@@ -17,9 +17,15 @@ io::LoadedGraph read(const std::string& text, const io::ReadOptions& options = {
     return io::read_graph_bytes(text, "g.mtx", options);
 }
 
-Ints rows(const io::LoadedGraph& g) { return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()}; }
-Ints cols(const io::LoadedGraph& g) { return {g.graph.col_idx.begin(), g.graph.col_idx.end()}; }
-Floats weights(const io::LoadedGraph& g) { return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()}; }
+Ints rows(const io::LoadedGraph& g) {
+    return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()};
+}
+Ints cols(const io::LoadedGraph& g) {
+    return {g.graph.col_idx.begin(), g.graph.col_idx.end()};
+}
+Floats weights(const io::LoadedGraph& g) {
+    return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
+}
 
 /// The message of the error that reading `text` must raise.
 std::string problem(const std::string& text, ErrorKind kind = ErrorKind::input, const io::ReadOptions& options = {}) {
@@ -79,7 +85,8 @@ TEST(MatrixMarket, MirrorsSkewSymmetricEntriesWithTheOtherSign) {
 }
 
 TEST(MatrixMarket, TakesCommentsBlankLinesTabsCarriageReturnsAndAnyCaseOfTheBanner) {
-    const auto g = read("%%matrixmarket MATRIX Coordinate Pattern General\r\n%c\r\n\r\n  2\t2 2 \r\n\r\n1\t2\r\n% c\r\n 2  1 \r\n\r\n");
+    const auto g = read(
+        "%%matrixmarket MATRIX Coordinate Pattern General\r\n%c\r\n\r\n  2\t2 2 \r\n\r\n1\t2\r\n% c\r\n 2  1 \r\n\r\n");
     EXPECT_EQ(cols(g), (Ints{1, 0}));
 }
 
@@ -128,7 +135,8 @@ TEST(MatrixMarket, CountsTheEntriesAgainstTheSizeLine) {
 
 TEST(MatrixMarket, RefusesValuesThatAreNoFiniteFloat) {
     for (const char* value : {"nan", "inf", "-Infinity", "1e99", "0x10", "1,5", "abc", "", "1.0 2.0", "--1", "+-1"}) {
-        EXPECT_NE(problem(kReal + "3 3 1\n1 2 " + value + "\n").find("g.mtx line 3: expected"), std::string::npos) << value;
+        EXPECT_NE(problem(kReal + "3 3 1\n1 2 " + value + "\n").find("g.mtx line 3: expected"), std::string::npos)
+            << value;
     }
     EXPECT_EQ(weights(read(kReal + "3 3 1\n1 2 1e-99\n")), (Floats{0}));
 }
@@ -143,10 +151,12 @@ TEST(MatrixMarket, RefusesLinesThatAreNoEntry) {
 TEST(MatrixMarket, SaysWhichKindsOfMatrixItDoesNotRead) {
     EXPECT_NE(problem("%%MatrixMarket matrix array real general\n1 1\n1\n").find("'matrix array' is not supported"),
               std::string::npos);
-    EXPECT_NE(problem("%%MatrixMarket vector coordinate real general\n").find("'vector coordinate'"), std::string::npos);
+    EXPECT_NE(problem("%%MatrixMarket vector coordinate real general\n").find("'vector coordinate'"),
+              std::string::npos);
     EXPECT_NE(problem("%%MatrixMarket matrix coordinate complex general\n").find("'complex'"), std::string::npos);
     EXPECT_NE(problem("%%MatrixMarket matrix coordinate real hermitian\n").find("'hermitian'"), std::string::npos);
-    EXPECT_NE(problem("%%MatrixMarket matrix coordinate pattern skew-symmetric\n").find("skew-symmetric"), std::string::npos);
+    EXPECT_NE(problem("%%MatrixMarket matrix coordinate pattern skew-symmetric\n").find("skew-symmetric"),
+              std::string::npos);
     EXPECT_NE(problem("%%MatrixMarket matrix coordinate pattern symmetric\n2 3 0\n").find("square"), std::string::npos);
     EXPECT_NE(problem("%%MatrixMarket\n").find("line 1"), std::string::npos);
 }
@@ -164,11 +174,13 @@ TEST(MatrixMarket, CallsMoreThanTheFormatsHoldUnsupported) {
 }
 
 TEST(MatrixMarket, BelievesNoHeaderThatTheFileDoesNotBack) {
-    EXPECT_NE(problem(kPattern + "2000000000 3 1\n1 1\n").find("claims 2000000000 vertices but holds only"), std::string::npos);
+    EXPECT_NE(problem(kPattern + "2000000000 3 1\n1 1\n").find("claims 2000000000 vertices but holds only"),
+              std::string::npos);
     EXPECT_NE(problem(kPattern + "3 3 2000000000\n1 1\n").find("cut short"), std::string::npos);
     io::ReadOptions options;
     options.memory_limit_bytes = 1000;
-    EXPECT_NE(problem(kPattern + "300 3 1\n1 1\n", ErrorKind::input, options).find("over the limit"), std::string::npos);
+    EXPECT_NE(problem(kPattern + "300 3 1\n1 1\n", ErrorKind::input, options).find("over the limit"),
+              std::string::npos);
 }
 
 TEST(MatrixMarket, CountsIgnoredWeights) {

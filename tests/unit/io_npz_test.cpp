@@ -22,8 +22,8 @@ void put(std::string& to, std::uint64_t value, int bytes) {
 
 std::string npy(const std::string& descr, const std::string& shape, const std::string& data, bool fortran = false,
                 int version = 1) {
-    std::string header = "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape +
-                         ", }\n";
+    std::string header =
+        "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape + ", }\n";
     std::string out("\x93NUMPY", 6);
     out += static_cast<char>(version);
     out += '\0';
@@ -39,9 +39,15 @@ std::string array(const std::string& descr, const std::vector<T>& values, std::s
     return npy(descr, shape, data);
 }
 
-std::string ints(const std::vector<std::int32_t>& values, const std::string& shape = {}) { return array("<i4", values, shape); }
-std::string longs(const std::vector<std::int64_t>& values, const std::string& shape = {}) { return array("<i8", values, shape); }
-std::string floats(const std::vector<float>& values) { return array("<f4", values); }
+std::string ints(const std::vector<std::int32_t>& values, const std::string& shape = {}) {
+    return array("<i4", values, shape);
+}
+std::string longs(const std::vector<std::int64_t>& values, const std::string& shape = {}) {
+    return array("<i8", values, shape);
+}
+std::string floats(const std::vector<float>& values) {
+    return array("<f4", values);
+}
 
 std::string deflated(const std::string& text) {
     z_stream z{};
@@ -76,7 +82,8 @@ std::string zip(const std::vector<std::pair<std::string, std::string>>& members,
         const std::string packed = how.deflate ? deflated(content) : content;
         const std::uint64_t size = content.size() + how.extra_size;
         const std::uint64_t offset = out.size();
-        const auto crc = static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
+        const auto crc =
+            static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
         std::string common;
         put(common, how.zip64 ? 45 : 20, 2);
         put(common, how.flags, 2);
@@ -153,9 +160,15 @@ io::LoadedGraph read(const std::string& bytes, const io::ReadOptions& options = 
     return io::read_graph_bytes(bytes, "g.npz", options);
 }
 
-Ints rows(const io::LoadedGraph& g) { return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()}; }
-Ints cols(const io::LoadedGraph& g) { return {g.graph.col_idx.begin(), g.graph.col_idx.end()}; }
-Floats weights(const io::LoadedGraph& g) { return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()}; }
+Ints rows(const io::LoadedGraph& g) {
+    return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()};
+}
+Ints cols(const io::LoadedGraph& g) {
+    return {g.graph.col_idx.begin(), g.graph.col_idx.end()};
+}
+Floats weights(const io::LoadedGraph& g) {
+    return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
+}
 
 std::string problem(const std::string& bytes, ErrorKind kind = ErrorKind::input) {
     try {
@@ -237,9 +250,12 @@ TEST(Npz, ReadsPygArchivesWithFeaturesBeside) {
 }
 
 TEST(Npz, PairsAndListsMeanSourceThenTarget) {
-    const auto edges = read(zip({{"edges", longs({0, 1, 0, 2, 2, 1}, "(3, 2)")}, {"node_labels", longs({0, 0, 0, 0})}}));
-    const auto index = read(zip({{"edge_index", longs({0, 0, 2, 1, 2, 1}, "(2, 3)")}, {"num_nodes", longs({4}, "()")}}));
-    const auto lists = read(zip({{"src_li", ints({0, 0, 2})}, {"dst_li", ints({1, 2, 1})}, {"num_nodes", ints({4}, "()")}}));
+    const auto edges =
+        read(zip({{"edges", longs({0, 1, 0, 2, 2, 1}, "(3, 2)")}, {"node_labels", longs({0, 0, 0, 0})}}));
+    const auto index =
+        read(zip({{"edge_index", longs({0, 0, 2, 1, 2, 1}, "(2, 3)")}, {"num_nodes", longs({4}, "()")}}));
+    const auto lists =
+        read(zip({{"src_li", ints({0, 0, 2})}, {"dst_li", ints({1, 2, 1})}, {"num_nodes", ints({4}, "()")}}));
     for (const auto* g : {&edges, &index, &lists}) {
         EXPECT_EQ(rows(*g), (Ints{0, 0, 2, 3, 3})) << g->format;
         EXPECT_EQ(cols(*g), (Ints{0, 2, 0})) << g->format;
@@ -319,10 +335,12 @@ TEST(Npz, ChecksTheMatrixItself) {
     EXPECT_HAS(with(3, ints({1, 4, 1})), "indices[1] is 4, outside 0..3");
     EXPECT_HAS(problem(zip({{"src_li", ints({0, 5})}, {"dst_li", ints({1, 1})}, {"num_nodes", ints({4}, "()")}})),
                "holds id 5, outside 0..3");
-    EXPECT_HAS(problem(zip({{"src_li", ints({0, 5})}, {"dst_li", ints({1})}})), "2 elements in src_li, but 1 in dst_li");
+    EXPECT_HAS(problem(zip({{"src_li", ints({0, 5})}, {"dst_li", ints({1})}})),
+               "2 elements in src_li, but 1 in dst_li");
     EXPECT_HAS(problem(zip({{"row", ints({0})}, {"col", ints({0})}, {"shape", longs({2000000000, 2})}})),
                "claims 2000000000 vertices");
-    EXPECT_HAS(problem(zip({{"row", ints({0})}, {"col", ints({0})}, {"shape", longs({3000000000, 2})}}), ErrorKind::unsupported),
+    EXPECT_HAS(problem(zip({{"row", ints({0})}, {"col", ints({0})}, {"shape", longs({3000000000, 2})}}),
+                       ErrorKind::unsupported),
                "2^31-1");
 }
 

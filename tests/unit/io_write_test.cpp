@@ -23,8 +23,8 @@ class WriteGraph : public testing::Test {
 protected:
     void SetUp() override {
         const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = std::filesystem::temp_directory_path() /
-                  ("gnntune_write_" + std::to_string(getpid()) + "_" + info->name());
+        folder_ =
+            std::filesystem::temp_directory_path() / ("gnntune_write_" + std::to_string(getpid()) + "_" + info->name());
         std::filesystem::create_directories(folder_);
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -65,10 +65,18 @@ CsrGraph graph_of(std::int32_t n_rows, std::int32_t n_cols, HostVector<std::int3
     return g;
 }
 
-CsrGraph directed() { return graph_of(4, 4, {0, 2, 2, 3, 3}, {1, 2, 1}); }
-CsrGraph weighted() { return graph_of(4, 4, {0, 2, 2, 3, 3}, {1, 2, 1}, {0.1f, -3e-39f, 1.0f / 3}); }
-CsrGraph rectangular() { return graph_of(2, 5, {0, 3, 4}, {0, 4, 4, 2}); }
-CsrGraph symmetric() { return graph_of(4, 4, {0, 1, 3, 4, 4}, {1, 0, 2, 1}); }
+CsrGraph directed() {
+    return graph_of(4, 4, {0, 2, 2, 3, 3}, {1, 2, 1});
+}
+CsrGraph weighted() {
+    return graph_of(4, 4, {0, 2, 2, 3, 3}, {1, 2, 1}, {0.1f, -3e-39f, 1.0f / 3});
+}
+CsrGraph rectangular() {
+    return graph_of(2, 5, {0, 3, 4}, {0, 4, 4, 2});
+}
+CsrGraph symmetric() {
+    return graph_of(4, 4, {0, 1, 3, 4, 4}, {1, 0, 2, 1});
+}
 
 TEST_F(WriteGraph, EveryFormatGivesADirectedThreeEdgeGraphBack) {
     for (const auto& graph : {directed(), weighted()}) {
