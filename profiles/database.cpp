@@ -267,6 +267,18 @@ void Transaction::commit() {
     database_.reset();
 }
 
+ReadTransaction::ReadTransaction(const Database& database) : database_(database) {
+    database.execute("BEGIN", "beginning to read");
+}
+
+ReadTransaction::~ReadTransaction() {
+    try {
+        database_.execute("COMMIT", "ending to read");
+    } catch (const Error&) {
+        // Nothing was written; closing the connection ends it as well.
+    }
+}
+
 Savepoint::Savepoint(const Database& database) : database_(database) {
     database.execute("SAVEPOINT gnntune", "setting a savepoint");
 }

@@ -153,6 +153,18 @@ private:
     std::optional<Database> database_;
 };
 
+/// All reads between its making and its end see one state of the file, whatever others commit meanwhile.
+class ReadTransaction {
+public:
+    explicit ReadTransaction(const Database& database);
+    ReadTransaction(const ReadTransaction&) = delete;
+    ReadTransaction& operator=(const ReadTransaction&) = delete;
+    ~ReadTransaction();
+
+private:
+    const Database& database_;
+};
+
 /// Undoes what was written since it was made, inside a transaction of someone else, unless released.
 class Savepoint {
 public:

@@ -36,6 +36,8 @@ int schema_version(std::span<const Migration> migrations) {
 
 void require_known(const Database& database, std::span<const Migration> migrations) {
     const std::string path = database.path().string();
+    // One state for the three reads: another process may be creating the file just now.
+    const ReadTransaction reading(database);
     const std::int64_t id = application_id(database);
     const std::int64_t version = user_version(database);
     if (id != kApplicationId && !(id == 0 && version == 0 && is_blank(database))) {

@@ -249,8 +249,7 @@ Snapshot Snapshot::load(std::span<const std::filesystem::path> paths, const Envi
             OpenOptions open;
             open.warn = options.warn;
             const Store store = Store::open(path, Mode::read_only, open);
-            // One read transaction: a writer may commit between two statements.
-            store.database().execute("BEGIN", "beginning to read");
+            const ReadTransaction reading(store.database());  // a writer may commit between two statements
             reader.read_file(store, here, index);
         } catch (const Error& error) {
             if (!options.skip_unreadable) throw;
