@@ -1,0 +1,157 @@
+#include "tuner/measure.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+// A contender that passed its check, with its plan and its samples so far.
+struct Racer {
+    Contender* contender = nullptr;
+    std::unique_ptr<Plan> plan;
+    std::vector<double> samples;
+    std::vector<int> clocks_mhz;
+    bool finished = false;
+};
+
+int median_clock(std::vector<int> clocks) {
+    if (clocks.empty()) return 0;
+    std::nth_element(clocks.begin(), clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2), clocks.end());
+    return clocks[clocks.size() / 2];
+}
+
+void fill(Measurement& m, const Racer& racer) {
+    const Summary s = summarise(racer.samples);
+    m.median_us = s.median;
+    m.q1_us = s.q1;
+    m.q3_us = s.q3;
+    m.min_us = s.min;
+    m.ci_low_us = s.ci_low;
+    m.ci_high_us = s.ci_high;
+    m.samples = static_cast<std::int64_t>(s.samples);
+    m.sm_clock_mhz = median_clock(racer.clocks_mhz);
+}
+
+// Builds and checks; leaves the verdict in the contender's measurement.
+std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
+    GraphWorkload& graph = workload.graph();
+    Measurement& m = c.measurement;
+    try {
+        auto plan = std::make_unique<Plan>(graph.graph(), workload.problem(), c.config, graph.stream());
+        m.variant_version = plan->variant().version;
+        m.prepare_us = plan->prepare_us();
+        m.workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes());
+        m.format_bytes = static_cast<std::int64_t>(plan->format_bytes());
+        m.deterministic = plan->deterministic();
+        m.approximate = plan->variant().approximate;
+        const auto result = workload.check(*plan);
+        m.max_error = result.max_error;
+        m.mean_error = result.mean_error;
+        m.worst_ratio = result.worst_ratio;
+        if (!result.pass()) {
+            m.status = MeasurementStatus::wrong;
+            m.reason = "element " + std::to_string(result.worst_at) + " misses the oracle by " +
+                       std::to_string(result.worst_ratio) + " times the tolerance";
+            return nullptr;
+        }
+        m.status = MeasurementStatus::ok;
+        return plan;
+    } catch (const Error& e) {
+        m.status = MeasurementStatus::failed;
+        m.reason = e.what();
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+Measurement refused(const Variant& variant, const std::string& reason, Policy policy, Clock clock) {
+    Measurement m;
+    m.config.variant = variant.id;
+    m.variant_version = variant.version;
+    m.policy = policy;
+    m.clock = clock;
+    m.status = MeasurementStatus::refused;
+    m.reason = reason;
+    return m;
+}
+
+bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
+             const MeasureOptions& options, const MeasureHooks& hooks, double& best_us) {
+    const auto stopped = [&] { return hooks.stop && hooks.stop(); };
+    std::vector<Racer> racers;
+    racers.reserve(contenders.size());
+    const auto finish = [&](Racer& racer) {
+        racer.finished = true;
+        fill(racer.contender->measurement, racer);
+        if (hooks.finished) hooks.finished(racer.contender->measurement);
+    };
+
+    for (Contender& c : contenders) {
+        if (stopped()) return false;
+        c.measurement.config = c.config;
+        c.measurement.policy = policy;
+        c.measurement.clock = stopwatch.clock();
+        auto plan = admit(workload, c);
+        if (!plan) {
+            if (hooks.finished) hooks.finished(c.measurement);
+            continue;
+        }
+        Racer racer;
+        racer.contender = &c;
+        racer.plan = std::move(plan);
+        racers.push_back(std::move(racer));
+    }
+
+    for (int round = 0;; ++round) {
+        bool running = false;
+        for (Racer& racer : racers) {
+            if (racer.finished) continue;
+            if (stopped()) return false;
+            const auto call = [&] { workload.run(*racer.plan); };
+            try {
+                call();  // brings code and, for the hot policy, inputs into the caches
+                workload.graph().synchronise();
+                for (const double t : stopwatch.time(call, options.burst, policy)) racer.samples.push_back(t);
+            } catch (const Error& e) {
+                racer.contender->measurement.status = MeasurementStatus::failed;
+                racer.contender->measurement.reason = e.what();
+                finish(racer);
+                continue;
+            }
+            racer.clocks_mhz.push_back(sm_clock_mhz(workload.graph().device()));
+            const Summary s = summarise(racer.samples);
+            const bool contends = racer.contender->keep || s.median <= options.stop_factor * best_us;
+            if (round <= 1 && !racer.contender->keep && s.min > options.abandon_factor * best_us) {
+                racer.contender->measurement.status = MeasurementStatus::abandoned;
+                racer.contender->measurement.reason =
+                    "its fastest call took " + std::to_string(s.min / best_us) + " times the best median";
+                finish(racer);
+                continue;
+            }
+            const auto n = static_cast<int>(s.samples);
+            if (n >= options.max_samples || (n >= options.min_samples && (!contends || s.relative_error() <= options.target_error))) {
+                best_us = std::min(best_us, s.median);
+                finish(racer);
+                continue;
+            }
+            if (n >= options.min_samples) best_us = std::min(best_us, s.median);
+            running = true;
+        }
+        // After the first round every config has a median of one burst: enough to know who is hopeless.
+        if (round == 0) {
+            for (const Racer& racer : racers) {
+                if (!racer.samples.empty() && !racer.finished) {
+                    best_us = std::min(best_us, summarise(racer.samples).median);
+                }
+            }
+        }
+        if (!running) return true;
+    }
+}
+
+}  // namespace gnntune::tuner

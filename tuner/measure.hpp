@@ -1,0 +1,46 @@
+// Timing several configs of one problem against each other, interleaved, until the medians are known well enough.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tuner/statistics.hpp"
+#include "tuner/stopwatch.hpp"
+#include "tuner/workload.hpp"
+
+namespace gnntune::tuner {
+
+struct MeasureOptions {
+    int burst = 5;               ///< timed calls in a row, after one untimed call
+    int min_samples = 20;        ///< before a confidence interval is believed
+    int max_samples = 100;
+    double target_error = 0.005;  ///< half width of the confidence interval of the median over the median
+    double stop_factor = 1.25;    ///< a config this much slower than the best gets no more than min_samples
+    double abandon_factor = 3.0;  ///< a config this much slower than the best after one burst is given up
+};
+
+/// A config on its way through checking and timing.
+struct Contender {
+    Config config;
+    bool keep = false;  ///< a baseline: never given up, so that ratios to it exist
+    Measurement measurement;
+};
+
+/// What happens during measure(): all optional.
+struct MeasureHooks {
+    std::function<void(const Measurement&)> finished;  ///< a measurement is complete, in the order of completion
+    std::function<bool()> stop;                         ///< asked between bursts; true ends the measuring
+};
+
+/// Plans, checks and times `contenders` on `workload` under one clock and policy; `best_us` carries the best median over
+/// several calls for the same problem (infinite at first). Every contender that was reached ends with a measurement of a
+/// final status: ok, wrong, failed or abandoned. Returns false if hooks.stop ended it early; contenders without a
+/// finished measurement then keep samples = 0 and were not reported.
+bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
+             const MeasureOptions& options, const MeasureHooks& hooks, double& best_us);
+
+/// A measurement of status `refused` for a variant that does not apply, with its reason.
+Measurement refused(const Variant& variant, const std::string& reason, Policy policy, Clock clock);
+
+}  // namespace gnntune::tuner

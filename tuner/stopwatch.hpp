@@ -1,0 +1,43 @@
+// Clocks. A stopwatch times single calls, some at a time; which clock it is goes with every number it gives.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/registry/device.hpp"
+#include "core/registry/measurement.hpp"
+#include "core/registry/variant.hpp"
+
+namespace gnntune::tuner {
+
+class Stopwatch {
+public:
+    virtual ~Stopwatch() = default;
+    virtual Clock clock() const = 0;
+    /// Makes `count` calls and returns the time of each, microseconds. Policy::hot: back to back, inputs as the last run
+    /// left them. Policy::cold: the last-level cache is flushed before each call, outside of the time.
+    virtual std::vector<double> time(const std::function<void()>& call, int count, Policy policy) = 0;
+};
+
+/// Steady clock of the host around each call: for the cpu backend.
+std::unique_ptr<Stopwatch> host_stopwatch(const Device& device);
+/// CUDA events around each call. Throws ErrorKind::unsupported in a build without CUDA.
+std::unique_ptr<Stopwatch> event_stopwatch(const Device& device, StreamHandle stream);
+/// CUPTI activity records. Throws ErrorKind::unsupported in words if CUPTI is not part of the build or refuses.
+std::unique_ptr<Stopwatch> span_stopwatch(const Device& device, StreamHandle stream);
+
+/// The clocks that `wanted` leaves of those the device has, best first (span, events; host for the CPU), and a sentence
+/// about each that was wanted and cannot be had.
+struct Clocks {
+    std::vector<Clock> clocks;
+    std::vector<std::string> warnings;
+};
+Clocks usable_clocks(const Device& device, const std::vector<Clock>& wanted);
+std::unique_ptr<Stopwatch> make_stopwatch(Clock clock, const Device& device, StreamHandle stream);
+
+/// Present SM clock in MHz, 0 if it cannot be read (no NVML, no GPU).
+int sm_clock_mhz(const Device& device);
+
+}  // namespace gnntune::tuner

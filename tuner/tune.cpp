@@ -1,0 +1,223 @@
+#include "tuner/tune.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::tuner {
+
+/// Everything that could be measured for a problem.
+struct Tuner::Space {
+    std::vector<Contender> contenders;  ///< the default first, then baselines, then the rest in registry order
+    std::vector<std::pair<const Variant*, std::string>> refusals;
+    double estimate_us = 0;  ///< of one call of each
+};
+
+namespace {
+
+// Rough rate for estimates of tuning time before anything is known of the device; never shown as a measurement.
+double assumed_gbps(const Device& device) { return device.backend == Backend::cuda ? 1500.0 : 10.0; }
+constexpr double kOverheadPerConfigSeconds = 0.01;
+
+}  // namespace
+
+Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const {
+    graph.graph().features();  // cost terms and applicability may ask for them
+    const Query query = graph.graph().query(problem);
+    const Config standard = registry_.default_config(query, {});
+    Space space;
+    std::vector<Contender> rest;
+    for (const Variant& v : registry_.variants()) {
+        if (v.op != problem.op || v.backend != device_.backend) continue;
+        if (const Verdict verdict = registry_.applicable(v, query); !verdict) {
+            space.refusals.emplace_back(&v, verdict.reason);
+            continue;
+        }
+        const Params variant_default = v.default_params(query);
+        for (const Params& params : v.space(query)) {
+            Contender c;
+            c.config = {v.id, params};
+            const bool is_default = c.config == standard;
+            c.keep = is_default || (v.library_baseline && params == variant_default);
+            const CostTerms terms = v.cost_terms(query, params);
+            const double bytes = std::max(terms.dram_bytes, terms.l2_bytes / 3) + terms.reduction_bytes;
+            space.estimate_us += bytes / assumed_gbps(device_) / 1e3 + 3.0 * terms.launches;
+            auto& list = c.keep ? space.contenders : rest;
+            list.insert(is_default ? list.begin() : list.end(), std::move(c));
+        }
+    }
+    space.contenders.insert(space.contenders.end(), std::make_move_iterator(rest.begin()),
+                            std::make_move_iterator(rest.end()));
+    return space;
+}
+
+std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options) {
+    std::vector<TuneStep> steps;
+    for (const Problem& problem : options.problems) {
+        const Space space = space_of(graph, problem);
+        const auto graph_id = store_.find_graph_id(record.fingerprint);
+        const auto environment_id = store_.find_environment_id(device_.environment);
+        const auto problem_id = store_.find_problem_id(problem);
+        store::AttemptSet done;
+        if (graph_id && environment_id && problem_id) done = store_.done({*graph_id, *environment_id, *problem_id});
+        for (const Policy policy : options.policies) {
+            for (const Clock clock : options.clocks) {
+                TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
+                for (const Contender& c : space.contenders) {
+                    const int version = registry_.find(c.config.variant)->version;
+                    step.open += done.contains({c.config.text(), version, policy, clock, {}}) ? 0 : 1;
+                }
+                const double share = static_cast<double>(step.open) / static_cast<double>(std::max<std::size_t>(1, step.configs));
+                step.estimate_s = share * (space.estimate_us * 1e-6 * (options.measuring.min_samples + 4) +
+                                           kOverheadPerConfigSeconds * static_cast<double>(step.configs));
+                steps.push_back(step);
+            }
+        }
+    }
+    return steps;
+}
+
+bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options, std::int64_t run,
+                 const TuneEvents& events) {
+    const std::int64_t graph_id = store_.graph_id(record);
+    const std::int64_t environment_id = store_.environment_id(device_.environment);
+    for (const Problem& problem : options.problems) {
+        Space space = space_of(graph, problem);
+        const store::Key key{graph_id, environment_id, store_.problem_id(problem)};
+        std::unique_ptr<ProblemWorkload> workload;
+        for (const Policy policy : options.policies) {
+            for (const Clock clock : options.clocks) {
+                const store::AttemptSet done = store_.done(key);
+                TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
+                for (const Contender& c : space.contenders) {
+                    const int version = registry_.find(c.config.variant)->version;
+                    step.open += done.contains({c.config.text(), version, policy, clock, {}}) ? 0 : 1;
+                }
+                if (events.step_begins) events.step_begins(step);
+                for (const auto& [variant, reason] : space.refusals) {
+                    if (!done.contains({variant->id, variant->version, policy, clock, {}})) {
+                        store_.add_measurement(run, key, refused(*variant, reason, policy, clock));
+                    }
+                }
+                if (step.open > 0) {
+                    if (!workload) workload = std::make_unique<ProblemWorkload>(graph, problem, options.seed);
+                    if (!tune_step(*workload, key, step, space, options, run, events)) return false;
+                }
+                const auto rows = store_.measurements(key, {policy, clock, {}});
+                const auto candidates = candidates_of(registry_, graph.graph().query(problem), rows);
+                const Decision decision = choose(candidates, options.constraints);
+                if (decision.winner) {
+                    const Candidate& winner = candidates[*decision.winner];
+                    Choice choice;
+                    choice.config = winner.config;
+                    choice.variant_version = registry_.find(winner.config.variant)->version;
+                    choice.source = "measured";
+                    choice.reason = decision.reason;
+                    choice.expected_us = winner.median_us;
+                    for (const std::size_t i : decision.tied) choice.tied.push_back(candidates[i].config);
+                    store_.set_choice(run, key, policy, clock, choice);
+                }
+                if (events.step_ends) events.step_ends(step, decision, candidates);
+            }
+        }
+    }
+    return true;
+}
+
+bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
+                      const TuneOptions& options, std::int64_t run, const TuneEvents& events) {
+    const auto stopwatch = make_stopwatch(step.clock, device_, workload.graph().stream());
+    const store::AttemptSet done = store_.done(key);
+    double best_us = std::numeric_limits<double>::infinity();
+    for (const Measurement& m : store_.measurements(key, {step.policy, step.clock, {}})) {
+        if (m.status == MeasurementStatus::ok) best_us = std::min(best_us, m.median_us);
+    }
+    MeasureHooks hooks;
+    hooks.stop = events.stop;
+    hooks.finished = [&](const Measurement& m) {
+        store_.add_measurement(run, key, m);
+        if (events.measured) events.measured(m, best_us);
+    };
+    std::vector<Contender> group;
+    const auto flush = [&] {
+        const bool complete =
+            group.empty() || measure(workload, group, *stopwatch, step.policy, options.measuring, hooks, best_us);
+        group.clear();
+        return complete;
+    };
+    for (const Contender& c : space.contenders) {
+        const Variant& v = *registry_.find(c.config.variant);
+        if (done.contains({c.config.text(), v.version, step.policy, step.clock, {}})) continue;
+        group.push_back(c);
+        if (group.size() == options.group && !flush()) return false;
+    }
+    return flush();
+}
+
+std::vector<Candidate> candidates_of(const Registry& registry, const Query& query, const std::vector<Measurement>& rows) {
+    std::map<std::string, Candidate> newest;
+    for (const Measurement& m : rows) {
+        const Variant* v = registry.find(m.config.variant);
+        if (!v || v->version != m.variant_version) continue;
+        const std::string text = m.config.text();
+        newest.erase(text);
+        if (m.status != MeasurementStatus::ok || !registry.applicable(*v, query) || !v->valid(query, m.config.params)) {
+            continue;
+        }
+        Candidate c;
+        c.config = m.config;
+        c.median_us = m.median_us;
+        c.ci_low_us = m.ci_low_us;
+        c.ci_high_us = m.ci_high_us;
+        c.build_us = m.prepare_us;
+        c.format_bytes = m.format_bytes;
+        c.workspace_bytes = m.workspace_bytes;
+        c.deterministic = m.deterministic;
+        c.approximate = m.approximate;
+        c.precision = v->precision;
+        c.max_error = m.max_error;
+        newest.emplace(text, std::move(c));
+    }
+    std::vector<Candidate> out;
+    for (auto& [text, c] : newest) out.push_back(std::move(c));
+    return out;
+}
+
+GraphRecord graph_record(Graph& graph, const std::string& name, const std::string& source) {
+    const Features& f = graph.features();
+    GraphRecord record;
+    record.fingerprint = graph.fingerprint();
+    record.n_rows = graph.n_rows();
+    record.n_cols = graph.n_cols();
+    record.m = graph.m();
+    record.name = name;
+    record.source = source;
+    const nlohmann::json json{
+        {"density", f.density},
+        {"degree_mean", f.degree_mean},
+        {"degree_max", f.degree_max},
+        {"degree_std", f.degree_std},
+        {"degree_cv", f.degree_cv},
+        {"degree_gini", f.degree_gini},
+        {"degree_p50", f.degree_p50},
+        {"degree_p90", f.degree_p90},
+        {"degree_p99", f.degree_p99},
+        {"empty_rows", f.empty_rows},
+        {"heaviest_1pct_share", f.heaviest_1pct_share},
+        {"mean_column_distance", f.mean_column_distance},
+        {"distinct_cols", f.distinct_cols},
+        {"distinct_cols_8", f.counts.distinct_cols_8},
+        {"distinct_cols_16", f.counts.distinct_cols_16},
+        {"tc_blocks_16x8", f.counts.tc_blocks_16x8},
+        {"tc_blocks_16x16", f.counts.tc_blocks_16x16},
+        {"sgt_blocks_16x8", f.counts.sgt_blocks_16x8},
+        {"sgt_blocks_16x16", f.counts.sgt_blocks_16x16},
+    };
+    record.features_json = json.dump();
+    return record;
+}
+
+}  // namespace gnntune::tuner

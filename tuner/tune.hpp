@@ -1,0 +1,73 @@
+// Tuning: every config of every applicable variant, checked, timed and stored, then a choice per problem.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/dispatch/choose.hpp"
+#include "profiles/store.hpp"
+#include "tuner/measure.hpp"
+
+namespace gnntune::tuner {
+
+struct TuneOptions {
+    std::vector<Problem> problems;
+    std::vector<Policy> policies{Policy::hot};
+    std::vector<Clock> clocks;     ///< empty: every clock the device has
+    Constraints constraints;       ///< of the stored choice; other constraints are answered later from the same rows
+    std::uint64_t seed = 1;
+    MeasureOptions measuring;
+    std::size_t group = 24;        ///< configs that are interleaved: what a kill can lose at most
+};
+
+/// A problem, policy and clock of the work to do.
+struct TuneStep {
+    Problem problem;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    std::size_t configs = 0;  ///< in the whole space
+    std::size_t open = 0;     ///< not measured yet
+    double estimate_s = 0;    ///< a guess from the roofline terms, for plans and progress
+};
+
+struct TuneEvents {
+    std::function<void(const TuneStep&)> step_begins;
+    std::function<void(const Measurement&, double best_us)> measured;
+    std::function<void(const TuneStep&, const Decision&, const std::vector<Candidate>&)> step_ends;
+    std::function<bool()> stop;
+};
+
+class Tuner {
+public:
+    Tuner(const Registry& registry, const Device& device, store::Store& store)
+        : registry_(registry), device_(device), store_(store) {}
+
+    /// What tune() would do for a graph. Runs nothing on the device but the counting of features.
+    std::vector<TuneStep> plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options);
+
+    /// Measures what is not in the store yet, one transaction per measurement, and stores a choice for each problem,
+    /// policy and clock. Returns false if events.stop ended it early: the same call goes on where it stopped.
+    bool tune(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options, std::int64_t run,
+              const TuneEvents& events);
+
+private:
+    struct Space;
+
+    Space space_of(GraphWorkload& graph, const Problem& problem) const;
+    bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
+                   const TuneOptions& options, std::int64_t run, const TuneEvents& events);
+
+    const Registry& registry_;
+    Device device_;
+    store::Store& store_;
+};
+
+/// Measured configs of a key that may be chosen now: newest ok row of each config whose variant and version this registry
+/// has and whose params are legal for the query. `build_us` is counted from the caller's arrays.
+std::vector<Candidate> candidates_of(const Registry& registry, const Query& query, const std::vector<Measurement>& rows);
+
+/// A graph's row for the store: fingerprint, sizes and all features by name.
+GraphRecord graph_record(Graph& graph, const std::string& name, const std::string& source);
+
+}  // namespace gnntune::tuner
