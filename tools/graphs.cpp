@@ -1,0 +1,210 @@
+#include "tools/graphs.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/common/error.hpp"
+#include "core/generate/generate.hpp"
+#include "tools/feature_list.hpp"
+#include "tools/parse.hpp"
+#include "tools/suggest.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStandin = "standin/";
+
+void tell_fix_ups(Output& out, const InputGraph& input) {
+    if (!input.fix_ups.empty()) out.note(fmt::format("{}: {}", input.name, input.fix_ups));
+}
+
+GraphArgument file_argument(const fs::path& path, std::string name, const io::ReadOptions& options) {
+    auto load = [path, options](Output& out) {
+        io::LoadedGraph loaded = io::read_graph(path, options);
+        InputGraph input;
+        input.graph = std::move(loaded.graph);
+        input.name = std::move(loaded.name);
+        input.format = std::move(loaded.format);
+        input.fix_ups = loaded.fix_ups.text();
+        input.source = loaded.source;
+        if (options.reverse) input.source += " (reversed)";
+        if (!input.fix_ups.empty()) input.source += " (" + input.fix_ups + ")";
+        tell_fix_ups(out, input);
+        return input;
+    };
+    return {std::move(name), path.string(), std::move(load)};
+}
+
+/// Flags that change what is read cannot be kept for graphs that are not read.
+void refuse_read_options(const std::string& argument, const io::ReadOptions& options) {
+    if (options.reverse || options.ignore_weights || options.remove_self_loops || options.merge_duplicates ||
+        options.make_symmetric || options.format || options.base) {
+        throw invalid_argument(fmt::format(
+            "{}: a stand-in is generated as its recipe says; the options for reading graphs do not apply to it "
+            "(generate it into a file first: gnntune generate {} -o FILE)",
+            argument, argument));
+    }
+}
+
+GraphArgument standin_argument(const std::string& argument, const io::ReadOptions& options) {
+    refuse_read_options(argument, options);
+    const generate::Recipe recipe = generate::standin(argument);
+    auto load = [recipe](Output& out) {
+        out.detail(fmt::format("{}: a stand-in, generated: {}", recipe.name, generate::text(recipe)));
+        InputGraph input;
+        input.graph = generate::generate(recipe);
+        input.name = recipe.name;
+        input.source = generate::text(recipe);
+        input.format = "generated";
+        return input;
+    };
+    return {recipe.name, generate::text(recipe), std::move(load)};
+}
+
+/// The name that reading the file would give it: without the suffixes of the formats.
+std::string stem_of(const fs::path& path) {
+    fs::path name = path.filename().empty() ? path.parent_path().filename() : path.filename();
+    if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
+    return io::format_of_name(name) || name.extension() == ".npz" ? name.stem().string() : name.string();
+}
+
+void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& out,
+                std::vector<GraphArgument>& found) {
+    const io::FolderScan scan = io::find_graphs(folder);
+    for (const auto& skipped : scan.skipped) {
+        out.note(fmt::format("skipped {}: {}", skipped.path.string(), skipped.reason));
+    }
+    if (scan.graphs.empty()) {
+        throw input_error(
+            fmt::format("{}: no graph in this folder ({} file{} looked at); expected Matrix Market, edge "
+                        "lists, .npz, TU, METIS or .gnng (gnntune list formats)",
+                        folder.string(), scan.skipped.size(), scan.skipped.size() == 1 ? "" : "s"));
+    }
+    if (!scan.skipped.empty()) {
+        out.note(fmt::format("{}: {} graph{}, {} other file{} skipped", folder.string(), scan.graphs.size(),
+                             scan.graphs.size() == 1 ? "" : "s", scan.skipped.size(),
+                             scan.skipped.size() == 1 ? "" : "s"));
+    }
+    for (const auto& graph : scan.graphs) found.push_back(file_argument(graph.path, graph.name, options));
+}
+
+void add_path(const std::string& argument, const io::ReadOptions& options, Output& out,
+              std::vector<GraphArgument>& found) {
+    if (argument.starts_with(kStandin) && !fs::exists(argument)) {
+        found.push_back(standin_argument(argument, options));
+        return;
+    }
+    const fs::path path(argument);
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (!fs::exists(status)) {
+        throw input_error(fmt::format("{}: no such file or folder{}", argument, did_you_mean(argument, [] {
+                                          std::vector<std::string> names = generate::standin_names();
+                                          for (std::string& name : names) name.insert(0, kStandin);
+                                          return names;
+                                      }())));
+    }
+    if (fs::is_directory(status)) {
+        add_folder(path, options, out, found);
+        return;
+    }
+    if (!options.format) {
+        const io::Sniffed sniffed = io::sniff_format(path);
+        if (!sniffed.format) throw input_error(fmt::format("{}: not a graph: {}", argument, sniffed.reason));
+    }
+    found.push_back(file_argument(path, stem_of(path), options));
+}
+
+void add_list(const std::string& list, const io::ReadOptions& options, Output& out, std::vector<GraphArgument>& found) {
+    std::ifstream file(list);
+    if (!file) throw input_error(fmt::format("{}: the list of graphs cannot be read", list));
+    std::size_t number = 0;
+    const std::size_t before = found.size();
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
+        if (line.empty() || line.front() == '#') continue;
+        try {
+            add_path(line, options, out, found);
+        } catch (const Error& error) {
+            throw Error(error.kind(), fmt::format("{} line {}: {}", list, number, error.what()));
+        }
+    }
+    if (found.size() == before) throw input_error(fmt::format("{}: the list names no graph", list));
+}
+
+}  // namespace
+
+void add_graph_options(Options& options) {
+    namespace po = boost::program_options;
+    // clang-format off
+    options.group("Reading graphs").add_options()
+        ("reverse", po::bool_switch(), "swap rows and columns: edges point the other way")
+        ("remove-self-loops", po::bool_switch(), "drop edges from a vertex to itself")
+        ("merge-duplicates", po::bool_switch(), "one edge for each pair; weights add up")
+        ("symmetric", po::bool_switch(), "add the missing reverse edges")
+        ("ignore-weights", po::bool_switch(), "read an unweighted graph whatever the file holds")
+        ("base", value("N"), "edge lists: vertex ids start at 0 or 1 (default: found out)")
+        ("from", value("FORMAT"), "take this format instead of looking at the content: mtx, edges, npz, tu, metis, gnng");
+    // clang-format on
+}
+
+io::ReadOptions read_options(const Parsed& parsed) {
+    io::ReadOptions options;
+    options.reverse = parsed.flag("reverse");
+    options.remove_self_loops = parsed.flag("remove-self-loops");
+    options.merge_duplicates = parsed.flag("merge-duplicates");
+    options.make_symmetric = parsed.flag("symmetric");
+    options.ignore_weights = parsed.flag("ignore-weights");
+    if (const auto base = parsed.integer("base", 0, 1)) options.base = static_cast<int>(*base);
+    if (const auto word = parsed.find("from")) {
+        options.format = io::parse_format(*word);
+        if (!options.format) {
+            throw invalid_argument(fmt::format("--from: expected mtx, edges, npz, tu, metis or gnng, not '{}'", *word));
+        }
+    }
+    return options;
+}
+
+std::vector<GraphArgument> find_graphs(const std::vector<std::string>& arguments, const io::ReadOptions& options,
+                                       Output& out) {
+    std::vector<GraphArgument> found;
+    for (const std::string& argument : arguments) {
+        if (argument.size() > 1 && argument.front() == '@') {
+            add_list(argument.substr(1), options, out, found);
+        } else {
+            add_path(argument, options, out, found);
+        }
+    }
+    return found;
+}
+
+GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out) {
+    std::vector<GraphArgument> found = find_graphs({argument}, options, out);
+    if (found.size() == 1) return std::move(found.front());
+    std::vector<std::string> names;
+    for (const GraphArgument& graph : found) names.push_back(graph.source);
+    throw input_error(fmt::format("{}: expected one graph, found {}: {}", argument, found.size(), joined(names)));
+}
+
+std::string features_text(const Features& features) {
+    return features_json(features).dump();
+}
+
+GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint, const Features& features) {
+    GraphRecord record;
+    record.fingerprint = fingerprint;
+    record.n_rows = input.graph.n_rows;
+    record.n_cols = input.graph.n_cols;
+    record.m = input.graph.m();
+    record.name = input.name;
+    record.source = input.source;
+    record.features_json = features_text(features);
+    return record;
+}
+
+}  // namespace gnntune::tools

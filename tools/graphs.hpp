@@ -1,0 +1,52 @@
+// Graph arguments: files, folders, lists of paths (@list.txt) and stand-ins, read when they are needed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/features/features.hpp"
+#include "core/graph/types.hpp"
+#include "core/io/graph_io.hpp"
+#include "core/registry/measurement.hpp"
+#include "tools/options.hpp"
+#include "tools/output.hpp"
+
+namespace gnntune::tools {
+
+/// A graph in memory and where it came from.
+struct InputGraph {
+    CsrGraph graph;
+    std::string name;     ///< file stem, or standin/<name>
+    std::string source;   ///< path or generator recipe, and the fix-ups applied
+    std::string format;   ///< "mtx", "npz/pyg", ..., or "generated"
+    std::string fix_ups;  ///< one sentence without full stop; empty where nothing was changed
+};
+
+/// A graph argument that has been found and not been read yet.
+struct GraphArgument {
+    std::string name;
+    std::string source;  ///< as typed or found
+    /// Reads or generates it, and prints the fix-ups on stderr. May be called again.
+    std::function<InputGraph(Output&)> load;
+};
+
+/// Adds the group "Reading graphs": --reverse, --remove-self-loops, --merge-duplicates, --symmetric, --ignore-weights,
+/// --base, --from.
+void add_graph_options(Options& options);
+io::ReadOptions read_options(const Parsed& parsed);
+
+/// Finds the graphs that the arguments name, in their order; a folder's by path. Files in folders that are no graphs
+/// are listed on stderr. Throws ErrorKind::input for an argument that is no graph, and for a folder that holds none.
+std::vector<GraphArgument> find_graphs(const std::vector<std::string>& arguments, const io::ReadOptions& options,
+                                       Output& out);
+/// The same for exactly one graph.
+GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out);
+
+/// All features by name as the store keeps them: a canonical JSON object (keys sorted, no blanks).
+std::string features_text(const Features& features);
+/// The row of the store for a graph.
+GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint, const Features& features);
+
+}  // namespace gnntune::tools

@@ -1,0 +1,35 @@
+#include "tools/interrupt.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "tools/exit_code.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use lock-free atomics");
+
+void on_signal(int) {
+    if (stop_requested.exchange(true)) _exit(kExitInterrupted);
+}
+
+}  // namespace
+
+void install_interrupt_handlers() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() {
+    return stop_requested.load();
+}
+
+}  // namespace gnntune::tools

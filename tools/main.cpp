@@ -1,0 +1,152 @@
+// gnntune: finds, for one graph on one processor, the fastest correct way to run the sparse operations of a graph
+// neural network. This file has the table of verbs and the one place that turns errors into exit codes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "core/common/error.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/program.hpp"
+#include "tools/suggest.hpp"
+#include "tools/verb.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+constexpr std::array kVerbs{
+    Verb{"tune", "measure every variant on a graph and remember the fastest", run_tune},
+    Verb{"bench", "compare variants on a graph", run_bench},
+    Verb{"verify", "check every variant against the oracle on a graph", run_verify},
+    Verb{"explain", "say which config is chosen for a problem, and why", run_explain},
+    Verb{"info", "describe a graph: sizes, degrees, features, fingerprint", run_info},
+    Verb{"list", "list the variants, ops, formats, generators and stand-ins of this build", run_list},
+    Verb{"convert", "write a graph in another format", run_convert},
+    Verb{"generate", "make a synthetic graph or a stand-in", run_generate},
+    Verb{"db", "look into the database, check it, export it", run_db},
+    Verb{"doctor", "check this machine, this build and the database", run_doctor},
+};
+
+std::vector<std::string> verb_names() {
+    std::vector<std::string> names{"help"};
+    for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+    return names;
+}
+
+void print_overview(std::ostream& out) {
+    out << "usage: gnntune VERB [options] [arguments]\n\n"
+           "Finds, for one graph on one processor, the fastest correct way to run the sparse\n"
+           "operations of a graph neural network, and remembers it.\n\n"
+           "Examples:\n"
+           "  gnntune tune graph.mtx --op spmm --dim 64\n"
+           "  gnntune explain graph.mtx --op spmm --dim 64\n"
+           "  gnntune info graph.mtx\n\n"
+           "Verbs:\n";
+    for (const Verb& verb : kVerbs) out << fmt::format("  {:<10}{}\n", verb.name, verb.summary);
+    out << "\n`gnntune help VERB` says more. `gnntune --version` names the version.\n";
+}
+
+const Verb& find_verb(const std::string& name) {
+    for (const Verb& verb : kVerbs) {
+        if (name == verb.name) return verb;
+    }
+    throw invalid_argument(
+        fmt::format("there is no verb '{}'{} (gnntune help)", name, did_you_mean(name, verb_names())));
+}
+
+void print_version() {
+    std::cout << "gnntune " << version();
+    if (*git_commit()) std::cout << " (" << git_commit() << ")";
+    std::cout << "\n";
+}
+
+int run(const std::vector<std::string>& words) {
+    if (words.empty()) {
+        print_overview(std::cerr);
+        return kExitUsage;
+    }
+    const std::string& first = words.front();
+    if (first == "--version") {
+        print_version();
+        return kExitOk;
+    }
+    const bool is_help = first == "help" || first == "--help" || first == "-h";
+    if (is_help && words.size() == 1) {
+        print_overview(std::cout);
+        return kExitOk;
+    }
+    if (first.starts_with("-") && !is_help) {
+        throw invalid_argument(
+            fmt::format("expected a verb before the option '{}'; usage: gnntune VERB [options] [arguments]", first));
+    }
+    if (is_help) {
+        Args args(words.begin() + 2, words.end());
+        args.emplace_back("--help");
+        return find_verb(words[1]).run(args);
+    }
+    return find_verb(first).run(Args(words.begin() + 1, words.end()));
+}
+
+int exit_code_of(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::invalid_argument:
+            return kExitUsage;
+        case ErrorKind::input:
+            return kExitInput;
+        case ErrorKind::no_device:
+            return kExitNoDevice;
+        case ErrorKind::verification:
+            return kExitVerification;
+        case ErrorKind::database:
+            return kExitDatabase;
+        case ErrorKind::unsupported:
+        case ErrorKind::runtime:
+        case ErrorKind::out_of_memory:
+            return kExitRuntime;
+    }
+    return kExitRuntime;
+}
+
+void complain(const std::string& sentence) {
+    std::cerr << "gnntune: " << sentence << "\n";
+}
+
+int run_guarded(const std::vector<std::string>& words) {
+    try {
+        return run(words);
+    } catch (const Error& error) {
+        complain(error.what());
+        return exit_code_of(error.kind());
+    } catch (const std::bad_alloc&) {
+        complain("out of memory");
+        return kExitRuntime;
+    } catch (const std::exception& error) {
+        complain(error.what());
+        return kExitRuntime;
+    }
+}
+
+}  // namespace
+
+std::span<const Verb> verbs() {
+    return kVerbs;
+}
+
+}  // namespace gnntune::tools
+
+int main(int argc, char** argv) {
+    using namespace gnntune::tools;
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    set_command_line(words);
+    int code = run_guarded(words);
+    std::cout.flush();
+    if (!std::cout && code == kExitOk) {
+        complain("the output could not be written in full");
+        code = kExitRuntime;
+    }
+    return code;
+}

@@ -1,0 +1,138 @@
+#include "tools/output.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "tools/program.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+constexpr std::string_view kClearLine = "\r\033[K";
+
+void write_stderr(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+}
+
+bool is_set(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value;
+}
+
+}  // namespace
+
+bool color_wanted(int file_descriptor, bool no_color) {
+    if (no_color || is_set("NO_COLOR")) return false;
+    const char* terminal = std::getenv("TERM");
+    if (terminal && std::string_view(terminal) == "dumb") return false;
+    return isatty(file_descriptor) != 0;
+}
+
+Json device_json(const Device& device) {
+    const Environment& e = device.environment;
+    Json json;
+    json["backend"] = to_text(device.backend);
+    json["ordinal"] = device.ordinal;
+    json["name"] = e.device_name;
+    json["compute_capability"] = e.compute_capability;
+    json["multiprocessors"] = e.multiprocessors;
+    json["memory_bytes"] = e.memory_bytes;
+    json["l2_bytes"] = e.l2_bytes;
+    json["driver"] = e.driver;
+    json["cuda_runtime"] = e.cuda_runtime;
+    json["libraries"] = e.libraries;
+    return json;
+}
+
+Output::Output(std::string verb, const CommonOptions& common)
+    : verb_(std::move(verb)),
+      common_(common),
+      stdout_color_(color_wanted(STDOUT_FILENO, common.no_color)),
+      stderr_color_(color_wanted(STDERR_FILENO, common.no_color)),
+      stderr_is_terminal_(isatty(STDERR_FILENO) != 0),
+      device_(nullptr) {}
+
+Output::~Output() {
+    set_status({});
+}
+
+void Output::write_line(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    std::string whole;
+    if (!status_.empty()) whole += kClearLine;
+    whole.append(text).append("\n");
+    whole += status_;
+    write_stderr(whole);
+}
+
+void Output::note(std::string_view text) {
+    if (!common_.quiet) write_line(text);
+}
+
+void Output::detail(std::string_view text) {
+    if (common_.verbose) write_line(text);
+}
+
+void Output::warn(std::string_view text) {
+    write_line(styled("warning:", Style::caution, stderr_color_) + " " + std::string(text));
+    const std::lock_guard lock(mutex_);
+    warnings_.emplace_back(text);
+}
+
+void Output::set_status(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    if (!stderr_is_terminal_ || common_.quiet || (text.empty() && status_.empty())) return;
+    status_ = text;
+    write_stderr(std::string(kClearLine) + status_);
+}
+
+void Output::set_device(const Device& device) {
+    device_ = device_json(device);
+}
+
+void Output::print(const Table& table) {
+    switch (common_.format) {
+        case OutputFormat::table:
+            print_raw(table.text(stdout_color_));
+            break;
+        case OutputFormat::csv:
+            print_raw(table.csv());
+            break;
+        case OutputFormat::json:
+            print_json(table.json());
+            break;
+    }
+}
+
+void Output::print_text(std::string_view text) {
+    if (is_table()) print_raw(text);
+}
+
+void Output::print_json(const Json& data) {
+    Json whole;
+    whole["schema"] = "gnntune." + verb_ + "/1";
+    whole["tool"] = std::string("gnntune ") + version();
+    whole["device"] = device_;
+    whole["data"] = data;
+    {
+        const std::lock_guard lock(mutex_);
+        whole["warnings"] = warnings_;
+    }
+    // File names may hold bytes that are no UTF-8.
+    print_raw(whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void Output::print_raw(std::string_view text) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!status_.empty()) write_stderr(kClearLine);
+        status_.clear();
+    }
+    std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+}  // namespace gnntune::tools
