@@ -16,7 +16,8 @@ namespace gnntune::tuner {
 namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
-constexpr std::int64_t kTables[] = {4 * kMiB, 16 * kMiB, 32 * kMiB, 48 * kMiB, 64 * kMiB, 128 * kMiB, 512 * kMiB, 4096 * kMiB};
+constexpr std::int64_t kTables[] = {4 * kMiB,  16 * kMiB,  32 * kMiB,  48 * kMiB,
+                                    64 * kMiB, 128 * kMiB, 512 * kMiB, 4096 * kMiB};
 constexpr int kRows[] = {64, 128, 256, 512, 1024, 2048};
 
 double median_us(const CudaStream& stream, const std::function<void()>& call) {
@@ -69,7 +70,8 @@ DeviceConstants measure_device_constants(const Device& device, store::Store& sto
             const std::int64_t rows = (std::int64_t{2} << 30) / row_bytes;  // 2 GiB gathered
             std::uint32_t seed = 1;
             const double us = median_us(stream, [&] {
-                enqueue_gather(stream.get(), table.data(), table_bytes / row_bytes, row_bytes, rows, seed++, sink.data());
+                enqueue_gather(stream.get(), table.data(), table_bytes / row_bytes, row_bytes, rows, seed++,
+                               sink.data());
             });
             const double gbps = static_cast<double>(rows) * row_bytes / us / 1e3;
             constants.gather.push_back({static_cast<double>(table_bytes), static_cast<double>(row_bytes), gbps});

@@ -134,7 +134,8 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
                 continue;
             }
             const auto n = static_cast<int>(s.samples);
-            if (n >= options.max_samples || (n >= options.min_samples && (!contends || s.relative_error() <= options.target_error))) {
+            if (n >= options.max_samples ||
+                (n >= options.min_samples && (!contends || s.relative_error() <= options.target_error))) {
                 best_us = std::min(best_us, s.median);
                 finish(racer);
                 continue;

@@ -12,8 +12,8 @@
 namespace gnntune::tuner {
 
 struct MeasureOptions {
-    int burst = 5;               ///< timed calls in a row, after one untimed call
-    int min_samples = 20;        ///< before a confidence interval is believed
+    int burst = 5;         ///< timed calls in a row, after one untimed call
+    int min_samples = 20;  ///< before a confidence interval is believed
     int max_samples = 100;
     double target_error = 0.005;  ///< half width of the confidence interval of the median over the median
     double stop_factor = 1.25;    ///< a config this much slower than the best gets no more than min_samples
@@ -30,13 +30,13 @@ struct Contender {
 /// What happens during measure(): all optional.
 struct MeasureHooks {
     std::function<void(const Measurement&)> finished;  ///< a measurement is complete, in the order of completion
-    std::function<bool()> stop;                         ///< asked between bursts; true ends the measuring
+    std::function<bool()> stop;                        ///< asked between bursts; true ends the measuring
 };
 
-/// Plans, checks and times `contenders` on `workload` under one clock and policy; `best_us` carries the best median over
-/// several calls for the same problem (infinite at first). Every contender that was reached ends with a measurement of a
-/// final status: ok, wrong, failed or abandoned. Returns false if hooks.stop ended it early; contenders without a
-/// finished measurement then keep samples = 0 and were not reported.
+/// Plans, checks and times `contenders` on `workload` under one clock and policy; `best_us` carries the best median
+/// over several calls for the same problem (infinite at first). Every contender that was reached ends with a
+/// measurement of a final status: ok, wrong, failed or abandoned. Returns false if hooks.stop ended it early;
+/// contenders without a finished measurement then keep samples = 0 and were not reported.
 bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
              const MeasureOptions& options, const MeasureHooks& hooks, double& best_us);
 

@@ -10,7 +10,7 @@ struct Summary {
     double q1 = 0;
     double q3 = 0;
     double min = 0;
-    double ci_low = 0;   ///< 95 % confidence interval of the median
+    double ci_low = 0;  ///< 95 % confidence interval of the median
     double ci_high = 0;
     std::size_t samples = 0;
 

@@ -40,13 +40,17 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Stopwatch> host_stopwatch(const Device& device) { return std::make_unique<HostStopwatch>(device); }
+std::unique_ptr<Stopwatch> host_stopwatch(const Device& device) {
+    return std::make_unique<HostStopwatch>(device);
+}
 
 #if !GNNTUNE_WITH_CUDA
 std::unique_ptr<Stopwatch> event_stopwatch(const Device&, StreamHandle) {
     throw unsupported("this build has no CUDA backend and so no CUDA events");
 }
-int sm_clock_mhz(const Device&) { return 0; }
+int sm_clock_mhz(const Device&) {
+    return 0;
+}
 #endif
 
 #if !GNNTUNE_WITH_CUPTI
@@ -57,9 +61,12 @@ std::unique_ptr<Stopwatch> span_stopwatch(const Device&, StreamHandle) {
 
 std::unique_ptr<Stopwatch> make_stopwatch(Clock clock, const Device& device, StreamHandle stream) {
     switch (clock) {
-        case Clock::span: return span_stopwatch(device, stream);
-        case Clock::events: return event_stopwatch(device, stream);
-        case Clock::host: return host_stopwatch(device);
+        case Clock::span:
+            return span_stopwatch(device, stream);
+        case Clock::events:
+            return event_stopwatch(device, stream);
+        case Clock::host:
+            return host_stopwatch(device);
     }
     throw unsupported("unknown clock");
 }

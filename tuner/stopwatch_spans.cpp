@@ -13,15 +13,15 @@
 #include "tuner/stopwatch.hpp"
 
 /// Evaluates a CUPTI call and throws gnntune::Error with its text if it fails.
-#define GNNTUNE_CUPTI(call)                                                                               \
-    do {                                                                                                  \
-        const CUptiResult gnntune_cupti_status = (call);                                                  \
-        if (gnntune_cupti_status != CUPTI_SUCCESS) {                                                      \
-            const char* gnntune_cupti_text = "unknown error";                                             \
-            (void)cuptiGetResultString(gnntune_cupti_status, &gnntune_cupti_text);                        \
-            throw ::gnntune::Error(::gnntune::ErrorKind::unsupported,                                     \
+#define GNNTUNE_CUPTI(call)                                                                                    \
+    do {                                                                                                       \
+        const CUptiResult gnntune_cupti_status = (call);                                                       \
+        if (gnntune_cupti_status != CUPTI_SUCCESS) {                                                           \
+            const char* gnntune_cupti_text = "unknown error";                                                  \
+            (void)cuptiGetResultString(gnntune_cupti_status, &gnntune_cupti_text);                             \
+            throw ::gnntune::Error(::gnntune::ErrorKind::unsupported,                                          \
                                    std::string("CUPTI refuses: " #call " failed with ") + gnntune_cupti_text); \
-        }                                                                                                 \
+        }                                                                                                      \
     } while (0)
 
 namespace gnntune::tuner {
@@ -89,7 +89,8 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
                 c.external_of[k->correlationId] = k->externalId;
                 break;
             }
-            default: break;
+            default:
+                break;
         }
     }
     std::free(buffer);

@@ -19,7 +19,9 @@ struct Tuner::Space {
 namespace {
 
 // Rough rate for estimates of tuning time before anything is known of the device; never shown as a measurement.
-double assumed_gbps(const Device& device) { return device.backend == Backend::cuda ? 1500.0 : 10.0; }
+double assumed_gbps(const Device& device) {
+    return device.backend == Backend::cuda ? 1500.0 : 10.0;
+}
 constexpr double kOverheadPerConfigSeconds = 0.01;
 
 }  // namespace
@@ -70,7 +72,8 @@ std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& recor
                     const int version = registry_.find(c.config.variant)->version;
                     step.open += done.contains({c.config.text(), version, policy, clock, {}}) ? 0 : 1;
                 }
-                const double share = static_cast<double>(step.open) / static_cast<double>(std::max<std::size_t>(1, step.configs));
+                const double share =
+                    static_cast<double>(step.open) / static_cast<double>(std::max<std::size_t>(1, step.configs));
                 step.estimate_s = share * (space.estimate_us * 1e-6 * (options.measuring.min_samples + 4) +
                                            kOverheadPerConfigSeconds * static_cast<double>(step.configs));
                 steps.push_back(step);
@@ -157,7 +160,8 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
     return flush();
 }
 
-std::vector<Candidate> candidates_of(const Registry& registry, const Query& query, const std::vector<Measurement>& rows) {
+std::vector<Candidate> candidates_of(const Registry& registry, const Query& query,
+                                     const std::vector<Measurement>& rows) {
     std::map<std::string, Candidate> newest;
     for (const Measurement& m : rows) {
         const Variant* v = registry.find(m.config.variant);
@@ -175,6 +179,7 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
         c.build_us = m.prepare_us;
         c.format_bytes = m.format_bytes;
         c.workspace_bytes = m.workspace_bytes;
+        c.operand_alignment = v->operand_alignment;
         c.deterministic = m.deterministic;
         c.approximate = m.approximate;
         c.precision = v->precision;

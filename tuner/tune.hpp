@@ -14,11 +14,11 @@ namespace gnntune::tuner {
 struct TuneOptions {
     std::vector<Problem> problems;
     std::vector<Policy> policies{Policy::hot};
-    std::vector<Clock> clocks;     ///< empty: every clock the device has
-    Constraints constraints;       ///< of the stored choice; other constraints are answered later from the same rows
+    std::vector<Clock> clocks;  ///< empty: every clock the device has
+    Constraints constraints;    ///< of the stored choice; other constraints are answered later from the same rows
     std::uint64_t seed = 1;
     MeasureOptions measuring;
-    std::size_t group = 24;        ///< configs that are interleaved: what a kill can lose at most
+    std::size_t group = 24;  ///< configs that are interleaved: what a kill can lose at most
 };
 
 /// A problem, policy and clock of the work to do.
@@ -63,9 +63,10 @@ private:
     store::Store& store_;
 };
 
-/// Measured configs of a key that may be chosen now: newest ok row of each config whose variant and version this registry
-/// has and whose params are legal for the query. `build_us` is counted from the caller's arrays.
-std::vector<Candidate> candidates_of(const Registry& registry, const Query& query, const std::vector<Measurement>& rows);
+/// Measured configs of a key that may be chosen now: newest ok row of each config whose variant and version this
+/// registry has and whose params are legal for the query. `build_us` is counted from the caller's arrays.
+std::vector<Candidate> candidates_of(const Registry& registry, const Query& query,
+                                     const std::vector<Measurement>& rows);
 
 /// A graph's row for the store: fingerprint, sizes and all features by name.
 GraphRecord graph_record(Graph& graph, const std::string& name, const std::string& source);

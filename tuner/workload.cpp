@@ -28,8 +28,9 @@ GraphWorkload::GraphWorkload(const Registry& registry, const Device& device, Csr
         stream_ = std::make_unique<CudaStream>();
         row_ptr_ = Array(Backend::cuda, host_.row_ptr.data(), host_.row_ptr.size() * sizeof(std::int32_t));
         col_idx_ = Array(Backend::cuda, host_.col_idx.data(), host_.col_idx.size() * sizeof(std::int32_t));
-        const CsrView view{host_.n_rows, host_.n_cols, host_.m(), row_ptr_.as<std::int32_t>(),
-                           col_idx_.as<std::int32_t>(), nullptr, MemorySpace::device};
+        const CsrView view{
+            host_.n_rows, host_.n_cols,       host_.m(), row_ptr_.as<std::int32_t>(), col_idx_.as<std::int32_t>(),
+            nullptr,      MemorySpace::device};
         graph_ = std::make_unique<Graph>(registry, device, view);
         return;
     }
@@ -106,14 +107,15 @@ void ProblemWorkload::make_oracle() {
     const float* weight = problem_.weighted ? host_weight_.data() : nullptr;
     switch (problem_.op) {
         case Op::spmm:
-            oracle_ = std::make_unique<reference::Oracle>(
-                reference::spmm(csr, weight, edge_id, host_x_.data(), problem_.k));
+            oracle_ =
+                std::make_unique<reference::Oracle>(reference::spmm(csr, weight, edge_id, host_x_.data(), problem_.k));
             break;
         case Op::sddmm:
             oracle_ = std::make_unique<reference::Oracle>(
                 reference::sddmm(csr, weight, edge_id, host_x_row_.data(), host_x_.data(), problem_.k));
             break;
-        default: throw unsupported("there is no oracle for " + std::string(to_text(problem_.op)) + " in this build");
+        default:
+            throw unsupported("there is no oracle for " + std::string(to_text(problem_.op)) + " in this build");
     }
 #if GNNTUNE_WITH_CUDA
     if (graph_.device().backend == Backend::cuda) {

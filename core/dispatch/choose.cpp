@@ -23,6 +23,10 @@ std::optional<std::string> refusal(const Candidate& c, const Constraints& limits
     if (!exact && c.max_error > limits.max_error) {
         return "its error " + number(c.max_error) + " on this graph is above the allowed " + number(limits.max_error);
     }
+    if (c.operand_alignment > limits.operand_alignment) {
+        return "needs operands aligned to " + std::to_string(c.operand_alignment) + " bytes, " +
+               std::to_string(limits.operand_alignment) + " were promised";
+    }
     if (c.workspace_bytes > 0 && static_cast<std::size_t>(c.workspace_bytes) > limits.workspace_limit_bytes) {
         return "needs " + std::to_string(c.workspace_bytes) + " bytes of workspace, more than the allowed " +
                std::to_string(limits.workspace_limit_bytes);
@@ -30,13 +34,16 @@ std::optional<std::string> refusal(const Candidate& c, const Constraints& limits
     return std::nullopt;
 }
 
-double cost_us(const Candidate& c, double calls) { return c.build_us + calls * c.median_us; }
+double cost_us(const Candidate& c, double calls) {
+    return c.build_us + calls * c.median_us;
+}
 
 // Within the noise: the intervals of the totals overlap and the totals are closer than the margin.
 bool tied_with(const Candidate& best, const Candidate& c, double calls) {
     const double best_cost = cost_us(best, calls);
     if (cost_us(c, calls) > best_cost * (1.0 + kTieMargin)) return false;
-    const double best_high = best.ci_high_us > 0 ? best.build_us + calls * best.ci_high_us : best_cost * (1.0 + kTieMargin);
+    const double best_high =
+        best.ci_high_us > 0 ? best.build_us + calls * best.ci_high_us : best_cost * (1.0 + kTieMargin);
     const double low = c.ci_low_us > 0 ? c.build_us + calls * c.ci_low_us : cost_us(c, calls);
     return low <= best_high;
 }
@@ -74,9 +81,8 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
         const Candidate& c = candidates[i];
         return std::tuple(!c.deterministic, c.format_bytes, c.workspace_bytes, cost_us(c, calls));
     };
-    const auto winner = *std::min_element(tied.begin(), tied.end(), [&](std::size_t a, std::size_t b) {
-        return preference(a) < preference(b);
-    });
+    const auto winner = *std::min_element(tied.begin(), tied.end(),
+                                          [&](std::size_t a, std::size_t b) { return preference(a) < preference(b); });
     decision.winner = winner;
     for (const std::size_t i : tied) {
         if (i != winner) decision.tied.push_back(i);
@@ -87,7 +93,8 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     }
     if (decision.runner_up) {
         const double next = cost_us(candidates[*decision.runner_up], calls);
-        decision.reason += "; next is " + number(100.0 * (next / cost_us(candidates[winner], calls) - 1.0)) + " % slower";
+        decision.reason +=
+            "; next is " + number(100.0 * (next / cost_us(candidates[winner], calls) - 1.0)) + " % slower";
     }
     return decision;
 }

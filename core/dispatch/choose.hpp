@@ -25,6 +25,7 @@ struct Candidate {
     double build_us = 0;    ///< what it still needs built, from what the graph has now
     std::int64_t format_bytes = 0;
     std::int64_t workspace_bytes = 0;
+    std::int32_t operand_alignment = 4;  ///< of its variant
     bool deterministic = false;
     bool approximate = false;  ///< drops edges by design
     Precision precision = Precision::fp32;

@@ -17,6 +17,12 @@ const Variant& resolve(const Registry& registry, const Query& query, const Confi
     return *variant;
 }
 
+void Plan::throw_misaligned() const {
+    throw invalid_argument(std::string(variant_->id) + " needs operands aligned to " +
+                           std::to_string(variant_->operand_alignment) +
+                           " bytes; align them, or plan with operand_alignment = 4");
+}
+
 Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream)
     : config_(config), problem_(problem) {
     validate(problem);

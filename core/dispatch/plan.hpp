@@ -16,8 +16,10 @@ public:
     Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream);
 
     /// Enqueues one run on `stream`: no allocation, no synchronisation, capturable. `workspace` has workspace_bytes()
-    /// bytes, 256-byte aligned, and belongs to this run until it has ended on the stream. Thread-safe.
+    /// bytes, 256-byte aligned, and belongs to this run until it has ended on the stream. Thread-safe. Throws
+    /// ErrorKind::invalid_argument before anything is enqueued if an operand is not aligned as the variant needs.
     void run(const Operands& operands, void* workspace, StreamHandle stream) const {
+        if (misaligned(operands)) throw_misaligned();
         variant_->launch(state_.get(), operands, workspace, stream);
     }
 
@@ -32,6 +34,13 @@ public:
     std::size_t format_bytes() const { return format_bytes_; }
 
 private:
+    bool misaligned(const Operands& o) const {
+        const auto bits = reinterpret_cast<std::uintptr_t>(o.x) | reinterpret_cast<std::uintptr_t>(o.x_row) |
+                          reinterpret_cast<std::uintptr_t>(o.edge_weight) | reinterpret_cast<std::uintptr_t>(o.y);
+        return (bits & static_cast<std::uintptr_t>(variant_->operand_alignment - 1)) != 0;
+    }
+    [[noreturn]] void throw_misaligned() const;
+
     const Variant* variant_;
     Config config_;
     Problem problem_;

@@ -72,6 +72,7 @@ struct Constraints {
     bool allow_sampling = false;  ///< variants that drop edges by design may be chosen
     bool deterministic = false;   ///< only variants that repeat bit for bit
     std::size_t workspace_limit_bytes = SIZE_MAX;
+    std::int32_t operand_alignment = 16;  ///< bytes to which the caller promises to align the arrays of every run
     double expected_calls = 1000.0;  ///< runs over which the cost of building formats is spread, > 0
 };
 

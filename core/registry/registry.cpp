@@ -9,10 +9,14 @@ namespace gnntune {
 
 std::string_view to_text(Precision precision) {
     switch (precision) {
-        case Precision::fp32: return "fp32";
-        case Precision::tf32: return "tf32";
-        case Precision::fp16: return "fp16";
-        case Precision::bf16: return "bf16";
+        case Precision::fp32:
+            return "fp32";
+        case Precision::tf32:
+            return "tf32";
+        case Precision::fp16:
+            return "fp16";
+        case Precision::bf16:
+            return "bf16";
     }
     return "?";
 }
@@ -75,6 +79,11 @@ Config Registry::default_config(const Query& query, const Constraints& constrain
             refusals += std::string("; ") + v.id + ": " + verdict.reason;
             continue;
         }
+        if (v.operand_alignment > constraints.operand_alignment) {
+            refusals += std::string("; ") + v.id + ": needs operands aligned to " +
+                        std::to_string(v.operand_alignment) + " bytes";
+            continue;
+        }
         const Params params = v.default_params(query);
         if (constraints.deterministic && !v.deterministic(params)) {
             refusals += std::string("; ") + v.id + ": not deterministic";
@@ -95,7 +104,8 @@ Work work_of(const Query& query, std::int64_t distinct_cols) {
     const Problem& p = query.problem;
     const double row_bytes = 4.0 * p.k * p.heads;
     Work work;
-    work.a_bytes = static_cast<double>(query.m) * (p.weighted ? 8.0 : 4.0) + 4.0 * (static_cast<double>(query.n_rows) + 1);
+    work.a_bytes =
+        static_cast<double>(query.m) * (p.weighted ? 8.0 : 4.0) + 4.0 * (static_cast<double>(query.n_rows) + 1);
     work.gather_min_bytes = static_cast<double>(distinct_cols) * row_bytes;
     // A gathered row is moved in 32-byte sectors.
     const double sector_bytes = 32.0 * static_cast<double>((static_cast<std::int64_t>(row_bytes) + 31) / 32);
@@ -105,7 +115,9 @@ Work work_of(const Query& query, std::int64_t distinct_cols) {
         case Op::sddmm:
             work.out_bytes = static_cast<double>(query.n_rows) * row_bytes + 4.0 * static_cast<double>(query.m);
             break;
-        default: work.out_bytes = static_cast<double>(query.n_rows) * row_bytes; break;
+        default:
+            work.out_bytes = static_cast<double>(query.n_rows) * row_bytes;
+            break;
     }
     return work;
 }

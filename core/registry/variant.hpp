@@ -52,7 +52,7 @@ struct Verdict {
 /// Arrays of one run, all in the backend's memory space and owned by the caller. Which ones an op uses:
 ///   spmm   x [n_cols, k], edge_weight [m] if weighted; writes y [n_rows, k]
 ///   sddmm  x [n_cols, k], x_row [n_rows, k], edge_weight [m] if weighted; writes y [m] in the caller's edge order
-/// Matrices are row-major without padding between rows. Any alignment of at least 4 bytes is legal.
+/// Matrices are row-major without padding between rows. Every pointer is aligned to the variant's operand_alignment.
 struct Operands {
     const float* x = nullptr;
     const float* x_row = nullptr;
@@ -86,6 +86,7 @@ struct Variant {
     Precision precision = Precision::fp32;
     bool approximate = false;                ///< gives another answer by design (sampling)
     bool library_baseline = false;           ///< a well-known library's routine, which others are compared with
+    std::int32_t operand_alignment = 4;      ///< bytes to which x, x_row, edge_weight and y must be aligned in a run
     std::int32_t min_compute_capability = 0;  ///< 90 for 9.0
     std::int32_t default_rank = 100;         ///< order in which variants are tried when nothing is known; lowest first
 

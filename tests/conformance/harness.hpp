@@ -18,7 +18,7 @@ namespace gnntune::conformance {
 ///   guards       words around the output and the workspace are untouched
 ///   inputs       operands are unchanged
 ///   repeats      a config that says so repeats bit for bit
-///   misaligned   right with operands at 4-byte alignment
+///   misaligned   right with operands at 4-byte alignment, or refused where the record asks for more
 ///   capture      captured in a CUDA graph and replayed with other values (cuda)
 struct Failure {
     std::string check;

@@ -41,6 +41,7 @@ void register_sddmm_cusparse(Registry& registry) {
     v.backend = Backend::cuda;
     v.default_rank = 50;
     v.library_baseline = true;
+    v.operand_alignment = 16;
     v.applicable = &sddmm_cusparse::applicable;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;

@@ -84,6 +84,7 @@ void register_spmm_cusparse(Registry& registry) {
     v.backend = Backend::cuda;
     v.default_rank = 50;
     v.library_baseline = true;
+    v.operand_alignment = 16;
     v.applicable = &spmm_cusparse::applicable;
     kernels::set_typed_params<spmm_cusparse::CusparseParams>(v);
     v.deterministic = &spmm_cusparse::deterministic;
