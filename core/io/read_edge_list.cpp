@@ -115,7 +115,7 @@ RawGraph read_edge_list(const Input& input, const ReadOptions& options) {
     }
     const std::int64_t base = options.base.value_or(0);
     const auto parse = [&](auto id) {
-        LineReader lines(open_stream(input.bytes, input.name, input.limits), input.name, input.limits);
+        LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
         auto text = parse_edge_text<decltype(id)>(lines, input.limits, base, true);
         return std::pair(std::move(text), lines.bytes());
     };

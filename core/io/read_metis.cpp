@@ -99,7 +99,7 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, co
 }  // namespace
 
 RawGraph read_metis(const Input& input, const ReadOptions&) {
-    LineReader lines(open_stream(input.bytes, input.name, input.limits), input.name, input.limits);
+    LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
     const Header header = read_header(lines);
     EdgeSink edges;
     edges.weighted = header.weighted;

@@ -203,7 +203,7 @@ std::int64_t mirror(EdgeSink& edges, bool skew, const Limits& limits, const std:
 }  // namespace
 
 RawGraph read_mtx(const Input& input, const ReadOptions&) {
-    LineReader lines(open_stream(input.bytes, input.name, input.limits), input.name, input.limits);
+    LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
     Header header;
     read_banner(lines, header);
     read_sizes(lines, header);

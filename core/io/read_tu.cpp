@@ -8,7 +8,7 @@ namespace gnntune::io::detail {
 namespace {
 
 std::int64_t count_vertices(const Input& indicator, std::uint64_t& data_bytes) {
-    LineReader lines(open_stream(indicator.bytes, indicator.name, indicator.limits), indicator.name, indicator.limits);
+    LineReader lines(open_stream(indicator.bytes, indicator.name), indicator.name, indicator.limits);
     std::int64_t n = 0;
     for (std::string_view line; lines.next_line(line);) {
         const char* p = skip_blanks(line.data());
@@ -27,7 +27,7 @@ std::int64_t count_vertices(const Input& indicator, std::uint64_t& data_bytes) {
 }  // namespace
 
 RawGraph read_tu(const Input& pairs, const Input* indicator, const ReadOptions&) {
-    LineReader lines(open_stream(pairs.bytes, pairs.name, pairs.limits), pairs.name, pairs.limits);
+    LineReader lines(open_stream(pairs.bytes, pairs.name), pairs.name, pairs.limits);
     auto text = parse_edge_text<std::int32_t>(lines, pairs.limits, 1, false);
     if (text.too_narrow) require_counts(kMaxEdges, 0, 0, pairs.name);
     RawGraph raw;

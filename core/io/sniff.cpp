@@ -160,7 +160,7 @@ Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
 }
 
 Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Limits& limits) {
-    const std::string head = read_head(bytes, name, limits, kHeadBytes);
+    const std::string head = read_head(bytes, name, kHeadBytes);
     Sniffed found = sniff_head(head, head.size() < kHeadBytes, name);
     if (found.format != Format::npz) return found;
     if (compression_of(bytes) == Compression::none) return sniff_npz(bytes, name, limits);

@@ -14,8 +14,8 @@ namespace gnntune::io::detail {
 namespace {
 
 constexpr std::size_t kInputBytes = 1 << 16;
-/// A decoder's dictionary is allocated on the word of the xz header; `xz -9` needs 65 MiB.
-constexpr std::uint64_t kLargestXzMemory = 1ull << 30;
+/// A decoder's dictionary is allocated on the word of the xz header, so this is all it may claim; `xz -9` needs 65 MiB.
+constexpr std::uint64_t kLargestXzMemory = 128ull << 20;
 
 class SliceStream : public ByteStream {
 public:
@@ -111,10 +111,9 @@ private:
 
 class XzStream : public ByteStream {
 public:
-    XzStream(std::unique_ptr<ByteStream> packed, std::string name, const Limits& limits)
+    XzStream(std::unique_ptr<ByteStream> packed, std::string name)
         : packed_(std::move(packed)), name_(std::move(name)), input_(kInputBytes) {
-        const std::uint64_t memory = std::min(kLargestXzMemory, limits.memory_bytes);
-        if (lzma_stream_decoder(&z_, memory, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+        if (lzma_stream_decoder(&z_, kLargestXzMemory, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
     }
     ~XzStream() override { lzma_end(&z_); }
     XzStream(const XzStream&) = delete;
@@ -177,29 +176,29 @@ std::unique_ptr<ByteStream> open_deflated_slice(const RandomBytes& bytes, std::u
     return std::make_unique<InflateStream>(open_slice(bytes, offset, length), false, name);
 }
 
-std::unique_ptr<ByteStream> open_stream(const RandomBytes& bytes, const std::string& name, const Limits& limits) {
+std::unique_ptr<ByteStream> open_stream(const RandomBytes& bytes, const std::string& name) {
     auto stored = open_slice(bytes, 0, bytes.size());
     switch (compression_of(bytes)) {
         case Compression::gzip:
             return std::make_unique<InflateStream>(std::move(stored), true, name);
         case Compression::xz:
-            return std::make_unique<XzStream>(std::move(stored), name, limits);
+            return std::make_unique<XzStream>(std::move(stored), name);
         case Compression::none:
             break;
     }
     return stored;
 }
 
-std::string read_head(const RandomBytes& bytes, const std::string& name, const Limits& limits, std::size_t n) {
+std::string read_head(const RandomBytes& bytes, const std::string& name, std::size_t n) {
     std::string head(n, '\0');
-    head.resize(open_stream(bytes, name, limits)->read(head.data(), n));
+    head.resize(open_stream(bytes, name)->read(head.data(), n));
     return head;
 }
 
 std::shared_ptr<const std::string> read_content(const RandomBytes& bytes, const std::string& name,
                                                 const Limits& limits) {
     auto all = std::make_shared<std::string>();
-    const auto stream = open_stream(bytes, name, limits);
+    const auto stream = open_stream(bytes, name);
     constexpr std::size_t kChunk = 1 << 20;
     while (true) {
         const std::size_t had = all->size();

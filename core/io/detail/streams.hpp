@@ -21,7 +21,7 @@ enum class Compression { none, gzip, xz };
 Compression compression_of(const RandomBytes& bytes);
 
 /// The content of a file with gzip or xz undone. `bytes` must outlive the stream.
-std::unique_ptr<ByteStream> open_stream(const RandomBytes& bytes, const std::string& name, const Limits& limits);
+std::unique_ptr<ByteStream> open_stream(const RandomBytes& bytes, const std::string& name);
 
 /// Bytes [offset, offset + length) as they are, and the same as raw deflate data (a member of a ZIP archive).
 std::unique_ptr<ByteStream> open_slice(const RandomBytes& bytes, std::uint64_t offset, std::uint64_t length);
@@ -29,7 +29,7 @@ std::unique_ptr<ByteStream> open_deflated_slice(const RandomBytes& bytes, std::u
                                                 const std::string& name);
 
 /// First bytes of the content, at most `n`.
-std::string read_head(const RandomBytes& bytes, const std::string& name, const Limits& limits, std::size_t n);
+std::string read_head(const RandomBytes& bytes, const std::string& name, std::size_t n);
 
 /// The whole content in memory, for formats that need random access (an .npz inside a .gz); bounded by the limits.
 std::shared_ptr<const std::string> read_content(const RandomBytes& bytes, const std::string& name,
