@@ -14,7 +14,7 @@
 namespace gnntune::fuzz {
 
 /// Small enough that a lie about a size cannot hide behind a large allocation.
-inline constexpr std::uint64_t kMemoryLimitBytes = 4ull << 20;
+inline constexpr std::uint64_t kMemoryLimitBytes = 1ull << 20;
 
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
