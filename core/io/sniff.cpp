@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 1 << 16;
 constexpr std::size_t kLinesLookedAt = 1000;
+constexpr std::size_t kLongLine = 256;  // no line of an edge list
 
 Sniffed no_graph(std::string reason) {
     return {std::nullopt, std::move(reason)};
@@ -103,8 +104,12 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
     if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
     for (std::size_t at = 0; at < head.size() && number < kLinesLookedAt && seen.stray.empty();) {
         const std::size_t end = head.find('\n', at);
-        // A last line that the head cuts off says nothing, unless it is all there is to see.
-        if (end == std::string_view::npos && !whole && seen.lines > 0) break;
+        if (end == std::string_view::npos && !whole && seen.lines > 0) {
+            // The head cuts this line off. A long one is a METIS vertex with many neighbours; a short one says nothing.
+            const std::string_view cut = head.substr(at, head.find_last_of(" \t,") - at);
+            if (cut.size() > kLongLine && cut.size() < head.size()) look_at_line(cut, number + 1, seen);
+            break;
+        }
         look_at_line(head.substr(at, end == std::string_view::npos ? end : end - at), ++number, seen);
         if (end == std::string_view::npos) break;
         at = end + 1;

@@ -169,6 +169,16 @@ TEST(Metis, IsRecognisedByLinesOfDifferentLengthWithoutAName) {
     EXPECT_EQ(read("4 3\n2 3 4\n1\n1\n1\n").format, "metis");
 }
 
+TEST(Metis, IsRecognisedByAFirstLineLongerThanWhatIsLookedAt) {
+    std::string star = "20001 20000\n";
+    for (int i = 2; i <= 20001; ++i) star += std::to_string(i) + ' ';
+    for (int i = 2; i <= 20001; ++i) star += "\n1";
+    const auto g = read(star);
+    EXPECT_EQ(g.format, "metis");
+    EXPECT_EQ(g.graph.m(), 40000);
+    EXPECT_EQ(g.graph.row_ptr[1], 20000);
+}
+
 TEST(Metis, ForgivesMissingBlankLinesAtTheEndButNoMissingEdges) {
     EXPECT_EQ(read_metis("4 1\n2\n1\n").graph.n_rows, 4);
     EXPECT_NE(problem([] { read_metis("4 3\n2 3\n1\n"); }).find("promises 3 edges, so 6 neighbours"),
