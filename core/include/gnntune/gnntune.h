@@ -1,0 +1,306 @@
+/* gnntune.h: the C interface of libgnntune, which runs the sparse operations of graph neural networks with the kernel
+ * that was measured fastest for the graph at hand.
+ *
+ *   gnntune_open              reads a database of measurements (written by `gnntune tune`) into memory
+ *   gnntune_graph_create_csr  describes a graph (or _coo)
+ *   gnntune_plan_create       names an operation on it; picks a config and builds what that needs
+ *   gnntune_run               enqueues the operation, as often as wanted
+ *   gnntune_close             lets go
+ *
+ * examples/spmm.c is a whole program. docs/dispatcher.md explains where choices come from.
+ *
+ * Conventions:
+ *
+ * (1) Handles are opaque pointers that a create function makes and a destroy function ends. Destroying NULL does
+ *     nothing. A handle keeps alive what it was made from, so handles may be destroyed in any order.
+ *
+ * (2) Functions that can fail return a gnntune_status, GNNTUNE_OK being 0. gnntune_last_error() then has one sentence:
+ *     what was expected, where, and what to do. Results are written through the last parameter, and only on success;
+ *     a handle is set to NULL on failure.
+ *
+ * (3) Every struct begins with struct_size. Zero the struct, set struct_size to its sizeof, then fill in what you need;
+ *     zero is the default of every field that is not marked as required. A program compiled against an older header
+ *     passes smaller structs and gets the defaults of the fields it does not know. A larger struct than the library
+ *     knows is refused unless the unknown part is zero.
+ *
+ * (4) Enumerations are int32_t. Flags are int32_t: zero is no, everything else is yes.
+ *
+ * (5) Memory. The library allocates while opening, creating a graph and planning, never while running. Arrays are
+ *     borrowed unless the function says that it copies. "Backend memory" is host memory for a context on the cpu
+ *     backend, and memory of the context's device for cuda.
+ *
+ * (6) Matrices are row-major without padding. Elements are aligned to their size; the workspace to 256 bytes.
+ *
+ * (7) A graph is a matrix A of n_rows targets by n_cols sources; the entry (i, j) is the edge j -> i. Entries may stand
+ *     more than once (they add up) and in any order; rows may be empty.
+ *
+ * (8) Threads. A context may be used by any number of threads at once, and so may a graph and a plan. A handle must not
+ *     be destroyed while another call uses it. Each function says where more is needed.
+ *
+ * (9) CUDA. No function needs a certain device to be current, and each leaves the caller's device current. Work is
+ *     enqueued on the stream that is passed; NULL is the legacy default stream. The cpu backend ignores streams and has
+ *     finished when a function returns.
+ *
+ * (10) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
+ *      GNNTUNE_FORCE and GNNTUNE_VERBOSE, in gnntune_open only. With GNNTUNE_VERBOSE=dispatch every plan of the context
+ *      prints one line on stderr (docs/dispatcher.md has its fields); otherwise the library prints nothing.
+ */
+#ifndef GNNTUNE_GNNTUNE_H
+#define GNNTUNE_GNNTUNE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GNNTUNE_API __attribute__((visibility("default")))
+#else
+#define GNNTUNE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of this header. */
+#define GNNTUNE_VERSION_MAJOR 0
+#define GNNTUNE_VERSION_MINOR 1
+#define GNNTUNE_VERSION_PATCH 0
+
+typedef struct gnntune_context gnntune_context;
+typedef struct gnntune_graph gnntune_graph;
+typedef struct gnntune_plan gnntune_plan;
+
+/* A cudaStream_t, declared so that no CUDA header is needed. */
+typedef struct CUstream_st* gnntune_stream;
+
+typedef int32_t gnntune_status;
+enum {
+    GNNTUNE_OK = 0,
+    GNNTUNE_INVALID_ARGUMENT = 1, /* the caller broke something that this header demands */
+    GNNTUNE_INVALID_GRAPH = 2,    /* the arrays are no graph: an id out of range, offsets that fall, ... */
+    GNNTUNE_NO_DEVICE = 3,        /* no such processor here, or no permission to use it */
+    GNNTUNE_DATABASE = 4,         /* the database was demanded and is missing or cannot be read */
+    GNNTUNE_UNSUPPORTED = 5,      /* a legal request that this build, or every variant in it, refuses */
+    GNNTUNE_RUNTIME = 6,          /* a call of CUDA or of one of its libraries failed */
+    GNNTUNE_OUT_OF_MEMORY = 7,    /* host or device memory ran out */
+    GNNTUNE_INTERNAL = 8          /* a fault of the library */
+};
+
+typedef int32_t gnntune_backend;
+enum {
+    GNNTUNE_BACKEND_AUTO = 0, /* cuda if a device is usable, else cpu */
+    GNNTUNE_BACKEND_CPU = 1,
+    GNNTUNE_BACKEND_CUDA = 2
+};
+
+/* Where arrays lie. Required: a wrong guess would be a crash. */
+typedef int32_t gnntune_memory;
+enum { GNNTUNE_HOST = 1, GNNTUNE_DEVICE = 2 };
+
+/* Type of an array of ids or offsets. */
+typedef int32_t gnntune_index;
+enum { GNNTUNE_INT32 = 0, GNNTUNE_INT64 = 1 };
+
+typedef int32_t gnntune_op;
+enum {
+    GNNTUNE_SPMM = 1, /* y[i, :] = sum over edges j -> i of edge_weight * x[j, :] */
+    GNNTUNE_SDDMM = 2 /* y[e] = <x_row[i, :], x[j, :]> for every edge e = (j -> i), times edge_weight[e] if weighted */
+};
+
+/* Storage type of features. Sums are always formed in fp32 or better. */
+typedef int32_t gnntune_dtype;
+enum { GNNTUNE_F32 = 0, GNNTUNE_F16 = 1, GNNTUNE_BF16 = 2 };
+
+typedef int32_t gnntune_reduce;
+enum { GNNTUNE_SUM = 0, GNNTUNE_MEAN = 1, GNNTUNE_MAX = 2 };
+
+/* REVERSED computes with A transposed: what the backward pass of spmm needs. */
+typedef int32_t gnntune_direction;
+enum { GNNTUNE_FORWARD = 0, GNNTUNE_REVERSED = 1 };
+
+/* Which of the tuner's timings to go by: inputs as the run before left them in cache, caches flushed before each run,
+ * or replay in a CUDA graph. */
+typedef int32_t gnntune_policy;
+enum { GNNTUNE_HOT = 0, GNNTUNE_COLD = 1, GNNTUNE_GRAPH = 2 };
+
+/* ---- Version and errors. Thread-safe. ---- */
+
+/* 10000 major + 100 minor + patch of the library that is loaded. */
+GNNTUNE_API uint32_t gnntune_version(void);
+
+/* "GNNTUNE_DATABASE" for GNNTUNE_DATABASE, and so on; "unknown status" for other values. Never NULL, never freed. */
+GNNTUNE_API const char* gnntune_status_string(gnntune_status status);
+
+/* The sentence of the calling thread's last failed call; "" before the first. A successful call leaves it as it is.
+ * Never NULL; valid until the thread's next failed call. */
+GNNTUNE_API const char* gnntune_last_error(void);
+
+/* ---- Open and close. ---- */
+
+typedef struct gnntune_open_options {
+    uint32_t struct_size;
+    gnntune_backend backend;
+    int32_t device;           /* CUDA device ordinal; -1 = the calling thread's current one; ignored by cpu */
+    int32_t require_database; /* a database that is missing or unreadable is an error */
+} gnntune_open_options;
+
+/* Opens a context: one processor, and what is known about it.
+ *   db_path  database file; NULL = $GNNTUNE_DB, else $XDG_DATA_HOME/gnntune/user.db, else
+ *            ~/.local/share/gnntune/user.db. It is read once, here, and not held open: later tuning is seen by the next
+ *            gnntune_open. If it is missing or cannot be read, defaults are used and gnntune_context_describe and
+ *            gnntune_plan_explain say so, unless options->require_database.
+ *   options  NULL for the defaults.
+ * Errors: NO_DEVICE if the backend or the device asked for is not there, DATABASE, INVALID_ARGUMENT (also for a
+ * GNNTUNE_FORCE that is no config of this build). Not safe beside setenv in another thread. */
+GNNTUNE_API gnntune_status gnntune_open(const char* db_path, const gnntune_open_options* options,
+                                        gnntune_context** out);
+
+/* Ends the caller's hold on the context. Graphs and plans made from it stay usable. */
+GNNTUNE_API void gnntune_close(gnntune_context* context);
+
+/* GNNTUNE_BACKEND_CPU or GNNTUNE_BACKEND_CUDA: where x, y and workspaces must lie. AUTO (0) for NULL. */
+GNNTUNE_API gnntune_backend gnntune_context_backend(const gnntune_context* context);
+
+/* Text for people: version, device, the database and what was found in it. Writes at most `size` bytes, the ending zero
+ * included, and returns the length of the whole text without it, as snprintf does. buffer may be NULL if size is 0.
+ * 0 for a NULL context. */
+GNNTUNE_API size_t gnntune_context_describe(const gnntune_context* context, char* buffer, size_t size);
+
+/* ---- Describe a graph. ---- */
+
+typedef struct gnntune_csr {
+    uint32_t struct_size;
+    gnntune_memory memory;     /* required: where row_ptr and col_idx lie */
+    gnntune_index offset_type; /* of row_ptr */
+    gnntune_index id_type;     /* of col_idx */
+    int32_t trusted;           /* skips the check of the arrays: wrong ones then end in wrong answers or a crash */
+    int32_t reserved;          /* zero */
+    int64_t n_rows;            /* at most 2^31 - 1, as n_cols and m */
+    int64_t n_cols;
+    int64_t m;           /* number of edges */
+    const void* row_ptr; /* [n_rows + 1] not falling, from 0 to m */
+    const void* col_idx; /* [m] each in [0, n_cols); may be NULL if m is 0 */
+} gnntune_csr;
+
+typedef struct gnntune_coo {
+    uint32_t struct_size;
+    gnntune_memory memory; /* required: where row_idx and col_idx lie */
+    gnntune_index id_type; /* of both arrays */
+    int32_t trusted;       /* as in gnntune_csr */
+    int64_t n_rows;
+    int64_t n_cols;
+    int64_t m;
+    const void* row_idx; /* [m] targets, each in [0, n_rows), in any order; may be NULL if m is 0 */
+    const void* col_idx; /* [m] sources, each in [0, n_cols) */
+} gnntune_coo;
+
+/* Describes a graph. The order of the edges in these arrays is the order of edge_weight and of sddmm's y.
+ *
+ * int32 arrays in backend memory are borrowed: they must stay valid and unchanged until the graph and every plan on it
+ * have been destroyed. Everything else is copied, and may go when the function returns: int64 arrays, narrowed to int32
+ * once, and host arrays for a cuda context, copied to the device once. Device arrays for a cpu context are refused.
+ *
+ * stream: work on it that writes the arrays is waited for. The function synchronises, so it cannot be captured; with
+ * trusted int32 arrays in backend memory it neither reads nor waits.
+ * Errors: INVALID_GRAPH names the first broken rule and its place; UNSUPPORTED for sizes or ids over int32;
+ * OUT_OF_MEMORY. */
+GNNTUNE_API gnntune_status gnntune_graph_create_csr(gnntune_context* context, const gnntune_csr* csr,
+                                                    gnntune_stream stream, gnntune_graph** out);
+GNNTUNE_API gnntune_status gnntune_graph_create_coo(gnntune_context* context, const gnntune_coo* coo,
+                                                    gnntune_stream stream, gnntune_graph** out);
+GNNTUNE_API void gnntune_graph_destroy(gnntune_graph* graph);
+
+/* Identity of the graph's structure, under which databases file it: 32 hexadecimal digits and a zero. The same for CSR
+ * and COO, for every order of the edges and for every backend. Computed at first need (a pass over the arrays), then
+ * kept. Synchronises. */
+GNNTUNE_API gnntune_status gnntune_graph_fingerprint(gnntune_graph* graph, gnntune_stream stream, char out[33]);
+
+/* Forgets the formats that plans have built for the graph. Plans keep those they use; memory of the others is freed,
+ * and a later plan builds anew. Wait first for runs of plans that were destroyed. */
+GNNTUNE_API gnntune_status gnntune_graph_release_formats(gnntune_graph* graph);
+
+/* ---- Plan. ---- */
+
+typedef struct gnntune_problem {
+    uint32_t struct_size;
+    gnntune_op op; /* required */
+    int32_t k;     /* required: feature dimension, >= 1 */
+    int32_t heads; /* 0 = 1 */
+    gnntune_dtype dtype;
+    gnntune_reduce reduce;
+    int32_t weighted; /* edge_weight takes part */
+    gnntune_direction direction;
+
+    /* What the answer must obey. Asking for more narrows the choice; nothing has to be tuned again. */
+    int32_t deterministic;  /* bit for bit the same at every run */
+    int32_t allow_sampling; /* configs that leave out edges by design may be chosen, within max_error */
+    gnntune_policy policy;
+    int32_t reserved;               /* zero */
+    double max_error;               /* largest error, relative to the sum of |terms|, that a config of reduced precision
+                                     * may have shown on this graph; 0 = fp32 arithmetic only, as in defaults */
+    double expected_calls;          /* runs over which the cost of building formats is spread; 0 = 1000 */
+    uint64_t workspace_limit_bytes; /* 0 = no limit; 1 = no workspace */
+} gnntune_problem;
+
+/* Chooses a config and builds what it needs on the graph: formats are built once per graph and shared by its plans.
+ * Order of sources: the measurements of this graph, problem and policy in the database; then the op's default config.
+ * GNNTUNE_FORCE, a config's text such as "spmm.cpu_rows{tile=64,row_block=16}", overrules both for the op it computes,
+ * constraints included: for debugging.
+ *
+ * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it. Allocates and
+ * synchronises, so it cannot be called while the stream is being captured. When it returns the plan may run on any
+ * stream.
+ * Errors: UNSUPPORTED lists why no variant can do the problem under these constraints; OUT_OF_MEMORY. */
+GNNTUNE_API gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* graph,
+                                               const gnntune_problem* problem, gnntune_stream stream,
+                                               gnntune_plan** out);
+
+/* Wait first for runs of the plan that are still on a stream. */
+GNNTUNE_API void gnntune_plan_destroy(gnntune_plan* plan);
+
+/* Bytes of workspace that each run needs; 0 for many configs, and for NULL. */
+GNNTUNE_API size_t gnntune_plan_workspace_bytes(const gnntune_plan* plan);
+
+/* Canonical text of the chosen config, as the database and GNNTUNE_FORCE know it. Lives as long as the plan. "" for
+ * NULL. */
+GNNTUNE_API const char* gnntune_plan_config(const gnntune_plan* plan);
+
+/* Where the config comes from: "database", "default" or "forced". "" for NULL. Never freed. */
+GNNTUNE_API const char* gnntune_plan_source(const gnntune_plan* plan);
+
+/* Lines for people: the config, its source, when and on what it was measured, the runner-up and its distance, what was
+ * tied, what was rejected and why. Buffer and result as in gnntune_context_describe. The wording may change. */
+GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size);
+
+/* ---- Run. ---- */
+
+/* Arrays of one run, in backend memory, elements of the problem's dtype. n_rows and n_cols are those of the direction:
+ * exchanged for GNNTUNE_REVERSED.
+ *   spmm   x [n_cols, k]                    y [n_rows, k]
+ *   sddmm  x [n_cols, k], x_row [n_rows, k] y [m], in the order of the graph's edges
+ * edge_weight [m], in the order of the graph's edges, exactly if the problem is weighted. Arrays of no elements may be
+ * NULL. y is overwritten; it must not overlap the others. */
+typedef struct gnntune_operands {
+    uint32_t struct_size;
+    int32_t reserved; /* zero */
+    const void* x;
+    const void* x_row;
+    const void* edge_weight;
+    void* y;
+} gnntune_operands;
+
+/* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be
+ * captured in a CUDA graph; a replay reads and writes the same arrays.
+ *   workspace  gnntune_plan_workspace_bytes() bytes of backend memory, aligned to 256 bytes, that nothing else uses
+ *              until the run has ended on its stream; NULL if that is 0. Its content does not matter.
+ * Any number of threads may run one plan at once, on any streams, each run with its own y and workspace.
+ * Errors: INVALID_ARGUMENT for missing arrays and a workspace that is too small or not aligned, before anything is
+ * enqueued; RUNTIME if a launch failed. Errors that kernels meet later show up where the caller synchronises. */
+GNNTUNE_API gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
+                                       size_t workspace_bytes, gnntune_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GNNTUNE_GNNTUNE_H */

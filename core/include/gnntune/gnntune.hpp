@@ -1,0 +1,235 @@
+// gnntune.hpp: the C++17 face of gnntune.h. Header only; it adds ownership and exceptions, nothing else, so the
+// comments of gnntune.h hold here too. examples/spmm.cpp is a whole program.
+//
+//   namespace gt = gnntune::api;
+//   gt::Context context;                                            // database and device of the environment
+//   gt::Graph graph = context.csr(n_rows, n_cols, m, row_ptr, col_idx);
+//   gt::Plan plan = context.plan(graph, gt::spmm(64).weighted());
+//   plan.run(x, edge_weight, y);
+//
+// Why gnntune::api and not gnntune: the library's own classes have that namespace, and its tests include both.
+#ifndef GNNTUNE_GNNTUNE_HPP
+#define GNNTUNE_GNNTUNE_HPP
+
+#include <gnntune/gnntune.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace gnntune::api {
+
+/// A call that failed: what() is gnntune_last_error().
+class Error : public std::runtime_error {
+public:
+    Error(gnntune_status status, const char* message) : std::runtime_error(message), status_(status) {}
+    gnntune_status status() const noexcept { return status_; }
+
+private:
+    gnntune_status status_;
+};
+
+/// Throws Error unless `status` is GNNTUNE_OK.
+inline void check(gnntune_status status) {
+    if (status != GNNTUNE_OK) throw Error(status, gnntune_last_error());
+}
+
+namespace detail {
+
+struct Delete {
+    void operator()(gnntune_context* context) const noexcept { gnntune_close(context); }
+    void operator()(gnntune_graph* graph) const noexcept { gnntune_graph_destroy(graph); }
+    void operator()(gnntune_plan* plan) const noexcept { gnntune_plan_destroy(plan); }
+};
+
+template <typename Handle>
+std::string text_of(std::size_t (*write)(const Handle*, char*, std::size_t), const Handle* handle) {
+    std::string text(write(handle, nullptr, 0), '\0');
+    // The terminating zero falls on the one that std::string keeps there.
+    if (!text.empty()) write(handle, text.data(), text.size() + 1);
+    return text;
+}
+
+template <typename Index>
+constexpr gnntune_index index_type() {
+    static_assert(std::is_integral_v<Index> && (sizeof(Index) == 4 || sizeof(Index) == 8),
+                  "ids and offsets are int32_t or int64_t");
+    return sizeof(Index) == 4 ? GNNTUNE_INT32 : GNNTUNE_INT64;
+}
+
+/// A struct of gnntune.h with its size set and everything else zero.
+template <typename Struct>
+Struct sized() {
+    Struct s{};
+    s.struct_size = sizeof(Struct);
+    return s;
+}
+
+}  // namespace detail
+
+/// An operation with its sizes and demands; see gnntune_problem. The setters return the problem, to be chained.
+class Problem {
+public:
+    Problem(gnntune_op op, std::int32_t k) : raw_(detail::sized<gnntune_problem>()) {
+        raw_.op = op;
+        raw_.k = k;
+    }
+    Problem& weighted(bool yes = true) { return set(&gnntune_problem::weighted, yes ? 1 : 0); }
+    Problem& reversed(bool yes = true) {
+        return set(&gnntune_problem::direction, yes ? GNNTUNE_REVERSED : GNNTUNE_FORWARD);
+    }
+    Problem& reduce(gnntune_reduce reduce) { return set(&gnntune_problem::reduce, reduce); }
+    Problem& deterministic(bool yes = true) { return set(&gnntune_problem::deterministic, yes ? 1 : 0); }
+    Problem& allow_sampling(bool yes = true) { return set(&gnntune_problem::allow_sampling, yes ? 1 : 0); }
+    Problem& policy(gnntune_policy policy) { return set(&gnntune_problem::policy, policy); }
+    Problem& max_error(double error) { return set(&gnntune_problem::max_error, error); }
+    Problem& expected_calls(double calls) { return set(&gnntune_problem::expected_calls, calls); }
+    Problem& workspace_limit_bytes(std::uint64_t bytes) { return set(&gnntune_problem::workspace_limit_bytes, bytes); }
+
+    /// For fields without a setter.
+    gnntune_problem& raw() { return raw_; }
+    const gnntune_problem& raw() const { return raw_; }
+
+private:
+    template <typename T>
+    Problem& set(T gnntune_problem::*field, std::common_type_t<T> value) {
+        raw_.*field = value;
+        return *this;
+    }
+    gnntune_problem raw_;
+};
+
+inline Problem spmm(std::int32_t k) {
+    return {GNNTUNE_SPMM, k};
+}
+inline Problem sddmm(std::int32_t k) {
+    return {GNNTUNE_SDDMM, k};
+}
+
+/// See gnntune_graph_create_csr for which arrays are borrowed. Movable, not copyable.
+class Graph {
+public:
+    explicit Graph(gnntune_graph* owned) : handle_(owned) {}
+
+    /// 32 hexadecimal digits.
+    std::string fingerprint(gnntune_stream stream = nullptr) const {
+        char text[33];
+        check(gnntune_graph_fingerprint(get(), stream, text));
+        return text;
+    }
+    void release_formats() { check(gnntune_graph_release_formats(get())); }
+    gnntune_graph* get() const noexcept { return handle_.get(); }
+
+private:
+    std::unique_ptr<gnntune_graph, detail::Delete> handle_;
+};
+
+/// What an application runs. Movable, not copyable.
+class Plan {
+public:
+    explicit Plan(gnntune_plan* owned) : handle_(owned) {}
+
+    /// gnntune_run with every argument. `operands.struct_size` is set here.
+    void run(gnntune_operands operands, void* workspace = nullptr, std::size_t workspace_bytes = 0,
+             gnntune_stream stream = nullptr) const {
+        operands.struct_size = sizeof operands;
+        check(gnntune_run(get(), &operands, workspace, workspace_bytes, stream));
+    }
+    /// spmm. `edge_weight` is null for an unweighted problem.
+    void run(const float* x, const float* edge_weight, float* y, void* workspace = nullptr,
+             std::size_t workspace_bytes = 0, gnntune_stream stream = nullptr) const {
+        auto operands = detail::sized<gnntune_operands>();
+        operands.x = x;
+        operands.edge_weight = edge_weight;
+        operands.y = y;
+        run(operands, workspace, workspace_bytes, stream);
+    }
+
+    std::size_t workspace_bytes() const noexcept { return gnntune_plan_workspace_bytes(get()); }
+    std::string config() const { return gnntune_plan_config(get()); }
+    std::string source() const { return gnntune_plan_source(get()); }
+    std::string explain() const {
+        return detail::text_of(gnntune_plan_explain, static_cast<const gnntune_plan*>(get()));
+    }
+    gnntune_plan* get() const noexcept { return handle_.get(); }
+
+private:
+    std::unique_ptr<gnntune_plan, detail::Delete> handle_;
+};
+
+/// One processor, and what is known about it. Movable, not copyable; graphs and plans may outlive it.
+class Context {
+public:
+    /// The user's default database and the best backend that is here.
+    Context() : Context(nullptr, detail::sized<gnntune_open_options>()) {}
+    explicit Context(const std::string& db_path) : Context(db_path.c_str(), detail::sized<gnntune_open_options>()) {}
+    /// `db_path` may be null; `options.struct_size` is set here.
+    Context(const char* db_path, gnntune_open_options options) {
+        options.struct_size = sizeof options;
+        gnntune_context* opened = nullptr;
+        check(gnntune_open(db_path, &options, &opened));
+        handle_.reset(opened);
+    }
+
+    gnntune_backend backend() const noexcept { return gnntune_context_backend(get()); }
+    std::string describe() const {
+        return detail::text_of(gnntune_context_describe, static_cast<const gnntune_context*>(get()));
+    }
+
+    /// A graph from CSR arrays of int32_t or int64_t; row_ptr[n_rows + 1], col_idx[m].
+    template <typename Offset, typename Id>
+    Graph csr(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, const Offset* row_ptr, const Id* col_idx,
+              gnntune_memory memory = GNNTUNE_HOST, gnntune_stream stream = nullptr) {
+        auto csr = detail::sized<gnntune_csr>();
+        csr.memory = memory;
+        csr.offset_type = detail::index_type<Offset>();
+        csr.id_type = detail::index_type<Id>();
+        csr.n_rows = n_rows;
+        csr.n_cols = n_cols;
+        csr.m = m;
+        csr.row_ptr = row_ptr;
+        csr.col_idx = col_idx;
+        return graph(csr, stream);
+    }
+    /// A graph from COO arrays of int32_t or int64_t; row_idx[m] targets, col_idx[m] sources.
+    template <typename Id>
+    Graph coo(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, const Id* row_idx, const Id* col_idx,
+              gnntune_memory memory = GNNTUNE_HOST, gnntune_stream stream = nullptr) {
+        auto coo = detail::sized<gnntune_coo>();
+        coo.memory = memory;
+        coo.id_type = detail::index_type<Id>();
+        coo.n_rows = n_rows;
+        coo.n_cols = n_cols;
+        coo.m = m;
+        coo.row_idx = row_idx;
+        coo.col_idx = col_idx;
+        return graph(coo, stream);
+    }
+    Graph graph(const gnntune_csr& csr, gnntune_stream stream = nullptr) {
+        gnntune_graph* made = nullptr;
+        check(gnntune_graph_create_csr(get(), &csr, stream, &made));
+        return Graph(made);
+    }
+    Graph graph(const gnntune_coo& coo, gnntune_stream stream = nullptr) {
+        gnntune_graph* made = nullptr;
+        check(gnntune_graph_create_coo(get(), &coo, stream, &made));
+        return Graph(made);
+    }
+
+    Plan plan(const Graph& graph, const Problem& problem, gnntune_stream stream = nullptr) {
+        gnntune_plan* made = nullptr;
+        check(gnntune_plan_create(get(), graph.get(), &problem.raw(), stream, &made));
+        return Plan(made);
+    }
+    gnntune_context* get() const noexcept { return handle_.get(); }
+
+private:
+    std::unique_ptr<gnntune_context, detail::Delete> handle_;
+};
+
+}  // namespace gnntune::api
+
+#endif  // GNNTUNE_GNNTUNE_HPP
