@@ -1,0 +1,54 @@
+// The seam between C and C++: status codes for exceptions, structs that grow, text into the caller's buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/common/error.hpp"
+#include "core/include/gnntune/gnntune.h"
+
+namespace gnntune::library {
+
+/// Puts the exception that is being handled into words for gnntune_last_error. Call it inside a catch block.
+gnntune_status report_current_exception() noexcept;
+/// Never null; the calling thread's.
+const char* last_error() noexcept;
+
+/// Runs `f` and turns what it throws into a status: the one place where exceptions end.
+template <typename F>
+gnntune_status guarded(F&& f) noexcept {
+    try {
+        std::forward<F>(f)();
+        return GNNTUNE_OK;
+    } catch (...) {
+        return report_current_exception();
+    }
+}
+
+/// Throws ErrorKind::invalid_argument unless the bytes of a caller's struct, which is larger than the one we know, are
+/// zero from `known` on; or if its size cannot be one. Returns the number of bytes to take from it.
+std::size_t checked_struct_size(const void* given, std::size_t known, const char* name);
+
+/// The caller's struct as this build knows it: what a smaller one lacks is zero.
+template <typename T>
+T read_struct(const T* given, const char* name) {
+    T known;
+    std::memset(&known, 0, sizeof known);
+    std::memcpy(&known, given, checked_struct_size(given, sizeof known, name));
+    return known;
+}
+
+/// As snprintf: at most `size` bytes with the ending zero; returns the length of the whole text.
+std::size_t copy_text(std::string_view text, char* buffer, std::size_t size) noexcept;
+
+template <typename T>
+T* require(T* pointer, const char* name) {
+    if (!pointer) throw invalid_argument(std::string(name) + " is NULL");
+    return pointer;
+}
+
+}  // namespace gnntune::library

@@ -1,0 +1,197 @@
+// The functions of gnntune.h. Each one reads its structs, makes the context's device current, calls the part of this
+// folder that knows, and leaves the exceptions to guarded().
+#include <cstdio>
+#include <string>
+
+#include "core/include/gnntune/gnntune.h"
+#include "profiles/library/abi.hpp"
+#include "profiles/library/device_guard.hpp"
+#include "profiles/library/explain.hpp"
+#include "profiles/library/graph_input.hpp"
+#include "profiles/library/handles.hpp"
+#include "profiles/library/request.hpp"
+#include "profiles/library/run.hpp"
+
+namespace lib = gnntune::library;
+
+namespace {
+
+// An empty `out` on failure, so that a caller who forgets the status meets NULL and not a stale handle.
+template <typename T>
+void clear(T** out) {
+    *lib::require(out, "out") = nullptr;
+}
+
+template <typename Description>
+gnntune_status create_graph(gnntune_context* context, const Description* description, const char* name,
+                            gnntune_stream stream, gnntune_graph** out) {
+    return lib::guarded([&] {
+        clear(out);
+        lib::require(context, "context");
+        const Description known = lib::read_struct(description, name);
+        std::shared_ptr<gnntune::Graph> graph = lib::graph_from(*context->context, known, stream);
+        *out = new gnntune_graph{context->context, std::move(graph)};
+    });
+}
+
+// Freeing device memory wants its device current; a destroy function has nobody to report to.
+template <typename Handle>
+void destroy(Handle* handle) {
+    if (!handle) return;
+    const auto context = handle->context;
+    lib::guarded([&] {
+        const lib::DeviceGuard guard(context->device);
+        delete handle;
+    });
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t gnntune_version(void) {
+    return GNNTUNE_VERSION_MAJOR * 10000 + GNNTUNE_VERSION_MINOR * 100 + GNNTUNE_VERSION_PATCH;
+}
+
+const char* gnntune_status_string(gnntune_status status) {
+    switch (status) {
+        case GNNTUNE_OK:
+            return "GNNTUNE_OK";
+        case GNNTUNE_INVALID_ARGUMENT:
+            return "GNNTUNE_INVALID_ARGUMENT";
+        case GNNTUNE_INVALID_GRAPH:
+            return "GNNTUNE_INVALID_GRAPH";
+        case GNNTUNE_NO_DEVICE:
+            return "GNNTUNE_NO_DEVICE";
+        case GNNTUNE_DATABASE:
+            return "GNNTUNE_DATABASE";
+        case GNNTUNE_UNSUPPORTED:
+            return "GNNTUNE_UNSUPPORTED";
+        case GNNTUNE_RUNTIME:
+            return "GNNTUNE_RUNTIME";
+        case GNNTUNE_OUT_OF_MEMORY:
+            return "GNNTUNE_OUT_OF_MEMORY";
+        case GNNTUNE_INTERNAL:
+            return "GNNTUNE_INTERNAL";
+        default:
+            return "unknown status";
+    }
+}
+
+const char* gnntune_last_error(void) {
+    return lib::last_error();
+}
+
+gnntune_status gnntune_open(const char* db_path, const gnntune_open_options* options, gnntune_context** out) {
+    return lib::guarded([&] {
+        clear(out);
+        gnntune_open_options known{};
+        if (options) known = lib::read_struct(options, "gnntune_open_options");
+        auto context = std::make_shared<const lib::Context>(lib::open_context(lib::open_request(db_path, known)));
+        *out = new gnntune_context{std::move(context)};
+    });
+}
+
+void gnntune_close(gnntune_context* context) {
+    delete context;
+}
+
+gnntune_backend gnntune_context_backend(const gnntune_context* context) {
+    if (!context) return GNNTUNE_BACKEND_AUTO;
+    return context->context->device.backend == gnntune::Backend::cuda ? GNNTUNE_BACKEND_CUDA : GNNTUNE_BACKEND_CPU;
+}
+
+size_t gnntune_context_describe(const gnntune_context* context, char* buffer, size_t size) {
+    std::string text;
+    if (context) lib::guarded([&] { text = context->context->describe(); });
+    return lib::copy_text(text, buffer, size);
+}
+
+gnntune_status gnntune_graph_create_csr(gnntune_context* context, const gnntune_csr* csr, gnntune_stream stream,
+                                        gnntune_graph** out) {
+    return create_graph(context, csr, "gnntune_csr", stream, out);
+}
+
+gnntune_status gnntune_graph_create_coo(gnntune_context* context, const gnntune_coo* coo, gnntune_stream stream,
+                                        gnntune_graph** out) {
+    return create_graph(context, coo, "gnntune_coo", stream, out);
+}
+
+void gnntune_graph_destroy(gnntune_graph* graph) {
+    destroy(graph);
+}
+
+gnntune_status gnntune_graph_fingerprint(gnntune_graph* graph, gnntune_stream stream, char out[33]) {
+    return lib::guarded([&] {
+        lib::require(graph, "graph");
+        lib::require(out, "out");
+        const lib::DeviceGuard guard(graph->context->device);
+        lib::wait_for(graph->context->device, stream, "computing a fingerprint");
+        lib::copy_text(graph->graph->fingerprint().text(), out, 33);
+    });
+}
+
+gnntune_status gnntune_graph_release_formats(gnntune_graph* graph) {
+    return lib::guarded([&] {
+        lib::require(graph, "graph");
+        const lib::DeviceGuard guard(graph->context->device);
+        graph->graph->release_formats();
+    });
+}
+
+gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* graph, const gnntune_problem* problem,
+                                   gnntune_stream stream, gnntune_plan** out) {
+    return lib::guarded([&] {
+        clear(out);
+        lib::require(context, "context");
+        lib::require(graph, "graph");
+        if (graph->context != context->context) {
+            throw gnntune::invalid_argument("the graph was made from another context than the one given");
+        }
+        const lib::Request request = lib::plan_request(lib::read_struct(problem, "gnntune_problem"));
+        const lib::Context& c = *context->context;
+        const lib::DeviceGuard guard(c.device);
+        lib::wait_for(c.device, stream, "creating a plan");
+        lib::Outcome outcome = lib::make_plan(c, *graph->graph, request, stream);
+        std::string explanation = lib::explain(c, *graph->graph, request, outcome);
+        std::string config = outcome.plan->config().text();
+        // One call, so that lines of several threads do not mix.
+        if (c.verbose) std::fputs(lib::verbose_line(*graph->graph, request, outcome).c_str(), stderr);
+        *out = new gnntune_plan{context->context, graph->graph,      std::move(outcome.plan),
+                                outcome.source,   std::move(config), std::move(explanation)};
+    });
+}
+
+void gnntune_plan_destroy(gnntune_plan* plan) {
+    destroy(plan);
+}
+
+size_t gnntune_plan_workspace_bytes(const gnntune_plan* plan) {
+    return plan ? plan->plan->workspace_bytes() : 0;
+}
+
+const char* gnntune_plan_config(const gnntune_plan* plan) {
+    return plan ? plan->config.c_str() : "";
+}
+
+const char* gnntune_plan_source(const gnntune_plan* plan) {
+    return plan ? lib::to_text(plan->source).data() : "";
+}
+
+size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size) {
+    return lib::copy_text(plan ? std::string_view(plan->explanation) : std::string_view(), buffer, size);
+}
+
+gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
+                           size_t workspace_bytes, gnntune_stream stream) {
+    return lib::guarded([&] {
+        lib::require(plan, "plan");
+        const gnntune_operands known = lib::read_struct(operands, "gnntune_operands");
+        const gnntune::Operands checked = lib::checked_operands(*plan->plan, *plan->graph, known);
+        lib::check_workspace(*plan->plan, workspace, workspace_bytes);
+        const lib::DeviceGuard guard(plan->context->device);
+        plan->plan->run(checked, workspace, stream);
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,164 @@
+#include "profiles/library/context.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "core/common/error.hpp"
+#include "core/include/gnntune/gnntune.h"
+#include "kernels/register_all.hpp"
+#include "profiles/file_system.hpp"
+#if GNNTUNE_WITH_CUDA
+#include "core/gpu/cuda_check.hpp"
+#include "profiles/library/device_arrays.hpp"
+#endif
+
+namespace gnntune::library {
+namespace {
+
+using store::SnapshotFile;
+
+const char* variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value ? value : nullptr;
+}
+
+// "dispatch" in a comma-separated list, or "all".
+bool wants_dispatch_lines(std::string_view list) {
+    while (!list.empty()) {
+        const std::string_view word = list.substr(0, list.find(','));
+        if (word == "dispatch" || word == "all") return true;
+        list.remove_prefix(std::min(list.size(), word.size() + 1));
+    }
+    return false;
+}
+
+std::optional<Config> forced_config() {
+    const char* text = variable("GNNTUNE_FORCE");
+    if (!text) return std::nullopt;
+    Config config;
+    try {
+        config = Config::parse(text);
+    } catch (const Error& error) {
+        throw invalid_argument(std::string("GNNTUNE_FORCE: ") + error.what());
+    }
+    if (!all_variants().find(config.variant)) {
+        throw invalid_argument("GNNTUNE_FORCE: this build has no variant '" + config.variant +
+                               "'; `gnntune list` names those it has");
+    }
+    return config;
+}
+
+#if GNNTUNE_WITH_CUDA
+std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector<std::string>& notes) {
+    const bool demanded = request.backend == BackendChoice::cuda;
+    if (!demanded && cuda_device_count() == 0) return std::nullopt;
+    int ordinal = request.ordinal;
+    if (ordinal == -1) GNNTUNE_CUDA(cudaGetDevice(&ordinal));
+    Device device = cuda_device(ordinal);
+    if (has_code_for(device)) return device;
+    const std::string why = fmt::format(
+        "{} has compute capability {}, for which this build has no code; build with "
+        "-DCMAKE_CUDA_ARCHITECTURES={}",
+        device.environment.device_name, device.environment.compute_capability, device.compute_capability);
+    if (demanded) throw Error(ErrorKind::no_device, why);
+    notes.push_back(why);
+    return std::nullopt;
+}
+#else
+std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector<std::string>&) {
+    if (request.backend == BackendChoice::cuda) return cuda_device(request.ordinal);  // throws, in words
+    return std::nullopt;
+}
+#endif
+
+Device pick_device(const OpenRequest& request, std::vector<std::string>& notes) {
+    if (request.backend != BackendChoice::cpu) {
+        if (auto device = usable_cuda_device(request, notes)) return *std::move(device);
+    }
+    return cpu_device();
+}
+
+store::Snapshot load_snapshot(const OpenRequest& request, const Environment& here, std::vector<std::string>& notes) {
+    std::filesystem::path path;
+    try {
+        path = request.db_path ? std::filesystem::path(request.db_path) : store::default_user_database();
+    } catch (const Error& error) {
+        if (request.require_database) throw;
+        notes.emplace_back(error.what());
+        return {};
+    }
+    store::SnapshotOptions options;
+    options.skip_unreadable = !request.require_database;
+    options.warn = [&](const std::string& sentence) { notes.push_back(sentence); };
+    store::Snapshot snapshot = store::Snapshot::load(path, here, options);
+    if (request.require_database && snapshot.files().front().state == SnapshotFile::State::missing) {
+        throw database_error(path.string() + ": no such database; `gnntune tune --db` creates one");
+    }
+    return snapshot;
+}
+
+std::string about(const SnapshotFile& file) {
+    switch (file.state) {
+        case SnapshotFile::State::missing:
+            return file.path.string() + ": missing";
+        case SnapshotFile::State::unreadable:
+            return "unreadable: " + file.problem;
+        case SnapshotFile::State::loaded:
+            break;
+    }
+    if (file.best_match == store::EnvironmentMatch::none) {
+        return file.path.string() + ": nothing measured on this device";
+    }
+    return fmt::format("{}: {} measurements, environment {}", file.path.string(), file.rows,
+                       store::to_text(file.best_match));
+}
+
+}  // namespace
+
+const Registry& all_variants() {
+    // Never destroyed: plans may outlive the destructors of static objects.
+    static const Registry* const kRegistry = [] {
+        auto* registry = new Registry;
+        register_all(*registry);
+        return registry;
+    }();
+    return *kRegistry;
+}
+
+std::string Context::no_database_reason() const {
+    if (snapshot.entries() > 0) return {};
+    if (snapshot.files().empty()) return "no database: " + (notes.empty() ? "none was named" : notes.back());
+    return "no measurements: " + about(snapshot.files().front());
+}
+
+std::string Context::describe() const {
+    const Environment& e = device.environment;
+    std::string text =
+        fmt::format("gnntune    {}.{}.{}\nbackend    {}\ndevice     {} ({}, {} {}{})\n", GNNTUNE_VERSION_MAJOR,
+                    GNNTUNE_VERSION_MINOR, GNNTUNE_VERSION_PATCH, to_text(device.backend), e.device_name,
+                    e.compute_capability, e.multiprocessors, device.backend == Backend::cuda ? "SMs" : "threads",
+                    e.driver.empty() ? "" : ", driver " + e.driver + ", CUDA " + e.cuda_runtime);
+    for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(file) + "\n";
+    if (forced) text += "forced     " + forced->text() + "\n";
+    for (const std::string& note : notes) text += "note       " + note + "\n";
+    return text;
+}
+
+Context open_context(const OpenRequest& request) {
+    std::vector<std::string> notes;
+    std::optional<Config> forced = forced_config();
+    const char* verbose = variable("GNNTUNE_VERBOSE");
+    Device device = pick_device(request, notes);
+    store::Snapshot snapshot = load_snapshot(request, device.environment, notes);
+    return {all_variants(),
+            std::move(device),
+            std::move(snapshot),
+            std::move(forced),
+            verbose && wants_dispatch_lines(verbose),
+            std::move(notes)};
+}
+
+}  // namespace gnntune::library

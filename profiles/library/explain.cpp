@@ -1,0 +1,108 @@
+#include "profiles/library/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace gnntune::library {
+namespace {
+
+constexpr std::size_t kMostLines = 12;  // of one kind; a tuning may have left hundreds of rows
+
+class Text {
+public:
+    void line(std::string_view label, std::string_view words) { text_ += fmt::format("{:<10} {}\n", label, words); }
+    /// One line per item, as many as people read.
+    template <typename Items, typename Words>
+    void lines(std::string_view label, const Items& items, Words&& words) {
+        std::size_t count = 0;
+        for (const auto& item : items) {
+            if (count++ < kMostLines) line(label, words(item));
+        }
+        if (count > kMostLines) line(label, fmt::format("... and {} more", count - kMostLines));
+    }
+    std::string take() { return std::move(text_); }
+
+private:
+    std::string text_;
+};
+
+double cost_us(const Candidate& c, const Request& request) {
+    return c.build_us + request.constraints.expected_calls * c.median_us;
+}
+
+std::string priced(const Candidate& c) {
+    return fmt::format("{} at {:.4g} us a run, {:.4g} us to build", c.config.text(), c.median_us, c.build_us);
+}
+
+void explain_source(const Context& context, const Request& request, const Outcome& outcome, Text& text) {
+    if (outcome.source != Source::database) {
+        text.line("source", to_text(outcome.source));
+    } else {
+        const store::SnapshotEntry& entry = *outcome.entry;
+        text.line("source", fmt::format("database {}", context.snapshot.files()[entry.file].path.string()));
+        text.line("measured", fmt::format("{}, policy {}, clock {}", entry.taken_at, to_text(request.policy),
+                                          to_text(entry.clock)));
+        const Environment& e = context.snapshot.environments()[entry.environment];
+        text.line("match", fmt::format("{}: {} {}, {}{}{}", store::to_text(entry.match), e.device_name,
+                                       e.compute_capability, e.driver.empty() ? "" : "driver " + e.driver + ", CUDA ",
+                                       e.driver.empty() ? to_text(e.backend) : std::string_view(e.cuda_runtime),
+                                       entry.match == store::EnvironmentMatch::exact
+                                           ? ""
+                                           : "; something differs from this machine's, tune again to be sure"));
+    }
+    text.line("why", outcome.why);
+}
+
+void explain_decision(const Request& request, const Outcome& outcome, Text& text) {
+    const auto& all = outcome.candidates;
+    const Decision& d = outcome.decision;
+    if (outcome.source == Source::database) {
+        const Candidate& winner = all[*d.winner];
+        text.line("expected", fmt::format("{:.4g} us a run, {:.4g} us to build, over {:g} calls", winner.median_us,
+                                          winner.build_us, request.constraints.expected_calls));
+        if (d.runner_up) {
+            const Candidate& next = all[*d.runner_up];
+            text.line("runner-up", fmt::format("{}, {:.3g} % dearer", priced(next),
+                                               100.0 * (cost_us(next, request) / cost_us(winner, request) - 1.0)));
+        }
+        text.lines("tied", d.tied, [&](std::size_t i) { return priced(all[i]); });
+    }
+    text.lines("rejected", d.rejected,
+               [&](const Rejection& r) { return all[r.candidate].config.text() + ": " + r.reason; });
+    text.lines("unusable", outcome.misses, [](const Miss& miss) { return miss.config + ": " + miss.reason; });
+}
+
+}  // namespace
+
+std::string explain(const Context& context, Graph& graph, const Request& request, const Outcome& outcome) {
+    const Plan& plan = *outcome.plan;
+    Text text;
+    text.line("config", plan.config().text());
+    text.line("problem", to_text(request.problem));
+    text.line("graph", fmt::format("{}, {} x {}, {} edges, given as {}", graph.fingerprint().text(), graph.n_rows(),
+                                   graph.n_cols(), graph.m(), graph.base_format()));
+    text.line("device",
+              fmt::format("{} on {}", context.device.environment.device_name, to_text(context.device.backend)));
+    explain_source(context, request, outcome, text);
+    explain_decision(request, outcome, text);
+    text.line("needs", fmt::format("{} bytes of workspace, {} bytes of formats, built in {:.4g} us",
+                                   plan.workspace_bytes(), plan.format_bytes(), plan.prepare_us()));
+    text.line("repeats", plan.deterministic() ? "bit for bit" : "not bit for bit");
+    for (const std::string& note : context.notes) text.line("note", note);
+    return text.take();
+}
+
+std::string verbose_line(Graph& graph, const Request& request, const Outcome& outcome) {
+    const Problem& p = request.problem;
+    const Plan& plan = *outcome.plan;
+    return fmt::format(
+        "gnntune,dispatch,{},n_rows={},n_cols={},m={},k={},{}{},{},{},{},source={},config={},workspace_bytes={},"
+        "prepare_us={:.1f},graph={}\n",
+        to_text(p.op), graph.n_rows(), graph.n_cols(), graph.m(), p.k,
+        p.heads == 1 ? std::string() : fmt::format("heads={},", p.heads), to_text(p.dtype), to_text(p.reduce),
+        p.weighted ? "weighted" : "unweighted", to_text(p.direction), to_text(outcome.source), plan.config().text(),
+        plan.workspace_bytes(), plan.prepare_us(), graph.fingerprint().text());
+}
+
+}  // namespace gnntune::library

@@ -1,0 +1,30 @@
+// What the opaque pointers of gnntune.h point to. Each holds shares of what it was made from, so that the caller may
+// destroy handles in any order.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/dispatch/plan.hpp"
+#include "core/graph/graph.hpp"
+#include "profiles/library/context.hpp"
+#include "profiles/library/dispatch.hpp"
+
+struct gnntune_context {
+    std::shared_ptr<const gnntune::library::Context> context;
+};
+
+struct gnntune_graph {
+    std::shared_ptr<const gnntune::library::Context> context;
+    std::shared_ptr<gnntune::Graph> graph;
+};
+
+struct gnntune_plan {
+    std::shared_ptr<const gnntune::library::Context> context;
+    std::shared_ptr<gnntune::Graph> graph;  // outlives `plan`: members end in reverse order
+    std::unique_ptr<gnntune::Plan> plan;
+    gnntune::library::Source source;
+    std::string config;
+    std::string explanation;
+};

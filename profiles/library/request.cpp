@@ -1,0 +1,76 @@
+#include "profiles/library/request.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::library {
+namespace {
+
+template <typename T>
+T translate(const char* field, std::int32_t value, const char* expected,
+            std::initializer_list<std::pair<std::int32_t, T>> known) {
+    for (const auto& [number, meaning] : known) {
+        if (number == value) return meaning;
+    }
+    throw invalid_argument(std::string(field) + " is " + std::to_string(value) + "; expected " + expected);
+}
+
+void require_finite(const char* field, double value) {
+    if (std::isfinite(value) && value >= 0) return;
+    throw invalid_argument(std::string(field) + " is " + std::to_string(value) + "; expected zero or more");
+}
+
+}  // namespace
+
+OpenRequest open_request(const char* db_path, const gnntune_open_options& options) {
+    OpenRequest request;
+    request.db_path = db_path;
+    request.backend =
+        translate<BackendChoice>("options.backend", options.backend, "GNNTUNE_BACKEND_AUTO, _CPU or _CUDA",
+                                 {{GNNTUNE_BACKEND_AUTO, BackendChoice::automatic},
+                                  {GNNTUNE_BACKEND_CPU, BackendChoice::cpu},
+                                  {GNNTUNE_BACKEND_CUDA, BackendChoice::cuda}});
+    request.ordinal = options.device;
+    request.require_database = options.require_database != 0;
+    return request;
+}
+
+Request plan_request(const gnntune_problem& problem) {
+    Request request;
+    Problem& p = request.problem;
+    p.op = translate<Op>("problem.op", problem.op, "GNNTUNE_SPMM or GNNTUNE_SDDMM",
+                         {{GNNTUNE_SPMM, Op::spmm}, {GNNTUNE_SDDMM, Op::sddmm}});
+    p.k = problem.k;
+    p.heads = problem.heads == 0 ? 1 : problem.heads;
+    p.dtype = translate<DType>("problem.dtype", problem.dtype, "GNNTUNE_F32, GNNTUNE_F16 or GNNTUNE_BF16",
+                               {{GNNTUNE_F32, DType::f32}, {GNNTUNE_F16, DType::f16}, {GNNTUNE_BF16, DType::bf16}});
+    p.reduce =
+        translate<Reduce>("problem.reduce", problem.reduce, "GNNTUNE_SUM, GNNTUNE_MEAN or GNNTUNE_MAX",
+                          {{GNNTUNE_SUM, Reduce::sum}, {GNNTUNE_MEAN, Reduce::mean}, {GNNTUNE_MAX, Reduce::max}});
+    p.weighted = problem.weighted != 0;
+    p.direction =
+        translate<Direction>("problem.direction", problem.direction, "GNNTUNE_FORWARD or GNNTUNE_REVERSED",
+                             {{GNNTUNE_FORWARD, Direction::forward}, {GNNTUNE_REVERSED, Direction::reversed}});
+    request.policy =
+        translate<Policy>("problem.policy", problem.policy, "GNNTUNE_HOT, GNNTUNE_COLD or GNNTUNE_GRAPH",
+                          {{GNNTUNE_HOT, Policy::hot}, {GNNTUNE_COLD, Policy::cold}, {GNNTUNE_GRAPH, Policy::graph}});
+
+    require_finite("problem.max_error", problem.max_error);
+    require_finite("problem.expected_calls", problem.expected_calls);
+    Constraints& c = request.constraints;
+    c.max_error = problem.max_error;
+    c.allow_sampling = problem.allow_sampling != 0;
+    c.deterministic = problem.deterministic != 0;
+    if (problem.expected_calls > 0) c.expected_calls = problem.expected_calls;
+    // 1 stands for no workspace at all, since 0 stands for no limit.
+    if (problem.workspace_limit_bytes > 0) c.workspace_limit_bytes = problem.workspace_limit_bytes - 1;
+    if (problem.workspace_limit_bytes > 1) c.workspace_limit_bytes = problem.workspace_limit_bytes;
+    return request;
+}
+
+}  // namespace gnntune::library

@@ -1,0 +1,14 @@
+// The structs of gnntune.h in the project's own words: every enumeration and default is translated here.
+#pragma once
+
+#include "core/include/gnntune/gnntune.h"
+#include "profiles/library/context.hpp"
+#include "profiles/library/dispatch.hpp"
+
+namespace gnntune::library {
+
+/// Both throw ErrorKind::invalid_argument in words for values that gnntune.h does not list.
+OpenRequest open_request(const char* db_path, const gnntune_open_options& options);
+Request plan_request(const gnntune_problem& problem);
+
+}  // namespace gnntune::library
