@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/common/error.hpp"
 
@@ -189,40 +188,6 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
     std::vector<Candidate> out;
     for (auto& [text, c] : newest) out.push_back(std::move(c));
     return out;
-}
-
-GraphRecord graph_record(Graph& graph, const std::string& name, const std::string& source) {
-    const Features& f = graph.features();
-    GraphRecord record;
-    record.fingerprint = graph.fingerprint();
-    record.n_rows = graph.n_rows();
-    record.n_cols = graph.n_cols();
-    record.m = graph.m();
-    record.name = name;
-    record.source = source;
-    const nlohmann::json json{
-        {"density", f.density},
-        {"degree_mean", f.degree_mean},
-        {"degree_max", f.degree_max},
-        {"degree_std", f.degree_std},
-        {"degree_cv", f.degree_cv},
-        {"degree_gini", f.degree_gini},
-        {"degree_p50", f.degree_p50},
-        {"degree_p90", f.degree_p90},
-        {"degree_p99", f.degree_p99},
-        {"empty_rows", f.empty_rows},
-        {"heaviest_1pct_share", f.heaviest_1pct_share},
-        {"mean_column_distance", f.mean_column_distance},
-        {"distinct_cols", f.distinct_cols},
-        {"distinct_cols_8", f.counts.distinct_cols_8},
-        {"distinct_cols_16", f.counts.distinct_cols_16},
-        {"tc_blocks_16x8", f.counts.tc_blocks_16x8},
-        {"tc_blocks_16x16", f.counts.tc_blocks_16x16},
-        {"sgt_blocks_16x8", f.counts.sgt_blocks_16x8},
-        {"sgt_blocks_16x16", f.counts.sgt_blocks_16x16},
-    };
-    record.features_json = json.dump();
-    return record;
 }
 
 }  // namespace gnntune::tuner

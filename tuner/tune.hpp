@@ -68,7 +68,4 @@ private:
 std::vector<Candidate> candidates_of(const Registry& registry, const Query& query,
                                      const std::vector<Measurement>& rows);
 
-/// A graph's row for the store: fingerprint, sizes and all features by name.
-GraphRecord graph_record(Graph& graph, const std::string& name, const std::string& source);
-
 }  // namespace gnntune::tuner

@@ -1,0 +1,32 @@
+// The options that say which problems, under which clock and policy: shared by tune, bench, verify and explain.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/registry/measurement.hpp"
+#include "core/registry/registry.hpp"
+#include "tools/options.hpp"
+#include "tools/output.hpp"
+
+namespace gnntune::tools {
+
+/// Adds the group "Problems": --op, --dim, --weights, --direction. `dims` is the default of --dim.
+void add_problem_options(Options& options, const std::string& dims);
+/// Every combination of what was asked for, in the order op, direction, weights, dim.
+std::vector<Problem> problems(const Parsed& parsed);
+
+/// Adds the group "Timing": --policy, --clock.
+void add_timing_options(Options& options);
+std::vector<Policy> policies(const Parsed& parsed);
+/// Clocks of --clock that the device has; says on stderr which could not be had. "auto" is the best one.
+std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& out);
+
+/// Adds the group "Choosing": --deterministic, --expected-calls, --max-error, --allow-sampling, --workspace-limit.
+void add_constraint_options(Options& options);
+Constraints constraints(const Parsed& parsed);
+
+/// The word that a person knows a baseline by: the id without its op, "cusparse".
+std::string short_problem(const Problem& problem);
+
+}  // namespace gnntune::tools

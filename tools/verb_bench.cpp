@@ -1,0 +1,167 @@
+// gnntune bench: every applicable variant on a graph, side by side, without storing anything.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "core/common/error.hpp"
+#include "profiles/store.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/graphs.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/problems.hpp"
+#include "tools/program.hpp"
+#include "tuner/device_constants.hpp"
+#include "tuner/measure.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+Options bench_options() {
+    Options options("bench",
+                    {"gnntune bench [options] GRAPH...",
+                     "Times every applicable variant with its default params, and each library in all its forms: "
+                     "time, useful bytes per second, fraction of the roofline, ratio to the best library config. "
+                     "Stores nothing; the roofline comes from the database (gnntune doctor --measure).",
+                     {"gnntune bench data/cora.mtx.gz --dim 64", "gnntune bench graph.mtx --all --csv"}});
+    add_problem_options(options, "64");
+    add_timing_options(options);
+    options.group("Search").add_options()("all", "every config of every variant, not only the defaults");
+    add_graph_options(options);
+    return options;
+}
+
+tuner::DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
+    const auto path = parsed.common.database_path();
+    if (!std::filesystem::exists(path)) return {};
+    const auto store = store::Store::open(path, store::Mode::read_only);
+    return tuner::stored_device_constants(store, device.environment);
+}
+
+std::vector<tuner::Contender> contenders(const Query& query, bool all) {
+    std::vector<tuner::Contender> out;
+    for (const Variant& v : registry().variants()) {
+        if (!registry().applicable(v, query)) continue;
+        const Params standard = v.default_params(query);
+        for (const Params& params : v.space(query)) {
+            if (!all && !v.library_baseline && !(params == standard)) continue;
+            tuner::Contender c;
+            c.config = {v.id, params};
+            c.keep = !all || v.library_baseline;
+            out.push_back(std::move(c));
+        }
+    }
+    return out;
+}
+
+void add_rows(Table& table, const std::string& graph, const Problem& problem, const tuner::Roofline& roof,
+              std::vector<tuner::Contender> measured, const tuner::DeviceConstants& constants) {
+    double library_us = std::numeric_limits<double>::infinity();
+    for (const auto& c : measured) {
+        const Measurement& m = c.measurement;
+        if (m.status == MeasurementStatus::ok && registry().find(m.config.variant)->library_baseline) {
+            library_us = std::min(library_us, m.median_us);
+        }
+    }
+    std::stable_sort(measured.begin(), measured.end(), [](const auto& a, const auto& b) {
+        const auto key = [](const Measurement& m) {
+            return m.status == MeasurementStatus::ok ? m.median_us : std::numeric_limits<double>::infinity();
+        };
+        return key(a.measurement) < key(b.measurement);
+    });
+    const double useful_bytes = roof.work.a_bytes + roof.work.gather_min_bytes + roof.work.out_bytes;
+    for (const auto& c : measured) {
+        const Measurement& m = c.measurement;
+        const bool timed = m.samples > 0 && m.median_us > 0;
+        Cell time;
+        Cell spread;
+        Cell gbps;
+        Cell gflops;
+        Cell fraction;
+        Cell ratio;
+        if (timed) {
+            time = m.median_us;
+            spread = (m.ci_high_us - m.ci_low_us) / 2;
+            gbps = useful_bytes / m.median_us / 1e3;
+            gflops = roof.work.flops / m.median_us / 1e3;
+            if (constants.copy_gbps > 0) fraction = 100.0 * roof.us() / m.median_us;
+            if (library_us < 1e300) ratio = library_us / m.median_us;
+        }
+        const Style style =
+            m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad : Style::plain;
+        table.add(
+            {graph, short_problem(problem), m.config.text(), time, spread, gbps, gflops, fraction, ratio,
+             std::string(to_text(m.clock)), std::string(to_text(m.policy)), std::string(to_text(m.status)), m.reason},
+            style);
+    }
+}
+
+}  // namespace
+
+int run_bench(const Args& args) {
+    const Options options = bench_options();
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, SIZE_MAX, "gnntune bench [options] GRAPH...");
+    Output out("bench", parsed->common);
+    const Device device = parsed->common.device();
+    out.set_device(device);
+    const auto wanted = problems(*parsed);
+    const auto timing = policies(*parsed);
+    const auto by = clocks(*parsed, device, out);
+    const auto constants = constants_of(*parsed, device);
+    if (constants.copy_gbps <= 0 && device.backend == Backend::cuda) {
+        out.note(
+            "no constants of this device in the database: the roofline column stays empty; run gnntune doctor "
+            "--measure");
+    }
+    Table table({{"graph", "graph", ""},
+                 {"problem", "problem", ""},
+                 {"config", "config", ""},
+                 {"time_us", "time", "us"},
+                 {"ci_us", "+-", "us"},
+                 {"gbps", "useful", "GB/s", 0},
+                 {"gflops", "", "GFLOP/s", 0},
+                 {"roofline_percent", "roofline", "%", 0},
+                 {"vs_library", "vs library", "x"},
+                 {"clock", "clock", ""},
+                 {"policy", "policy", ""},
+                 {"status", "status", ""},
+                 {"reason", "reason", "", 0, false}});
+    tuner::MeasureHooks hooks;
+    hooks.stop = [] { return interrupted(); };
+    for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
+        InputGraph input = argument.load(out);
+        if (input.graph.m() == 0) {
+            out.warn(input.name + " has no edges: there is nothing to time");
+            continue;
+        }
+        tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
+        const Features& f = graph.graph().features();
+        for (const Problem& problem : wanted) {
+            tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
+            const Query query = graph.graph().query(problem);
+            const std::int64_t distinct =
+                problem.direction == Direction::forward ? f.distinct_cols : f.counts.n_rows - f.empty_rows;
+            for (const Policy policy : timing) {
+                for (const Clock clock : by) {
+                    auto list = contenders(query, parsed->flag("all"));
+                    const auto stopwatch = tuner::make_stopwatch(clock, device, graph.stream());
+                    double best_us = std::numeric_limits<double>::infinity();
+                    const bool complete = tuner::measure(workload, list, *stopwatch, policy, {}, hooks, best_us);
+                    if (!complete) {
+                        out.print(table);
+                        return kExitInterrupted;
+                    }
+                    add_rows(table, input.name, problem, tuner::roofline(query, distinct, constants), std::move(list),
+                             constants);
+                }
+            }
+        }
+    }
+    out.print(table);
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,233 @@
+// gnntune explain: what the database knows about a problem on a graph, and why one config is chosen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/common/error.hpp"
+#include "core/dispatch/choose.hpp"
+#include "profiles/store.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/graphs.hpp"
+#include "tools/parse.hpp"
+#include "tools/problems.hpp"
+#include "tools/program.hpp"
+#include "tuner/device_constants.hpp"
+#include "tuner/tune.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+Options explain_options() {
+    Options options("explain",
+                    {"gnntune explain [options] GRAPH",
+                     "Shows the config that is chosen for a problem under the given demands, the runner-up, what "
+                     "is tied, what was rejected and why. GRAPH is a file, or the name or the first digits of "
+                     "the fingerprint of a graph in the database.",
+                     {"gnntune explain data/cora.mtx.gz --dim 64", "gnntune explain cora --dim 64 --deterministic",
+                      "gnntune explain cora --dim 64 --expected-calls 1"}});
+    add_problem_options(options, "64");
+    add_timing_options(options);
+    add_constraint_options(options);
+    options.group("Output").add_options()("all", "all configs, not only the fastest of each variant");
+    add_graph_options(options);
+    return options;
+}
+
+store::GraphRow find_row(const store::Store& store, const Parsed& parsed, Output& out) {
+    const std::string& text = parsed.arguments.front();
+    const auto known = store.find_graphs(text);
+    if (known.size() == 1) return known.front();
+    if (known.size() > 1) {
+        std::string names;
+        for (const auto& g : known)
+            names += " " + g.record.name + " (" + g.record.fingerprint.text().substr(0, 8) + ")";
+        throw input_error("'" + text + "' names several graphs of the database:" + names + "; give a fingerprint");
+    }
+    InputGraph input = find_graph(text, read_options(parsed), out).load(out);
+    const auto id = store.find_graph_id(fingerprint(input.graph.view()));
+    for (const auto& g : store.graphs()) {
+        if (id && g.id == *id) return g;
+    }
+    throw input_error(text + " is not in " + store.path().string() + "; tune it first: gnntune tune " +
+                      shell_quoted(text));
+}
+
+// Of several environments the device's own, else the newest with measurements of the graph and problem.
+std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
+                                                      std::int64_t graph, std::int64_t problem) {
+    std::optional<store::EnvironmentRow> found;
+    for (const auto& e : store.environments()) {
+        if (store.measurements({graph, e.id, problem}).empty()) continue;
+        if (e.environment == here) return e;
+        found = e;
+    }
+    return found;
+}
+
+class Explanation {
+public:
+    Explanation(const store::Store& store, const store::GraphRow& graph, const Problem& problem, const Parsed& parsed,
+                const Device& device)
+        : parsed_(parsed) {
+        const auto problem_id = store.find_problem_id(problem);
+        const auto environment =
+            problem_id ? find_environment(store, device.environment, graph.id, *problem_id) : std::nullopt;
+        if (!environment) {
+            throw input_error("nothing was measured for " + to_text(problem) + " on " + graph.record.name +
+                              "; tune it first");
+        }
+        const bool reversed = problem.direction == Direction::reversed;
+        device_ = device;
+        device_.backend = environment->environment.backend;
+        device_.environment = environment->environment;
+        device_.multiprocessors = environment->environment.multiprocessors;
+        device_.l2_bytes = environment->environment.l2_bytes;
+        if (!environment->environment.compute_capability.empty() && device_.backend == Backend::cuda) {
+            device_.compute_capability =
+                static_cast<std::int32_t>(std::stod(environment->environment.compute_capability) * 10 + 0.5);
+        }
+        query_ = {problem,
+                  reversed ? graph.record.n_cols : graph.record.n_rows,
+                  reversed ? graph.record.n_rows : graph.record.n_cols,
+                  graph.record.m,
+                  nullptr,
+                  &device_};
+        const std::string clock = parsed.text("clock");
+        for (const Clock c : {Clock::span, Clock::events, Clock::host}) {
+            if (clock != "auto" && clock != "both" && clock != to_text(c)) continue;
+            rows_ = store.measurements({graph.id, environment->id, *problem_id}, {policies(parsed).front(), c, {}});
+            if (!rows_.empty()) {
+                clock_ = c;
+                break;
+            }
+        }
+        if (rows_.empty()) throw input_error("nothing was measured with that clock and policy; see gnntune db show");
+        candidates_ = tuner::candidates_of(registry(), query_, rows_);
+        decision_ = choose(candidates_, constraints(parsed));
+        environment_ = environment->environment;
+        exact_ = environment->environment == device.environment;
+    }
+
+    void print(Output& out, const store::GraphRow& graph) const {
+        out.print_text(fmt::format("graph      {}  n {}  m {}  fingerprint {}\n", graph.record.name,
+                                   graph.record.n_rows, graph.record.m, graph.record.fingerprint.text()));
+        out.print_text(fmt::format("problem    {}  policy {}  clock {}\n", to_text(query_.problem),
+                                   to_text(policies(parsed_).front()), to_text(clock_)));
+        out.print_text(fmt::format("measured   on {}{}\n", environment_.device_name,
+                                   exact_ ? ", this environment" : ", another environment than this one"));
+        if (decision_.winner) {
+            const Candidate& w = candidates_[*decision_.winner];
+            out.print_text(
+                fmt::format("chosen     {}  {:.2f} us  ({})\n", w.config.text(), w.median_us, decision_.reason));
+            for (const std::size_t i : decision_.tied) {
+                out.print_text(
+                    fmt::format("tied       {}  {:.2f} us\n", candidates_[i].config.text(), candidates_[i].median_us));
+            }
+            if (decision_.runner_up) {
+                const Candidate& r = candidates_[*decision_.runner_up];
+                out.print_text(fmt::format("runner-up  {}  {:.2f} us  (+{:.1f} %)\n", r.config.text(), r.median_us,
+                                           100 * (r.median_us / w.median_us - 1)));
+            }
+            print_break_even(out, w);
+        } else {
+            out.print_text("chosen     nothing: " + decision_.reason + "\n");
+        }
+        out.print_text("\n");
+        out.print(table());
+    }
+
+private:
+    // Against the config that needs the least building: how many calls pay for the winner's formats.
+    void print_break_even(Output& out, const Candidate& winner) const {
+        const Candidate* cheapest = nullptr;
+        for (const Candidate& c : candidates_) {
+            if (!cheapest || c.build_us < cheapest->build_us) cheapest = &c;
+        }
+        if (!cheapest || cheapest->config == winner.config) return;
+        const auto calls = break_even_calls(*cheapest, winner);
+        if (calls && *calls > 0) {
+            out.print_text(
+                fmt::format("break-even {:.0f} calls against {}, which needs {:.0f} us of building instead of {:.0f}\n",
+                            *calls, cheapest->config.text(), cheapest->build_us, winner.build_us));
+        }
+    }
+
+    Table table() const {
+        Table table({{"config", "config", ""},
+                     {"time_us", "time", "us"},
+                     {"ci_us", "+-", "us"},
+                     {"relative", "of best", "x"},
+                     {"build_us", "build", "us", 0},
+                     {"workspace_bytes", "workspace", "B", 0},
+                     {"deterministic", "repeats", ""},
+                     {"max_error", "max error", "", 9},
+                     {"status", "status", ""},
+                     {"note", "note", ""}});
+        std::map<std::string, std::string> notes;
+        for (const Rejection& r : decision_.rejected) notes[candidates_[r.candidate].config.text()] = r.reason;
+        std::vector<const Measurement*> shown;
+        std::map<std::string, const Measurement*> newest;
+        for (const Measurement& m : rows_) newest[m.config.text()] = &m;
+        for (const auto& [text, m] : newest) shown.push_back(m);
+        const auto order = [](const Measurement* m) {
+            return std::pair(m->status != MeasurementStatus::ok, m->samples > 0 ? m->median_us : 1e300);
+        };
+        std::stable_sort(shown.begin(), shown.end(), [&](auto* a, auto* b) { return order(a) < order(b); });
+        const double best = shown.empty() ? 0 : shown.front()->median_us;
+        std::map<std::string, int> seen;
+        for (const Measurement* m : shown) {
+            if (!parsed_.flag("all") && m->status == MeasurementStatus::ok && seen[m->config.variant]++ > 0) continue;
+            if (!parsed_.flag("all") && m->status == MeasurementStatus::abandoned) continue;
+            const Variant* v = registry().find(m->config.variant);
+            std::string note = notes.count(m->config.text()) ? "rejected: " + notes[m->config.text()] : m->reason;
+            if (!v)
+                note = "this build has no such variant";
+            else if (v->version != m->variant_version)
+                note = "stale: version " + std::to_string(m->variant_version);
+            Cell time;
+            Cell spread;
+            Cell relative;
+            if (m->samples > 0) {
+                time = m->median_us;
+                spread = (m->ci_high_us - m->ci_low_us) / 2;
+                relative = m->median_us / best;
+            }
+            table.add({m->config.text(), time, spread, relative, m->prepare_us, m->workspace_bytes, m->deterministic,
+                       m->max_error, std::string(to_text(m->status)), note});
+        }
+        return table;
+    }
+
+    const Parsed& parsed_;
+    Device device_;
+    Query query_;
+    std::vector<Measurement> rows_;
+    std::vector<Candidate> candidates_;
+    Decision decision_;
+    Environment environment_;
+    Clock clock_ = Clock::span;
+    bool exact_ = false;
+};
+
+}  // namespace
+
+int run_explain(const Args& args) {
+    const Options options = explain_options();
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, 1, "gnntune explain [options] GRAPH");
+    Output out("explain", parsed->common);
+    const auto wanted = problems(*parsed);
+    if (wanted.size() != 1)
+        throw invalid_argument(
+            "explain looks at one problem: give one --op, one --dim, one --weights and one --direction");
+    const auto store = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
+    const Device device = parsed->common.device();
+    out.set_device(device);
+    const auto graph = find_row(store, *parsed, out);
+    Explanation(store, graph, wanted.front(), *parsed, device).print(out, graph);
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,248 @@
+// gnntune tune: every config of every applicable variant on each graph, checked, timed and remembered.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/common/error.hpp"
+#include "profiles/store.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/graphs.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/parse.hpp"
+#include "tools/problems.hpp"
+#include "tools/program.hpp"
+#include "tools/progress.hpp"
+#include "tuner/device_constants.hpp"
+#include "tuner/tune.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+Options tune_options() {
+    Options options(
+        "tune", {"gnntune tune [options] GRAPH...",
+                 "Checks every config of every applicable variant against the oracle, times those that pass, "
+                 "stores all of it and the choice for each problem. Stops and goes on where it stopped: what "
+                 "the database has is not measured again.",
+                 {"gnntune tune data/cora.mtx.gz --dim 16,64", "gnntune tune graphs/ --op spmm,sddmm --budget 5m",
+                  "gnntune tune @list.txt --policy both --db mine.db", "gnntune tune standin/ogbn_arxiv --dry-run"}});
+    add_problem_options(options, "16,32,64,128,256");
+    add_timing_options(options);
+    add_constraint_options(options);
+    options.group("Search").add_options()("budget", value("TIME"), "stop after this time, such as 30s or 5m")(
+        "max-samples", value("N", "100"), "most timed calls per config")("dry-run",
+                                                                         "print what would be done and stop");
+    add_graph_options(options);
+    return options;
+}
+
+Table plan_table() {
+    return Table({{"graph", "graph", ""},
+                  {"problem", "problem", ""},
+                  {"policy", "policy", ""},
+                  {"clock", "clock", ""},
+                  {"configs", "configs", "", 0},
+                  {"open", "to measure", "", 0},
+                  {"estimate_s", "estimate", "s", 1}});
+}
+
+Table result_table() {
+    return Table({{"graph", "graph", ""},
+                  {"op", "op", "", 0, false},
+                  {"k", "k", "", 0, false},
+                  {"problem", "problem", ""},
+                  {"policy", "policy", ""},
+                  {"clock", "clock", ""},
+                  {"config", "config", ""},
+                  {"time_us", "time", "us"},
+                  {"ci_us", "+-", "us"},
+                  {"vs_library", "vs library", "x"},
+                  {"vs_default_library", "vs its default", "x"},
+                  {"roofline_percent", "roofline", "%", 0},
+                  {"tied", "tied", "", 0},
+                  {"reason", "reason", "", 0, false}});
+}
+
+class TuneVerb {
+public:
+    TuneVerb(const Parsed& parsed)
+        : parsed_(parsed),
+          out_("tune", parsed.common),
+          device_(parsed.common.device()),
+          store_(open_store()),
+          tuner_(registry(), device_, store_),
+          results_(result_table()) {
+        out_.set_device(device_);
+        tune_.problems = problems(parsed);
+        tune_.policies = policies(parsed);
+        tune_.clocks = clocks(parsed, device_, out_);
+        tune_.constraints = constraints(parsed);
+        tune_.seed = parsed.common.seed;
+        tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
+        budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
+        graphs_ = find_graphs(parsed.arguments, read_options(parsed), out_);
+        constants_ = tuner::stored_device_constants(store_, device_.environment);
+    }
+
+    int run() {
+        if (parsed_.flag("dry-run")) return dry_run();
+        out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
+                              store_.path().string()));
+        const std::int64_t run =
+            store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),
+                              device_.environment.device_name});
+        Progress progress(out_, "tune", 0);
+        if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
+        progress_ = &progress;
+        bool complete = true;
+        for (const GraphArgument& argument : graphs_) {
+            complete = tune_graph(argument, run);
+            if (!complete) break;
+        }
+        progress_ = nullptr;
+        store_.end_run(run);
+        out_.set_status("");
+        out_.print(results_);
+        if (complete && unfit_ > 0 && unfit_ == graphs_.size()) return kExitInput;
+        if (complete) return kExitOk;
+        out_.note(fmt::format("stopped; everything measured is in {}; go on with: {}", store_.path().string(),
+                              command_line()));
+        return interrupted() ? kExitInterrupted : kExitIncomplete;
+    }
+
+private:
+    store::Store open_store() {
+        store::OpenOptions options;
+        options.warn = [this](const std::string& text) { out_.warn(text); };
+        const auto path = parsed_.common.database_path();
+        // A plan must not leave a database behind.
+        return store::Store::open(path, store::Mode::read_write_create, options);
+    }
+
+    bool stop() const { return interrupted() || elapsed_s() > budget_s_; }
+    double elapsed_s() const { return progress_ ? progress_->elapsed_s() : 0.0; }
+
+    int dry_run() {
+        Table table = plan_table();
+        double total_s = 0;
+        for (const GraphArgument& argument : graphs_) {
+            InputGraph input = argument.load(out_);
+            tuner::GraphWorkload workload(registry(), device_, std::move(input.graph));
+            GraphRecord record;
+            record.fingerprint = workload.graph().fingerprint();
+            for (const auto& step : tuner_.plan(workload, record, tune_)) {
+                table.add({argument.name, short_problem(step.problem), std::string(to_text(step.policy)),
+                           std::string(to_text(step.clock)), static_cast<std::int64_t>(step.configs),
+                           static_cast<std::int64_t>(step.open), step.estimate_s});
+                total_s += step.estimate_s;
+            }
+        }
+        out_.print(table);
+        out_.note(fmt::format("estimated time: {} (a guess from bytes, not a measurement)", duration_text(total_s)));
+        return kExitOk;
+    }
+
+    // False if it was stopped.
+    bool tune_graph(const GraphArgument& argument, std::int64_t run) {
+        InputGraph input = argument.load(out_);
+        if (input.graph.m() == 0) {
+            ++unfit_;
+            out_.warn(input.name + " has no edges: there is nothing to tune");
+            return true;
+        }
+        InputGraph description = input;
+        description.graph = {};
+        tuner::GraphWorkload workload(registry(), device_, std::move(input.graph));
+        const Features& features = workload.graph().features();
+        GraphRecord record = graph_record(description, workload.graph().fingerprint(), features);
+        record.n_rows = workload.graph().n_rows();
+        record.n_cols = workload.graph().n_cols();
+        record.m = workload.graph().m();
+        out_.note(fmt::format("graph   {}  n {}  m {}  mean degree {:.2f}  max {}  fingerprint {}", record.name,
+                              record.n_rows, record.m, features.degree_mean, features.degree_max,
+                              record.fingerprint.text()));
+        std::int64_t done = 0;
+        std::int64_t total = 0;
+        for (const auto& step : tuner_.plan(workload, record, tune_)) total += static_cast<std::int64_t>(step.open);
+        progress_->set_total(measured_ + total);
+
+        std::string best;
+        tuner::TuneEvents events;
+        events.stop = [this] { return stop(); };
+        events.step_begins = [&](const tuner::TuneStep& step) {
+            problem_text_ = record.name + " " + short_problem(step.problem);
+            best.clear();
+        };
+        events.measured = [&](const Measurement& m, double best_us) {
+            ++done;
+            ++measured_;
+            if (m.status == MeasurementStatus::ok && m.median_us <= best_us) best = m.config.text();
+            if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
+                out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
+            }
+            progress_->update(measured_, fmt::format("{}  best {} {:.1f} us", problem_text_, best, best_us));
+        };
+        events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
+                               const std::vector<Candidate>& candidates) {
+            report(record, workload, step, decision, candidates);
+        };
+        return tuner_.tune(workload, record, tune_, run, events);
+    }
+
+    void report(const GraphRecord& record, tuner::GraphWorkload& workload, const tuner::TuneStep& step,
+                const Decision& decision, const std::vector<Candidate>& candidates) {
+        const Query query = workload.graph().query(step.problem);
+        if (!decision.winner) {
+            out_.warn(record.name + " " + to_text(step.problem) + ": " + decision.reason);
+            return;
+        }
+        const Candidate& winner = candidates[*decision.winner];
+        Cell vs_library;
+        Cell vs_default;
+        double library_us = std::numeric_limits<double>::infinity();
+        for (const Candidate& c : candidates) {
+            const Variant* v = registry().find(c.config.variant);
+            if (!v->library_baseline) continue;
+            library_us = std::min(library_us, c.median_us);
+            if (c.config.params == v->default_params(query)) vs_default = c.median_us / winner.median_us;
+        }
+        if (library_us < 1e300) vs_library = library_us / winner.median_us;
+        Cell fraction;
+        const Features& f = workload.graph().features();
+        const std::int64_t distinct =
+            step.problem.direction == Direction::forward ? f.distinct_cols : f.counts.n_rows - f.empty_rows;
+        const auto roof = tuner::roofline(query, distinct, constants_);
+        if (constants_.copy_gbps > 0) fraction = 100.0 * roof.us() / winner.median_us;
+        results_.add({record.name, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
+                      short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)),
+                      winner.config.text(), winner.median_us, (winner.ci_high_us - winner.ci_low_us) / 2, vs_library,
+                      vs_default, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason});
+    }
+
+    const Parsed& parsed_;
+    Output out_;
+    Device device_;
+    store::Store store_;
+    tuner::Tuner tuner_;
+    Table results_;
+    tuner::TuneOptions tune_;
+    double budget_s_ = 0;
+    std::vector<GraphArgument> graphs_;
+    tuner::DeviceConstants constants_;
+    Progress* progress_ = nullptr;
+    std::string problem_text_;
+    std::int64_t measured_ = 0;
+    std::size_t unfit_ = 0;
+};
+
+}  // namespace
+
+int run_tune(const Args& args) {
+    const Options options = tune_options();
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, SIZE_MAX, "gnntune tune [options] GRAPH...");
+    return TuneVerb(*parsed).run();
+}
+
+}  // namespace gnntune::tools

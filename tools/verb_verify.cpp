@@ -1,0 +1,119 @@
+// gnntune verify: every config of every applicable variant against the oracle, on the graphs that are given.
+#include <algorithm>
+
+#include "core/common/error.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/graphs.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/problems.hpp"
+#include "tools/program.hpp"
+#include "tuner/workload.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+Options verify_options() {
+    Options options("verify",
+                    {"gnntune verify [options] GRAPH...",
+                     "Runs every config of every applicable variant once and compares each element with a "
+                     "double-precision reference. Exit code 5 if any disagrees.",
+                     {"gnntune verify data/cora.mtx.gz", "gnntune verify graph.mtx --op spmm,sddmm --direction both"}});
+    add_problem_options(options, "1,16,33,64");
+    options.group("Search").add_options()("variant", value("LIST"), "only these variants");
+    add_graph_options(options);
+    return options;
+}
+
+struct Tally {
+    std::int64_t configs = 0;
+    std::int64_t wrong = 0;
+    double max_error = 0;
+    double worst_ratio = 0;
+    std::string note;  ///< first failure, or why nothing ran
+};
+
+}  // namespace
+
+int run_verify(const Args& args) {
+    const Options options = verify_options();
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, SIZE_MAX, "gnntune verify [options] GRAPH...");
+    Output out("verify", parsed->common);
+    const Device device = parsed->common.device();
+    out.set_device(device);
+    const auto wanted = problems(*parsed);
+    const auto only = parsed->list("variant");
+    for (const std::string& id : only) {
+        if (!registry().find(id)) throw invalid_argument("--variant: this build has no '" + id + "'; see gnntune list");
+    }
+    Table table({{"graph", "graph", ""},
+                 {"problem", "problem", ""},
+                 {"variant", "variant", ""},
+                 {"configs", "configs", "", 0},
+                 {"wrong", "wrong", "", 0},
+                 {"max_error", "max error", "", 9},
+                 {"worst_ratio", "of tolerance", "", 3},
+                 {"status", "status", ""},
+                 {"note", "note", ""}});
+    std::int64_t failures = 0;
+    std::int64_t executed = 0;
+    for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
+        InputGraph input = argument.load(out);
+        tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
+        graph.graph().features();
+        for (const Problem& problem : wanted) {
+            tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
+            const Query query = graph.graph().query(problem);
+            for (const Variant& v : registry().variants()) {
+                if (v.op != problem.op || v.backend != device.backend) continue;
+                if (!only.empty() && std::find(only.begin(), only.end(), v.id) == only.end()) continue;
+                if (interrupted()) {
+                    out.print(table);
+                    return kExitInterrupted;
+                }
+                Tally tally;
+                const Verdict verdict = registry().applicable(v, query);
+                if (!verdict) {
+                    table.add({input.name,
+                               short_problem(problem),
+                               v.id,
+                               std::int64_t{0},
+                               std::int64_t{0},
+                               {},
+                               {},
+                               std::string("refused"),
+                               verdict.reason},
+                              Style::dim);
+                    continue;
+                }
+                for (const Params& params : v.space(query)) {
+                    const Config config{v.id, params};
+                    ++tally.configs;
+                    try {
+                        const Plan plan(graph.graph(), problem, config, graph.stream());
+                        const auto result = workload.check(plan);
+                        tally.max_error = std::max(tally.max_error, result.max_error);
+                        tally.worst_ratio = std::max(tally.worst_ratio, result.worst_ratio);
+                        if (result.pass()) continue;
+                        if (tally.wrong++ == 0) {
+                            tally.note = config.text() + ": element " + std::to_string(result.worst_at) + " is off";
+                        }
+                    } catch (const Error& e) {
+                        if (tally.wrong++ == 0) tally.note = config.text() + ": " + e.what();
+                    }
+                }
+                executed += tally.configs;
+                failures += tally.wrong;
+                table.add({input.name, short_problem(problem), v.id, tally.configs, tally.wrong, tally.max_error,
+                           tally.worst_ratio, std::string(tally.wrong == 0 ? "ok" : "WRONG"), tally.note},
+                          tally.wrong == 0 ? Style::plain : Style::bad);
+            }
+        }
+    }
+    out.print(table);
+    out.note(std::to_string(executed) + " configs checked, " + std::to_string(failures) + " wrong");
+    return failures == 0 ? kExitOk : kExitVerification;
+}
+
+}  // namespace gnntune::tools
