@@ -1,0 +1,99 @@
+// gnntune db check: is the file sound, and can this build use what stands in it?
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/registry/variant.hpp"
+#include "tools/db.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/program.hpp"
+#include "tools/typical.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+/// Asks the registry about configs. Which params are legal depends on the problem: a config is in order if it is legal
+/// for one of the problems that stand in the database.
+class RegistryCheck {
+public:
+    explicit RegistryCheck(const store::Store& store)
+        : problems_(store.problems()), cpu_(typical_device(Backend::cpu)), cuda_(typical_device(Backend::cuda)) {}
+
+    std::optional<std::string> operator()(const Config& config, std::int32_t version) {
+        const Variant* variant = registry().find(config.variant);
+        if (!variant) {
+            // Without CUDA half of the variants are missing, and nothing is wrong with the file.
+            if (GNNTUNE_WITH_CUDA == 0) {
+                ++unknown_[config.variant];
+                return std::nullopt;
+            }
+            return "this build has no variant of that id";
+        }
+        if (version < variant->version) {
+            return fmt::format("measured with an older version; this build has version {}: tune again",
+                               variant->version);
+        }
+        if (version > variant->version) {
+            return fmt::format("measured with a newer version; this build has version {}: update gnntune",
+                               variant->version);
+        }
+        return invalid_params(*variant, config.params);
+    }
+
+    /// Variants that this build does not have, with the number of their configs.
+    const std::map<std::string, int>& unknown() const { return unknown_; }
+
+private:
+    std::optional<std::string> invalid_params(const Variant& variant, const Params& params) const {
+        std::string reason = "no problem of this op stands in the database";
+        for (const store::ProblemRow& row : problems_) {
+            if (row.problem.op != variant.op) continue;
+            const Query query = typical_query(row.problem, variant.backend == Backend::cpu ? cpu_ : cuda_);
+            const Verdict verdict = variant.valid(query, params);
+            if (verdict) return std::nullopt;
+            reason = verdict.reason;
+        }
+        return reason;
+    }
+
+    std::vector<store::ProblemRow> problems_;
+    Device cpu_;
+    Device cuda_;
+    std::map<std::string, int> unknown_;
+};
+
+}  // namespace
+
+int run_db_check(const Args& args) {
+    constexpr const char* kUsage = "gnntune db check [options]";
+    Options options("db check",
+                    {kUsage,
+                     "Looks for damage, dangling rows, choices without a measurement, and configs that this build "
+                     "does not\nknow, has in another version or refuses. Exit code 6 if there is anything.",
+                     {"gnntune db check", "gnntune db check --db results.db --json"}});
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 0, 0, kUsage);
+
+    Output out("db.check", parsed->common);
+    const store::Store store = open_for_reading(parsed->common, out);
+    RegistryCheck check(store);
+    const std::vector<std::string> problems = store.check(std::ref(check));
+    for (const auto& [id, configs] : check.unknown()) {
+        out.warn(fmt::format("{} ({} config{}): not in this build, which has no CUDA variants; not checked", id,
+                             configs, configs == 1 ? "" : "s"));
+    }
+    if (out.is_table()) {
+        for (const std::string& problem : problems) out.print_text(problem + "\n");
+        out.print_text(problems.empty() ? fmt::format("{}: sound (schema {})\n", store.path().string(), store.schema())
+                                        : fmt::format("{}: {} problem{}\n", store.path().string(), problems.size(),
+                                                      problems.size() == 1 ? "" : "s"));
+    } else {
+        Table table({{"problem", "problem", ""}});
+        for (const std::string& problem : problems) table.add({problem});
+        out.print(table);
+    }
+    return problems.empty() ? kExitOk : kExitDatabase;
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,173 @@
+// gnntune db ls: the tables of the database.
+#include <fmt/format.h>
+
+#include "core/common/error.hpp"
+#include "tools/db.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/suggest.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+Cell text(std::string_view word) {
+    return std::string(word);
+}
+
+template <typename T>
+Cell maybe(const std::optional<T>& value) {
+    return value ? Cell(*value) : Cell();
+}
+
+Table best(const store::Store& store) {
+    Table table({{"graph", "graph", ""},
+                 {"op", "op", ""},
+                 {"k", "k", ""},
+                 {"problem", "problem", "", 0, false},
+                 {"device", "device", ""},
+                 {"policy", "policy", ""},
+                 {"clock", "clock", ""},
+                 {"config", "best config", ""},
+                 {"time_us", "time", "us", 1},
+                 {"cusparse_us", "cuSPARSE", "us", 1},
+                 {"vs_cusparse", "vs cuSPARSE", "x", 2},
+                 {"runner_up", "runner-up", "", 0, false},
+                 {"margin_percent", "margin", "%", 1},
+                 {"deterministic", "deterministic", ""},
+                 {"taken_at", "taken", ""},
+                 {"environment", "environment", "", 0, false}});
+    for (const store::BestRow& r : store.best()) {
+        table.add({r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device, text(to_text(r.policy)),
+                   text(to_text(r.clock)), r.config, r.time_us, maybe(r.cusparse_us), maybe(r.vs_cusparse),
+                   maybe(r.runner_up), maybe(r.margin_percent), r.deterministic, r.taken_at, r.environment});
+    }
+    return table;
+}
+
+Table graphs(const store::Store& store) {
+    Table table({{"graph", "graph", ""},
+                 {"n_rows", "rows", ""},
+                 {"n_cols", "columns", ""},
+                 {"m", "edges", ""},
+                 {"measurements", "measurements", ""},
+                 {"fingerprint", "fingerprint", ""},
+                 {"other_names", "other names", ""},
+                 {"source", "source", ""}});
+    for (const store::GraphRow& r : store.graphs()) {
+        table.add({r.record.name, r.record.n_rows, r.record.n_cols, r.record.m, r.measurements,
+                   r.record.fingerprint.text(), joined(r.other_names), r.record.source});
+    }
+    return table;
+}
+
+Table problems(const store::Store& store) {
+    Table table({{"id", "id", ""},
+                 {"problem", "problem", ""},
+                 {"op", "op", ""},
+                 {"k", "k", ""},
+                 {"heads", "heads", ""},
+                 {"dtype", "type", ""},
+                 {"reduce", "reduce", ""},
+                 {"weighted", "weighted", ""},
+                 {"direction", "direction", ""}});
+    for (const store::ProblemRow& r : store.problems()) {
+        const Problem& p = r.problem;
+        table.add({r.id, to_text(p), text(to_text(p.op)), std::int64_t{p.k}, std::int64_t{p.heads},
+                   text(to_text(p.dtype)), text(to_text(p.reduce)), p.weighted, text(to_text(p.direction))});
+    }
+    return table;
+}
+
+Table runs(const store::Store& store) {
+    Table table({{"run", "run", ""},
+                 {"started_at", "started", ""},
+                 {"ended_at", "ended", ""},
+                 {"measurements", "measurements", ""},
+                 {"ok", "ok", ""},
+                 {"seed", "seed", "", 0, false},
+                 {"tool_version", "version", ""},
+                 {"git_commit", "commit", ""},
+                 {"host", "host", "", 0, false},
+                 {"command", "command", ""}});
+    for (const store::RunRow& r : store.runs()) {
+        table.add({r.id, r.started_at, maybe(r.ended_at), r.measurements, r.ok, r.info.seed, r.info.tool_version,
+                   r.info.git_commit, r.info.host, r.info.command});
+    }
+    return table;
+}
+
+Table choices(const store::Store& store) {
+    Table table({{"graph", "graph", ""},
+                 {"problem", "problem", ""},
+                 {"device", "device", ""},
+                 {"policy", "policy", ""},
+                 {"clock", "clock", ""},
+                 {"config", "config", ""},
+                 {"variant_version", "version", ""},
+                 {"expected_us", "expected", "us", 1},
+                 {"source", "source", ""},
+                 {"reason", "reason", ""},
+                 {"run", "run", ""},
+                 {"decided_at", "decided", ""}});
+    for (const store::ChoiceRow& r : store.choices()) {
+        table.add({r.graph_name, to_text(r.problem), r.environment.device_name, text(to_text(r.policy)),
+                   text(to_text(r.clock)), r.choice.config.text(), std::int64_t{r.choice.variant_version},
+                   r.choice.expected_us, r.choice.source, r.choice.reason, r.run, r.decided_at});
+    }
+    return table;
+}
+
+Table environments(const store::Store& store) {
+    Table table({{"id", "id", ""},
+                 {"backend", "backend", ""},
+                 {"device", "device", ""},
+                 {"compute_capability", "capability", ""},
+                 {"multiprocessors", "multiprocessors", ""},
+                 {"memory_bytes", "memory", "bytes"},
+                 {"l2_bytes", "L2", "bytes"},
+                 {"driver", "driver", ""},
+                 {"cuda_runtime", "CUDA", ""},
+                 {"libraries", "libraries", ""}});
+    for (const store::EnvironmentRow& r : store.environments()) {
+        const Environment& e = r.environment;
+        table.add({r.id, text(to_text(e.backend)), e.device_name, e.compute_capability, std::int64_t{e.multiprocessors},
+                   e.memory_bytes, e.l2_bytes, e.driver, e.cuda_runtime, e.libraries});
+    }
+    return table;
+}
+
+struct Listing {
+    const char* name;
+    Table (*make)(const store::Store& store);
+};
+constexpr Listing kListings[] = {{"best", best}, {"graphs", graphs},   {"problems", problems},
+                                 {"runs", runs}, {"choices", choices}, {"environments", environments}};
+
+}  // namespace
+
+int run_db_ls(const Args& args) {
+    constexpr const char* kUsage = "gnntune db ls [options] [best|graphs|problems|runs|choices|environments]";
+    Options options("db ls",
+                    {kUsage,
+                     "Lists the database: for every graph, problem, device, policy and clock the fastest exact "
+                     "config (the\ndefault), or one of its tables.",
+                     {"gnntune db ls", "gnntune db ls graphs", "gnntune db ls runs --json"}});
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 0, 1, kUsage);
+    const std::string what = parsed->arguments.empty() ? "best" : parsed->arguments.front();
+    std::vector<std::string> names;
+    for (const Listing& listing : kListings) {
+        names.emplace_back(listing.name);
+        if (what != listing.name) continue;
+        Output out("db.ls", parsed->common);
+        const store::Store store = open_for_reading(parsed->common, out);
+        const Table table = listing.make(store);
+        out.print(table);
+        if (table.rows() == 0) out.note(fmt::format("{}: nothing there yet", store.path().string()));
+        return kExitOk;
+    }
+    throw invalid_argument(
+        fmt::format("expected one of {}, not '{}'{}", joined(names), what, did_you_mean(what, names)));
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,201 @@
+// gnntune db show: everything that was measured on one graph.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/common/error.hpp"
+#include "core/graph/fingerprint.hpp"
+#include "tools/db.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/graphs.hpp"
+#include "tools/suggest.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+/// Problems that --op and --dim leave over.
+struct Filter {
+    std::vector<Op> ops;
+    std::vector<std::int64_t> dims;
+
+    bool wants(Op op, std::int64_t k) const {
+        return (ops.empty() || std::find(ops.begin(), ops.end(), op) != ops.end()) &&
+               (dims.empty() || std::find(dims.begin(), dims.end(), k) != dims.end());
+    }
+};
+
+/// By name or fingerprint in the database, else by the fingerprint of a graph that is read now.
+store::GraphRow find_row(const store::Store& store, const std::string& argument, const Parsed& parsed, Output& out) {
+    std::vector<store::GraphRow> rows = store.find_graphs(argument);
+    if (rows.empty() && (std::filesystem::exists(argument) || argument.starts_with("standin/"))) {
+        const InputGraph input = find_graph(argument, read_options(parsed), out).load(out);
+        rows = store.find_graphs(fingerprint(input.graph.view()).text());
+    }
+    if (rows.size() == 1) return std::move(rows.front());
+    if (rows.empty()) {
+        std::vector<std::string> names;
+        for (const store::GraphRow& row : store.graphs()) names.push_back(row.record.name);
+        throw input_error(
+            fmt::format("{}: nothing was measured on a graph of this name, fingerprint or content{} "
+                        "(gnntune db ls graphs)",
+                        argument, did_you_mean(argument, names)));
+    }
+    std::vector<std::string> fingerprints;
+    for (const store::GraphRow& row : rows) fingerprints.push_back(row.record.fingerprint.text());
+    throw input_error(fmt::format("{}: {} graphs have this name; use a fingerprint instead: {}", argument, rows.size(),
+                                  joined(fingerprints)));
+}
+
+Table best_rows(const store::Store& store, const std::string& graph, const Filter& filter) {
+    Table table({{"problem", "problem", ""},
+                 {"device", "device", ""},
+                 {"policy", "policy", ""},
+                 {"clock", "clock", ""},
+                 {"config", "best config", ""},
+                 {"time_us", "time", "us", 1},
+                 {"vs_cusparse", "vs cuSPARSE", "x", 2},
+                 {"runner_up", "runner-up", ""},
+                 {"margin_percent", "margin", "%", 1}});
+    for (const store::BestRow& r : store.best()) {
+        if (r.graph != graph || !filter.wants(r.op, r.k)) continue;
+        table.add({r.problem, r.device, std::string(to_text(r.policy)), std::string(to_text(r.clock)), r.config,
+                   r.time_us, r.vs_cusparse ? Cell(*r.vs_cusparse) : Cell(), r.runner_up ? Cell(*r.runner_up) : Cell(),
+                   r.margin_percent ? Cell(*r.margin_percent) : Cell()});
+    }
+    return table;
+}
+
+Style style_of(MeasurementStatus status) {
+    if (status == MeasurementStatus::ok) return Style::plain;
+    return status == MeasurementStatus::wrong || status == MeasurementStatus::failed ? Style::bad : Style::dim;
+}
+
+void add_row(Table& table, const Environment& environment, const Problem& problem,
+             const store::StoredMeasurement& row) {
+    const Measurement& m = row.measurement;
+    const bool timed = m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned;
+    const auto time = [timed](double us) { return timed ? Cell(us) : Cell(); };
+    table.add({to_text(problem),
+               environment.device_name,
+               std::string(to_text(m.policy)),
+               std::string(to_text(m.clock)),
+               m.config.text(),
+               std::int64_t{m.variant_version},
+               std::string(to_text(m.status)),
+               std::string(m.approximate ? "approximate" : "exact"),
+               time(m.median_us),
+               time(m.q1_us),
+               time(m.q3_us),
+               time(m.min_us),
+               timed ? Cell(m.samples) : Cell(),
+               m.prepare_us,
+               m.format_bytes,
+               m.workspace_bytes,
+               m.max_error,
+               m.deterministic,
+               row.run,
+               m.taken_at,
+               m.reason},
+              style_of(m.status));
+}
+
+Table all_measurements(const store::Store& store, std::int64_t graph, const Filter& filter) {
+    Table table({{"problem", "problem", ""},
+                 {"device", "device", "", 0, false},
+                 {"policy", "policy", ""},
+                 {"clock", "clock", ""},
+                 {"config", "config", ""},
+                 {"variant_version", "version", ""},
+                 {"status", "status", ""},
+                 {"answer", "answer", ""},
+                 {"median_us", "median", "us", 1},
+                 {"q1_us", "q1", "us", 1},
+                 {"q3_us", "q3", "us", 1},
+                 {"min_us", "min", "us", 1, false},
+                 {"samples", "samples", ""},
+                 {"prepare_us", "prepare", "us", 0},
+                 {"format_bytes", "formats", "bytes"},
+                 {"workspace_bytes", "workspace", "bytes"},
+                 {"max_error", "max error", "", 9, false},
+                 {"deterministic", "deterministic", "", 0, false},
+                 {"run", "run", ""},
+                 {"taken_at", "taken", ""},
+                 {"reason", "reason", ""}});
+    for (const store::EnvironmentRow& environment : store.environments()) {
+        for (const store::ProblemRow& problem : store.problems()) {
+            if (!filter.wants(problem.problem.op, problem.problem.k)) continue;
+            auto rows = store.stored_measurements({graph, environment.id, problem.id});
+            // Timed ones first, fastest first; the others in the order they were taken.
+            std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+                const auto rank = [](const Measurement& m) {
+                    return m.status == MeasurementStatus::ok ? 0 : m.status == MeasurementStatus::abandoned ? 1 : 2;
+                };
+                const int rank_a = rank(a.measurement);
+                const int rank_b = rank(b.measurement);
+                if (rank_a != rank_b) return rank_a < rank_b;
+                return rank_a < 2 && a.measurement.median_us < b.measurement.median_us;
+            });
+            for (const auto& row : rows) add_row(table, environment.environment, problem.problem, row);
+        }
+    }
+    return table;
+}
+
+}  // namespace
+
+int run_db_show(const Args& args) {
+    constexpr const char* kUsage = "gnntune db show [options] GRAPH";
+    Options options("db show",
+                    {kUsage,
+                     "Shows the best configs and all measurements of a graph: a name or the start of a "
+                     "fingerprint in the\ndatabase, or a graph file, which is then read and looked up by its "
+                     "content.",
+                     {"gnntune db show cora", "gnntune db show 6f1c09 --op spmm --dim 64,256",
+                      "gnntune db show data/cora.mtx.gz --csv > cora.csv"}});
+    // clang-format off
+    options.group("Choice").add_options()
+        ("op", value("OP,..."), "these ops only")
+        ("dim", value("K,..."), "these feature dimensions only");
+    // clang-format on
+    add_graph_options(options);
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, 1, kUsage);
+    const Filter filter{parsed->ops("op"), parsed->integers("dim", 1, INT32_MAX)};
+
+    Output out("db.show", parsed->common);
+    const store::Store store = open_for_reading(parsed->common, out);
+    const store::GraphRow graph = find_row(store, parsed->arguments.front(), *parsed, out);
+    const Table best = best_rows(store, graph.record.name, filter);
+    const Table measurements = all_measurements(store, graph.id, filter);
+    switch (out.format()) {
+        case OutputFormat::table:
+            out.print_text(fmt::format("{}  {} rows, {} columns, {} edges  {}\n\n", graph.record.name,
+                                       graph.record.n_rows, graph.record.n_cols, graph.record.m,
+                                       graph.record.fingerprint.text()));
+            out.print(best);
+            out.print_text("\n");
+            out.print(measurements);
+            break;
+        case OutputFormat::csv:
+            out.print(measurements);
+            break;
+        case OutputFormat::json: {
+            Json data;
+            data["graph"] = graph.record.name;
+            data["fingerprint"] = graph.record.fingerprint.text();
+            data["n_rows"] = graph.record.n_rows;
+            data["n_cols"] = graph.record.n_cols;
+            data["m"] = graph.record.m;
+            data["source"] = graph.record.source;
+            data["best"] = best.json();
+            data["measurements"] = measurements.json();
+            out.print_json(Json::array({data}));
+            break;
+        }
+    }
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools

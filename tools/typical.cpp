@@ -1,0 +1,29 @@
+#include "tools/typical.hpp"
+
+namespace gnntune::tools {
+
+Device typical_device(Backend backend) {
+    if (backend == Backend::cpu) return cpu_device();
+    if (cuda_device_count() > 0) return cuda_device(0);
+    Device device;
+    device.backend = Backend::cuda;
+    device.compute_capability = 90;
+    device.multiprocessors = 132;
+    device.l2_bytes = std::int64_t{50} << 20;
+    device.shared_memory_per_block = std::int64_t{227} << 10;
+    device.environment.backend = Backend::cuda;
+    device.environment.compute_capability = "9.0";
+    return device;
+}
+
+Query typical_query(const Problem& problem, const Device& device) {
+    Query query;
+    query.problem = problem;
+    query.n_rows = 100'000;
+    query.n_cols = 100'000;
+    query.m = 1'000'000;
+    query.device = &device;
+    return query;
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,62 @@
+// gnntune db: its parts live in tools/db_*.cpp.
+#include <fmt/format.h>
+
+#include <array>
+#include <iostream>
+
+#include "core/common/error.hpp"
+#include "tools/db.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/suggest.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+constexpr std::array kParts{
+    Verb{"ls", "the best config of every problem; or graphs, problems, runs, choices, environments", run_db_ls},
+    Verb{"show", "everything measured on one graph", run_db_show},
+    Verb{"check", "look for damage and for rows that this build cannot use", run_db_check},
+    Verb{"export", "measurements or the best table as a CSV file", run_db_export},
+};
+
+void print_overview(std::ostream& out) {
+    out << "usage: gnntune db PART [options] [arguments]\n\n"
+           "Looks into the database. It is a SQLite file with a view for people:\n"
+           "sqlite3 FILE 'select * from best'.\n\n"
+           "Examples:\n"
+           "  gnntune db ls\n"
+           "  gnntune db show cora --op spmm --dim 64\n"
+           "  gnntune db export --csv measurements.csv\n\n"
+           "Parts:\n";
+    for (const Verb& part : kParts) out << fmt::format("  {:<10}{}\n", part.name, part.summary);
+    out << "\n`gnntune help db PART` says more.\n";
+}
+
+}  // namespace
+
+int run_db(const Args& args) {
+    if (args.empty()) {
+        print_overview(std::cerr);
+        return kExitUsage;
+    }
+    const std::string& name = args.front();
+    if (name == "--help" || name == "-h") {
+        print_overview(std::cout);
+        return kExitOk;
+    }
+    std::vector<std::string> names;
+    for (const Verb& part : kParts) {
+        if (name == part.name) return part.run(Args(args.begin() + 1, args.end()));
+        names.emplace_back(part.name);
+    }
+    throw invalid_argument(fmt::format("expected one of {} behind `gnntune db`, not '{}'{}", joined(names), name,
+                                       did_you_mean(name, names)));
+}
+
+store::Store open_for_reading(const CommonOptions& common, Output& out) {
+    store::OpenOptions options;
+    options.warn = [&out](const std::string& sentence) { out.warn(sentence); };
+    return store::Store::open(common.database_path(), store::Mode::read_only, options);
+}
+
+}  // namespace gnntune::tools

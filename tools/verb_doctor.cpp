@@ -1,0 +1,75 @@
+// gnntune doctor: is everything here that gnntune needs, a sentence for each thing looked at.
+#include "tools/doctor.hpp"
+
+#include "tools/exit_code.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+const char* word(Finding::State state) {
+    switch (state) {
+        case Finding::State::good:
+            return "ok";
+        case Finding::State::note:
+            return "note";
+        case Finding::State::problem:
+            return "problem";
+    }
+    return "?";
+}
+
+Style style_of(Finding::State state) {
+    switch (state) {
+        case Finding::State::good:
+            return Style::plain;
+        case Finding::State::note:
+            return Style::caution;
+        case Finding::State::problem:
+            return Style::bad;
+    }
+    return Style::plain;
+}
+
+}  // namespace
+
+int run_doctor(const Args& args) {
+    constexpr const char* kUsage = "gnntune doctor [options]";
+    Options options("doctor",
+                    {kUsage,
+                     "Checks this build, the processors, the CUDA driver, the rights to profile, the database and "
+                     "the disk.\nExit code 4 if --device names a device that is not there, 6 if the database "
+                     "cannot be used.",
+                     {"gnntune doctor", "gnntune doctor --device cuda", "gnntune doctor --json"}});
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 0, 0, kUsage);
+
+    Output out("doctor", parsed->common);
+    std::vector<Finding> findings = look_at_build();
+    const auto append = [&findings](std::vector<Finding> more) {
+        findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    append(look_at_host());
+    append(look_at_cuda());
+    std::vector<Finding> database = look_at_database(parsed->common);
+    bool database_usable = true;
+    for (const Finding& finding : database) {
+        database_usable = database_usable && finding.state != Finding::State::problem;
+    }
+    append(std::move(database));
+
+    Table table({{"state", "state", ""}, {"subject", "subject", ""}, {"finding", "finding", ""}});
+    for (const Finding& f : findings) table.add({std::string(word(f.state)), f.subject, f.sentence}, style_of(f.state));
+    // Asked for by name, a device that is missing is an error, but the findings say why: they come first.
+    std::exception_ptr no_device;
+    try {
+        out.set_device(parsed->common.device());
+    } catch (...) {
+        no_device = std::current_exception();
+    }
+    out.print(table);
+    if (no_device) std::rethrow_exception(no_device);
+    return database_usable ? kExitOk : kExitDatabase;
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,186 @@
+// gnntune info: what a graph looks like to the tuner.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/graph/fingerprint.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/feature_list.hpp"
+#include "tools/graphs.hpp"
+#include "tools/parse.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+constexpr std::array<std::int64_t, 5> kWidths{16, 32, 64, 128, 256};
+constexpr std::int64_t kDefaultL2Bytes = std::int64_t{50} << 20;  // of an H100
+
+struct L2 {
+    std::int64_t bytes = kDefaultL2Bytes;
+    std::string origin = "an H100's; --l2-bytes sets another";
+};
+
+struct Description {
+    InputGraph input;  ///< without its arrays once everything is counted
+    bool weighted = false;
+    Fingerprint fingerprint;
+    Features features;
+};
+
+Description describe(const GraphArgument& argument, Output& out) {
+    Description d;
+    d.input = argument.load(out);
+    d.weighted = d.input.graph.weighted();
+    d.fingerprint = fingerprint(d.input.graph.view());
+    d.features = features_of(d.input.graph.view());
+    d.input.graph = {};
+    return d;
+}
+
+double hit_rate(const Description& d, std::int64_t k, const L2& l2) {
+    return expected_l2_hit_rate(d.features.counts, k * static_cast<std::int64_t>(sizeof(float)), l2.bytes);
+}
+
+/// --l2-bytes, else the last-level cache of the device that was asked for or of the GPU that is here, else an H100's.
+L2 choose_l2(const Parsed& parsed, Output& out) {
+    if (const auto bytes = parsed.bytes("l2-bytes")) return {*bytes, "--l2-bytes"};
+    if (parsed.common.device_text.empty() && cuda_device_count() == 0) return {};
+    const Device device = parsed.common.device();
+    out.set_device(device);
+    return {device.l2_bytes, device.environment.device_name};
+}
+
+std::string bin_text(const DegreeBin& bin) {
+    return bin.first == bin.last ? std::to_string(bin.first) : fmt::format("{}-{}", bin.first, bin.last);
+}
+
+std::string histogram_text(const Features& features, bool color) {
+    constexpr double kBarWidth = 40;
+    const std::vector<DegreeBin> bins = degree_bins(features.counts.row_degrees);
+    std::int64_t most = 1;
+    for (const DegreeBin& bin : bins) most = std::max(most, bin.count);
+    Table table({{"degree", "row degree", "", 0}, {"rows", "rows", "", 0}, {"edges", "edges", "", 0}, {"bar", "", ""}});
+    for (const DegreeBin& bin : bins) {
+        // A bin with rows has at least one mark.
+        const auto length = static_cast<std::size_t>(std::max(
+            kBarWidth * static_cast<double>(bin.count) / static_cast<double>(most), bin.count > 0 ? 1.0 : 0.0));
+        table.add({bin_text(bin), bin.count, bin.edges, std::string(length, '#')});
+    }
+    return table.text(color);
+}
+
+std::string number_text(const Cell& cell) {
+    if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *real);
+    return std::to_string(std::get<std::int64_t>(cell));
+}
+
+void print_text(const Description& d, const L2& l2, Output& out) {
+    std::string text;
+    const auto line = [&text](std::string_view key, std::string_view value) {
+        text += fmt::format("{:<13}{}\n", key, value);
+    };
+    line("graph", d.input.name);
+    line("source", d.input.source);
+    line("format", d.input.format);
+    line("fix-ups", d.input.fix_ups.empty() ? "none" : d.input.fix_ups);
+    line("weighted", d.weighted ? "yes" : "no");
+    line("fingerprint", d.fingerprint.text());
+    out.print_text(text + "\n");
+
+    Table features({{"feature", "feature", ""}, {"value", "value", ""}, {"unit", "unit", ""}, {"help", "meaning", ""}});
+    for (const NamedFeature& f : list_features(d.features))
+        features.add({f.name, number_text(f.value), f.unit, f.help});
+    out.print_text(features.text(out.color()) + "\n");
+    out.print_text(histogram_text(d.features, out.color()) + "\n");
+
+    Table rates({{"k", "k", "", 0}, {"row_bytes", "row", "bytes", 0}, {"rate", "estimated L2 hit rate", "%", 1}});
+    for (const std::int64_t k : kWidths) rates.add({k, k * 4, 100 * hit_rate(d, k, l2)});
+    out.print_text(rates.text(out.color()));
+    out.print_text(
+        fmt::format("L2 of {} ({}), rows of f32 features gathered whole\n", bytes_text(l2.bytes), l2.origin));
+}
+
+Json json_of(const Description& d, const L2& l2) {
+    Json json;
+    json["name"] = d.input.name;
+    json["source"] = d.input.source;
+    json["format"] = d.input.format;
+    json["fix_ups"] = d.input.fix_ups;
+    json["weighted"] = d.weighted;
+    json["fingerprint"] = d.fingerprint.text();
+    for (const NamedFeature& f : list_features(d.features)) {
+        if (const auto* real = std::get_if<double>(&f.value))
+            json[f.name] = *real;
+        else
+            json[f.name] = std::get<std::int64_t>(f.value);
+    }
+    Json& histogram = json["degree_histogram"] = Json::array();
+    for (const DegreeBin& bin : degree_bins(d.features.counts.row_degrees)) {
+        histogram.push_back({{"first", bin.first}, {"last", bin.last}, {"rows", bin.count}, {"edges", bin.edges}});
+    }
+    json["l2_bytes"] = l2.bytes;
+    Json& rates = json["l2_hit_rate"] = Json::array();
+    for (const std::int64_t k : kWidths) {
+        rates.push_back({{"k", k}, {"row_bytes", k * 4}, {"hit_rate", hit_rate(d, k, l2)}});
+    }
+    return json;
+}
+
+/// One row for each graph; the histogram is left to JSON.
+void print_csv(const std::vector<Description>& descriptions, const L2& l2, Output& out) {
+    std::vector<Column> columns;
+    for (const char* key : {"name", "source", "format", "fix_ups", "weighted", "fingerprint"}) {
+        columns.push_back({key, key, ""});
+    }
+    for (const NamedFeature& f : list_features({})) columns.push_back({f.name, f.name, f.unit});
+    columns.push_back({"l2_bytes", "L2", "bytes"});
+    for (const std::int64_t k : kWidths) columns.push_back({fmt::format("l2_hit_rate_k{}", k), "", ""});
+    Table table(std::move(columns));
+    for (const Description& d : descriptions) {
+        std::vector<Cell> cells{d.input.name,    d.input.source, d.input.format,
+                                d.input.fix_ups, d.weighted,     d.fingerprint.text()};
+        for (const NamedFeature& f : list_features(d.features)) cells.push_back(f.value);
+        cells.emplace_back(l2.bytes);
+        for (const std::int64_t k : kWidths) cells.emplace_back(hit_rate(d, k, l2));
+        table.add(std::move(cells));
+    }
+    out.print(table);
+}
+
+}  // namespace
+
+int run_info(const Args& args) {
+    constexpr const char* kUsage = "gnntune info [options] GRAPH...";
+    Options options("info",
+                    {kUsage,
+                     "Describes graphs: sizes, degrees, every feature the tuner knows, the fingerprint, what was "
+                     "changed\nwhile reading, and the hit rate in L2 to expect when rows of features are gathered.",
+                     {"gnntune info data/cora.mtx.gz", "gnntune info --json datasets/ > graphs.json",
+                      "gnntune info standin/ogbn-arxiv --l2-bytes 60MiB"}});
+    options.group("Description")
+        .add_options()("l2-bytes", value("SIZE"), "size of the L2 cache (default: the device's, else 50MiB)");
+    add_graph_options(options);
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, SIZE_MAX, kUsage);
+
+    Output out("info", parsed->common);
+    const L2 l2 = choose_l2(*parsed, out);
+    std::vector<Description> descriptions;
+    for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
+        descriptions.push_back(describe(argument, out));
+        if (!out.is_table()) continue;
+        if (descriptions.size() > 1) out.print_text("\n");
+        print_text(descriptions.back(), l2, out);
+    }
+    if (out.format() == OutputFormat::csv) print_csv(descriptions, l2, out);
+    if (out.format() == OutputFormat::json) {
+        Json data = Json::array();
+        for (const Description& d : descriptions) data.push_back(json_of(d, l2));
+        out.print_json(data);
+    }
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,220 @@
+// gnntune list: what this build has.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/common/error.hpp"
+#include "core/generate/generate.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/output.hpp"
+#include "tools/program.hpp"
+#include "tools/suggest.hpp"
+#include "tools/typical.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+/// Widths that together bring out every value of a param: powers of two, an odd one, an even one.
+constexpr std::array<std::int32_t, 7> kWidths{1, 16, 33, 50, 64, 128, 256};
+constexpr std::int32_t kTypicalWidth = 64;
+
+std::string_view meaning(Op op) {
+    switch (op) {
+        case Op::spmm:
+            return "Y = A X: sum of the neighbours' features";
+        case Op::sddmm:
+            return "a score for every edge: inner product of its two vertices' features";
+        case Op::spmm_grad:
+            return "gradients of spmm with respect to X and the edge weights";
+        case Op::edge_softmax:
+            return "softmax over the edges of each row";
+        case Op::gat:
+            return "graph attention layer, forward";
+        case Op::gat_grad:
+            return "graph attention layer, backward";
+        case Op::agnn:
+            return "attention by cosine similarity, forward";
+        case Op::agnn_grad:
+            return "attention by cosine similarity, backward";
+        case Op::gcn_norm:
+            return "symmetric normalisation of the edge weights";
+        case Op::coo_to_csr:
+            return "conversion of an edge list into rows";
+        case Op::csr_to_csc:
+            return "conversion of rows into columns (transposition)";
+        case Op::sgt:
+            return "sparse graph translation: tiles for tensor cores";
+    }
+    return "";
+}
+
+/// The typical problem of that width that the variant can do; nothing if it can do none.
+std::optional<Query> possible_query(const Variant& variant, std::int32_t k, const Device& device) {
+    for (const bool weighted : {true, false}) {
+        for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
+            Problem problem;
+            problem.op = variant.op;
+            problem.k = k;
+            problem.weighted = weighted;
+            problem.reduce = reduce;
+            const Query query = typical_query(problem, device);
+            if (variant.applicable(query)) return query;
+        }
+    }
+    return std::nullopt;
+}
+
+/// "lanes=1|2|4 vec=1|2": every value that occurs, in the order of first appearance; numbers ascending.
+std::string params_text(const Variant& variant, const Device& device) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> found;
+    for (const std::int32_t k : kWidths) {
+        const auto query = possible_query(variant, k, device);
+        if (!query) continue;
+        for (const Params& params : variant.space(*query)) {
+            for (const auto& [name, value] : params.values()) {
+                auto place = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == name; });
+                if (place == found.end()) place = found.insert(found.end(), {name, {}});
+                auto& values = place->second;
+                if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+            }
+        }
+    }
+    std::vector<std::string> words;
+    for (auto& [name, values] : found) {
+        const auto is_number = [](const std::string& v) { return v.find_first_not_of("0123456789") == v.npos; };
+        if (std::all_of(values.begin(), values.end(), is_number)) {
+            std::sort(values.begin(), values.end(),
+                      [](const auto& a, const auto& b) { return std::pair(a.size(), a) < std::pair(b.size(), b); });
+        }
+        words.push_back(name + "=" + joined(values, "|"));
+    }
+    return joined(words, " ");
+}
+
+Table variants(const Parsed& parsed) {
+    const std::vector<Op> ops = parsed.ops("op");
+    Table table({{"id", "variant", ""},
+                 {"op", "op", ""},
+                 {"backend", "backend", ""},
+                 {"version", "version", ""},
+                 {"precision", "precision", ""},
+                 {"answer", "answer", ""},
+                 {"deterministic", "deterministic", ""},
+                 {"configs", fmt::format("configs (k={})", kTypicalWidth), ""},
+                 {"default_params", "default params", "", 0, false},
+                 {"params", "params", ""},
+                 {"summary", "summary", ""}});
+    for (const Variant& v : registry().variants()) {
+        if (!ops.empty() && std::find(ops.begin(), ops.end(), v.op) == ops.end()) continue;
+        const Device device = typical_device(v.backend);
+        std::vector<Cell> cells{std::string(v.id),
+                                std::string(to_text(v.op)),
+                                std::string(to_text(v.backend)),
+                                std::int64_t{v.version},
+                                std::string(to_text(v.precision)),
+                                std::string(v.approximate ? "approximate" : "exact")};
+        if (const auto query = possible_query(v, kTypicalWidth, device)) {
+            const Params defaults = v.default_params(*query);
+            cells.emplace_back(v.deterministic(defaults));
+            cells.emplace_back(static_cast<std::int64_t>(v.space(*query).size()));
+            cells.emplace_back(defaults.text());
+        } else {
+            cells.insert(cells.end(), 3, Cell());
+        }
+        cells.emplace_back(params_text(v, device));
+        cells.emplace_back(std::string(v.summary));
+        table.add(std::move(cells));
+    }
+    return table;
+}
+
+Table ops() {
+    Table table({{"op", "op", ""},
+                 {"cpu_variants", "cpu variants", ""},
+                 {"cuda_variants", "cuda variants", ""},
+                 {"meaning", "meaning", ""}});
+    for (const std::string& name : op_names()) {
+        const Op op = parse_op(name).value();
+        std::int64_t counts[2] = {0, 0};
+        for (const Variant& v : registry().variants()) counts[v.backend == Backend::cuda] += v.op == op;
+        table.add({name, counts[0], counts[1], std::string(meaning(op))});
+    }
+    return table;
+}
+
+Table formats() {
+    Table table({{"format", "format", ""},
+                 {"suffixes", "suffixes", ""},
+                 {"written", "written", ""},
+                 {"entry", "an entry a b means", ""},
+                 {"description", "description", ""}});
+    const auto add = [&table](const char* name, const char* suffixes, bool written, const char* entry,
+                              const char* description) {
+        table.add({std::string(name), std::string(suffixes), written, std::string(entry), std::string(description)});
+    };
+    add("mtx", ".mtx", true, "row a, column b", "Matrix Market coordinate");
+    add("edges", ".txt .el .edges .tsv .csv", true, "row b, column a", "edge list: source target [weight]");
+    add("npz", ".npz", true, "by its arrays", "NumPy: scipy CSR/CSC/COO, edge_index, edges, src and dst arrays");
+    add("tu", "_A.txt", false, "row b, column a", "TU data set: a folder with <name>_A.txt");
+    add("metis", ".graph .metis", true, "both", "METIS adjacency, undirected");
+    add("gnng", ".gnng", true, "row a, column b", "gnntune's own: CSR arrays, read at disk speed");
+    return table;
+}
+
+Table generators() {
+    Table table(
+        {{"kind", "kind", ""}, {"parameter", "parameter", ""}, {"default", "default", ""}, {"help", "meaning", ""}});
+    for (const auto& kind : generate::generator_kinds()) {
+        table.add({kind.name, {}, {}, kind.help}, Style::bold);
+        for (const auto& p : kind.parameters) table.add({kind.name, p.name, p.default_value, p.help});
+    }
+    return table;
+}
+
+Table standins() {
+    Table table({{"name", "name", ""}, {"recipe", "recipe", ""}, {"source", "source of the figures", ""}});
+    for (const std::string& name : generate::standin_names()) {
+        const generate::Recipe recipe = generate::standin(name);
+        table.add({recipe.name, generate::text(recipe), recipe.source});
+    }
+    return table;
+}
+
+}  // namespace
+
+int run_list(const Args& args) {
+    constexpr const char* kUsage = "gnntune list [options] [variants|ops|formats|generators|standins]";
+    Options options("list",
+                    {kUsage,
+                     "Lists what this build has: variants (the default), ops, formats of graph files, generators "
+                     "and\nstand-ins. Params are shown with every value they may take; which of them are legal "
+                     "depends on the problem.",
+                     {"gnntune list", "gnntune list --op spmm --json", "gnntune list standins"}});
+    options.group("Choice").add_options()("op", value("OP,..."), "variants of these ops only");
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 0, 1, kUsage);
+    const std::string what = parsed->arguments.empty() ? "variants" : parsed->arguments.front();
+    if (parsed->given("op") && what != "variants") throw invalid_argument("--op applies to gnntune list variants only");
+
+    Output out("list", parsed->common);
+    if (what == "variants") {
+        out.print(variants(*parsed));
+    } else if (what == "ops") {
+        out.print(ops());
+    } else if (what == "formats") {
+        out.print(formats());
+    } else if (what == "generators") {
+        out.print(generators());
+    } else if (what == "standins") {
+        out.print(standins());
+    } else {
+        throw invalid_argument(
+            fmt::format("there is no list of '{}'{}", what,
+                        did_you_mean(what, {"variants", "ops", "formats", "generators", "standins"})));
+    }
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools
