@@ -1,0 +1,18 @@
+# Installs the build into an empty PREFIX and checks that what an application needs is there, and nothing private.
+file(REMOVE_RECURSE "${PREFIX}")
+execute_process(COMMAND ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${PREFIX}" COMMAND_ERROR_IS_FATAL ANY)
+foreach(file include/gnntune/gnntune.h include/gnntune/gnntune.hpp ${LIBDIR}/libgnntune.so ${LIBDIR}/libgnntune.so.0
+             ${LIBDIR}/cmake/gnntune/gnntuneConfig.cmake ${LIBDIR}/pkgconfig/gnntune.pc share/doc/gnntune/LICENSE)
+    if(NOT EXISTS "${PREFIX}/${file}")
+        message(FATAL_ERROR "${file} was not installed")
+    endif()
+endforeach()
+file(GLOB_RECURSE headers RELATIVE "${PREFIX}" "${PREFIX}/include/*")
+list(LENGTH headers count)
+if(NOT count EQUAL 2)
+    message(FATAL_ERROR "expected the two public headers, found ${headers}")
+endif()
+file(GLOB_RECURSE archives "${PREFIX}/*.a")
+if(archives)
+    message(FATAL_ERROR "static libraries are no part of the package: ${archives}")
+endif()
