@@ -102,11 +102,7 @@ void add_path(const std::string& argument, const io::ReadOptions& options, Outpu
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
     if (!fs::exists(status)) {
-        throw input_error(fmt::format("{}: no such file or folder{}", argument, did_you_mean(argument, [] {
-                                          std::vector<std::string> names = generate::standin_names();
-                                          for (std::string& name : names) name.insert(0, kStandin);
-                                          return names;
-                                      }())));
+        throw input_error(fmt::format("{}: no such file or folder", argument));
     }
     if (fs::is_directory(status)) {
         add_folder(path, options, out, found);

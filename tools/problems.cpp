@@ -74,10 +74,11 @@ std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& ou
 
 void add_constraint_options(Options& options) {
     options.group("Choosing")
-        .add_options()("deterministic", "choose only configs that repeat bit for bit")(
+        .add_options()("deterministic", boost::program_options::bool_switch(),
+                       "choose only configs that repeat bit for bit")(
             "expected-calls", value("N", "1000"), "runs over which the cost of building formats is spread")(
             "max-error", value("E", "0"), "largest error of reduced-precision configs that may be chosen")(
-            "allow-sampling", "configs that drop edges by design may be chosen")(
+            "allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design may be chosen")(
             "workspace-limit", value("BYTES"), "most workspace a config may need, such as 64MiB");
 }
 

@@ -45,7 +45,7 @@ const std::string& command_line() {
 void set_command_line(const std::vector<std::string>& words) {
     std::string& text = stored_command_line();
     text = "gnntune";
-    for (const std::string& word : words) text += " " + shell_quoted(word);
+    for (const std::string& word : words) text.append(" ").append(shell_quoted(word));
 }
 
 std::string shell_quoted(const std::string& word) {

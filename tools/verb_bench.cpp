@@ -27,7 +27,8 @@ Options bench_options() {
                      {"gnntune bench data/cora.mtx.gz --dim 64", "gnntune bench graph.mtx --all --csv"}});
     add_problem_options(options, "64");
     add_timing_options(options);
-    options.group("Search").add_options()("all", "every config of every variant, not only the defaults");
+    options.group("Search").add_options()("all", boost::program_options::bool_switch(),
+                                          "every config of every variant, not only the defaults");
     add_graph_options(options);
     return options;
 }

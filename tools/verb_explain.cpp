@@ -29,7 +29,8 @@ Options explain_options() {
     add_problem_options(options, "64");
     add_timing_options(options);
     add_constraint_options(options);
-    options.group("Output").add_options()("all", "all configs, not only the fastest of each variant");
+    options.group("Output").add_options()("all", boost::program_options::bool_switch(),
+                                          "all configs, not only the fastest of each variant");
     add_graph_options(options);
     return options;
 }

@@ -77,8 +77,8 @@ generate::Recipe recipe_of(const Parsed& parsed, const generate::KindInfo* kind)
     if (!kind || kind->name != name) {
         std::vector<std::string> known;
         for (const auto& k : generate::generator_kinds()) known.push_back(k.name);
-        throw invalid_argument(fmt::format("there is no kind '{}'{} expected {} or standin/NAME", name,
-                                           did_you_mean(name, known) + ";", joined(known)));
+        throw invalid_argument(fmt::format("there is no kind '{}' among {} and standin/NAME{}", name, joined(known),
+                                           did_you_mean(name, known)));
     }
     generate::Recipe recipe;
     recipe.kind = kind->name;
@@ -120,8 +120,7 @@ int run_generate(const Args& args) {
                      "kind are\nits options: `gnntune help generate KIND` shows them.",
                      {"gnntune generate rmat --scale 16 --m 1000000 -o rmat.gnng",
                       "gnntune generate uniform --set n_rows=1000,m=5000 --seed 7 -o small.mtx",
-                      "gnntune generate standin/" + generate::standin_names().front() + " -o graph.gnng",
-                      "gnntune generate --list"}});
+                      "gnntune generate standin/ogbn_arxiv -o arxiv.gnng", "gnntune generate --list"}});
     // clang-format off
     options.group("Generation").add_options()
         ("output,o", value("FILE"), "file to write")

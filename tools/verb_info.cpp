@@ -157,7 +157,7 @@ int run_info(const Args& args) {
                      "Describes graphs: sizes, degrees, every feature the tuner knows, the fingerprint, what was "
                      "changed\nwhile reading, and the hit rate in L2 to expect when rows of features are gathered.",
                      {"gnntune info data/cora.mtx.gz", "gnntune info --json datasets/ > graphs.json",
-                      "gnntune info standin/ogbn-arxiv --l2-bytes 60MiB"}});
+                      "gnntune info standin/ogbn_arxiv --l2-bytes 60MiB"}});
     options.group("Description")
         .add_options()("l2-bytes", value("SIZE"), "size of the L2 cache (default: the device's, else 50MiB)");
     add_graph_options(options);
