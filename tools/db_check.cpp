@@ -69,7 +69,7 @@ int run_db_check(const Args& args) {
     Options options("db check",
                     {kUsage,
                      "Looks for damage, dangling rows, choices without a measurement, and configs that this build "
-                     "does not\nknow, has in another version or refuses. Exit code 6 if there is anything.",
+                     "does not know, has in another version or refuses. Exit code 6 if there is anything.",
                      {"gnntune db check", "gnntune db check --db results.db --json"}});
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;

@@ -26,7 +26,7 @@ int run_db_export(const Args& args) {
     Options options("db export",
                     {kUsage,
                      "Writes measurements, failed ones with their reason, as CSV: all of them, those of a run, or "
-                     "the table\nof the best. `-` is stdout.",
+                     "the table of the best. `-` is stdout.",
                      {"gnntune db export --csv measurements.csv", "gnntune db export --best --csv -",
                       "gnntune db export --run 3 --csv run3.csv"}});
     // clang-format off

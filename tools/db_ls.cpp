@@ -149,7 +149,7 @@ int run_db_ls(const Args& args) {
     Options options("db ls",
                     {kUsage,
                      "Lists the database: for every graph, problem, device, policy and clock the fastest exact "
-                     "config (the\ndefault), or one of its tables.",
+                     "config (the default), or one of its tables.",
                      {"gnntune db ls", "gnntune db ls graphs", "gnntune db ls runs --json"}});
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;

@@ -146,13 +146,12 @@ Table all_measurements(const store::Store& store, std::int64_t graph, const Filt
 
 int run_db_show(const Args& args) {
     constexpr const char* kUsage = "gnntune db show [options] GRAPH";
-    Options options("db show",
-                    {kUsage,
-                     "Shows the best configs and all measurements of a graph: a name or the start of a "
-                     "fingerprint in the\ndatabase, or a graph file, which is then read and looked up by its "
-                     "content.",
-                     {"gnntune db show cora", "gnntune db show 6f1c09 --op spmm --dim 64,256",
-                      "gnntune db show data/cora.mtx.gz --csv > cora.csv"}});
+    Options options("db show", {kUsage,
+                                "Shows the best configs and all measurements of a graph: a name or the start of a "
+                                "fingerprint in the database, or a graph file, which is then read and looked up by its "
+                                "content.",
+                                {"gnntune db show cora", "gnntune db show 6f1c09 --op spmm --dim 64,256",
+                                 "gnntune db show data/cora.mtx.gz --csv > cora.csv"}});
     // clang-format off
     options.group("Choice").add_options()
         ("op", value("OP,..."), "these ops only")

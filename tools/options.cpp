@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 
 #include "core/common/error.hpp"
 #include "profiles/file_system.hpp"
@@ -35,6 +36,23 @@ po::options_description common_description() {
     return common;
 }
 
+/// Breaks lines at blanks, so that none is longer than the help is wide.
+std::string wrapped(const std::string& text) {
+    std::string out;
+    std::size_t column = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (column > 0 && column + 1 + word.size() > kHelpWidth) {
+            out += '\n';
+            column = 0;
+        }
+        if (column > 0) out += ' ';
+        out += word;
+        column += word.size() + (column > 0 ? 1 : 0);
+    }
+    return out;
+}
+
 }  // namespace
 
 po::typed_value<std::string>* value(const char* name) {
@@ -62,7 +80,9 @@ bool Parsed::given(const std::string& name) const {
 }
 
 bool Parsed::flag(const std::string& name) const {
-    return values_[name].as<bool>();
+    if (values_.count(name) == 0) return false;
+    const bool* is_on = boost::any_cast<bool>(&values_[name].value());
+    return is_on == nullptr || *is_on;
 }
 
 std::optional<std::string> Parsed::find(const std::string& name) const {
@@ -141,7 +161,7 @@ std::vector<std::string> Options::names() const {
 }
 
 void Options::print_help() const {
-    std::cout << "usage: " << help_.usage << "\n\n" << help_.summary << "\n";
+    std::cout << "usage: " << help_.usage << "\n\n" << wrapped(help_.summary) << "\n";
     if (!help_.examples.empty()) {
         std::cout << "\nExamples:\n";
         for (const std::string& example : help_.examples) std::cout << "  " << example << "\n";

@@ -48,7 +48,7 @@ public:
 
     /// Typed by the user (a default does not count).
     bool given(const std::string& name) const;
-    /// Of an option without a value.
+    /// Of an option without a value, added with po::bool_switch() or with nothing but its help.
     bool flag(const std::string& name) const;
     /// The value as typed, or the option's default, or nothing.
     std::optional<std::string> find(const std::string& name) const;

@@ -37,7 +37,7 @@ int run_doctor(const Args& args) {
     Options options("doctor",
                     {kUsage,
                      "Checks this build, the processors, the CUDA driver, the rights to profile, the database and "
-                     "the disk.\nExit code 4 if --device names a device that is not there, 6 if the database "
+                     "the disk. Exit code 4 if --device names a device that is not there, 6 if the database "
                      "cannot be used.",
                      {"gnntune doctor", "gnntune doctor --device cuda", "gnntune doctor --json"}});
     const auto parsed = options.parse(args);

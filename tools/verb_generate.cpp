@@ -117,7 +117,7 @@ int run_generate(const Args& args) {
     Options options("generate",
                     {kUsage,
                      "Makes a synthetic graph, the same on any machine for the same seed. The parameters of a "
-                     "kind are\nits options: `gnntune help generate KIND` shows them.",
+                     "kind are its options: `gnntune help generate KIND` shows them.",
                      {"gnntune generate rmat --scale 16 --m 1000000 -o rmat.gnng",
                       "gnntune generate uniform --set n_rows=1000,m=5000 --seed 7 -o small.mtx",
                       "gnntune generate standin/ogbn_arxiv -o arxiv.gnng", "gnntune generate --list"}});

@@ -155,7 +155,7 @@ int run_info(const Args& args) {
     Options options("info",
                     {kUsage,
                      "Describes graphs: sizes, degrees, every feature the tuner knows, the fingerprint, what was "
-                     "changed\nwhile reading, and the hit rate in L2 to expect when rows of features are gathered.",
+                     "changed while reading, and the hit rate in L2 to expect when rows of features are gathered.",
                      {"gnntune info data/cora.mtx.gz", "gnntune info --json datasets/ > graphs.json",
                       "gnntune info standin/ogbn_arxiv --l2-bytes 60MiB"}});
     options.group("Description")

@@ -188,7 +188,7 @@ int run_list(const Args& args) {
     Options options("list",
                     {kUsage,
                      "Lists what this build has: variants (the default), ops, formats of graph files, generators "
-                     "and\nstand-ins. Params are shown with every value they may take; which of them are legal "
+                     "and stand-ins. Params are shown with every value they may take; which of them are legal "
                      "depends on the problem.",
                      {"gnntune list", "gnntune list --op spmm --json", "gnntune list standins"}});
     options.group("Choice").add_options()("op", value("OP,..."), "variants of these ops only");
