@@ -58,6 +58,7 @@ Table result_table() {
                   {"ci_us", "+-", "us"},
                   {"vs_library", "vs library", "x"},
                   {"vs_default_library", "vs its default", "x"},
+                  {"roofline_us", "roofline", "us", 2, false},
                   {"roofline_percent", "roofline", "%", 0},
                   {"tied", "tied", "", 0},
                   {"reason", "reason", "", 0, false}});
@@ -207,16 +208,20 @@ private:
             if (c.config.params == v->default_params(query)) vs_default = c.median_us / winner.median_us;
         }
         if (library_us < 1e300) vs_library = library_us / winner.median_us;
+        Cell limit;
         Cell fraction;
         const Features& f = workload.graph().features();
         const std::int64_t distinct =
             step.problem.direction == Direction::forward ? f.distinct_cols : f.counts.n_rows - f.empty_rows;
         const auto roof = tuner::roofline(query, distinct, constants_);
-        if (constants_.copy_gbps > 0) fraction = 100.0 * roof.us() / winner.median_us;
+        if (constants_.copy_gbps > 0) {
+            limit = roof.us();
+            fraction = 100.0 * roof.us() / winner.median_us;
+        }
         results_.add({record.name, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
                       short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)),
                       winner.config.text(), winner.median_us, (winner.ci_high_us - winner.ci_low_us) / 2, vs_library,
-                      vs_default, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason});
+                      vs_default, limit, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason});
     }
 
     const Parsed& parsed_;
