@@ -1,7 +1,10 @@
 // gnntune doctor: is everything here that gnntune needs, a sentence for each thing looked at.
 #include "tools/doctor.hpp"
 
+#include "core/common/error.hpp"
+#include "profiles/store.hpp"
 #include "tools/exit_code.hpp"
+#include "tuner/device_constants.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -30,6 +33,26 @@ Style style_of(Finding::State state) {
     return Style::plain;
 }
 
+// doctor --measure: the constants of the device, measured now and stored.
+int measure(const Parsed& parsed, Output& out) {
+    const Device device = parsed.common.device();
+    out.set_device(device);
+    auto store = store::Store::open(parsed.common.database_path(), store::Mode::read_write_create);
+    const auto constants =
+        tuner::measure_device_constants(device, store, [&](const std::string& line) { out.detail(line); });
+    Table table({{"name", "name", ""},
+                 {"table_mib", "table", "MiB", 0},
+                 {"row_bytes", "row", "B", 0},
+                 {"gbps", "rate", "GB/s", 0}});
+    table.add({std::string("copy"), {}, {}, constants.copy_gbps});
+    for (const auto& rate : constants.gather) {
+        table.add({std::string("gather"), static_cast<std::int64_t>(rate.table_bytes) >> 20,
+                   static_cast<std::int64_t>(rate.row_bytes), rate.gbps});
+    }
+    out.print(table);
+    return kExitOk;
+}
+
 }  // namespace
 
 int run_doctor(const Args& args) {
@@ -39,10 +62,17 @@ int run_doctor(const Args& args) {
                      "Checks this build, the processors, the CUDA driver, the rights to profile, the database and "
                      "the disk. Exit code 4 if --device names a device that is not there, 6 if the database "
                      "cannot be used.",
-                     {"gnntune doctor", "gnntune doctor --device cuda", "gnntune doctor --json"}});
+                     {"gnntune doctor", "gnntune doctor --device cuda", "gnntune doctor --measure"}});
+    options.group("Measuring")
+        .add_options()("measure", boost::program_options::bool_switch(),
+                       "measure the copy and gather rates of the GPU and store them: the roofline's constants");
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 0, 0, kUsage);
+    if (parsed->flag("measure")) {
+        Output out("doctor", parsed->common);
+        return measure(*parsed, out);
+    }
 
     Output out("doctor", parsed->common);
     std::vector<Finding> findings = look_at_build();
