@@ -1,0 +1,53 @@
+# db on a database that a short tuning on the CPU has filled.
+. "$(dirname "$0")/lib.sh"
+
+printf '# Nodes: 40\n' >ring.txt
+for i in $(seq 0 39); do echo "$i $(((i + 1) % 40))"; done >>ring.txt
+export OMP_NUM_THREADS=1
+run 0 tune ring.txt --device cpu --op spmm --dim 8,16 --db a.db -q
+
+run 0 db ls --db a.db
+out_has "ring"
+GNNTUNE_DB=a.db run 0 db ls --csv
+[ "$(wc -l <out)" -eq 3 ] || fail "expected a best config for two problems"
+for what in best graphs problems runs choices environments; do
+    run 0 db ls $what --db a.db --csv
+    [ "$(wc -l <out)" -ge 2 ] || fail "db ls $what is empty"
+done
+
+run 0 db show ring --db a.db --dim 8 --csv
+rows=$(tail -n +2 out | wc -l)
+[ "$rows" -ge 2 ] || fail "expected several measurements"
+tail -n +2 out | grep -qv 'spmm k=8' && fail "--dim lets others through"
+run 0 db show ring.txt --db a.db --dim 8 --csv
+[ "$(tail -n +2 out | wc -l)" -eq "$rows" ] || fail "by content there are other rows than by name"
+run 0 info --csv ring.txt
+prefix=$(fingerprint | cut -c1-8)
+run 0 db show "$prefix" --db a.db --dim 8 --csv
+[ "$(tail -n +2 out | wc -l)" -eq "$rows" ] || fail "by fingerprint there are other rows than by name"
+run 0 db show ring --db a.db --op sddmm --csv
+[ "$(wc -l <out)" -eq 1 ] || fail "sddmm was never measured"
+run 3 db show rign --db a.db
+err_has "did you mean ring?"
+
+run 0 db export --db a.db --csv all.csv
+out_empty
+run 0 db export --db a.db --csv -
+cmp -s out all.csv || fail "the file and stdout differ"
+run 0 db export --db a.db --best --csv -
+[ "$(wc -l <out)" -eq 3 ] || fail "expected two best rows"
+run 0 db export --db a.db --run 1 run.csv
+cmp -s run.csv all.csv || fail "the only run is not everything"
+run 2 db export --db a.db --run 99 -
+run 2 db export --db a.db --json -
+run 3 db export --db a.db no/such/folder.csv
+
+run 0 db check --db a.db
+out_has "a.db: sound"
+run 0 doctor --db a.db
+out_has "1 graphs"
+command -v sqlite3 >/dev/null || exit 0
+sqlite3 a.db "update choice set config = 'spmm.cpu_rows{tile=3}'" || fail "sqlite3"
+run 6 db check --db a.db
+out_has "spmm.cpu_rows{tile=3}"
+out_has "problem"

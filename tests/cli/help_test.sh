@@ -1,0 +1,35 @@
+# Help of every verb: usage, examples first, every common flag; the same by both ways of asking.
+. "$(dirname "$0")/lib.sh"
+
+run 0 help
+err_empty
+verbs=$(sed -n '/^Verbs:/,/^$/p' out | awk 'NR > 1 && NF { print $1 }')
+[ "$(echo "$verbs" | wc -l)" -ge 10 ] || fail "fewer than ten verbs"
+run 0 --help
+out_has "usage: gnntune VERB"
+run 0 --version
+grep -qE '^gnntune [0-9]+\.[0-9]+\.[0-9]+( \([0-9a-f]+(-dirty)?\))?$' out || fail "unexpected version line"
+
+check_help() {
+    out_has "usage: gnntune $1"
+    out_has "Examples:"
+    for flag in --db --device --json --csv --quiet --verbose --no-color --seed --help; do out_has "$flag"; done
+    examples=$(grep -n '^Examples:' out | cut -d: -f1)
+    common=$(grep -n '^Common options:' out | cut -d: -f1)
+    [ "$examples" -lt "$common" ] || fail "the examples do not come first"
+    awk 'length > 101 { exit 1 }' out || fail "a line of the help is too long"
+}
+for verb in $verbs; do
+    run 0 help "$verb"
+    err_empty
+    cp out help
+    run 0 "$verb" --help
+    cmp -s help out || fail "help $verb and $verb --help differ"
+    [ "$verb" = db ] || check_help "$verb"
+done
+for part in ls show check export; do
+    run 0 help db $part
+    check_help "db $part"
+done
+run 0 help generate rmat
+out_has "--scale N"

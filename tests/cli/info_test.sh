@@ -1,0 +1,54 @@
+# info: figures of Cora, golden text, fix-ups, folders, lists, stand-ins.
+. "$(dirname "$0")/lib.sh"
+
+(cd "$SOURCE" && "$GNNTUNE" info data/cora.mtx.gz) >out 2>err || fail "info data/cora.mtx.gz"
+err_empty
+out_is info_cora.txt
+
+run 0 info --csv "$cora"
+[ "$(wc -l <out)" -eq 2 ] || fail "expected a header and a row"
+header=$(sed -n 1p out)
+row=$(sed -n 2p out)
+column() {
+    local at
+    at=$(echo "$header" | tr , '\n' | grep -nx "$1" | cut -d: -f1)
+    echo "$row" | cut -d, -f"$at"
+}
+[ "$(column n_rows)" = 2708 ] || fail "n_rows is $(column n_rows)"
+[ "$(column m)" = 10556 ] || fail "m is $(column m)"
+[ "$(column weighted)" = 0 ] || fail "weighted is $(column weighted)"
+same=$(column fingerprint)
+
+# An edge list u v means u -> v: row v. Reversing changes the fingerprint of a directed graph, and twice gives it back.
+printf '# Nodes: 4\n0 1\n1 2\n1 2\n3 3\n' >small.txt
+run 0 info --csv small.txt
+forward=$(fingerprint)
+run 0 info --csv --reverse small.txt
+[ "$(fingerprint)" != "$forward" ] || fail "--reverse changed nothing"
+run 0 info --remove-self-loops --merge-duplicates small.txt
+err_has "small: removed 1 self loop"
+out_has "merged 1 duplicate"
+run 0 info -q --remove-self-loops small.txt
+err_empty
+run 0 info --csv --l2-bytes 0 "$cora"
+run 0 info --l2-bytes 4KiB "$cora"
+out_has "L2 of 4.0 KiB (--l2-bytes)"
+
+# A folder: graphs are read, the rest is named on stderr and counted.
+mkdir -p folder/deeper
+cp "$cora" folder/
+cp small.txt folder/deeper/
+echo "some words" >folder/README.md
+head -c 300 /dev/zero >folder/labels.bin
+run 0 info --csv folder
+[ "$(wc -l <out)" -eq 3 ] || fail "expected two graphs"
+err_has "skipped folder/README.md:"
+err_has "skipped folder/labels.bin:"
+err_has "folder: 2 graphs, 2 other files skipped"
+grep -q "$same" out || fail "cora is not among the folder's graphs"
+
+printf 'folder/deeper\n%s\n' "$cora" >list.txt
+run 0 info --csv @list.txt
+sed -n 2p out | grep -q '^small,' || fail "the list's order is not kept"
+run 0 info --csv standin/yeast
+[ "$(sed -n 2p out | cut -d, -f1)" = standin/yeast ] || fail "a stand-in is not called standin/<name>"

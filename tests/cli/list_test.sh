@@ -1,0 +1,31 @@
+# list has every variant of the build, as the sources name them.
+. "$(dirname "$0")/lib.sh"
+
+if [ "$WITH_CUDA" = 1 ]; then
+    sources=$(ls "$SOURCE"/kernels/*/*/*.cpp)
+else
+    sources=$(grep -l 'v.backend = Backend::cpu' "$SOURCE"/kernels/*/*/*.cpp)
+fi
+# shellcheck disable=SC2086
+ids=$(grep -ohE 'v\.id = "[a-z0-9_.]+"' $sources | cut -d'"' -f2 | sort)
+[ -n "$ids" ] || fail "no variant id found in the sources"
+
+run 0 list --csv
+[ "$(tail -n +2 out | cut -d, -f1 | sort)" = "$ids" ] || fail "list and sources differ"
+# Every variant can do a typical problem: it has configs, defaults and an answer to "deterministic".
+header=$(head -n 1 out)
+[ "$header" = "id,op,backend,version,precision,answer,deterministic,configs,default_params,params,summary" ] ||
+    fail "other columns: $header"
+run 0 list --op sddmm
+out_has "sddmm."
+out_lacks "spmm."
+run 0 list ops
+for op in spmm sddmm gat sgt; do out_has "$op"; done
+run 0 list formats
+for format in mtx edges npz tu metis gnng; do out_has "$format"; done
+run 0 list standins
+out_has "standin/reddit"
+command -v python3 >/dev/null || exit 0
+run 0 list --json
+json "sorted(v['id'] for v in j['data']) == '''$ids'''.split()"
+json "all(isinstance(v['configs'], int) and v['configs'] > 0 for v in j['data'])"
