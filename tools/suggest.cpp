@@ -6,17 +6,21 @@
 namespace gnntune::tools {
 namespace {
 
-/// Levenshtein distance: insertions, deletions and replacements.
+/// Edit distance: insertions, deletions, replacements and swaps of neighbours.
 std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> two_above(b.size() + 1);
+    std::vector<std::size_t> above(b.size() + 1);
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        two_above.swap(above);
+        above.swap(row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({row[j - 1] + 1, above[j] + 1, replaced});
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = std::min(row[j], two_above[j - 2] + 1);
         }
     }
     return row.back();
