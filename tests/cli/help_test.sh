@@ -1,4 +1,5 @@
-# Help of every verb: usage, examples first, every common flag; the same by both ways of asking.
+# Help of every verb: usage, examples first, every common flag; the same by both ways of asking. docs/commands.md has
+# every verb and every flag.
 . "$(dirname "$0")/lib.sh"
 
 run 0 help
@@ -17,6 +18,10 @@ check_help() {
     examples=$(grep -n '^Examples:' out | cut -d: -f1)
     common=$(grep -n '^Common options:' out | cut -d: -f1)
     [ "$examples" -lt "$common" ] || fail "the examples do not come first"
+    for flag in $(grep -oE '^  (-[a-z] \[ )?--[a-z0-9-]+' out | grep -oE -- '--[a-z0-9-]+'); do
+        grep -qE -- "\`[^\`]*$flag( [^\`]*)?\`" "$SOURCE/docs/commands.md" || fail "docs/commands.md lacks $flag"
+    done
+    grep -qF "gnntune $1" "$SOURCE/docs/commands.md" || fail "docs/commands.md lacks $1"
     awk 'length > 101 { exit 1 }' out || fail "a line of the help is too long"
 }
 for verb in $verbs; do

@@ -32,7 +32,7 @@ refused "--base: expected a whole number from 0 to 1, not '2'" info --base 2 "$c
 refused "--from: expected mtx" info --from pdf "$cora"
 refused "--seed: expected a whole number of at least 0, not '-1'" list --seed -1
 refused "--device: expected cpu, cuda or cuda:N, not 'tpu'" info --device tpu "$cora"
-refused "there is no op 'smpp'; did you mean spmm?" list --op smpp
+refused "there is no op 'sppm'; did you mean spmm?" list --op sppm
 refused "expected words with commas" list --op spmm,,sddmm
 refused "there is no list of 'variant'; did you mean variants?" list variant
 refused "the name does not say which format" convert "$cora" cora.unknown
