@@ -153,6 +153,7 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         const lib::DeviceGuard guard(c.device);
         lib::wait_for(c.device, stream, "creating a plan");
         lib::Outcome outcome = lib::make_plan(c, *graph->graph, request, stream);
+        lib::wait_for(c.device, stream, "creating a plan");  // the plan may run on any stream
         std::string explanation = lib::explain(c, *graph->graph, request, outcome);
         std::string config = outcome.plan->config().text();
         // One call, so that lines of several threads do not mix.

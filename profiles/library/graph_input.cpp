@@ -107,6 +107,8 @@ std::unique_ptr<Graph> host_graph(const Context& context, View view, const std::
     if (context.device.backend == Backend::cuda) {
         storage->device[0] = to_device(view.*first, static_cast<std::size_t>(arrays[0].size));
         storage->device[1] = to_device(view.col_idx, static_cast<std::size_t>(arrays[1].size));
+        // A copy from pageable memory may still be on its way, and the caller's stream does not wait for it.
+        wait_for(context.device, nullptr, "creating a graph");
         storage->host[0] = {};
         storage->host[1] = {};
         view.*first = storage->device[0].data();
