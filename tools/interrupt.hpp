@@ -3,7 +3,7 @@
 
 namespace gnntune::tools {
 
-/// Called by verbs that ask interrupted() in their loops; in all others Ctrl-C ends the program as usual.
+/// Called by main() for the verbs that ask interrupted() in their loops (Verb::stops_in_order).
 void install_interrupt_handlers();
 
 /// True once the user has asked to stop. Long loops ask after each step.

@@ -11,6 +11,7 @@
 
 #include "core/common/error.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/interrupt.hpp"
 #include "tools/program.hpp"
 #include "tools/suggest.hpp"
 #include "tools/verb.hpp"
@@ -19,9 +20,9 @@ namespace gnntune::tools {
 namespace {
 
 constexpr std::array kVerbs{
-    Verb{"tune", "measure every variant on a graph and remember the fastest", run_tune},
-    Verb{"bench", "compare variants on a graph", run_bench},
-    Verb{"verify", "check every variant against the oracle on a graph", run_verify},
+    Verb{"tune", "measure every variant on a graph and remember the fastest", run_tune, true},
+    Verb{"bench", "compare variants on a graph", run_bench, true},
+    Verb{"verify", "check every variant against the oracle on a graph", run_verify, true},
     Verb{"explain", "say which config is chosen for a problem, and why", run_explain},
     Verb{"info", "describe a graph: sizes, degrees, features, fingerprint", run_info},
     Verb{"list", "list the variants, ops, formats, generators and stand-ins of this build", run_list},
@@ -88,7 +89,9 @@ int run(const std::vector<std::string>& words) {
         args.emplace_back("--help");
         return find_verb(words[1]).run(args);
     }
-    return find_verb(first).run(Args(words.begin() + 1, words.end()));
+    const Verb& verb = find_verb(first);
+    if (verb.stops_in_order) install_interrupt_handlers();
+    return verb.run(Args(words.begin() + 1, words.end()));
 }
 
 int exit_code_of(ErrorKind kind) {

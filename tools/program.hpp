@@ -12,7 +12,7 @@ namespace gnntune::tools {
 const char* version();
 /// Commit it was built from, "-dirty" behind it if the tree had changes; empty outside a checkout.
 const char* git_commit();
-/// "Release", "g++ 12.2.0" and "13.0" (empty without CUDA).
+/// "Release", "GNU 12.2.0" and "13.0" (empty without CUDA).
 const char* build_type();
 const char* compiler();
 const char* cuda_toolkit();

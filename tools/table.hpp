@@ -38,7 +38,7 @@ public:
     /// Columns of numbers to the right, others to the left; two blanks between them. No rows: the header alone.
     std::string text(bool color) const;
     std::string csv() const;
-    /// An array with one object for each row; nothing is null.
+    /// An array with one object for each row; a cell with nothing is null.
     Json json() const;
 
 private:

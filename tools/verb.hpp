@@ -15,6 +15,7 @@ struct Verb {
     const char* name;
     const char* summary;  ///< one line for `gnntune help`, no full stop
     int (*run)(const Args& args);
+    bool stops_in_order = false;  ///< its loops ask interrupted(); in all others Ctrl-C ends the program as usual
 };
 
 std::span<const Verb> verbs();

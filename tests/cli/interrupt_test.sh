@@ -1,0 +1,36 @@
+# A tuning that is cut short keeps what it measured and goes on from there: Ctrl-C (130), the budget (7), then to the end.
+. "$(dirname "$0")/lib.sh"
+
+export OMP_NUM_THREADS=1
+run 0 generate uniform --n-rows 20000 --m 400000 -o graph.gnng
+tune="tune graph.gnng --device cpu --op spmm --dim 16,64,256 --db a.db"
+
+measurements() { "$GNNTUNE" db show graph --db a.db --csv 2>/dev/null | tail -n +2 | wc -l; }
+
+# Interrupted once there is something to lose.
+last="gnntune $tune, interrupted"
+# shellcheck disable=SC2086
+"$GNNTUNE" $tune >out 2>err &
+pid=$!
+for _ in $(seq 300); do
+    [ "$(measurements)" -ge 1 ] && break
+    sleep 0.1
+done
+kill -INT $pid 2>/dev/null || fail "it ended before it could be interrupted"
+wait $pid
+code=$?
+[ $code -eq 130 ] || fail "exit code $code, expected 130"
+err_has "$tune"
+kept=$(measurements)
+[ "$kept" -ge 1 ] || fail "nothing was kept"
+
+# shellcheck disable=SC2086
+run 7 $tune --budget 1ms
+# shellcheck disable=SC2086
+run 0 $tune
+[ "$(measurements)" -gt "$kept" ] || fail "it did not go on"
+all=$(measurements)
+# shellcheck disable=SC2086
+run 0 $tune
+[ "$(measurements)" -eq "$all" ] || fail "what was measured is measured again"
+run 0 db check --db a.db
