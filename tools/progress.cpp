@@ -23,7 +23,7 @@ std::size_t terminal_columns() {
 std::string bar(double fraction) {
     constexpr std::size_t kWidth = 12;
     const auto full = static_cast<std::size_t>(fraction * kWidth);
-    return "[" + std::string(full, '#') + std::string(kWidth - full, '-') + "]";
+    return fmt::format("[{:-<{}}]", std::string(full, '#'), kWidth);
 }
 
 /// At most `columns` wide, so that a redrawn line never wraps.

@@ -110,10 +110,10 @@ std::string Table::text(bool color) const {
 
 std::string Table::csv() const {
     std::string out;
-    for (std::size_t c = 0; c < columns_.size(); ++c) out += (c > 0 ? "," : "") + csv_field(columns_[c].key);
+    for (std::size_t c = 0; c < columns_.size(); ++c) out.append(c > 0 ? "," : "").append(csv_field(columns_[c].key));
     out += "\n";
     for (const Row& row : rows_) {
-        for (std::size_t c = 0; c < columns_.size(); ++c) out += (c > 0 ? "," : "") + csv_of(row.cells[c]);
+        for (std::size_t c = 0; c < columns_.size(); ++c) out.append(c > 0 ? "," : "").append(csv_of(row.cells[c]));
         out += "\n";
     }
     return out;
