@@ -22,7 +22,8 @@ inline Verdict require_useful_tile(std::int32_t k, int lanes, int items, int vec
     if (tile > whole && !(lanes == 1 && items == 1)) {
         return Verdict::no("a tile of " + std::to_string(tile) + " features is wider than k=" + std::to_string(k));
     }
-    if (tile * 4 < whole && lanes * items < 32) {
+    // Parts of a row are worth a pass each only where they are whole 128-byte lines.
+    if (tile < whole && (tile < 32 || (tile * 4 < whole && lanes * items < 32))) {
         return Verdict::no("a tile of " + std::to_string(tile) + " features would cut k=" + std::to_string(k) +
                            " into too many parts");
     }

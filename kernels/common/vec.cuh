@@ -39,6 +39,12 @@ __device__ __forceinline__ void store_streaming(float* p, const Vec<N>& a) {
     }
 }
 
+/// Number of this thread's group, counted over the grid, where groups of `size` (a power of two) threads share a block.
+__device__ __forceinline__ std::int64_t group_index(int size) {
+    const int shift = 31 - __clz(size);
+    return static_cast<std::int64_t>(blockIdx.x) * (blockDim.x >> shift) + (threadIdx.x >> shift);
+}
+
 template <int N>
 __device__ __forceinline__ void zero(Vec<N>& a) {
 #pragma unroll

@@ -20,8 +20,7 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
                              const float* __restrict__ x_row, const float* __restrict__ x, float* __restrict__ y,
                              std::int64_t m, std::int32_t k, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const std::int64_t group = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
-    const std::int64_t e = group * UNROLL;
+    const std::int64_t e = kernels::group_index(lanes) * UNROLL;
 
     const float* a[UNROLL];
     const float* b[UNROLL];

@@ -28,7 +28,7 @@ template <int VEC>
 __global__ void zero_kernel(const std::int32_t* __restrict__ row_ptr, float* __restrict__ y, std::int32_t n_rows,
                             std::int32_t k, std::int32_t chunk, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
+    const std::int64_t row = kernels::group_index(lanes);
     if (row >= n_rows || !needs_zero(__ldg(row_ptr + row), __ldg(row_ptr + row + 1), chunk)) return;
     Vec<VEC> nothing;
     kernels::zero(nothing);
@@ -82,8 +82,7 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
                              const float* __restrict__ x, float* __restrict__ y, std::int64_t m, std::int32_t k,
                              std::int32_t chunk, int lanes, bool ids_aligned, bool weights_aligned) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const std::int64_t group = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
-    const std::int64_t begin = group * chunk;
+    const std::int64_t begin = kernels::group_index(lanes) * chunk;
     if (begin >= m) return;
     const std::int64_t end = min(begin + chunk, m);
     const int step = lanes * VEC;

@@ -3,11 +3,12 @@
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
 //          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
 // Work     grid.x walks the rows, grid.y the feature tiles (slow, so that a slice of x stays in L2);
-//          block -> blockDim.x / lanes groups, group -> one row, lane -> ITEMS vectors of VEC features.
+//          block -> teams of split * lanes threads, team -> one row, group of lanes -> every split-th run of UNROLL
+//          edges, lane -> ITEMS vectors of VEC features. The groups' sums meet by shuffles.
 // Data     Per step a group reads UNROLL column ids and weights (one address per group: broadcast, L1), then issues
 //          UNROLL * ITEMS independent gathers per lane, then multiplies. y is written once, past L2's retained lines.
-// Shared   none.  Atomics: none; every row is summed in edge order, so results repeat bit for bit.
-// Needs    lanes a power of two up to 32; grid.y <= 65535.
+// Shared   none.  Atomics: none; the order of summation depends on split and UNROLL only: repeats bit for bit.
+// Needs    lanes and split powers of two, lanes * split <= 32; grid.y <= 65535.
 #pragma once
 
 #include "kernels/common/vec.cuh"
@@ -20,12 +21,12 @@ template <int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
 __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
                             const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
                             const float* __restrict__ x, float* __restrict__ y, std::int32_t n_rows, std::int32_t k,
-                            int lanes) {
+                            int lanes, int split) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const int groups = static_cast<int>(blockDim.x) / lanes;
-    const std::int64_t row =
-        static_cast<std::int64_t>(blockIdx.x) * groups + static_cast<int>(threadIdx.x) / lanes;
-    if (row >= n_rows) return;
+    const int team = lanes * split;
+    const int group = (static_cast<int>(threadIdx.x) & (team - 1)) / lanes;
+    const std::int64_t row = kernels::group_index(team);
+    const bool here = row < n_rows;  // all lanes of a warp stay for the shuffles
     const int step = lanes * VEC;
     const int f0 = static_cast<int>(blockIdx.y) * step * ITEMS + lane * VEC;
 
@@ -33,17 +34,20 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
 
-    const std::int32_t end = __ldg(row_ptr + row + 1);
-    for (std::int32_t e = __ldg(row_ptr + row); e < end; e += UNROLL) {
+    // Unsigned: the last step of a row that ends near 2^31 must not wrap around.
+    const std::uint32_t end = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row + 1)) : 0;
+    const auto step_edges = static_cast<std::uint32_t>(split * UNROLL);
+    for (std::uint32_t e = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row) + group * UNROLL) : 0; e < end;
+         e += step_edges) {
         std::int32_t col[UNROLL];
         float w[UNROLL];
         Vec<VEC> value[UNROLL][ITEMS];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            const bool here = e + u < end;
-            col[u] = here ? __ldg(col_idx + e + u) : -1;
+            const bool edge_here = e + u < end;
+            col[u] = edge_here ? __ldg(col_idx + e + u) : -1;
             w[u] = 1.0F;
-            if (WEIGHTED && here) w[u] = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e + u) : e + u));
+            if (WEIGHTED && edge_here) w[u] = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e + u) : e + u));
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
@@ -61,6 +65,14 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
             for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], w[u], value[u][i]);
         }
     }
+    for (int offset = lanes; offset < team; offset *= 2) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) acc[i].v[j] += __shfl_xor_sync(0xffffffffU, acc[i].v[j], offset);
+        }
+    }
+    if (!here || group != 0) return;
     float* out = y + row * k;
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {

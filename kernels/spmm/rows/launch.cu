@@ -11,11 +11,11 @@ template <int VEC, int ITEMS, int UNROLL>
 void launch_shape(const CsrFormat& g, const RowsParams& p, std::int32_t k, bool weighted, const Operands& o,
                   cudaStream_t stream) {
     const int threads = p.warps_per_block * 32;
-    const dim3 grid(static_cast<unsigned>(kernels::ceil_div(g.n_rows, threads / p.lanes)),
+    const dim3 grid(static_cast<unsigned>(kernels::ceil_div(g.n_rows, threads / (p.lanes * p.split))),
                     static_cast<unsigned>(kernels::ceil_div(k, kernels::tile_width(p.lanes, ITEMS, VEC))));
     auto* kernel = weighted ? &rows_kernel<VEC, ITEMS, UNROLL, true> : &rows_kernel<VEC, ITEMS, UNROLL, false>;
     kernel<<<grid, static_cast<unsigned>(threads), 0, stream>>>(g.row_ptr, g.col_idx, g.edge_id, o.edge_weight, o.x,
-                                                                o.y, g.n_rows, k, p.lanes);
+                                                                o.y, g.n_rows, k, p.lanes, p.split);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

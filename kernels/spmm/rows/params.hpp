@@ -5,9 +5,10 @@
 
 namespace gnntune::spmm_rows {
 
-/// A group of `lanes` threads owns one row and a tile of lanes * items * vec features.
+/// `split` groups of `lanes` threads share one row and a tile of lanes * items * vec features.
 struct RowsParams {
-    int lanes = 8;            ///< threads per row
+    int lanes = 8;            ///< threads per group
+    int split = 1;            ///< groups per row, lanes * split <= 32; each takes every split-th step of the edges
     int vec = 4;              ///< floats per load
     int items = 1;            ///< loads per lane and edge
     int unroll = 4;           ///< edges whose gathers are in flight together

@@ -9,6 +9,7 @@ namespace spmm_rows {
 const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
     static const std::vector<ParamField<RowsParams>> kFields{
         {"lanes", &RowsParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"split", &RowsParams::split, {1, 2, 4, 8}},
         {"vec", &RowsParams::vec, {1, 2, 4}},
         {"items", &RowsParams::items, {1, 2}},
         {"unroll", &RowsParams::unroll, {4, 8}},
@@ -23,9 +24,13 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
     }
     // Two block shapes for the default unrolling only: they differ by less than the others.
     if (p.warps_per_block != 4 && p.unroll != 4) return Verdict::no("warps_per_block is searched with unroll=4 only");
+    if (p.lanes * p.split > 32) return Verdict::no("a row is shared by one warp at most: lanes * split <= 32");
+    if (p.split != 1 && (p.warps_per_block != 4 || p.unroll != 4)) {
+        return Verdict::no("split rows are searched with the default block and unrolling only");
+    }
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
     if (!tile) return tile;
-    return kernels::require_grid(kernels::ceil_div(q.n_rows, p.warps_per_block * 32 / p.lanes));
+    return kernels::require_grid(kernels::ceil_div(q.n_rows, p.warps_per_block * 32 / (p.lanes * p.split)));
 }
 
 RowsParams RowsParams::defaults(const Query& q) {
