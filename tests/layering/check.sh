@@ -1,0 +1,63 @@
+#!/bin/sh
+# Holds a source tree to the rules in rules.txt: who may include whom, which room a package belongs to, no package in CUDA
+# code, no file over 450 lines without a reason, a README.md in every folder of kernels/.
+#
+#   check.sh TREE [LONG_FILES]
+#
+# Prints one line per violation, "path[:line]: words", and exits 1 if there is any.
+set -eu
+found=$(mktemp)
+trap 'rm -f "$found"' EXIT
+here=$(cd "$(dirname "$0")" && pwd)
+long_files=${2:-$here/long_files.txt}
+cd "$1"
+
+rooms=""
+for room in core kernels tuner profiles tools examples; do
+    [ ! -d "$room" ] || rooms="$rooms $room"
+done
+# shellcheck disable=SC2086
+sources() { find $rooms "$@" -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cpp' -o -name '*.cu' \
+    -o -name '*.cuh' -o -name '*.in' -o -name '*.inl' \) | LC_ALL=C sort; }
+[ -n "$rooms" ] && [ -n "$(sources)" ] || { echo "$1: no source file found"; exit 1; }
+
+{
+    sources | tr '\n' '\0' | xargs -0 awk -v rules="$here/rules.txt" -f "$here/includes.awk"
+
+    tests=""
+    [ ! -d tests ] || tests=tests
+    # shellcheck disable=SC2086
+    sources $tests | tr '\n' '\0' | xargs -0 awk -v list="$long_files" '
+        BEGIN {
+            while ((getline line < list) > 0) {
+                if (line ~ /^(#|$)/) continue
+                split(line, word, " ")
+                listed[word[1]] = 1
+                if (line !~ / [^ ]+ [^ ]+/) print word[1] ": stands in the list of long files without a reason"
+            }
+        }
+        { lines[FILENAME] = FNR }
+        END {
+            for (file in lines) {
+                if (lines[file] > 450 && !(file in listed)) {
+                    print file ": " lines[file] " lines; split it, or give a reason in tests/layering/long_files.txt"
+                }
+            }
+            for (file in listed) {
+                if (lines[file] <= 450) print file ": is no longer over 450 lines; take it off the list of long files"
+            }
+        }'
+
+    for folder in kernels/*/*/; do
+        [ -d "$folder" ] || continue
+        for file in README.md CMakeLists.txt; do
+            case $folder$file in kernels/common/*/CMakeLists.txt) continue ;; esac
+            [ -s "$folder$file" ] || echo "${folder%/}: has no $file"
+        done
+    done
+} >"$found"
+if [ -s "$found" ]; then
+    LC_ALL=C sort "$found"
+    exit 1
+fi
+echo "$(sources | wc -l) files keep the rules"
