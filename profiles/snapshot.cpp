@@ -48,6 +48,7 @@ public:
                 if (match(environment, here) != wanted) continue;
                 SnapshotFile& about = snapshot_.files_[file];
                 about.best_match = std::max(about.best_match, wanted);
+                read_format_builds(store, id);
                 const auto index = static_cast<std::uint32_t>(snapshot_.environments_.size());
                 snapshot_.environments_.push_back(environment);
                 about.rows += static_cast<std::int64_t>(
@@ -104,6 +105,22 @@ private:
                 continue;
             }
         }
+    }
+
+    /// The first environment that has them answers for a graph, as with measurements.
+    void read_format_builds(const Store& store, std::int64_t environment) {
+        std::map<Fingerprint, std::vector<FormatBuild>> found;
+        Statement s = store.database().prepare(
+            "SELECT graph_id, base, format, direction, build_us, bytes FROM format_build WHERE environment_id = ?",
+            "reading the cost of formats");
+        s.bind(environment);
+        while (s.step()) {
+            const auto graph = fingerprints_.find(s.integer(0));
+            const auto direction = parse_direction(s.view(3));
+            if (graph == fingerprints_.end() || !direction) continue;
+            found[graph->second].push_back({s.text(1), s.text(2), *direction, s.real(4), s.integer(5)});
+        }
+        snapshot_.format_builds_.merge(found);
     }
 
     std::string_view intern(std::string_view text) {
@@ -292,6 +309,11 @@ const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& pro
         if (entry && (!best || entry->rows.size() > best->rows.size())) best = entry;
     }
     return best;
+}
+
+const std::vector<FormatBuild>* Snapshot::format_builds(const Fingerprint& graph) const {
+    const auto found = format_builds_.find(graph);
+    return found == format_builds_.end() ? nullptr : &found->second;
 }
 
 std::span<const SnapshotPart> Snapshot::parts(const SnapshotRow& row) const {

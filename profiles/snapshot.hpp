@@ -8,6 +8,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -102,6 +103,9 @@ public:
     /// Rows of the clock that has most of them (span before events before host among equals), or null.
     const SnapshotEntry* find(const Fingerprint& graph, const Problem& problem, Policy policy) const;
 
+    /// What building the graph's formats costs in the environment that answers for it; null if nobody measured it.
+    const std::vector<FormatBuild>* format_builds(const Fingerprint& graph) const;
+
     /// Parts of a composition, in order; empty for a plain variant. The row does not hold if one has another version
     /// now.
     std::span<const SnapshotPart> parts(const SnapshotRow& row) const;
@@ -125,6 +129,7 @@ private:
     };
 
     std::unordered_map<EntryKey, SnapshotEntry, EntryKeyHash> entries_;
+    std::map<Fingerprint, std::vector<FormatBuild>> format_builds_;
     std::deque<std::string> texts_;  // configs, once each; a deque never moves its strings
     std::vector<SnapshotPart> parts_;
     std::vector<SnapshotFile> files_;

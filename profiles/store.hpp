@@ -205,6 +205,8 @@ public:
     /// ok measurement of that config and version stands under that key, policy and clock: what was not checked is not
     /// chosen.
     void set_choice(std::int64_t run, const Key& key, Policy policy, Clock clock, const Choice& choice);
+    /// Replaces the cost of that base, format and direction.
+    void put_format_build(std::int64_t graph, std::int64_t environment, const FormatBuild& build);
     /// Replaces the constant of that name and sizes.
     void put_device_constant(std::int64_t environment, const DeviceConstant& constant);
 
@@ -218,6 +220,8 @@ public:
     std::vector<Measurement> measurements(const Key& key, const MeasurementFilter& filter = {}) const;
     std::vector<StoredMeasurement> stored_measurements(const Key& key, const MeasurementFilter& filter = {}) const;
     std::optional<Choice> choice(const Key& key, Policy policy, Clock clock) const;
+    /// In order of base, format, direction.
+    std::vector<FormatBuild> format_builds(std::int64_t graph, std::int64_t environment) const;
     /// In order of name, table_bytes, row_bytes.
     std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
 

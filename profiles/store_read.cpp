@@ -109,6 +109,21 @@ std::optional<Choice> Store::choice(const Key& key, Policy policy, Clock clock) 
     return Choice{config_from(s.view(0)), s.integer32(1), s.text(2), s.text(3), s.real(4), tied_from(s.text(5))};
 }
 
+std::vector<FormatBuild> Store::format_builds(std::int64_t graph, std::int64_t environment) const {
+    Statement s = database().prepare(
+        "SELECT base, format, direction, build_us, bytes FROM format_build "
+        "WHERE graph_id = ? AND environment_id = ? ORDER BY base, format, direction",
+        "reading the cost of formats");
+    s.bind(graph, environment);
+    std::vector<FormatBuild> out;
+    while (s.step()) {
+        if (const auto direction = parse_direction(s.view(2))) {
+            out.push_back({s.text(0), s.text(1), *direction, s.real(3), s.integer(4)});
+        }
+    }
+    return out;
+}
+
 std::vector<DeviceConstant> Store::device_constants(std::int64_t environment, std::string_view name) const {
     Statement s = database().prepare(
         "SELECT name, table_bytes, row_bytes, value, unit, taken_at FROM device_constant "

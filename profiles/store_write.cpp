@@ -144,6 +144,15 @@ void Store::set_choice(std::int64_t run, const Key& key, Policy policy, Clock cl
     });
 }
 
+void Store::put_format_build(std::int64_t graph, std::int64_t environment, const FormatBuild& b) {
+    impl_->write([&] {
+        impl_->cached("INSERT OR REPLACE INTO format_build VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "storing a format's cost")
+            .bind(graph, environment, b.base, b.format, to_text(b.direction), b.build_us, b.bytes, utc_now())
+            .run();
+        return 0;
+    });
+}
+
 void Store::put_device_constant(std::int64_t environment, const DeviceConstant& c) {
     impl_->write([&] {
         impl_->cached(kPutConstant, "storing a device constant")

@@ -54,6 +54,8 @@ public:
 private:
     struct Space;
 
+    void measure_format_builds(GraphWorkload& graph, std::int64_t graph_id, std::int64_t environment_id);
+
     Space space_of(GraphWorkload& graph, const Problem& problem) const;
     bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
                    const TuneOptions& options, std::int64_t run, const TuneEvents& events);

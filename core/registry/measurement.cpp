@@ -19,6 +19,17 @@ std::optional<E> index_of(const std::array<std::string_view, N>& names, std::str
 
 }  // namespace
 
+double total_build_us(const std::vector<FormatBuild>& builds, const std::vector<std::string_view>& formats,
+                      std::string_view base, Direction direction) {
+    double total = 0;
+    for (const std::string_view format : formats) {
+        for (const FormatBuild& b : builds) {
+            if (b.format == format && b.base == base && b.direction == direction) total += b.build_us;
+        }
+    }
+    return total;
+}
+
 std::string_view to_text(Policy policy) { return kPolicies[static_cast<std::size_t>(policy)]; }
 std::string_view to_text(Clock clock) { return kClocks[static_cast<std::size_t>(clock)]; }
 std::string_view to_text(MeasurementStatus status) { return kStatuses[static_cast<std::size_t>(status)]; }

@@ -71,7 +71,7 @@ struct Measurement {
     std::int32_t sm_clock_mhz = 0;  ///< read beside the samples; 0 if it cannot be read
 
     // What the config needs beside its launch.
-    double prepare_us = 0;            ///< building its formats and per-plan data from the caller's arrays
+    double prepare_us = 0;            ///< building its formats and per-plan data from a CSR graph
     std::int64_t workspace_bytes = 0;
     std::int64_t format_bytes = 0;    ///< device (or host) memory held by its formats and plan
     bool deterministic = false;
@@ -84,6 +84,21 @@ struct Measurement {
 
     std::string taken_at;  ///< UTC, "2026-11-21T09:30:00Z"
 };
+
+/// What building one format of a graph costs where the caller handed in nothing but `base`; intermediate formats included.
+struct FormatBuild {
+    std::string base;  ///< "csr" or "coo"
+    std::string format;
+    Direction direction = Direction::forward;
+    double build_us = 0;     ///< wall time, device work included
+    std::int64_t bytes = 0;  ///< held by the format
+
+    bool operator==(const FormatBuild&) const = default;
+};
+
+/// Sum over `formats` of what building them from `base` costs. Builds that were not measured count nothing.
+double total_build_us(const std::vector<FormatBuild>& builds, const std::vector<std::string_view>& formats,
+                      std::string_view base, Direction direction);
 
 /// A graph as the store knows it.
 struct GraphRecord {

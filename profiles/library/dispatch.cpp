@@ -33,18 +33,30 @@ std::optional<std::string> unusable(const Context& context, const Query& query, 
     return std::nullopt;
 }
 
-Candidate candidate_from(const Graph& graph, const Problem& problem, const Variant& variant,
-                         const store::SnapshotRow& row, Config config) {
+/// What a config still needs built here. The row says what everything cost from a CSR graph; the costs of single
+/// formats say how much of that was formats, and what the missing ones cost from what this graph was handed in as.
+double missing_us(const Graph& graph, const Problem& problem, const Variant& variant, const store::SnapshotRow& row,
+                  const Config& config, const std::vector<FormatBuild>* builds) {
     const auto formats = variant.formats(config.params);
-    const bool built = std::all_of(formats.begin(), formats.end(),
-                                   [&](std::string_view id) { return graph.has_format(id, problem.direction); });
+    std::vector<std::string_view> missing;
+    for (const std::string_view id : formats) {
+        if (!graph.has_format(id, problem.direction)) missing.push_back(id);
+    }
+    if (!builds) return missing.empty() ? 0 : row.prepare_us;
+    const double own = row.prepare_us - total_build_us(*builds, formats, kFormatCsr, problem.direction);
+    return std::max(0.0, own) + total_build_us(*builds, missing, graph.base_format(), problem.direction);
+}
+
+Candidate candidate_from(const Graph& graph, const Problem& problem, const Variant& variant,
+                         const store::SnapshotRow& row, Config config, const std::vector<FormatBuild>* builds) {
     Candidate c;
     c.median_us = row.median_us;
     c.ci_low_us = row.ci_low_us;
     c.ci_high_us = row.ci_high_us;
-    c.build_us = built ? 0 : row.prepare_us;
+    c.build_us = missing_us(graph, problem, variant, row, config, builds);
     c.format_bytes = row.format_bytes;
     c.workspace_bytes = row.workspace_bytes;
+    c.operand_alignment = variant.operand_alignment;
     c.deterministic = row.deterministic && variant.deterministic(config.params);
     c.approximate = row.approximate || variant.approximate;
     c.precision = variant.precision;
@@ -53,8 +65,9 @@ Candidate candidate_from(const Graph& graph, const Problem& problem, const Varia
     return c;
 }
 
-void collect_candidates(const Context& context, const Graph& graph, const Request& request, Outcome& outcome) {
+void collect_candidates(const Context& context, Graph& graph, const Request& request, Outcome& outcome) {
     const Query query = graph.query(request.problem);
+    const auto* builds = context.snapshot.format_builds(graph.fingerprint());
     for (const store::SnapshotRow& row : outcome.entry->rows) {
         try {
             Config config = Config::parse(row.config);
@@ -63,7 +76,8 @@ void collect_candidates(const Context& context, const Graph& graph, const Reques
                 continue;
             }
             const Variant& variant = *context.registry.find(config.variant);
-            outcome.candidates.push_back(candidate_from(graph, request.problem, variant, row, std::move(config)));
+            outcome.candidates.push_back(
+                candidate_from(graph, request.problem, variant, row, std::move(config), builds));
         } catch (const Error& error) {
             outcome.misses.push_back({std::string(row.config), error.what()});
         }
@@ -140,6 +154,7 @@ std::vector<Config> fallbacks(const Context& context, const Query& query, const 
     std::stable_sort(order.begin(), order.end(),
                      [](const Variant* a, const Variant* b) { return a->default_rank < b->default_rank; });
     for (const Variant* v : order) {
+        if (v->operand_alignment > request.constraints.operand_alignment) continue;
         Params params = v->default_params(query);
         if (request.constraints.deterministic && !v->deterministic(params)) continue;
         configs.push_back({v->id, std::move(params)});

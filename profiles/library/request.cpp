@@ -66,6 +66,14 @@ Request plan_request(const gnntune_problem& problem) {
     c.max_error = problem.max_error;
     c.allow_sampling = problem.allow_sampling != 0;
     c.deterministic = problem.deterministic != 0;
+    if (problem.operand_alignment != 0) {
+        const std::int32_t bytes = problem.operand_alignment;
+        if (bytes < 4 || (bytes & (bytes - 1)) != 0) {
+            throw invalid_argument("problem.operand_alignment is " + std::to_string(bytes) +
+                                   "; expected a power of two from 4, or 0 for 16");
+        }
+        c.operand_alignment = bytes;
+    }
     if (problem.expected_calls > 0) c.expected_calls = problem.expected_calls;
     // 1 stands for no workspace at all, since 0 stands for no limit.
     if (problem.workspace_limit_bytes > 0) c.workspace_limit_bytes = problem.workspace_limit_bytes - 1;

@@ -140,6 +140,19 @@ CREATE TABLE choice (
     FOREIGN KEY (variant, variant_version) REFERENCES variant (id, version)
 ) STRICT;
 
+-- What building a format cost where the caller had handed in nothing but `base`.
+CREATE TABLE format_build (
+    graph_id       INTEGER NOT NULL REFERENCES graph (id),
+    environment_id INTEGER NOT NULL REFERENCES environment (id),
+    base           TEXT NOT NULL,
+    format         TEXT NOT NULL,
+    direction      TEXT NOT NULL,
+    build_us       REAL NOT NULL CHECK (build_us >= 0),
+    bytes          INTEGER NOT NULL,
+    taken_at       TEXT NOT NULL,
+    PRIMARY KEY (graph_id, environment_id, base, format, direction)
+) STRICT, WITHOUT ROWID;
+
 -- Measured constants of a device. table_bytes and row_bytes are 0 where a constant does not depend on them.
 CREATE TABLE device_constant (
     environment_id INTEGER NOT NULL REFERENCES environment (id),
