@@ -1,7 +1,11 @@
 // gnntune tune: every config of every applicable variant on each graph, checked, timed and remembered.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
+#include <optional>
 
 #include "core/common/error.hpp"
 #include "profiles/store.hpp"
@@ -64,6 +68,32 @@ Table result_table() {
                   {"reason", "reason", "", 0, false}});
 }
 
+// A name for a file that is gone when this is.
+class ScratchFile {
+public:
+    ScratchFile() : path_(std::filesystem::temp_directory_path() / ("gnntune-" + std::to_string(getpid()) + ".db")) {}
+    ScratchFile(const ScratchFile&) = delete;
+    ScratchFile& operator=(const ScratchFile&) = delete;
+    ~ScratchFile() {
+        std::error_code ignored;
+        for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_.string() + suffix, ignored);
+    }
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+// On a busy machine an OpenMP barrier waits for a time slice, and every median with it.
+std::optional<std::string> load_warning(const Device& device) {
+    double load = 0;
+    if (device.backend != Backend::cpu || getloadavg(&load, 1) != 1) return std::nullopt;
+    if (load < 0.5 * device.multiprocessors) return std::nullopt;
+    return fmt::format(
+        "the load average is {:.1f} on {} threads: times on the CPU will be wrong; stop other work first", load,
+        device.multiprocessors);
+}
+
 class TuneVerb {
 public:
     TuneVerb(const Parsed& parsed)
@@ -87,6 +117,7 @@ public:
 
     int run() {
         if (parsed_.flag("dry-run")) return dry_run();
+        if (const auto warning = load_warning(device_)) out_.warn(*warning);
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
                               store_.path().string()));
         const std::int64_t run =
@@ -115,8 +146,9 @@ private:
     store::Store open_store() {
         store::OpenOptions options;
         options.warn = [this](const std::string& text) { out_.warn(text); };
-        const auto path = parsed_.common.database_path();
+        auto path = parsed_.common.database_path();
         // A plan must not leave a database behind.
+        if (parsed_.flag("dry-run") && !std::filesystem::exists(path)) path = scratch_.path();
         return store::Store::open(path, store::Mode::read_write_create, options);
     }
 
@@ -225,6 +257,7 @@ private:
     }
 
     const Parsed& parsed_;
+    ScratchFile scratch_;
     Output out_;
     Device device_;
     store::Store store_;

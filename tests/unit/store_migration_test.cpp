@@ -37,6 +37,7 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         "device_constant: environment_id name table_bytes row_bytes value unit taken_at\n"
         "environment: id backend device_name compute_capability multiprocessors memory_bytes l2_bytes driver "
         "cuda_runtime libraries\n"
+        "format_build: graph_id environment_id base format direction build_us bytes taken_at\n"
         "graph: id fingerprint n_rows n_cols m name source features\n"
         "graph_name: graph_id name source\n"
         "measurement: id graph_id environment_id problem_id run_id config variant variant_version policy clock status "
