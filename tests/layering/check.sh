@@ -19,7 +19,10 @@ done
 # shellcheck disable=SC2086
 sources() { find $rooms "$@" -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cpp' -o -name '*.cu' \
     -o -name '*.cuh' -o -name '*.in' -o -name '*.inl' \) | LC_ALL=C sort; }
-[ -n "$rooms" ] && [ -n "$(sources)" ] || { echo "$1: no source file found"; exit 1; }
+if [ -z "$rooms" ] || [ -z "$(sources)" ]; then
+    echo "$1: no source file found"
+    exit 1
+fi
 
 {
     sources | tr '\n' '\0' | xargs -0 awk -v rules="$here/rules.txt" -f "$here/includes.awk"
