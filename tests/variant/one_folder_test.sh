@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# A kernel is one folder: a copy of the tree is built, one folder is added to it, and a plain `cmake --build` has the new
+# variant in the program, in the tuner's oracle check and in the conformance suite. No other file changes.
+set -u
+: "${SOURCE:?the source tree}" "${WORK:?a folder to build in}" "${GENERATOR:?of CMake}" "${CXX:?the compiler}"
+export LC_ALL=C CUDA_VISIBLE_DEVICES=-1
+unset GNNTUNE_DB GNNTUNE_DEVICE
+# The copy lies elsewhere than the tree, but its objects are the same.
+export CCACHE_BASEDIR="$WORK" CCACHE_NOHASHDIR=1
+
+log="$WORK/log"
+fail() {
+    echo "FAILED: $1"
+    tail -n 40 "$log"
+    exit 1
+}
+# step WORDS COMMAND...: the command must succeed.
+step() {
+    local words=$1
+    shift
+    local begin=$SECONDS
+    "$@" >"$log" 2>&1 || fail "$words"
+    echo "$words: $((SECONDS - begin)) s"
+}
+build() { cmake --build "$WORK/build" --parallel 2 --target "$@"; }
+# Every file of the copy with its checksum.
+state() { (cd "$WORK/source" && find . -type f -exec cksum {} + | sort -k 3); }
+gnntune="$WORK/build/bin/gnntune"
+
+rm -rf "$WORK"
+mkdir -p "$WORK/source" || exit 1
+for name in CMakeLists.txt LICENSE cmake core kernels profiles tuner tools tests data; do
+    cp -r "$SOURCE/$name" "$WORK/source/" || exit 1
+done
+
+step "configure" cmake -S "$WORK/source" -B "$WORK/build" -G "$GENERATOR" -DCMAKE_CXX_COMPILER="$CXX" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DGNNTUNE_CUDA=OFF -DGNNTUNE_BUILD_TOOLS=ON \
+    -DGNNTUNE_BUILD_TESTS=ON -DGNNTUNE_INSTALL=OFF
+step "build without the folder" build gnntune_cli
+step "list" "$gnntune" list --json
+grep -q '"spmm\.' "$log" || fail "list names no variant"
+! grep -q 'example_trivial' "$log" || fail "the variant is there before it was added"
+state >"$WORK/before"
+
+cp -r "$SOURCE/tests/variant/example_trivial" "$WORK/source/kernels/spmm/"
+step "build with the folder" build gnntune_cli gnntune_conformance
+if compgen -G "$WORK/build/build.ninja" >/dev/null; then
+    compiled=$(grep -cE 'Building CXX object .*(spmm/cpu_rows|tools)/' "$log")
+    [ "$compiled" -eq 0 ] || fail "files that did not change were compiled again"
+fi
+
+step "list" "$gnntune" list --json
+grep -q '"spmm.example_trivial"' "$log" || fail "list lacks the new variant"
+step "verify" "$gnntune" verify "$SOURCE/data/cora.mtx.gz" --variant spmm.example_trivial --device cpu --csv
+rows=$(grep -c 'spmm.example_trivial,1,0,.*,ok' "$log")
+[ "$rows" -ge 4 ] || fail "verify checked $rows problems, expected four at least"
+step "tune" "$gnntune" tune "$SOURCE/data/cora.mtx.gz" --device cpu --dim 16 --db "$WORK/a.db" -q
+step "database" "$gnntune" db export --db "$WORK/a.db" --csv -
+grep -q 'spmm.example_trivial,1,\(ok\|abandoned\),' "$log" || fail "the tuner did not measure the new variant"
+
+GNNTUNE_CONFORMANCE_SHORT=1 step "conformance" "$WORK/build/bin/gnntune_conformance" '--gtest_filter=*example_trivial*'
+passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\{0,1\}\.$/\1/p' "$log")
+[ "${passed:-0}" -ge 20 ] || fail "${passed:-0} conformance cases passed, expected 20 at least"
+grep -qE '^conformance: [1-9][0-9]* configs executed' "$log" || fail "no config was executed"
+
+state >"$WORK/after"
+diff "$WORK/before" "$WORK/after" >"$log"
+[ "$(grep -c '^<' "$log")" -eq 0 ] || fail "a file changed or vanished"
+[ "$(grep '^>' "$log" | grep -vc ' \./kernels/spmm/example_trivial/')" -eq 0 ] || fail "another file was added"
+[ "$(grep -c '^>' "$log")" -eq 3 ] || fail "expected three new files"
+echo "one folder, $passed conformance cases; no other file changed"
+rm -rf "$WORK"
