@@ -11,7 +11,7 @@ namespace {
 class HostStopwatch : public Stopwatch {
 public:
     explicit HostStopwatch(const Device& device)
-        : flush_(static_cast<std::size_t>(std::max<std::int64_t>(device.l2_bytes, 1 << 20)) * 2) {}
+        : flush_bytes_(static_cast<std::size_t>(std::max<std::int64_t>(device.l2_bytes, 1 << 20)) * 2) {}
 
     Clock clock() const override { return Clock::host; }
 
@@ -29,11 +29,13 @@ public:
 
 private:
     void flush_cache() {
+        flush_.resize(flush_bytes_);  // only the cold policy pays for it
         ++generation_;
 #pragma omp parallel for
         for (std::size_t i = 0; i < flush_.size(); i += 64) flush_[i] = generation_;
     }
 
+    std::size_t flush_bytes_;
     std::vector<unsigned char> flush_;
     unsigned char generation_ = 0;
 };
