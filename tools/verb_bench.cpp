@@ -61,7 +61,8 @@ void add_rows(Table& table, const std::string& graph, const Problem& problem, co
     double library_us = std::numeric_limits<double>::infinity();
     for (const auto& c : measured) {
         const Measurement& m = c.measurement;
-        if (m.status == MeasurementStatus::ok && registry().find(m.config.variant)->library_baseline) {
+        const Variant* v = registry().find(m.config.variant);
+        if (m.status == MeasurementStatus::ok && v->library_baseline && v->precision == Precision::fp32) {
             library_us = std::min(library_us, m.median_us);
         }
     }

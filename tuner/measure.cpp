@@ -47,7 +47,7 @@ std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
         m.workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes());
         m.format_bytes = static_cast<std::int64_t>(plan->format_bytes());
         m.deterministic = plan->deterministic();
-        m.approximate = plan->variant().approximate;
+        m.approximate = plan->variant().approximate || plan->variant().precision != Precision::fp32;
         const auto result = workload.check(*plan);
         m.max_error = result.max_error;
         m.mean_error = result.mean_error;

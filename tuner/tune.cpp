@@ -211,7 +211,7 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
         c.workspace_bytes = m.workspace_bytes;
         c.operand_alignment = v->operand_alignment;
         c.deterministic = m.deterministic;
-        c.approximate = m.approximate;
+        c.approximate = v->approximate;
         c.precision = v->precision;
         c.max_error = m.max_error;
         newest.emplace(text, std::move(c));

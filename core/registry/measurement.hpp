@@ -75,7 +75,7 @@ struct Measurement {
     std::int64_t workspace_bytes = 0;
     std::int64_t format_bytes = 0;    ///< device (or host) memory held by its formats and plan
     bool deterministic = false;
-    bool approximate = false;
+    bool approximate = false;         ///< another answer by design: sampling, or products in less than fp32
 
     // Result of the oracle check on this graph.
     double max_error = 0;   ///< largest |y - ref| / scale over the elements

@@ -58,7 +58,7 @@ Candidate candidate_from(const Graph& graph, const Problem& problem, const Varia
     c.workspace_bytes = row.workspace_bytes;
     c.operand_alignment = variant.operand_alignment;
     c.deterministic = row.deterministic && variant.deterministic(config.params);
-    c.approximate = row.approximate || variant.approximate;
+    c.approximate = variant.approximate;
     c.precision = variant.precision;
     c.max_error = row.max_error;
     c.config = std::move(config);
