@@ -81,6 +81,17 @@ TEST_F(LibraryChoice, ExpectedCallsDecideBetweenBuildingAndRunning) {
     EXPECT_EQ(context.plan(graph_in(context), weighted_spmm().expected_calls(10)).config(), "spmm.cpu_edges{parts=8}");
 }
 
+TEST_F(LibraryChoice, KnownFormatCostsArePaidOnceAndPlanDataByEachConfig) {
+    // From CSR the first config needs 100 us of its own, the second nothing; from COO both need the CSR, 500 us.
+    write({row("spmm.cpu_edges{parts=8}", 1, 100), row("spmm.cpu_rows{tile=16,row_block=16}", 10, 0)});
+    write_builds({{"csr", "csr", Direction::forward, 0, 0}, {"coo", "csr", Direction::forward, 500, 0}},
+                 cpu_device().environment);
+    gt::Context context = cpu();
+    gt::Graph graph = coo_graph_in(context);
+    EXPECT_EQ(context.plan(graph, weighted_spmm().expected_calls(10)).config(), "spmm.cpu_rows{tile=16,row_block=16}");
+    EXPECT_EQ(context.plan(graph, weighted_spmm().expected_calls(20)).config(), "spmm.cpu_edges{parts=8}");
+}
+
 TEST_F(LibraryChoice, ConstraintsRejectRowsAndSayWhy) {
     Measurement varying = row("spmm.cpu_edges{parts=8}", 1);
     varying.deterministic = false;

@@ -128,6 +128,13 @@ protected:
         store.end_run(run);
     }
 
+    /// Writes what formats of the test's graph cost to build.
+    void write_builds(const std::vector<FormatBuild>& builds, const Environment& environment) const {
+        store::Store store = open();
+        const auto graph = store.find_graph_id(fingerprint(csr_.view())).value();
+        for (const FormatBuild& b : builds) store.put_format_build(graph, store.environment_id(environment), b);
+    }
+
     /// Runs the plan on the test's operands and compares with the reference.
     void expect_right(const gt::Plan& plan) const {
         std::vector<float> y(static_cast<std::size_t>(csr_.n_rows * kK), -7.0F);

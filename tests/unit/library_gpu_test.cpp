@@ -56,6 +56,34 @@ TEST_F(LibraryGpu, AutoPicksCuda) {
     EXPECT_EQ(context.backend(), GNNTUNE_BACKEND_CUDA) << context.describe();
 }
 
+// The paper's question: GAS takes COO as it is, GAR has to build CSR first.
+TEST_F(LibraryGpu, ExpectedCallsDecideBetweenGasOnCooAndGarOnCsr) {
+    const Environment here = cuda_device(0).environment;
+    Measurement gas = row("spmm.gas{block_size=256}", 20, 60);
+    Measurement gar = row("spmm.gar{block_size=128}", 10, 0);
+    gas.clock = gar.clock = Clock::events;
+    gas.deterministic = false;
+    write({gas, gar}, here);
+    // From CSR the COO list has to be written out (60 us), from COO the CSR has to be sorted (900 us).
+    write_builds({{"csr", "csr", Direction::forward, 0, 0},
+                  {"csr", "coo", Direction::forward, 60, 0},
+                  {"coo", "coo", Direction::forward, 0, 0},
+                  {"coo", "csr", Direction::forward, 900, 0}},
+                 here);
+    gt::Context context = cuda();
+    gt::Graph graph = coo_graph_in(context);
+
+    const gt::Plan once = context.plan(graph, weighted_spmm().expected_calls(1));
+    const gt::Plan often = context.plan(graph, weighted_spmm().expected_calls(200));
+
+    EXPECT_EQ(once.config(), "spmm.gas{block_size=256}");
+    EXPECT_EQ(often.config(), "spmm.gar{block_size=128}");
+    expect_right_on_device(once);
+    expect_right_on_device(often);
+    // What exists is free from now on.
+    EXPECT_EQ(context.plan(graph, weighted_spmm().expected_calls(1)).config(), "spmm.gar{block_size=128}");
+}
+
 TEST_F(LibraryGpu, BorrowedHostAndWideArraysAgree) {
     gt::Context context = cuda();
     const gt::Graph borrowed = device_graph_in(context);
