@@ -10,7 +10,7 @@
 
 namespace gnntune::tuner {
 
-/// Measures the copy rate and the gather table of a CUDA device (about two seconds and 6 GiB of its memory) and stores
+/// Measures the copy rate and the gather table of a CUDA device (about two seconds and 4 GiB of its memory) and stores
 /// them under its environment. `say` receives a line per figure. Throws ErrorKind::no_device for the CPU.
 DeviceConstants measure_device_constants(const Device& device, store::Store& store,
                                          const std::function<void(const std::string&)>& say);

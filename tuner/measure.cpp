@@ -1,6 +1,7 @@
 #include "tuner/measure.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <memory>
 
@@ -43,7 +44,7 @@ std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
     try {
         auto plan = std::make_unique<Plan>(graph.graph(), workload.problem(), c.config, graph.stream());
         m.variant_version = plan->variant().version;
-        m.prepare_us = plan->prepare_us();
+        m.prepare_us = plan->own_prepare_us();
         m.workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes());
         m.format_bytes = static_cast<std::int64_t>(plan->format_bytes());
         m.deterministic = plan->deterministic();
@@ -60,7 +61,7 @@ std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
         }
         m.status = MeasurementStatus::ok;
         return plan;
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
         m.status = MeasurementStatus::failed;
         m.reason = e.what();
         return nullptr;
@@ -117,7 +118,7 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
                 call();  // brings code and, for the hot policy, inputs into the caches
                 workload.graph().synchronise();
                 for (const double t : stopwatch.time(call, options.burst, policy)) racer.samples.push_back(t);
-            } catch (const Error& e) {
+            } catch (const std::exception& e) {
                 racer.contender->measurement.status = MeasurementStatus::failed;
                 racer.contender->measurement.reason = e.what();
                 finish(racer);

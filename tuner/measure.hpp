@@ -17,7 +17,7 @@ struct MeasureOptions {
     int max_samples = 100;
     double target_error = 0.005;  ///< half width of the confidence interval of the median over the median
     double stop_factor = 1.25;    ///< a config this much slower than the best gets no more than min_samples
-    double abandon_factor = 3.0;  ///< a config this much slower than the best after one burst is given up
+    double abandon_factor = 3.0;  ///< a config whose fastest call of the first two bursts is this much slower than the best is given up
 };
 
 /// A config on its way through checking and timing.
@@ -33,7 +33,7 @@ struct MeasureHooks {
     std::function<bool()> stop;                        ///< asked between bursts; true ends the measuring
 };
 
-/// Plans, checks and times `contenders` on `workload` under one clock and policy; `best_us` carries the best median
+/// Plans, checks and times `contenders` (prepare_us is that of the plans' own data: what formats cost is known apart) on `workload` under one clock and policy; `best_us` carries the best median
 /// over several calls for the same problem (infinite at first). Every contender that was reached ends with a
 /// measurement of a final status: ok, wrong, failed or abandoned. Returns false if hooks.stop ended it early;
 /// contenders without a finished measurement then keep samples = 0 and were not reported.

@@ -30,12 +30,12 @@ Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHan
     variant_ = &resolve(graph.registry(), query, config);
     for (const std::string_view id : variant_->formats(config.params)) {
         const BuiltFormat built = graph.format(id, problem.direction, stream);
-        prepare_us_ += built.build_us;
+        formats_us_ += built.build_us;
         format_bytes_ += built.bytes;
     }
     const auto begin = std::chrono::steady_clock::now();
     state_ = variant_->prepare({graph, query, config_.params, stream});
-    prepare_us_ += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    own_prepare_us_ = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     workspace_bytes_ = variant_->workspace_bytes(state_.get());
 }
 

@@ -28,8 +28,10 @@ public:
     const Variant& variant() const { return *variant_; }
     const Problem& problem() const { return problem_; }
     bool deterministic() const { return variant_->deterministic(config_.params); }
-    /// Building formats and per-plan data, as if nothing but the caller's arrays had existed. Microseconds of wall time.
-    double prepare_us() const { return prepare_us_; }
+    /// Building the plan's own data, formats not included. Microseconds of wall time.
+    double own_prepare_us() const { return own_prepare_us_; }
+    /// The same with its formats, each counted as when it was first built for this graph.
+    double prepare_us() const { return own_prepare_us_ + formats_us_; }
     /// Memory held by the formats of this plan. Bytes.
     std::size_t format_bytes() const { return format_bytes_; }
 
@@ -47,7 +49,8 @@ private:
     std::shared_ptr<const void> state_;
     std::size_t workspace_bytes_ = 0;
     std::size_t format_bytes_ = 0;
-    double prepare_us_ = 0;
+    double formats_us_ = 0;
+    double own_prepare_us_ = 0;
 };
 
 /// The variant of `config` if this build has it and it can run `query`; throws in words otherwise.

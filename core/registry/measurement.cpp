@@ -19,14 +19,26 @@ std::optional<E> index_of(const std::array<std::string_view, N>& names, std::str
 
 }  // namespace
 
+std::string format_set_text(const std::vector<std::string_view>& formats) {
+    std::string text;
+    for (const std::string_view format : formats) {
+        if (!text.empty()) text += '+';
+        text += format;
+    }
+    return text;
+}
+
 double total_build_us(const std::vector<FormatBuild>& builds, const std::vector<std::string_view>& formats,
                       std::string_view base, Direction direction) {
-    double total = 0;
-    for (const std::string_view format : formats) {
+    const auto measured = [&](std::string_view format) -> std::optional<double> {
         for (const FormatBuild& b : builds) {
-            if (b.format == format && b.base == base && b.direction == direction) total += b.build_us;
+            if (b.format == format && b.base == base && b.direction == direction) return b.build_us;
         }
-    }
+        return std::nullopt;
+    };
+    if (const auto together = measured(format_set_text(formats))) return *together;
+    double total = 0;
+    for (const std::string_view format : formats) total += measured(format).value_or(0);
     return total;
 }
 

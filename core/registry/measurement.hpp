@@ -85,10 +85,10 @@ struct Measurement {
     std::string taken_at;  ///< UTC, "2026-11-21T09:30:00Z"
 };
 
-/// What building one format of a graph costs where the caller handed in nothing but `base`; intermediate formats included.
+/// What building formats of a graph costs where the caller handed in nothing but `base`; intermediate formats included.
 struct FormatBuild {
-    std::string base;  ///< "csr" or "coo"
-    std::string format;
+    std::string base;    ///< "csr" or "coo"
+    std::string format;  ///< one format, or the formats that a variant needs together: "csr+coo_sorted"
     Direction direction = Direction::forward;
     double build_us = 0;     ///< wall time, device work included
     std::int64_t bytes = 0;  ///< held by the format
@@ -96,7 +96,11 @@ struct FormatBuild {
     bool operator==(const FormatBuild&) const = default;
 };
 
-/// Sum over `formats` of what building them from `base` costs. Builds that were not measured count nothing.
+/// "csr+coo_sorted"
+std::string format_set_text(const std::vector<std::string_view>& formats);
+
+/// What building `formats` together from `base` costs: as measured for the set, else the sum over its formats. Builds
+/// that were not measured count nothing.
 double total_build_us(const std::vector<FormatBuild>& builds, const std::vector<std::string_view>& formats,
                       std::string_view base, Direction direction);
 

@@ -68,7 +68,7 @@ void validate(const Problem& problem);
 
 /// What the caller demands of the answer. Not part of a measurement's identity: one tuning answers all of them.
 struct Constraints {
-    double max_error = 0.0;      ///< largest normwise error allowed; 0 = exact variants only
+    double max_error = 0.0;      ///< largest error allowed, |y - exact| over the sum of |terms| of an element; 0 = fp32 arithmetic only
     bool allow_sampling = false;  ///< variants that drop edges by design may be chosen
     bool deterministic = false;   ///< only variants that repeat bit for bit
     std::size_t workspace_limit_bytes = SIZE_MAX;

@@ -107,7 +107,8 @@ struct Variant {
     /// Bytes of workspace that launch() needs, 256-byte aligned, private to one run at a time.
     std::size_t (*workspace_bytes)(const void* state) = nullptr;
     /// Enqueues the op: no allocation, no synchronisation, no host read of device data; may be captured in a CUDA graph.
-    /// Safe to call from several threads at once with different workspaces. Throws on a launch error.
+    /// Safe to call from several threads at once with different workspaces (spmm.cusparse with preprocess=1 is the one
+    /// exception: its runs must not overlap on the device). Throws on a launch error.
     void (*launch)(const void* state, const Operands&, void* workspace, StreamHandle stream) = nullptr;
     CostTerms (*cost_terms)(const Query&, const Params&) = nullptr;
 };

@@ -12,15 +12,14 @@
 #include "core/gpu/cuda_check.hpp"
 
 /// Evaluates a cuSPARSE call and throws gnntune::Error with place, call and text if it fails.
-#define GNNTUNE_CUSPARSE(call)                                                                                       \
-    do {                                                                                                             \
-        const cusparseStatus_t gnntune_cusparse_status = (call);                                                     \
-        if (gnntune_cusparse_status != CUSPARSE_STATUS_SUCCESS) {                                                    \
-            throw ::gnntune::Error(::gnntune::ErrorKind::runtime, std::string(__FILE__) + ":" +                      \
-                                                                      std::to_string(__LINE__) + ": " #call          \
-                                                                      " failed with " +                              \
-                                                                      cusparseGetErrorString(gnntune_cusparse_status)); \
-        }                                                                                                            \
+#define GNNTUNE_CUSPARSE(call)                                                                                        \
+    do {                                                                                                              \
+        const cusparseStatus_t gnntune_cusparse_status = (call);                                                      \
+        if (gnntune_cusparse_status != CUSPARSE_STATUS_SUCCESS) {                                                     \
+            throw ::gnntune::Error(::gnntune::ErrorKind::runtime,                                                     \
+                                   std::string(__FILE__) + ":" + std::to_string(__LINE__) +                           \
+                                       ": " #call " failed with " + cusparseGetErrorString(gnntune_cusparse_status)); \
+        }                                                                                                             \
     } while (0)
 
 namespace gnntune::kernels {
@@ -66,6 +65,15 @@ private:
     int device_ = 0;
     cusparseHandle_t handle_ = nullptr;
 };
+
+inline constexpr float kOne = 1.0F;
+inline constexpr float kZero = 0.0F;
+inline constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+/// Sizes of the parts of a workspace: each starts at a multiple of 256 bytes.
+inline std::size_t align_up(std::size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
 
 struct SpMatDeleter {
     using pointer = cusparseSpMatDescr_t;

@@ -26,7 +26,9 @@ inline int vector_width(std::int32_t k, std::initializer_list<const void*> point
     return width;
 }
 
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
 
 inline std::int32_t next_power_of_two(std::int32_t x) {
     std::int32_t p = 1;
@@ -78,6 +80,8 @@ inline CostTerms gather_cost(const Query& q, double index_bytes) {
 inline double csr_bytes(const Query& q) {
     return static_cast<double>(q.m) * (q.problem.weighted ? 8.0 : 4.0) + 4.0 * (static_cast<double>(q.n_rows) + 1);
 }
-inline double coo_bytes(const Query& q) { return static_cast<double>(q.m) * (q.problem.weighted ? 12.0 : 8.0); }
+inline double coo_bytes(const Query& q) {
+    return static_cast<double>(q.m) * (q.problem.weighted ? 12.0 : 8.0);
+}
 
 }  // namespace gnntune::kernels

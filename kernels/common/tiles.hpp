@@ -11,10 +11,12 @@ namespace gnntune::kernels {
 /// Largest grid.y.
 inline constexpr std::int64_t kMaxFeatureTiles = 65535;
 
-inline std::int64_t tile_width(int lanes, int items, int vec) { return std::int64_t{lanes} * items * vec; }
+inline std::int64_t tile_width(int lanes, int items, int vec) {
+    return std::int64_t{lanes} * items * vec;
+}
 
-/// Refuses shapes that waste most of their lanes, split a row into more than four parts that a wider tile would hold, or
-/// access memory with vectors that k does not fill. Kept narrow on purpose: the search has to stay small.
+/// Refuses shapes that waste most of their lanes, split a row into more than four parts that a wider tile would hold,
+/// or access memory with vectors that k does not fill. Kept narrow on purpose: the search has to stay small.
 inline Verdict require_useful_tile(std::int32_t k, int lanes, int items, int vec) {
     if (k % vec != 0) return Verdict::no("k=" + std::to_string(k) + " is not a multiple of vec=" + std::to_string(vec));
     const std::int64_t tile = tile_width(lanes, items, vec);

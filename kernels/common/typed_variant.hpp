@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph/formats.hpp"
+#include "core/graph/graph.hpp"
 #include "core/registry/param_fields.hpp"
 #include "core/registry/variant.hpp"
 
@@ -44,9 +45,30 @@ void set_typed_params(Variant& v) {
     v.valid = &typed_valid<P>;
 }
 
+/// What most plans keep: one format of the graph, the params, and the two facts of the problem that a launch needs.
+template <typename P, typename Format>
+struct PlanState {
+    std::shared_ptr<const Format> graph;
+    P params;
+    std::int32_t k;
+    bool weighted;
+};
+
+/// prepare() of a variant that needs nothing but a PlanState. `Id` names the format.
+template <typename P, typename Format, const char* const& Id>
+std::shared_ptr<const void> prepare_plan_state(const PrepareContext& c) {
+    return std::make_shared<PlanState<P, Format>>(
+        PlanState<P, Format>{c.graph.format_as<Format>(Id, c.query.problem.direction, c.stream),
+                             from_params<P>(c.params), c.query.problem.k, c.query.problem.weighted});
+}
+
 /// For variants without params.
-inline std::vector<Params> no_params_space(const Query&) { return {Params{}}; }
-inline Params no_params_default(const Query&) { return {}; }
+inline std::vector<Params> no_params_space(const Query&) {
+    return {Params{}};
+}
+inline Params no_params_default(const Query&) {
+    return {};
+}
 inline Verdict no_params_valid(const Query&, const Params& params) {
     return params.empty() ? Verdict::yes() : Verdict::no("it has no params, " + params.text() + " was given");
 }
@@ -57,11 +79,23 @@ inline void set_no_params(Variant& v) {
 }
 
 /// For variants without workspace.
-inline std::size_t no_workspace(const void*) { return 0; }
-inline bool always_deterministic(const Params&) { return true; }
-inline bool never_deterministic(const Params&) { return false; }
-inline std::vector<std::string_view> needs_csr(const Params&) { return {kFormatCsr}; }
-inline std::vector<std::string_view> needs_coo(const Params&) { return {kFormatCoo}; }
-inline std::vector<std::string_view> needs_coo_sorted(const Params&) { return {kFormatCooSorted}; }
+inline std::size_t no_workspace(const void*) {
+    return 0;
+}
+inline bool always_deterministic(const Params&) {
+    return true;
+}
+inline bool never_deterministic(const Params&) {
+    return false;
+}
+inline std::vector<std::string_view> needs_csr(const Params&) {
+    return {kFormatCsr};
+}
+inline std::vector<std::string_view> needs_coo(const Params&) {
+    return {kFormatCoo};
+}
+inline std::vector<std::string_view> needs_coo_sorted(const Params&) {
+    return {kFormatCooSorted};
+}
 
 }  // namespace gnntune::kernels

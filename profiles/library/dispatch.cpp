@@ -37,14 +37,17 @@ std::optional<std::string> unusable(const Context& context, const Query& query, 
 /// formats say how much of that was formats, and what the missing ones cost from what this graph was handed in as.
 double missing_us(const Graph& graph, const Problem& problem, const Variant& variant, const store::SnapshotRow& row,
                   const Config& config, const std::vector<FormatBuild>* builds) {
+    const Direction direction = problem.direction;
     const auto formats = variant.formats(config.params);
-    std::vector<std::string_view> missing;
+    std::vector<std::string_view> there;
     for (const std::string_view id : formats) {
-        if (!graph.has_format(id, problem.direction)) missing.push_back(id);
+        if (graph.has_format(id, direction)) there.push_back(id);
     }
-    if (!builds) return missing.empty() ? 0 : row.prepare_us;
-    const double own = row.prepare_us - total_build_us(*builds, formats, kFormatCsr, problem.direction);
-    return std::max(0.0, own) + total_build_us(*builds, missing, graph.base_format(), problem.direction);
+    if (!builds) return there.size() == formats.size() ? 0 : row.prepare_us;
+    const double own = row.prepare_us - total_build_us(*builds, formats, kFormatCsr, direction);
+    const double all = total_build_us(*builds, formats, graph.base_format(), direction);
+    const double had = there.empty() ? 0 : total_build_us(*builds, there, graph.base_format(), direction);
+    return std::max(0.0, own) + std::max(0.0, all - had);
 }
 
 Candidate candidate_from(const Graph& graph, const Problem& problem, const Variant& variant,

@@ -3,7 +3,6 @@
 #include <sstream>
 
 #include "profiles/csv.hpp"
-#include "profiles/snapshot.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {
@@ -35,24 +34,6 @@ void expect_same(const Measurement& a, const Measurement& b) {
     EXPECT_EQ(a.mean_error, b.mean_error);
     EXPECT_EQ(a.worst_ratio, b.worst_ratio);
     EXPECT_EQ(a.taken_at, b.taken_at);
-}
-
-TEST_F(StoreTest, FormatCostsAreKeptByGraphAndReplaced) {
-    Store store = open();
-    const auto graph_row = store.graph_id(graph("cora", 1));
-    const auto environment_row = store.environment_id(environment());
-    store.put_format_build(graph_row, environment_row, {"coo", "csr", Direction::reversed, 12.5, 400});
-    store.put_format_build(graph_row, environment_row, {"coo", "csr", Direction::reversed, 11.5, 400});
-
-    const std::vector<FormatBuild> builds = store.format_builds(graph_row, environment_row);
-
-    const FormatBuild expected{"coo", "csr", Direction::reversed, 11.5, 400};
-    EXPECT_EQ(builds, std::vector<FormatBuild>{expected});
-    const Fingerprint first = graph("cora", 1).fingerprint;
-    const Snapshot snapshot = Snapshot::load(file(), environment());
-    ASSERT_NE(snapshot.format_builds(first), nullptr);
-    EXPECT_EQ(*snapshot.format_builds(first), builds);
-    EXPECT_EQ(snapshot.format_builds(graph("cora", 2).fingerprint), nullptr);
 }
 
 TEST_F(StoreTest, ReturnsEveryFieldOfAMeasurement) {

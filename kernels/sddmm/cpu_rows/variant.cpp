@@ -49,9 +49,9 @@ void rows(const CsrFormat& g, const float* weight, const float* x_row, const flo
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    return std::make_shared<State>(
-        State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
-              from_params<CpuRowsParams>(c.params).row_block, c.query.problem.k, c.query.problem.weighted});
+    return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
+                                         from_params<CpuRowsParams>(c.params).row_block, c.query.problem.k,
+                                         c.query.problem.weighted});
 }
 
 void run(const void* state, const Operands& o, void*, StreamHandle) {
@@ -64,7 +64,9 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     }
 }
 
-CostTerms cost_terms(const Query& q, const Params&) { return kernels::gather_cost(q, kernels::csr_bytes(q)); }
+CostTerms cost_terms(const Query& q, const Params&) {
+    return kernels::gather_cost(q, kernels::csr_bytes(q));
+}
 
 }  // namespace
 }  // namespace sddmm_cpu_rows

@@ -12,14 +12,12 @@ struct Plan {
     std::size_t buffer_bytes = 0;
 };
 
+using kernels::align_up;
+using kernels::kOne;
+using kernels::kPlain;
+using kernels::kZero;
+
 namespace {
-
-constexpr std::size_t kAlign = 256;
-constexpr float kOne = 1.0F;
-constexpr float kZero = 0.0F;
-constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-
-std::size_t align_up(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 // x as its own transpose: a row-major [n_cols, k] array is a column-major [k, n_cols] matrix.
 kernels::DnMat transposed(const CsrFormat& g, std::int32_t k, const float* x) {
@@ -38,7 +36,8 @@ kernels::SpMat describe(const CsrFormat& g, float* values) {
 
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::int32_t k, StreamHandle stream_handle) {
+std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::int32_t k,
+                                      StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     auto plan = std::make_shared<Plan>();
     plan->csr = std::move(csr);

@@ -1,4 +1,3 @@
-#include "core/graph/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/edges/launch.hpp"
@@ -32,28 +31,18 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
 EdgesParams EdgesParams::defaults(const Query& q) {
     EdgesParams p;
     p.vec = kernels::vector_width(q.problem.k, {});
-    p.lanes = std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, p.vec))));
+    p.lanes =
+        std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, p.vec))));
     return p;
 }
 
 namespace {
 
-struct State {
-    std::shared_ptr<const CooFormat> coo;
-    EdgesParams params;
-    std::int32_t k;
-    bool weighted;
-};
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    return std::make_shared<State>(
-        State{c.graph.format_as<CooFormat>(kFormatCoo, c.query.problem.direction, c.stream),
-              from_params<EdgesParams>(c.params), c.query.problem.k, c.query.problem.weighted});
-}
+using State = kernels::PlanState<EdgesParams, CooFormat>;
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.coo, s.params, s.k, s.weighted, operands, stream);
+    launch(*s.graph, s.params, s.k, s.weighted, operands, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
@@ -76,7 +65,7 @@ void register_sddmm_edges(Registry& registry) {
     kernels::set_typed_params<sddmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_coo;
-    v.prepare = &sddmm_edges::prepare;
+    v.prepare = &kernels::prepare_plan_state<sddmm_edges::EdgesParams, CooFormat, kFormatCoo>;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &sddmm_edges::run;
     v.cost_terms = &sddmm_edges::cost_terms;

@@ -1,6 +1,7 @@
 // spmm.cpu_edges: y[i, :] = sum over edges e of row i of w_e x[col_e, :], equal edges per part whatever the degrees.
 //
-// Work     the edges are cut into parts of equal length; a part's inner rows are written by it alone; its first and last
+// Work     the edges are cut into parts of equal length; a part's inner rows are written by it alone; its first and
+// last
 //          row, which neighbours may share, go to the part's own two rows of the workspace.
 // Order    shared rows are then added in part order by one thread per row run: repeats bit for bit, since the parts
 //          depend on `parts` and not on the number of threads.
@@ -20,8 +21,7 @@ struct CpuEdgesParams {
     int parts = 64;
 
     static const std::vector<ParamField<CpuEdgesParams>>& fields() {
-        static const std::vector<ParamField<CpuEdgesParams>> kFields{
-            {"parts", &CpuEdgesParams::parts, {8, 64, 512}}};
+        static const std::vector<ParamField<CpuEdgesParams>> kFields{{"parts", &CpuEdgesParams::parts, {8, 64, 512}}};
         return kFields;
     }
     static Verdict legal(const Query&, const CpuEdgesParams&) { return Verdict::yes(); }
@@ -37,13 +37,15 @@ struct State {
     std::vector<std::int32_t> first_row;
 };
 
-std::int64_t part_begin(std::int64_t m, std::int64_t parts, std::int64_t part) { return m * part / parts; }
+std::int64_t part_begin(std::int64_t m, std::int64_t parts, std::int64_t part) {
+    return m * part / parts;
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto state = std::make_shared<State>();
     state->csr = c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream);
-    state->parts = std::max<std::int64_t>(1, std::min<std::int64_t>(from_params<CpuEdgesParams>(c.params).parts,
-                                                                    state->csr->m));
+    state->parts =
+        std::max<std::int64_t>(1, std::min<std::int64_t>(from_params<CpuEdgesParams>(c.params).parts, state->csr->m));
     state->k = c.query.problem.k;
     state->weighted = c.query.problem.weighted;
     const CsrFormat& g = *state->csr;
@@ -91,8 +93,7 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
         const std::int64_t end = part_begin(g.m, s.parts, p + 1);
         // Empty rows before the first edge are the first part's, those after an edge belong to the part of that edge.
         const std::int32_t first = p == 0 ? 0 : s.first_row[static_cast<std::size_t>(p)];
-        const std::int32_t last =
-            p + 1 == s.parts ? g.n_rows : s.first_row[static_cast<std::size_t>(p) + 1] + 1;
+        const std::int32_t last = p + 1 == s.parts ? g.n_rows : s.first_row[static_cast<std::size_t>(p) + 1] + 1;
         for (std::int32_t i = first; i < last; ++i) {
             const auto from = static_cast<std::int32_t>(std::max<std::int64_t>(begin, g.row_ptr[i]));
             const auto to = static_cast<std::int32_t>(std::min<std::int64_t>(end, g.row_ptr[i + 1]));

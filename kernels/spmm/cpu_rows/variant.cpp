@@ -6,7 +6,6 @@
 // Order    every row is summed in edge order: repeats bit for bit.
 #include <algorithm>
 
-#include "core/graph/graph.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -39,12 +38,7 @@ struct CpuRowsParams {
     }
 };
 
-struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    CpuRowsParams params;
-    std::int32_t k;
-    bool weighted;
-};
+using State = kernels::PlanState<CpuRowsParams, CsrFormat>;
 
 GNNTUNE_TARGET_CLONES
 void rows(const CsrFormat& g, const float* edge_weight, const float* x, float* y, std::int32_t k, std::int32_t first,
@@ -62,20 +56,14 @@ void rows(const CsrFormat& g, const float* edge_weight, const float* x, float* y
     }
 }
 
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    return std::make_shared<State>(
-        State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
-              from_params<CpuRowsParams>(c.params), c.query.problem.k, c.query.problem.weighted});
-}
-
 void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const float* weight = s.weighted ? o.edge_weight : nullptr;
-    const std::int32_t n = s.csr->n_rows;
+    const std::int32_t n = s.graph->n_rows;
     const std::int32_t block = s.params.row_block;
 #pragma omp parallel for schedule(dynamic)
     for (std::int32_t first = 0; first < n; first += block) {
-        rows(*s.csr, weight, o.x, o.y, s.k, first, std::min(n, first + block), s.params.tile);
+        rows(*s.graph, weight, o.x, o.y, s.k, first, std::min(n, first + block), s.params.tile);
     }
 }
 
@@ -98,7 +86,7 @@ void register_spmm_cpu_rows(Registry& registry) {
     kernels::set_typed_params<spmm_cpu_rows::CpuRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
-    v.prepare = &spmm_cpu_rows::prepare;
+    v.prepare = &kernels::prepare_plan_state<spmm_cpu_rows::CpuRowsParams, CsrFormat, kFormatCsr>;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &spmm_cpu_rows::run;
     v.cost_terms = &spmm_cpu_rows::cost_terms;

@@ -1,6 +1,6 @@
 // Descriptors are made for each run: they are small host objects, and a plan may run on many streams at once.
-// A preprocessed plan is the exception: cuSPARSE ties the preprocessed buffer to the matrix descriptor, so the plan keeps
-// both and its runs take turns on the host.
+// A preprocessed plan is the exception: cuSPARSE ties the preprocessed buffer to the matrix descriptor, so the plan
+// keeps both and its runs take turns on the host.
 #include "kernels/spmm/cusparse/launch.hpp"
 
 #include "core/gpu/device_buffer.hpp"
@@ -28,15 +28,16 @@ struct Plan {
     const std::int32_t* edge_id() const { return csr ? csr->edge_id : coo->edge_id; }
 };
 
+using kernels::align_up;
+using kernels::kOne;
+using kernels::kPlain;
+using kernels::kZero;
+
 namespace {
 
-constexpr std::size_t kAlign = 256;
-constexpr float kOne = 1.0F;
-constexpr float kZero = 0.0F;
-
-std::size_t align_up(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
-bool permutes(const Plan& p) { return p.weighted && p.edge_id(); }
+bool permutes(const Plan& p) {
+    return p.weighted && p.edge_id();
+}
 
 kernels::SpMat describe(const Plan& p, const float* values) {
     cusparseSpMatDescr_t d = nullptr;
@@ -47,15 +48,16 @@ kernels::SpMat describe(const Plan& p, const float* values) {
                                            const_cast<std::int32_t*>(p.csr->col_idx), v, CUSPARSE_INDEX_32I,
                                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
     } else {
-        GNNTUNE_CUSPARSE(cusparseCreateCoo(&d, p.coo->n_rows, p.coo->n_cols, p.coo->m,
-                                           const_cast<std::int32_t*>(p.coo->row_idx),
-                                           const_cast<std::int32_t*>(p.coo->col_idx), v, CUSPARSE_INDEX_32I,
-                                           CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+        GNNTUNE_CUSPARSE(cusparseCreateCoo(
+            &d, p.coo->n_rows, p.coo->n_cols, p.coo->m, const_cast<std::int32_t*>(p.coo->row_idx),
+            const_cast<std::int32_t*>(p.coo->col_idx), v, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
     }
     return kernels::SpMat(d);
 }
 
-cusparseSpMMAlg_t algorithm(const Plan& p) { return static_cast<cusparseSpMMAlg_t>(p.params.alg); }
+cusparseSpMMAlg_t algorithm(const Plan& p) {
+    return static_cast<cusparseSpMMAlg_t>(p.params.alg);
+}
 
 }  // namespace
 
@@ -82,7 +84,6 @@ std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std:
     const kernels::DnMat x = kernels::row_major(plan->n_cols(), k, nowhere.data());
     const kernels::DnMat y = kernels::row_major(plan->n_rows(), k, nowhere.data());
     const kernels::CusparseLease handle(stream);
-    constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
     GNNTUNE_CUSPARSE(cusparseSpMM_bufferSize(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero,
                                              y.get(), CUDA_R_32F, algorithm(*plan), &plan->buffer_bytes));
     if (params.preprocess != 0) {
@@ -115,7 +116,6 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     const kernels::DnMat x = kernels::row_major(p.n_cols(), p.k, o.x);
     const kernels::DnMat y = kernels::row_major(p.n_rows(), p.k, o.y);
     const kernels::CusparseLease handle(stream);
-    constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
     if (p.params.preprocess != 0) {
         const std::lock_guard lock(p.turn);
         GNNTUNE_CUSPARSE(cusparseSpMatSetValues(p.matrix.get(), const_cast<float*>(values)));

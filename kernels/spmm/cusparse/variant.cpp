@@ -22,12 +22,14 @@ Verdict CusparseParams::legal(const Query&, const CusparseParams& p) {
         return Verdict::no("preprocessing has an effect for csr_alg1 and csr_alg3 only");
     }
     if (p.preprocess == 0 && p.alg == kCsrAlg3) {
-        return Verdict::no("csr_alg3 without preprocessing synchronises inside a run on graphs with long rows");
+        return Verdict::no("csr_alg3 without preprocessing cannot be captured in a CUDA graph where rows are long");
     }
     return Verdict::yes();
 }
 
-CusparseParams CusparseParams::defaults(const Query&) { return {}; }
+CusparseParams CusparseParams::defaults(const Query&) {
+    return {};
+}
 
 namespace {
 
@@ -37,7 +39,9 @@ Verdict applicable(const Query& q) {
 }
 
 // What the conformance suite has seen to repeat. csr_alg3 is not among it, whatever its reputation: see README.md.
-bool deterministic(const Params& params) { return from_params<CusparseParams>(params).alg == kCooAlg2; }
+bool deterministic(const Params& params) {
+    return from_params<CusparseParams>(params).alg == kCooAlg2;
+}
 
 std::vector<std::string_view> formats(const Params& params) {
     return {from_params<CusparseParams>(params).coo() ? kFormatCooSorted : kFormatCsr};
@@ -56,7 +60,9 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return make_plan(std::move(csr), std::move(coo), params, problem.k, problem.weighted, c.stream);
 }
 
-std::size_t workspace(const void* state) { return workspace_bytes(*static_cast<const Plan*>(state)); }
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     launch(*static_cast<const Plan*>(state), operands, workspace, stream);

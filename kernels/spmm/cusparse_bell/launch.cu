@@ -1,5 +1,5 @@
-// Values are a row-major (padded rows) x (ell columns) array: row i of block row r holds the i-th rows of its blocks one
-// after the other. Sizes that are no multiple of the block are padded: x and y then go through the workspace.
+// Values are a row-major (padded rows) x (ell columns) array: row i of block row r holds the i-th rows of its blocks
+// one after the other. Sizes that are no multiple of the block are padded: x and y then go through the workspace.
 #include "kernels/spmm/cusparse_bell/launch.hpp"
 
 #include <algorithm>
@@ -29,19 +29,18 @@ struct Plan {
     std::size_t value_bytes() const { return static_cast<std::size_t>(padded_rows * ell_cols) * sizeof(float); }
 };
 
+using kernels::align_up;
+using kernels::kOne;
+using kernels::kPlain;
+using kernels::kZero;
+
 namespace {
 
-constexpr std::size_t kAlign = 256;
 constexpr int kThreads = 256;
-constexpr float kOne = 1.0F;
-constexpr float kZero = 0.0F;
-constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-
-std::size_t align_up(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 // One thread per edge; duplicates add up.
-__global__ void scatter_edges(const float* weight, const std::int32_t* edge_id, const std::int64_t* slot, std::int64_t m,
-                              float* values) {
+__global__ void scatter_edges(const float* weight, const std::int32_t* edge_id, const std::int64_t* slot,
+                              std::int64_t m, float* values) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x;
     if (e < m) atomicAdd(values + slot[e], weight ? weight[edge_id ? edge_id[e] : e] : 1.0F);
 }
@@ -55,10 +54,9 @@ void fill_values(const Plan& p, const float* weight, float* values, cudaStream_t
 
 kernels::SpMat describe(const Plan& p, const float* values) {
     cusparseSpMatDescr_t d = nullptr;
-    GNNTUNE_CUSPARSE(cusparseCreateBlockedEll(&d, p.padded_rows, p.padded_cols, p.block, p.ell_cols,
-                                              const_cast<std::int32_t*>(p.block_cols.data()),
-                                              const_cast<float*>(values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                                              CUDA_R_32F));
+    GNNTUNE_CUSPARSE(cusparseCreateBlockedEll(
+        &d, p.padded_rows, p.padded_cols, p.block, p.ell_cols, const_cast<std::int32_t*>(p.block_cols.data()),
+        const_cast<float*>(values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
     return kernels::SpMat(d);
 }
 
@@ -164,7 +162,9 @@ Layout layout_of(const Plan& p) {
 
 }  // namespace
 
-std::size_t workspace_bytes(const Plan& p) { return layout_of(p).total; }
+std::size_t workspace_bytes(const Plan& p) {
+    return layout_of(p).total;
+}
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
@@ -196,8 +196,8 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     GNNTUNE_CUSPARSE(cusparseSpMM(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero, y.get(),
                                   CUDA_R_32F, CUSPARSE_SPMM_BLOCKED_ELL_ALG1, space + l.buffer));
     if (pads_y) {
-        GNNTUNE_CUDA(cudaMemcpyAsync(o.y, y_data, static_cast<std::size_t>(p.n_rows) * width, cudaMemcpyDeviceToDevice,
-                                     stream));
+        GNNTUNE_CUDA(
+            cudaMemcpyAsync(o.y, y_data, static_cast<std::size_t>(p.n_rows) * width, cudaMemcpyDeviceToDevice, stream));
     }
 }
 

@@ -35,7 +35,9 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return make_plan(*csr, from_params<BellParams>(c.params).block_size, problem.k, problem.weighted, c.stream);
 }
 
-std::size_t workspace(const void* state) { return workspace_bytes(*static_cast<const Plan*>(state)); }
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     launch(*static_cast<const Plan*>(state), operands, workspace, stream);

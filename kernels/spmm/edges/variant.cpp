@@ -46,7 +46,9 @@ struct State {
     bool weighted;
 };
 
-std::vector<std::string_view> formats(const Params&) { return {kFormatCsr, kFormatCooSorted}; }
+std::vector<std::string_view> formats(const Params&) {
+    return {kFormatCsr, kFormatCooSorted};
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Direction direction = c.query.problem.direction;

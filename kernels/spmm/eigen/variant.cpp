@@ -17,7 +17,9 @@ struct State {
     std::vector<float> ones;  // values of an unweighted graph
 };
 
-bool permutes(const State& s) { return s.weighted && s.csr->edge_id; }
+bool permutes(const State& s) {
+    return s.weighted && s.csr->edge_id;
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto state = std::make_shared<State>();
@@ -50,7 +52,9 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     y.noalias() = a * x;
 }
 
-CostTerms cost_terms(const Query& q, const Params&) { return kernels::gather_cost(q, kernels::csr_bytes(q)); }
+CostTerms cost_terms(const Query& q, const Params&) {
+    return kernels::gather_cost(q, kernels::csr_bytes(q));
+}
 
 }  // namespace
 }  // namespace spmm_eigen

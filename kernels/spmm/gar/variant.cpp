@@ -1,4 +1,3 @@
-#include "core/graph/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/gar/launch.hpp"
@@ -11,33 +10,23 @@ struct GarParams {
     int block_size = 128;  ///< T of the paper
 
     static const std::vector<ParamField<GarParams>>& fields() {
-        static const std::vector<ParamField<GarParams>> kFields{
-            {"block_size", &GarParams::block_size, {64, 128, 256}}};
+        static const std::vector<ParamField<GarParams>> kFields{{"block_size", &GarParams::block_size, {64, 128, 256}}};
         return kFields;
     }
     static Verdict legal(const Query&, const GarParams&) { return Verdict::yes(); }
     static GarParams defaults(const Query&) { return {}; }
 };
 
-struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    GarParams params;
-    std::int32_t k;
-    bool weighted;
-};
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    return std::make_shared<State>(
-        State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
-              from_params<GarParams>(c.params), c.query.problem.k, c.query.problem.weighted});
-}
+using State = kernels::PlanState<GarParams, CsrFormat>;
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.csr, s.params.block_size, s.k, s.weighted, operands, stream);
+    launch(*s.graph, s.params.block_size, s.k, s.weighted, operands, stream);
 }
 
-CostTerms cost_terms(const Query& q, const Params&) { return kernels::gather_cost(q, kernels::csr_bytes(q)); }
+CostTerms cost_terms(const Query& q, const Params&) {
+    return kernels::gather_cost(q, kernels::csr_bytes(q));
+}
 
 }  // namespace
 }  // namespace spmm_gar
@@ -53,7 +42,7 @@ void register_spmm_gar(Registry& registry) {
     kernels::set_typed_params<spmm_gar::GarParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
-    v.prepare = &spmm_gar::prepare;
+    v.prepare = &kernels::prepare_plan_state<spmm_gar::GarParams, CsrFormat, kFormatCsr>;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &spmm_gar::run;
     v.cost_terms = &spmm_gar::cost_terms;

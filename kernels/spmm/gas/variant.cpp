@@ -1,4 +1,3 @@
-#include "core/graph/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/gas/launch.hpp"
@@ -22,22 +21,11 @@ struct GasParams {
     static GasParams defaults(const Query&) { return {}; }
 };
 
-struct State {
-    std::shared_ptr<const CooFormat> coo;
-    GasParams params;
-    std::int32_t k;
-    bool weighted;
-};
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    return std::make_shared<State>(
-        State{c.graph.format_as<CooFormat>(kFormatCoo, c.query.problem.direction, c.stream),
-              from_params<GasParams>(c.params), c.query.problem.k, c.query.problem.weighted});
-}
+using State = kernels::PlanState<GasParams, CooFormat>;
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.coo, s.params.block_size, s.k, s.weighted, operands, stream);
+    launch(*s.graph, s.params.block_size, s.k, s.weighted, operands, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
@@ -61,7 +49,7 @@ void register_spmm_gas(Registry& registry) {
     kernels::set_typed_params<spmm_gas::GasParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;
-    v.prepare = &spmm_gas::prepare;
+    v.prepare = &kernels::prepare_plan_state<spmm_gas::GasParams, CooFormat, kFormatCoo>;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &spmm_gas::run;
     v.cost_terms = &spmm_gas::cost_terms;

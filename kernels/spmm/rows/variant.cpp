@@ -1,4 +1,3 @@
-#include "core/graph/graph.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/rows/launch.hpp"
@@ -43,22 +42,11 @@ RowsParams RowsParams::defaults(const Query& q) {
 
 namespace {
 
-struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    RowsParams params;
-    std::int32_t k;
-    bool weighted;
-};
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    return std::make_shared<State>(
-        State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
-              from_params<RowsParams>(c.params), c.query.problem.k, c.query.problem.weighted});
-}
+using State = kernels::PlanState<RowsParams, CsrFormat>;
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.csr, s.params, s.k, s.weighted, operands, stream);
+    launch(*s.graph, s.params, s.k, s.weighted, operands, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -81,7 +69,7 @@ void register_spmm_rows(Registry& registry) {
     kernels::set_typed_params<spmm_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
-    v.prepare = &spmm_rows::prepare;
+    v.prepare = &kernels::prepare_plan_state<spmm_rows::RowsParams, CsrFormat, kFormatCsr>;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &spmm_rows::run;
     v.cost_terms = &spmm_rows::cost_terms;
