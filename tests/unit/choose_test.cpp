@@ -1,0 +1,270 @@
+// The choosing rule: cost over the calls that are expected, constraints in words, ties by what is cheaper to live with.
+#include "core/dispatch/choose.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gnntune {
+namespace {
+
+Candidate candidate(const std::string& config, double median_us) {
+    Candidate c;
+    c.config = Config::parse(config);
+    c.median_us = median_us;
+    c.ci_low_us = median_us * 0.998;
+    c.ci_high_us = median_us * 1.002;
+    c.deterministic = true;
+    return c;
+}
+
+Constraints calls(double expected) {
+    Constraints limits;
+    limits.expected_calls = expected;
+    return limits;
+}
+
+/// The config that wins; empty if there is none.
+std::string winner(const std::vector<Candidate>& candidates, const Constraints& limits) {
+    const Decision decision = choose(candidates, limits);
+    return decision.winner ? candidates[*decision.winner].config.text() : "";
+}
+
+/// Why the only candidate is refused; empty if it is not.
+std::string refusal(const Candidate& c, const Constraints& limits) {
+    const Decision decision = choose({c}, limits);
+    EXPECT_EQ(decision.winner.has_value(), decision.rejected.empty());
+    return decision.rejected.empty() ? "" : decision.rejected.front().reason;
+}
+
+TEST(Choose, NothingMeasuredSaysSo) {
+    const Decision decision = choose({}, {});
+
+    EXPECT_FALSE(decision.winner);
+    EXPECT_FALSE(decision.runner_up);
+    EXPECT_TRUE(decision.tied.empty());
+    EXPECT_TRUE(decision.rejected.empty());
+    EXPECT_EQ(decision.reason, "nothing was measured");
+}
+
+TEST(Choose, FewCallsPreferWhatNeedsNothingBuilt) {
+    Candidate gas = candidate("spmm.gas", 20);
+    Candidate gar = candidate("spmm.gar", 10);
+    gar.build_us = 500;
+
+    EXPECT_EQ(winner({gas, gar}, calls(1)), "spmm.gas");
+    EXPECT_EQ(winner({gas, gar}, calls(49)), "spmm.gas");
+    EXPECT_EQ(winner({gas, gar}, calls(60)), "spmm.gar");
+    EXPECT_EQ(winner({gas, gar}, calls(200)), "spmm.gar");
+}
+
+TEST(Choose, CallsThatMakeNoSenseCountAsOne) {
+    Candidate gas = candidate("spmm.gas", 20);
+    Candidate gar = candidate("spmm.gar", 10);
+    gar.build_us = 500;
+
+    EXPECT_EQ(winner({gas, gar}, calls(0)), "spmm.gas");
+    EXPECT_EQ(winner({gas, gar}, calls(-5)), "spmm.gas");
+}
+
+TEST(Choose, OrderOfTheCandidatesDoesNotMatter) {
+    const std::vector<Candidate> candidates{candidate("spmm.c", 30), candidate("spmm.a", 10), candidate("spmm.b", 20)};
+
+    const Decision decision = choose(candidates, {});
+
+    EXPECT_EQ(*decision.winner, 1u);
+    EXPECT_EQ(*decision.runner_up, 2u);
+    EXPECT_TRUE(decision.tied.empty());
+    EXPECT_EQ(decision.reason, "cheapest of 3 over 1e+03 calls; next is 100 % slower");
+}
+
+TEST(Choose, TiesGoToTheDeterministicThenFewerFormatBytesThenLessWorkspaceThenTheFaster) {
+    Candidate fastest = candidate("spmm.fastest", 100.0);
+    fastest.deterministic = false;
+    Candidate heavy = candidate("spmm.heavy", 100.1);
+    heavy.format_bytes = 1000;
+    Candidate roomy = candidate("spmm.roomy", 100.1);
+    roomy.format_bytes = 10;
+    roomy.workspace_bytes = 512;
+    Candidate slower = candidate("spmm.slower", 100.2);
+    slower.format_bytes = 10;
+    slower.workspace_bytes = 256;
+    Candidate faster = candidate("spmm.faster", 100.1);
+    faster.format_bytes = 10;
+    faster.workspace_bytes = 256;
+
+    EXPECT_EQ(winner({fastest, heavy}, {}), "spmm.heavy");
+    EXPECT_EQ(winner({fastest, heavy, roomy}, {}), "spmm.roomy");
+    EXPECT_EQ(winner({fastest, heavy, roomy, slower}, {}), "spmm.slower");
+    EXPECT_EQ(winner({fastest, heavy, roomy, slower, faster}, {}), "spmm.faster");
+}
+
+TEST(Choose, TiedOnesAreNamedFastestFirstWithoutTheWinner) {
+    Candidate fastest = candidate("spmm.fastest", 100.0);
+    fastest.deterministic = false;
+    const std::vector<Candidate> candidates{candidate("spmm.other", 500), candidate("spmm.second", 100.2), fastest,
+                                            candidate("spmm.first", 100.1)};
+
+    const Decision decision = choose(candidates, {});
+
+    EXPECT_EQ(*decision.winner, 3u);
+    EXPECT_EQ(decision.tied, (std::vector<std::size_t>{2, 1}));
+    EXPECT_EQ(*decision.runner_up, 0u);
+    EXPECT_NE(decision.reason.find("tied with 2 within the noise"), std::string::npos) << decision.reason;
+}
+
+TEST(Choose, ThreePercentIsNoTieHoweverWideTheIntervals) {
+    Candidate fast = candidate("spmm.fast", 100);
+    fast.deterministic = false;
+    fast.ci_high_us = 150;
+    Candidate slow = candidate("spmm.slow", 103);
+    slow.ci_low_us = 50;
+
+    EXPECT_EQ(winner({fast, slow}, {}), "spmm.fast");
+}
+
+TEST(Choose, IntervalsThatDoNotOverlapAreNoTieHoweverCloseTheMedians) {
+    Candidate fast = candidate("spmm.fast", 100);
+    fast.deterministic = false;
+    fast.ci_high_us = 100.1;
+    Candidate slow = candidate("spmm.slow", 100.5);
+    slow.ci_low_us = 100.4;
+
+    EXPECT_EQ(winner({fast, slow}, {}), "spmm.fast");
+    slow.ci_low_us = 100.05;
+    EXPECT_EQ(winner({fast, slow}, {}), "spmm.slow");
+}
+
+TEST(Choose, WithoutIntervalsTheMarginDecides) {
+    Candidate fast = candidate("spmm.fast", 100);
+    fast.deterministic = false;
+    fast.ci_low_us = fast.ci_high_us = 0;
+    Candidate slow = candidate("spmm.slow", 100.9);
+    slow.ci_low_us = slow.ci_high_us = 0;
+
+    EXPECT_EQ(winner({fast, slow}, {}), "spmm.slow");
+    slow.median_us = 101.1;
+    EXPECT_EQ(winner({fast, slow}, {}), "spmm.fast");
+}
+
+TEST(Choose, SamplingNeedsPermissionAndAnErrorBound) {
+    Candidate c = candidate("spmm.sampled", 1);
+    c.approximate = true;
+    c.max_error = 0.2;
+    Constraints limits;
+
+    EXPECT_EQ(refusal(c, limits), "drops edges by design, and sampling was not allowed");
+    limits.max_error = 0.5;
+    EXPECT_EQ(refusal(c, limits), "drops edges by design, and sampling was not allowed");
+    limits.allow_sampling = true;
+    EXPECT_EQ(refusal(c, limits), "");
+    limits.max_error = 0.1;
+    EXPECT_EQ(refusal(c, limits), "its error 0.2 on this graph is above the allowed 0.1");
+}
+
+TEST(Choose, ReducedPrecisionNeedsAnErrorBound) {
+    Candidate c = candidate("spmm.tensor", 1);
+    c.precision = Precision::tf32;
+    c.max_error = 3e-4;
+    Constraints limits;
+
+    EXPECT_EQ(refusal(c, limits), "computes in tf32, and no error was allowed");
+    limits.max_error = 1e-4;
+    EXPECT_EQ(refusal(c, limits), "its error 0.0003 on this graph is above the allowed 0.0001");
+    limits.max_error = 3e-4;
+    EXPECT_EQ(refusal(c, limits), "");
+}
+
+TEST(Choose, AnExactConfigPassesWhateverTheErrorBound) {
+    Candidate c = candidate("spmm.exact", 1);
+    c.max_error = 2e-7;
+    Constraints limits;
+
+    EXPECT_EQ(refusal(c, limits), "");
+    limits.max_error = 1e-9;
+    EXPECT_EQ(refusal(c, limits), "");
+}
+
+TEST(Choose, DemandsAreRefusedWithTheirFigures) {
+    Candidate c = candidate("spmm.demanding", 1);
+    c.deterministic = false;
+    c.operand_alignment = 16;
+    c.workspace_bytes = 4096;
+    Constraints deterministic;
+    deterministic.deterministic = true;
+    Constraints misaligned;
+    misaligned.operand_alignment = 4;
+    Constraints small;
+    small.workspace_limit_bytes = 1024;
+    Constraints enough;
+    enough.workspace_limit_bytes = 4096;
+
+    EXPECT_EQ(refusal(c, deterministic), "does not repeat bit for bit, and that was demanded");
+    EXPECT_EQ(refusal(c, misaligned), "needs operands aligned to 16 bytes, 4 were promised");
+    EXPECT_EQ(refusal(c, small), "needs 4096 bytes of workspace, more than the allowed 1024");
+    EXPECT_EQ(refusal(c, enough), "");
+}
+
+TEST(Choose, RejectedOnesNeitherWinNorTieNorRunUp) {
+    Candidate atomic = candidate("spmm.atomic", 1);
+    atomic.deterministic = false;
+    const std::vector<Candidate> candidates{candidate("spmm.a", 10), atomic, candidate("spmm.b", 20)};
+    Constraints limits;
+    limits.deterministic = true;
+
+    const Decision decision = choose(candidates, limits);
+
+    EXPECT_EQ(*decision.winner, 0u);
+    EXPECT_EQ(*decision.runner_up, 2u);
+    ASSERT_EQ(decision.rejected.size(), 1u);
+    EXPECT_EQ(decision.rejected[0].candidate, 1u);
+    EXPECT_NE(decision.reason.find("cheapest of 2"), std::string::npos) << decision.reason;
+}
+
+TEST(Choose, EveryOneRejectedSaysSo) {
+    Candidate c = candidate("spmm.atomic", 1);
+    c.deterministic = false;
+    Constraints limits;
+    limits.deterministic = true;
+
+    const Decision decision = choose({c, c}, limits);
+
+    EXPECT_FALSE(decision.winner);
+    EXPECT_EQ(decision.rejected.size(), 2u);
+    EXPECT_EQ(decision.reason, "every measured config breaks a constraint");
+}
+
+TEST(BreakEven, IsWhereTheLinesCross) {
+    Candidate gas = candidate("spmm.gas", 20);
+    Candidate gar = candidate("spmm.gar", 10);
+    gar.build_us = 500;
+
+    const auto calls_needed = break_even_calls(gas, gar);
+
+    ASSERT_TRUE(calls_needed);
+    EXPECT_DOUBLE_EQ(*calls_needed, 50);
+    EXPECT_EQ(winner({gas, gar}, calls(*calls_needed - 5)), "spmm.gas");
+    EXPECT_EQ(winner({gas, gar}, calls(*calls_needed + 5)), "spmm.gar");
+}
+
+TEST(BreakEven, IsAtOnceForWhatIsFasterAndBuiltAtNoGreaterCost) {
+    Candidate slow = candidate("spmm.slow", 20);
+    slow.build_us = 5;
+    Candidate fast = candidate("spmm.fast", 10);
+    fast.build_us = 5;
+
+    EXPECT_EQ(break_even_calls(slow, fast), 0.0);
+    fast.build_us = 0;
+    EXPECT_EQ(break_even_calls(slow, fast), 0.0);
+}
+
+TEST(BreakEven, IsNeverForWhatCostsMoreAndSavesNothing) {
+    Candidate free = candidate("spmm.free", 10);
+    Candidate built = candidate("spmm.built", 10);
+    built.build_us = 1;
+
+    EXPECT_FALSE(break_even_calls(free, built));
+    built.median_us = 11;
+    EXPECT_FALSE(break_even_calls(free, built));
+}
+
+}  // namespace
+}  // namespace gnntune
