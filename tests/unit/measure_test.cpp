@@ -1,0 +1,348 @@
+// Timing without a clock: a stopwatch that gives out times written beforehand, on a variant that notes who ran.
+#include "tuner/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <new>
+
+#include "core/common/error.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "tests/unit/small_graphs.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What the configs of the test's variant do, by their param `id`, and what they have done.
+struct Stage {
+    std::map<int, bool> wrong;
+    std::map<int, bool> throws_in_prepare;
+    std::map<int, int> throws_at_call;  ///< the n-th launch throws, counted from 1
+    std::map<int, int> launches;
+    int last = -1;
+};
+Stage stage;
+
+struct StageParams {
+    int id = 0;
+
+    static const std::vector<ParamField<StageParams>>& fields() {
+        static const std::vector<ParamField<StageParams>> kFields{{"id", &StageParams::id, {0, 1, 2, 3, 4, 5}}};
+        return kFields;
+    }
+    static Verdict legal(const Query&, const StageParams&) { return Verdict::yes(); }
+    static StageParams defaults(const Query&) { return {}; }
+};
+
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    std::int32_t k;
+    int id;
+};
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const int id = from_params<StageParams>(c.params).id;
+    if (stage.throws_in_prepare[id]) throw std::bad_alloc();
+    return std::make_shared<State>(
+        State{c.graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, c.stream), c.query.problem.k, id});
+}
+
+void launch(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    stage.last = s.id;
+    if (++stage.launches[s.id] == stage.throws_at_call[s.id]) throw Error(ErrorKind::runtime, "the device fell over");
+    for (std::int32_t i = 0; i < s.csr->n_rows; ++i) {
+        for (std::int32_t f = 0; f < s.k; ++f) {
+            float sum = stage.wrong[s.id] ? 1.0F : 0.0F;
+            for (std::int32_t e = s.csr->row_ptr[i]; e < s.csr->row_ptr[i + 1]; ++e) {
+                sum += o.x[static_cast<std::int64_t>(s.csr->col_idx[e]) * s.k + f];
+            }
+            o.y[static_cast<std::int64_t>(i) * s.k + f] = sum;
+        }
+    }
+}
+
+Variant stage_variant() {
+    Variant v;
+    v.id = "spmm.stage";
+    v.version = 3;
+    v.summary = "does what the test says";
+    v.applicable = [](const Query&) { return Verdict::yes(); };
+    kernels::set_typed_params<StageParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &prepare;
+    v.workspace_bytes = &kernels::no_workspace;
+    v.launch = &launch;
+    v.cost_terms = [](const Query&, const Params&) { return CostTerms{}; };
+    return v;
+}
+
+/// Gives each config the times of its list, again from the front when it ends.
+class WrittenTimes : public Stopwatch {
+public:
+    std::map<int, std::vector<double>> times;
+    std::vector<int> bursts;  ///< which config was timed, burst by burst
+
+    Clock clock() const override { return Clock::host; }
+    std::vector<double> time(const std::function<void()>& call, int count, Policy) override {
+        std::vector<double> out;
+        for (int i = 0; i < count; ++i) {
+            call();
+            const auto& list = times.at(stage.last);
+            out.push_back(list[next_[stage.last]++ % list.size()]);
+        }
+        bursts.push_back(stage.last);
+        return out;
+    }
+
+private:
+    std::map<int, std::size_t> next_;
+};
+
+class MeasureTest : public testing::Test {
+protected:
+    MeasureTest() {
+        stage = {};
+        registry_.add(stage_variant());
+        graph_ = std::make_unique<GraphWorkload>(registry_, cpu_device(),
+                                                 test::csr_of(30, 20, test::random_edges(30, 20, 90, 1, 5)));
+        Problem problem;
+        problem.k = 3;
+        workload_ = std::make_unique<ProblemWorkload>(*graph_, problem, 1);
+        hooks_.finished = [this](const Measurement& m) { finished_.push_back(m.config.text()); };
+    }
+
+    /// Measures configs 0 to count - 1; `keep` are baselines.
+    bool measure_all(int count, const std::vector<int>& keep = {}) {
+        contenders_.clear();
+        for (int id = 0; id < count; ++id) {
+            Contender c;
+            c.config = {"spmm.stage", {{"id", std::to_string(id)}}};
+            c.keep = std::find(keep.begin(), keep.end(), id) != keep.end();
+            contenders_.push_back(std::move(c));
+        }
+        return measure(*workload_, contenders_, stopwatch_, Policy::hot, options_, hooks_, best_us_);
+    }
+    const Measurement& of(int id) const { return contenders_[static_cast<std::size_t>(id)].measurement; }
+    int bursts_of(int id) const {
+        return static_cast<int>(std::count(stopwatch_.bursts.begin(), stopwatch_.bursts.end(), id));
+    }
+
+    Registry registry_;
+    std::unique_ptr<GraphWorkload> graph_;
+    std::unique_ptr<ProblemWorkload> workload_;
+    WrittenTimes stopwatch_;
+    MeasureOptions options_;
+    MeasureHooks hooks_;
+    double best_us_ = kInfinity;
+    std::vector<Contender> contenders_;
+    std::vector<std::string> finished_;
+};
+
+TEST_F(MeasureTest, StopsAsSoonAsTheIntervalIsTight) {
+    stopwatch_.times = {{0, {10}}};
+
+    EXPECT_TRUE(measure_all(1));
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(0).samples, options_.min_samples);
+    EXPECT_EQ(of(0).median_us, 10);
+    EXPECT_EQ(best_us_, 10);
+}
+
+TEST_F(MeasureTest, GoesOnToTheLastSampleWhileItIsNot) {
+    stopwatch_.times = {{0, {10, 12}}};
+
+    EXPECT_TRUE(measure_all(1));
+
+    EXPECT_EQ(of(0).samples, options_.max_samples);
+    EXPECT_EQ(of(0).ci_low_us, 10);
+    EXPECT_EQ(of(0).ci_high_us, 12);
+}
+
+TEST_F(MeasureTest, SpendsNoMoreThanNeededOnOneThatCannotWin) {
+    stopwatch_.times = {{0, {10}}, {1, {14, 16}}};
+
+    measure_all(2);
+
+    EXPECT_EQ(of(1).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(1).samples, options_.min_samples);
+}
+
+TEST_F(MeasureTest, GivesUpTheHopelessWithAReason) {
+    stopwatch_.times = {{0, {10}}, {1, {1000}}, {2, {29}}};
+
+    measure_all(3);
+
+    EXPECT_EQ(of(1).status, MeasurementStatus::abandoned);
+    EXPECT_LE(of(1).samples, 2 * options_.burst);
+    EXPECT_EQ(of(1).median_us, 1000);
+    EXPECT_NE(of(1).reason.find("100.0"), std::string::npos) << of(1).reason;
+    EXPECT_EQ(of(2).status, MeasurementStatus::ok);
+    EXPECT_EQ(best_us_, 10);
+}
+
+TEST_F(MeasureTest, GivesUpTheHopelessWhereverTheyStand) {
+    stopwatch_.times = {{0, {1000}}, {1, {10}}};
+
+    measure_all(2);
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::abandoned);
+    EXPECT_EQ(of(1).status, MeasurementStatus::ok);
+}
+
+TEST_F(MeasureTest, ASlowFirstCallDoesNotMakeItHopeless) {
+    stopwatch_.times = {{0, {10}}, {1, {5000, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}}};
+
+    measure_all(2);
+
+    EXPECT_EQ(of(1).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(1).median_us, 9);
+}
+
+TEST_F(MeasureTest, ABaselineIsMeasuredToTheEndHoweverSlow) {
+    stopwatch_.times = {{0, {10}}, {1, {1000}}, {2, {900, 1100}}};
+
+    measure_all(3, {1, 2});
+
+    EXPECT_EQ(of(1).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(1).samples, options_.min_samples);
+    EXPECT_EQ(of(2).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(2).samples, options_.max_samples);
+}
+
+TEST_F(MeasureTest, TheBestOfEarlierCallsCounts) {
+    stopwatch_.times = {{0, {10}}};
+    best_us_ = 1;
+
+    measure_all(1);
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::abandoned);
+    EXPECT_EQ(of(0).samples, options_.burst);
+    EXPECT_EQ(best_us_, 1);
+}
+
+TEST_F(MeasureTest, AWrongConfigIsNeverTimed) {
+    stopwatch_.times = {{0, {10}}, {1, {1}}};
+    stage.wrong[1] = true;
+
+    EXPECT_TRUE(measure_all(2));
+
+    EXPECT_EQ(of(1).status, MeasurementStatus::wrong);
+    EXPECT_EQ(of(1).samples, 0);
+    EXPECT_EQ(of(1).median_us, 0);
+    EXPECT_GT(of(1).worst_ratio, 1);
+    EXPECT_NE(of(1).reason.find("misses the oracle"), std::string::npos) << of(1).reason;
+    EXPECT_EQ(bursts_of(1), 0);
+    EXPECT_EQ(stage.launches[1], 1);
+    EXPECT_EQ(best_us_, 10);
+}
+
+TEST_F(MeasureTest, AnErrorIsStoredAndTheOthersGoOn) {
+    stopwatch_.times = {{0, {10}}, {1, {10}}, {2, {10}}, {3, {10}}};
+    stage.throws_at_call[1] = 1;   // in the check
+    stage.throws_at_call[2] = 10;  // while it is timed
+    stage.throws_in_prepare[3] = true;
+
+    EXPECT_TRUE(measure_all(4));
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::ok);
+    for (const int id : {1, 2, 3}) {
+        EXPECT_EQ(of(id).status, MeasurementStatus::failed) << id;
+        EXPECT_NE(of(id).reason, "") << id;
+    }
+    EXPECT_EQ(of(1).reason, "the device fell over");
+    EXPECT_EQ(of(2).reason, "the device fell over");
+    EXPECT_EQ(of(1).samples, 0);
+}
+
+TEST_F(MeasureTest, AConfigThatIsNotLegalFails) {
+    contenders_.resize(2);
+    contenders_[0].config = {"spmm.stage", {{"id", "9"}}};
+    contenders_[1].config = {"spmm.nobody", {}};
+
+    EXPECT_TRUE(measure(*workload_, contenders_, stopwatch_, Policy::hot, options_, hooks_, best_us_));
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::failed);
+    EXPECT_EQ(of(1).status, MeasurementStatus::failed);
+    EXPECT_EQ(finished_.size(), 2u);
+}
+
+TEST_F(MeasureTest, ContendersTakeTurns) {
+    stopwatch_.times = {{0, {10}}, {1, {10.1}}, {2, {10.2}}};
+
+    measure_all(3);
+
+    EXPECT_EQ(stopwatch_.bursts, (std::vector<int>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
+    // One call in the check, one untimed before each of four bursts of five.
+    EXPECT_EQ(stage.launches[0], 1 + 4 * 6);
+}
+
+TEST_F(MeasureTest, EveryOneIsReportedOnceWhenItIsComplete) {
+    stopwatch_.times = {{0, {10, 12}}, {1, {1000}}, {2, {12}}, {3, {10}}};
+    stage.wrong[3] = true;
+
+    measure_all(4);
+
+    EXPECT_EQ(finished_, (std::vector<std::string>{"spmm.stage{id=3}", "spmm.stage{id=1}", "spmm.stage{id=2}",
+                                                   "spmm.stage{id=0}"}));
+}
+
+TEST_F(MeasureTest, StopEndsItAndLeavesNothingHalfMeasured) {
+    stopwatch_.times = {{0, {10}}, {1, {10, 12}}, {2, {10, 12}}};
+    hooks_.stop = [&] { return !finished_.empty(); };
+
+    EXPECT_FALSE(measure_all(3));
+
+    EXPECT_EQ(finished_, (std::vector<std::string>{"spmm.stage{id=0}"}));
+    EXPECT_EQ(of(0).samples, options_.min_samples);
+    EXPECT_EQ(of(1).samples, 0);
+    EXPECT_EQ(of(2).samples, 0);
+}
+
+TEST_F(MeasureTest, StopBeforeTheFirstRunsNothing) {
+    hooks_.stop = [] { return true; };
+
+    EXPECT_FALSE(measure_all(2));
+
+    EXPECT_TRUE(stage.launches.empty());
+    EXPECT_TRUE(finished_.empty());
+}
+
+TEST_F(MeasureTest, AMeasurementSaysHowItWasTaken) {
+    stopwatch_.times = {{0, {1, 2, 3, 4}}};
+    options_.max_samples = 20;
+
+    measure_all(1);
+
+    const Measurement& m = of(0);
+    EXPECT_EQ(m.config.text(), "spmm.stage{id=0}");
+    EXPECT_EQ(m.variant_version, 3);
+    EXPECT_EQ(m.clock, Clock::host);
+    EXPECT_EQ(m.policy, Policy::hot);
+    EXPECT_EQ(m.min_us, 1);
+    EXPECT_EQ(m.q1_us, 1.75);
+    EXPECT_EQ(m.median_us, 2.5);
+    EXPECT_EQ(m.q3_us, 3.25);
+    EXPECT_TRUE(m.deterministic);
+    EXPECT_LE(m.worst_ratio, 1);
+}
+
+TEST_F(MeasureTest, ARefusalNamesVariantVersionAndReason) {
+    const Measurement m = refused(stage_variant(), "no heads", Policy::cold, Clock::events);
+
+    EXPECT_EQ(m.config.text(), "spmm.stage");
+    EXPECT_EQ(m.variant_version, 3);
+    EXPECT_EQ(m.status, MeasurementStatus::refused);
+    EXPECT_EQ(m.reason, "no heads");
+    EXPECT_EQ(m.policy, Policy::cold);
+    EXPECT_EQ(m.clock, Clock::events);
+}
+
+}  // namespace
+}  // namespace gnntune::tuner

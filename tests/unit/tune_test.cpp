@@ -1,0 +1,177 @@
+// Tuning into a store: wrong variants beside the real ones are kept as wrong and never chosen; stopped tunings go on.
+#include "tuner/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/register_all.hpp"
+#include "tests/conformance/faulty/faulty.hpp"
+#include "tests/unit/small_graphs.hpp"
+#include "tests/unit/store_fixture.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+class TuneTest : public store::StoreTest {
+protected:
+    void SetUp() override {
+        StoreTest::SetUp();
+        register_all(registry_);
+        // Square and directed, with an edge that stands twice and one in the last row and column.
+        test::EdgeList edges = test::random_edges(40, 40, 300, 1, 3);
+        edges.insert(edges.end(), {{5, 7}, {5, 7}, {39, 39}});
+        csr_ = test::csr_of(40, 40, edges);
+        sort_columns(csr_);
+        options_.clocks = {Clock::host};
+        options_.measuring.min_samples = 5;
+        options_.measuring.max_samples = 5;
+    }
+
+    /// Tunes for the options' problems; `stop` ends it early.
+    bool tune(store::Store& store, const std::function<bool()>& stop = {}) {
+        GraphWorkload graph(registry_, cpu_device(), csr_);
+        record_ = {graph.graph().fingerprint(), 40, 40, csr_.m(), "test", "generated", "{}"};
+        TuneEvents events;
+        events.stop = stop;
+        const std::int64_t run = store.begin_run(run_info());
+        const bool complete = Tuner(registry_, cpu_device(), store).tune(graph, record_, options_, run, events);
+        store.end_run(run);
+        return complete;
+    }
+    store::Key key(store::Store& store, const Problem& problem) {
+        return {store.graph_id(record_), store.environment_id(cpu_device().environment), store.problem_id(problem)};
+    }
+    static Problem spmm(Direction direction, std::int32_t k = 33) {
+        return {Op::spmm, k, 1, DType::f32, Reduce::sum, true, direction};
+    }
+
+    Registry registry_;
+    CsrGraph csr_;
+    GraphRecord record_;
+    TuneOptions options_;
+};
+
+TEST_F(TuneTest, AWrongVariantIsStoredAsWrongAndNeverChosen) {
+    std::set<std::string> wrong;
+    for (const auto& faulty : conformance::faulty_variants(Backend::cpu)) {
+        // The others break promises that the oracle does not see: the conformance suite is there for them.
+        if (faulty.caught_by != "oracle" && faulty.caught_by != "written") continue;
+        Variant v = faulty.variant;
+        v.default_rank = 1000;  // the default stays a right one
+        registry_.add(v);
+        wrong.insert(v.id);
+    }
+    ASSERT_GE(wrong.size(), 9u);
+    // Weights, a width that is no multiple of four and more than 32, and an edge order that is not the caller's: every
+    // fault shows.
+    options_.problems = {spmm(Direction::reversed)};
+    store::Store store = open();
+
+    ASSERT_TRUE(tune(store));
+
+    const auto at = key(store, options_.problems.front());
+    std::set<std::string> stored;
+    std::int64_t right = 0;
+    for (const Measurement& m : store.measurements(at)) {
+        if (!wrong.contains(m.config.variant)) {
+            EXPECT_TRUE(m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned)
+                << m.config.text() << ": " << m.reason;
+            right += m.status == MeasurementStatus::ok ? 1 : 0;
+            continue;
+        }
+        stored.insert(m.config.variant);
+        EXPECT_EQ(m.status, MeasurementStatus::wrong) << m.config.text();
+        EXPECT_EQ(m.samples, 0) << m.config.text();
+        EXPECT_GT(m.worst_ratio, 1) << m.config.text();
+        EXPECT_NE(m.reason, "") << m.config.text();
+    }
+    EXPECT_EQ(stored, wrong);
+    EXPECT_GT(right, 0);
+    const auto choice = store.choice(at, Policy::hot, Clock::host);
+    ASSERT_TRUE(choice);
+    EXPECT_FALSE(wrong.contains(choice->config.variant)) << choice->config.text();
+    for (const Config& tied : choice->tied) EXPECT_FALSE(wrong.contains(tied.variant)) << tied.text();
+    EXPECT_EQ(store.check(), std::vector<std::string>{});
+}
+
+TEST_F(TuneTest, AStoppedTuningGoesOnWithWhatIsMissing) {
+    options_.problems = {spmm(Direction::forward, 16), spmm(Direction::forward, 64)};
+    options_.group = 2;
+    store::Store store = open();
+    int asked = 0;
+
+    EXPECT_FALSE(tune(store, [&] { return ++asked > 15; }));
+    const auto before = store.measurements(key(store, options_.problems[0]));
+    EXPECT_TRUE(tune(store));
+    EXPECT_TRUE(tune(store));
+
+    EXPECT_FALSE(before.empty());
+    for (const Problem& problem : options_.problems) {
+        std::set<std::string> configs;
+        const auto rows = store.measurements(key(store, problem));
+        for (const Measurement& m : rows) EXPECT_TRUE(configs.insert(m.config.text()).second) << m.config.text();
+        GraphWorkload graph(registry_, cpu_device(), csr_);
+        options_.problems = {problem};
+        const auto plan = Tuner(registry_, cpu_device(), store).plan(graph, record_, options_);
+        ASSERT_EQ(plan.size(), 1u);
+        EXPECT_EQ(plan.front().configs, configs.size());
+        EXPECT_EQ(plan.front().open, 0u);
+        EXPECT_TRUE(store.choice(key(store, problem), Policy::hot, Clock::host));
+    }
+}
+
+TEST_F(TuneTest, CostsOfFormatsThatAKillLeftOutAreMeasuredLater) {
+    options_.problems = {spmm(Direction::forward)};
+    store::Store store = open();
+    ASSERT_TRUE(tune(store));
+    const auto at = key(store, options_.problems.front());
+    const auto all = store.format_builds(at.graph, at.environment);
+    ASSERT_GT(all.size(), 1u);
+    store::Store killed = store::Store::open(file("killed.db"), store::Mode::read_write_create);
+    const auto half = key(killed, options_.problems.front());
+    killed.put_format_build(half.graph, half.environment, all.front());
+
+    ASSERT_TRUE(tune(killed));
+
+    const auto completed = killed.format_builds(half.graph, half.environment);
+    EXPECT_EQ(completed.size(), all.size());
+    // What stood there was not measured again.
+    EXPECT_NE(std::find(completed.begin(), completed.end(), all.front()), completed.end());
+}
+
+TEST_F(TuneTest, OnlyTheNewestRightRowOfAKnownConfigIsACandidate) {
+    GraphWorkload graph(registry_, cpu_device(), csr_);
+    const Query query = graph.graph().query(spmm(Direction::forward));
+    const auto row = [](const std::string& config, double median_us) {
+        Measurement m = measurement(config, median_us);
+        m.clock = Clock::host;
+        return m;
+    };
+    Measurement older = row("spmm.cpu_rows{tile=16,row_block=16}", 1);
+    older.variant_version = 99;
+    const auto abandoned = [&] {
+        Measurement m = row("spmm.cpu_rows{tile=16,row_block=64}", 2);
+        m.status = MeasurementStatus::abandoned;
+        return m;
+    }();
+    const std::vector<Measurement> rows{
+        row("spmm.cpu_rows{tile=64,row_block=16}", 30),
+        row("spmm.cpu_rows{tile=64,row_block=16}", 40),
+        row("spmm.cpu_rows{tile=64,row_block=64}", 5),
+        not_ok("spmm.cpu_rows{tile=64,row_block=64}", MeasurementStatus::wrong, "wrong after all"),
+        older,
+        abandoned,
+        row("spmm.from_another_build", 3),
+        row("spmm.cpu_rows{tile=17,row_block=16}", 4),
+    };
+
+    const auto candidates = candidates_of(registry_, query, rows);
+
+    ASSERT_EQ(candidates.size(), 1u);
+    EXPECT_EQ(candidates[0].config.text(), "spmm.cpu_rows{tile=64,row_block=16}");
+    EXPECT_EQ(candidates[0].median_us, 40);
+}
+
+}  // namespace
+}  // namespace gnntune::tuner
