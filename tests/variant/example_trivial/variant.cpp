@@ -35,7 +35,9 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     }
 }
 
-CostTerms cost_terms(const Query& q, const Params&) { return kernels::gather_cost(q, kernels::csr_bytes(q)); }
+CostTerms cost_terms(const Query& q, const Params&) {
+    return kernels::gather_cost(q, kernels::csr_bytes(q));
+}
 
 }  // namespace
 }  // namespace spmm_example_trivial
