@@ -36,7 +36,8 @@ std::string_view to_text(EnvironmentMatch match) {
 /// Reads one file after the other into a Snapshot.
 class SnapshotReader {
 public:
-    explicit SnapshotReader(Snapshot& snapshot) : snapshot_(snapshot) {}
+    SnapshotReader(Snapshot& snapshot, const SnapshotOptions& options)
+        : snapshot_(snapshot), current_(options.current) {}
 
     void read_file(const Store& store, const Environment& here, std::uint32_t file) {
         const Database& database = store.database();
@@ -52,7 +53,7 @@ public:
                 const auto index = static_cast<std::uint32_t>(snapshot_.environments_.size());
                 snapshot_.environments_.push_back(environment);
                 about.rows += static_cast<std::int64_t>(
-                    read_environment_rows(database, id, {{}, Clock::events, wanted, file, index, {}}));
+                    read_environment_rows(database, id, {{}, Clock::events, wanted, file, index, 0, {}}));
             }
         }
     }
@@ -210,17 +211,28 @@ private:
             const auto problem = problems_.find(problem_id);
             if (graph == fingerprints_.end() || problem == problems_.end()) continue;
             const Snapshot::EntryKey key{graph->second, problem->second, policy, clock};
-            if (snapshot_.entries_.contains(key)) continue;
+            const auto before = snapshot_.entries_.find(key);
+            if (before != snapshot_.entries_.end() && before->second.current_rows > 0) continue;
             SnapshotEntry entry = origin;
             entry.clock = clock;
             entry.taken_at = std::move(group.taken_at);
             entry.rows = newest_ok(group.candidates);
             if (entry.rows.empty()) continue;
+            for (const SnapshotRow& row : entry.rows) entry.current_rows += is_current(row) ? 1 : 0;
+            if (before != snapshot_.entries_.end()) {
+                // What answered so far is of other versions throughout: it gives way to what can be used.
+                if (entry.current_rows == 0) continue;
+                snapshot_.rows_ -= before->second.rows.size();
+            }
             kept += entry.rows.size();
-            snapshot_.entries_.emplace(key, std::move(entry));
+            snapshot_.entries_.insert_or_assign(key, std::move(entry));
         }
         snapshot_.rows_ += kept;
         return kept;
+    }
+
+    bool is_current(const SnapshotRow& row) const {
+        return !current_ || current_(row.config.substr(0, row.config.find('{')), row.variant_version);
     }
 
     static std::vector<SnapshotRow> newest_ok(std::vector<Candidate>& candidates) {
@@ -243,6 +255,7 @@ private:
     }
 
     Snapshot& snapshot_;
+    std::function<bool(std::string_view, std::int32_t)> current_;
     std::unordered_set<std::string_view> interned_;
     std::unordered_map<std::int64_t, Fingerprint> fingerprints_;
     std::unordered_map<std::int64_t, Problem> problems_;
@@ -252,7 +265,7 @@ private:
 Snapshot Snapshot::load(std::span<const std::filesystem::path> paths, const Environment& here,
                         const SnapshotOptions& options) {
     Snapshot snapshot;
-    SnapshotReader reader(snapshot);
+    SnapshotReader reader(snapshot, options);
     for (const auto& path : paths) {
         const auto index = static_cast<std::uint32_t>(snapshot.files_.size());
         SnapshotFile& file = snapshot.files_.emplace_back();
@@ -306,7 +319,8 @@ const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& pro
     const SnapshotEntry* best = nullptr;
     for (const Clock clock : {Clock::span, Clock::events, Clock::host}) {
         const SnapshotEntry* entry = find(graph, problem, policy, clock);
-        if (entry && (!best || entry->rows.size() > best->rows.size())) best = entry;
+        const auto usefulness = [](const SnapshotEntry& e) { return std::pair(e.current_rows, e.rows.size()); };
+        if (entry && (!best || usefulness(*entry) > usefulness(*best))) best = entry;
     }
     return best;
 }

@@ -64,6 +64,7 @@ struct SnapshotEntry {
     EnvironmentMatch match = EnvironmentMatch::none;
     std::uint32_t file = 0;         ///< index into Snapshot::files()
     std::uint32_t environment = 0;  ///< index into Snapshot::environments()
+    std::size_t current_rows = 0;   ///< those that SnapshotOptions::current accepts
     std::string taken_at;           ///< of the newest row
 };
 
@@ -79,6 +80,9 @@ struct SnapshotFile {
 struct SnapshotOptions {
     /// An unreadable file is noted in files() instead of thrown: for applications that prefer a default to an error.
     bool skip_unreadable = false;
+    /// Whether this version of a variant is the one that would run. Entries without such rows do not stand in the way of
+    /// others. Empty: every version counts.
+    std::function<bool(std::string_view variant, std::int32_t version)> current;
     /// As OpenOptions::warn of profiles/store.hpp.
     std::function<void(const std::string&)> warn;
 };

@@ -214,7 +214,8 @@ public:
 
     /// True if any row has this attempt, whatever its status: a resumed run does not take it again.
     bool has_measurement(const Key& key, const Attempt& attempt) const;
-    /// All attempts done for a key, in one query.
+    /// All attempts done for a key, in one query. Failed ones are not among them: out of memory may pass, so a resumed run
+    /// tries them again.
     AttemptSet done(const Key& key) const;
     /// Attempts in the order they were taken, all statuses.
     std::vector<Measurement> measurements(const Key& key, const MeasurementFilter& filter = {}) const;

@@ -52,7 +52,8 @@ bool Store::has_measurement(const Key& key, const Attempt& attempt) const {
 AttemptSet Store::done(const Key& key) const {
     Statement s =
         database().prepare(fmt::format("SELECT DISTINCT config, variant_version, policy, clock, {} FROM measurement "
-                                       "WHERE graph_id = ? AND environment_id = ? AND problem_id = ?",
+                                       "WHERE graph_id = ? AND environment_id = ? AND problem_id = ? "
+                                       "AND status <> 'failed'",
                                        kPartsText),
                            "listing finished attempts");
     s.bind(key.graph, key.environment, key.problem);

@@ -1,5 +1,7 @@
 #include "tools/problems.hpp"
 
+#include <algorithm>
+
 #include "core/common/error.hpp"
 #include "tuner/stopwatch.hpp"
 
@@ -40,7 +42,7 @@ std::vector<Problem> problems(const Parsed& parsed) {
                     p.k = static_cast<std::int32_t>(k);
                     p.weighted = weighted;
                     p.direction = direction;
-                    out.push_back(p);
+                    if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
                 }
             }
         }

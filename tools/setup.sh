@@ -48,9 +48,9 @@ install_packages() {
 configure() {
     local build=$1
     shift
-    # A build folder that was configured for another source tree cannot be used.
-    if [ -f "$build/CMakeCache.txt" ] && ! grep -q "^CMAKE_HOME_DIRECTORY:INTERNAL=$root\$" "$build/CMakeCache.txt"; then
-        rm -rf "$build"
+    # A build folder that was configured for another source tree (a copied checkout) cannot be used: start its cache anew.
+    if [ -f "$build/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then
+        rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     fi
     if ! cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release "$@" >"$build.configure.log" 2>&1; then
         cat "$build.configure.log" >&2
@@ -58,8 +58,7 @@ configure() {
         exit 1
     fi
     rm -f "$build.configure.log"
-    cmake -L -N "$build" >/dev/null 2>&1
-    grep -h '^GNNTUNE_NVCC:' "$build/CMakeCache.txt" | sed 's/^GNNTUNE_NVCC:[A-Z]*=/nvcc: /; s/nvcc: GNNTUNE_NVCC-NOTFOUND/nvcc: not found, building for the CPU only/' >&2
+    grep -h '^GNNTUNE_NVCC:' "$build/CMakeCache.txt" | sed 's/^GNNTUNE_NVCC:[A-Z]*=/nvcc: /; s/nvcc: GNNTUNE_NVCC-NOTFOUND/nvcc: not found, building for the CPU only/' >&2 || true
 }
 
 # build BUILD_DIR TARGET...

@@ -150,8 +150,8 @@ int run_bench(const Args& args) {
                 for (const Clock clock : by) {
                     auto list = contenders(query, parsed->flag("all"));
                     const auto stopwatch = tuner::make_stopwatch(clock, device, graph.stream());
-                    double best_us = std::numeric_limits<double>::infinity();
-                    const bool complete = tuner::measure(workload, list, *stopwatch, policy, {}, hooks, best_us);
+                    tuner::Frontier frontier;
+                    const bool complete = tuner::measure(workload, list, *stopwatch, policy, {}, hooks, frontier);
                     if (!complete) {
                         out.print(table);
                         return kExitInterrupted;

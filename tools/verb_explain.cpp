@@ -95,16 +95,18 @@ public:
                   nullptr,
                   &device_};
         const std::string clock = parsed.text("clock");
+        // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : {Clock::span, Clock::events, Clock::host}) {
             if (clock != "auto" && clock != "both" && clock != to_text(c)) continue;
-            rows_ = store.measurements({graph.id, environment->id, *problem_id}, {policies(parsed).front(), c, {}});
-            if (!rows_.empty()) {
+            auto rows = store.measurements({graph.id, environment->id, *problem_id}, {policies(parsed).front(), c, {}});
+            auto candidates = tuner::candidates_of(registry(), query_, rows);
+            if (rows_.empty() || candidates.size() > candidates_.size()) {
                 clock_ = c;
-                break;
+                rows_ = std::move(rows);
+                candidates_ = std::move(candidates);
             }
         }
         if (rows_.empty()) throw input_error("nothing was measured with that clock and policy; see gnntune db show");
-        candidates_ = tuner::candidates_of(registry(), query_, rows_);
         decision_ = choose(candidates_, constraints(parsed));
         environment_ = environment->environment;
         exact_ = environment->environment == device.environment;

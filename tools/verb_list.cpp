@@ -113,7 +113,7 @@ Table variants(const Parsed& parsed) {
                                 std::string(to_text(v.backend)),
                                 std::int64_t{v.version},
                                 std::string(to_text(v.precision)),
-                                std::string(v.approximate ? "approximate" : "exact")};
+                                std::string(v.approximate || v.precision != Precision::fp32 ? "approximate" : "exact")};
         if (const auto query = possible_query(v, kTypicalWidth, device)) {
             const Params defaults = v.default_params(*query);
             cells.emplace_back(v.deterministic(defaults));

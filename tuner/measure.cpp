@@ -14,6 +14,7 @@ namespace {
 struct Racer {
     Contender* contender = nullptr;
     std::unique_ptr<Plan> plan;
+    Frontier::Traits traits;
     std::vector<double> samples;
     std::vector<int> clocks_mhz;
     bool finished = false;
@@ -68,6 +69,17 @@ std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
     }
 }
 
+// A kernel that faults leaves the process without a usable GPU: what follows would fail for no reason of its own.
+void stop_if_broken(GraphWorkload& graph, const Measurement& m) {
+    if (m.status != MeasurementStatus::failed) return;
+    try {
+        graph.synchronise();
+    } catch (const Error& e) {
+        throw Error(ErrorKind::runtime, m.config.text() + " left the GPU in an error state (" + e.what() +
+                                            "); run the same command again, it goes on with the next config");
+    }
+}
+
 }  // namespace
 
 Measurement refused(const Variant& variant, const std::string& reason, Policy policy, Clock clock) {
@@ -82,7 +94,7 @@ Measurement refused(const Variant& variant, const std::string& reason, Policy po
 }
 
 bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
-             const MeasureOptions& options, const MeasureHooks& hooks, double& best_us) {
+             const MeasureOptions& options, const MeasureHooks& hooks, Frontier& frontier) {
     const auto stopped = [&] { return hooks.stop && hooks.stop(); };
     std::vector<Racer> racers;
     racers.reserve(contenders.size());
@@ -100,10 +112,12 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
         auto plan = admit(workload, c);
         if (!plan) {
             if (hooks.finished) hooks.finished(c.measurement);
+            stop_if_broken(workload.graph(), c.measurement);
             continue;
         }
         Racer racer;
         racer.contender = &c;
+        racer.traits = Frontier::traits_of(*plan);
         racer.plan = std::move(plan);
         racers.push_back(std::move(racer));
     }
@@ -122,10 +136,12 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
                 racer.contender->measurement.status = MeasurementStatus::failed;
                 racer.contender->measurement.reason = e.what();
                 finish(racer);
+                stop_if_broken(workload.graph(), racer.contender->measurement);
                 continue;
             }
             racer.clocks_mhz.push_back(sm_clock_mhz(workload.graph().device()));
             const Summary s = summarise(racer.samples);
+            const double best_us = frontier.best_for(racer.traits);
             const bool contends = racer.contender->keep || s.median <= options.stop_factor * best_us;
             if (round <= 1 && !racer.contender->keep && s.min > options.abandon_factor * best_us) {
                 racer.contender->measurement.status = MeasurementStatus::abandoned;
@@ -137,18 +153,18 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
             const auto n = static_cast<int>(s.samples);
             if (n >= options.max_samples ||
                 (n >= options.min_samples && (!contends || s.relative_error() <= options.target_error))) {
-                best_us = std::min(best_us, s.median);
+                frontier.add(racer.traits, s.median);
                 finish(racer);
                 continue;
             }
-            if (n >= options.min_samples) best_us = std::min(best_us, s.median);
+            if (n >= options.min_samples) frontier.add(racer.traits, s.median);
             running = true;
         }
         // After the first round every config has a median of one burst: enough to know who is hopeless.
         if (round == 0) {
             for (const Racer& racer : racers) {
                 if (!racer.samples.empty() && !racer.finished) {
-                    best_us = std::min(best_us, summarise(racer.samples).median);
+                    frontier.add(racer.traits, summarise(racer.samples).median);
                 }
             }
         }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/frontier.hpp"
 #include "tuner/statistics.hpp"
 #include "tuner/stopwatch.hpp"
 #include "tuner/workload.hpp"
@@ -16,8 +17,10 @@ struct MeasureOptions {
     int min_samples = 20;  ///< before a confidence interval is believed
     int max_samples = 100;
     double target_error = 0.005;  ///< half width of the confidence interval of the median over the median
-    double stop_factor = 1.25;    ///< a config this much slower than the best gets no more than min_samples
-    double abandon_factor = 3.0;  ///< a config whose fastest call of the first two bursts is this much slower than the best is given up
+    double stop_factor =
+        1.25;  ///< a config this much slower than the best that may stand in for it gets no more than min_samples
+    double abandon_factor =
+        3.0;  ///< a config whose fastest call of the first two bursts is this much slower than the best is given up
 };
 
 /// A config on its way through checking and timing.
@@ -33,12 +36,13 @@ struct MeasureHooks {
     std::function<bool()> stop;                        ///< asked between bursts; true ends the measuring
 };
 
-/// Plans, checks and times `contenders` (prepare_us is that of the plans' own data: what formats cost is known apart) on `workload` under one clock and policy; `best_us` carries the best median
-/// over several calls for the same problem (infinite at first). Every contender that was reached ends with a
-/// measurement of a final status: ok, wrong, failed or abandoned. Returns false if hooks.stop ended it early;
-/// contenders without a finished measurement then keep samples = 0 and were not reported.
+/// Plans, checks and times `contenders` (prepare_us is that of the plans' own data: what formats cost is known apart)
+/// on `workload` under one clock and policy; `best_us` carries the best median over several calls for the same problem
+/// (infinite at first). Every contender that was reached ends with a measurement of a final status: ok, wrong, failed
+/// or abandoned. Returns false if hooks.stop ended it early; contenders without a finished measurement then keep
+/// samples = 0 and were not reported.
 bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
-             const MeasureOptions& options, const MeasureHooks& hooks, double& best_us);
+             const MeasureOptions& options, const MeasureHooks& hooks, Frontier& frontier);
 
 /// A measurement of status `refused` for a variant that does not apply, with its reason.
 Measurement refused(const Variant& variant, const std::string& reason, Policy policy, Clock clock);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <map>
 
 #include "core/common/error.hpp"
@@ -200,9 +199,12 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
                       const TuneOptions& options, std::int64_t run, const TuneEvents& events) {
     const auto stopwatch = make_stopwatch(step.clock, device_, workload.graph().stream());
     const store::AttemptSet done = store_.done(key);
-    double best_us = std::numeric_limits<double>::infinity();
-    for (const Measurement& m : store_.measurements(key, {step.policy, step.clock, {}})) {
-        if (m.status == MeasurementStatus::ok) best_us = std::min(best_us, m.median_us);
+    Frontier frontier;
+    const Query query = workload.graph().graph().query(step.problem);
+    for (const Candidate& c :
+         candidates_of(registry_, query, store_.measurements(key, {step.policy, step.clock, {}}))) {
+        const bool exact = !c.approximate && c.precision == Precision::fp32;
+        frontier.add({c.deterministic, exact, c.workspace_bytes == 0, c.operand_alignment}, c.median_us);
     }
     MeasureHooks hooks;
     hooks.stop = events.stop;
@@ -211,12 +213,12 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         const auto formats = registry_.find(m.config.variant)->formats(m.config.params);
         m.prepare_us += total_build_us(builds, formats, kFormatCsr, step.problem.direction);
         store_.add_measurement(run, key, m);
-        if (events.measured) events.measured(m, best_us);
+        if (events.measured) events.measured(m, frontier.best());
     };
     std::vector<Contender> group;
     const auto flush = [&] {
         const bool complete =
-            group.empty() || measure(workload, group, *stopwatch, step.policy, options.measuring, hooks, best_us);
+            group.empty() || measure(workload, group, *stopwatch, step.policy, options.measuring, hooks, frontier);
         group.clear();
         return complete;
     };

@@ -28,7 +28,16 @@ Output::Output(const std::filesystem::path& path) : path_(path) {
     if (path.extension() == ".xz") {
         throw unsupported(path.string() + ": files are written plain or as .gz; write it plain and run xz on it");
     }
-    temporary_ = path;
+    // The finished file is renamed over its name: follow a link to what it names, and leave devices and pipes alone.
+    std::error_code error;
+    if (std::filesystem::is_symlink(path, error)) {
+        path_ = std::filesystem::weakly_canonical(path, error);
+        if (error) fail(path.string(), "is a link that leads nowhere ({})", error.message());
+    }
+    if (std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error)) {
+        fail(path.string(), "is no regular file; give the name of a file to write");
+    }
+    temporary_ = path_;
     temporary_ += fmt::format(".{}.part", getpid());
     fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd_ < 0) fail(path.string(), "cannot be written ({}); check the folder and its permissions", reason_of(errno));

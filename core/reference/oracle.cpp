@@ -1,5 +1,6 @@
 #include "core/reference/oracle.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -83,9 +84,9 @@ Comparison compare(const Oracle& oracle, const float* y, Precision precision) {
             double ratio = error / (scale * relative_tolerance(precision, d) + kTiny);
             if (std::isnan(ratio)) ratio = INFINITY;
             if (scale > 0) {
-                const double relative = error / scale;
+                const double relative = std::isnan(error) ? INFINITY : error / scale;
                 error_sum += relative;
-                if (!(relative <= mine.max_error)) mine.max_error = relative;
+                mine.max_error = std::max(mine.max_error, relative);
             }
             if (ratio > mine.worst_ratio) {
                 mine.worst_ratio = ratio;
@@ -94,7 +95,7 @@ Comparison compare(const Oracle& oracle, const float* y, Precision precision) {
         }
 #pragma omp critical
         {
-            if (!(mine.max_error <= result.max_error)) result.max_error = mine.max_error;
+            result.max_error = std::max(result.max_error, mine.max_error);
             if (mine.worst_ratio > result.worst_ratio) {
                 result.worst_ratio = mine.worst_ratio;
                 result.worst_at = mine.worst_at;

@@ -30,14 +30,22 @@ inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
+/// For x up to 2^30.
 inline std::int32_t next_power_of_two(std::int32_t x) {
     std::int32_t p = 1;
     while (p < x) p *= 2;
     return p;
 }
 
+/// Widest feature dimension: feature tiles then fit into grid.y for every legal shape, at any alignment.
+inline constexpr std::int32_t kMaxFeatures = 1 << 20;
+
 /// Refuses what no spmm or sddmm variant of plain fp32 kind does. Empty verdict: nothing against it.
 inline Verdict require_plain_fp32_sum(const Query& q) {
+    if (q.problem.k > kMaxFeatures) {
+        return Verdict::no("k=" + std::to_string(q.problem.k) + " is more than the " + std::to_string(kMaxFeatures) +
+                           " features it is made for");
+    }
     if (q.problem.dtype != DType::f32) {
         return Verdict::no("stores fp32 only, " + std::string(to_text(q.problem.dtype)) + " was asked for");
     }

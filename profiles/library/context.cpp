@@ -92,6 +92,10 @@ store::Snapshot load_snapshot(const OpenRequest& request, const Environment& her
     }
     store::SnapshotOptions options;
     options.skip_unreadable = !request.require_database;
+    options.current = [](std::string_view variant, std::int32_t version) {
+        const Variant* v = all_variants().find(variant);
+        return v && v->version == version;
+    };
     options.warn = [&](const std::string& sentence) { notes.push_back(sentence); };
     store::Snapshot snapshot = store::Snapshot::load(path, here, options);
     if (request.require_database && snapshot.files().front().state == SnapshotFile::State::missing) {

@@ -94,6 +94,23 @@ TEST_F(WriteGraph, MatrixFormatsGiveARectangularGraphWithDuplicatesBack) {
     EXPECT_THROW(io::write_graph(folder_ / "g.txt", rectangular(), Format::edge_list), Error);
 }
 
+TEST_F(WriteGraph, FollowsLinksAndLeavesDevicesAndPipesAlone) {
+    CsrGraph graph;
+    graph.n_rows = graph.n_cols = 1;
+    graph.row_ptr = {0, 1};
+    graph.col_idx = {0};
+    std::filesystem::create_symlink(folder_ / "target.mtx", folder_ / "link.mtx");
+
+    io::write_graph(folder_ / "link.mtx", graph, io::Format::matrix_market);
+
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link.mtx"));
+    EXPECT_TRUE(std::filesystem::is_regular_file(folder_ / "target.mtx"));
+    std::filesystem::create_directory(folder_ / "folder.mtx");
+    EXPECT_THROW(io::write_graph(folder_ / "folder.mtx", graph, io::Format::matrix_market), Error);
+    EXPECT_THROW(io::write_graph("/dev/null", graph, io::Format::matrix_market), Error);
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST_F(WriteGraph, GraphsWithoutEdgesOrVerticesComeBack) {
     for (const auto& graph : {graph_of(3, 3, {0, 0, 0, 0}, {}), graph_of(0, 0, {0}, {})}) {
         expect_same_back(graph, "g.mtx", Format::matrix_market);

@@ -126,7 +126,7 @@ protected:
             c.keep = std::find(keep.begin(), keep.end(), id) != keep.end();
             contenders_.push_back(std::move(c));
         }
-        return measure(*workload_, contenders_, stopwatch_, Policy::hot, options_, hooks_, best_us_);
+        return measure(*workload_, contenders_, stopwatch_, Policy::hot, options_, hooks_, frontier_);
     }
     const Measurement& of(int id) const { return contenders_[static_cast<std::size_t>(id)].measurement; }
     int bursts_of(int id) const {
@@ -139,7 +139,7 @@ protected:
     WrittenTimes stopwatch_;
     MeasureOptions options_;
     MeasureHooks hooks_;
-    double best_us_ = kInfinity;
+    Frontier frontier_;
     std::vector<Contender> contenders_;
     std::vector<std::string> finished_;
 };
@@ -152,7 +152,7 @@ TEST_F(MeasureTest, StopsAsSoonAsTheIntervalIsTight) {
     EXPECT_EQ(of(0).status, MeasurementStatus::ok);
     EXPECT_EQ(of(0).samples, options_.min_samples);
     EXPECT_EQ(of(0).median_us, 10);
-    EXPECT_EQ(best_us_, 10);
+    EXPECT_EQ(frontier_.best(), 10);
 }
 
 TEST_F(MeasureTest, GoesOnToTheLastSampleWhileItIsNot) {
@@ -184,7 +184,7 @@ TEST_F(MeasureTest, GivesUpTheHopelessWithAReason) {
     EXPECT_EQ(of(1).median_us, 1000);
     EXPECT_NE(of(1).reason.find("100.0"), std::string::npos) << of(1).reason;
     EXPECT_EQ(of(2).status, MeasurementStatus::ok);
-    EXPECT_EQ(best_us_, 10);
+    EXPECT_EQ(frontier_.best(), 10);
 }
 
 TEST_F(MeasureTest, GivesUpTheHopelessWhereverTheyStand) {
@@ -218,13 +218,13 @@ TEST_F(MeasureTest, ABaselineIsMeasuredToTheEndHoweverSlow) {
 
 TEST_F(MeasureTest, TheBestOfEarlierCallsCounts) {
     stopwatch_.times = {{0, {10}}};
-    best_us_ = 1;
+    frontier_.add({}, 1);
 
     measure_all(1);
 
     EXPECT_EQ(of(0).status, MeasurementStatus::abandoned);
     EXPECT_EQ(of(0).samples, options_.burst);
-    EXPECT_EQ(best_us_, 1);
+    EXPECT_EQ(frontier_.best(), 1);
 }
 
 TEST_F(MeasureTest, AWrongConfigIsNeverTimed) {
@@ -240,7 +240,7 @@ TEST_F(MeasureTest, AWrongConfigIsNeverTimed) {
     EXPECT_NE(of(1).reason.find("misses the oracle"), std::string::npos) << of(1).reason;
     EXPECT_EQ(bursts_of(1), 0);
     EXPECT_EQ(stage.launches[1], 1);
-    EXPECT_EQ(best_us_, 10);
+    EXPECT_EQ(frontier_.best(), 10);
 }
 
 TEST_F(MeasureTest, AnErrorIsStoredAndTheOthersGoOn) {
@@ -266,7 +266,7 @@ TEST_F(MeasureTest, AConfigThatIsNotLegalFails) {
     contenders_[0].config = {"spmm.stage", {{"id", "9"}}};
     contenders_[1].config = {"spmm.nobody", {}};
 
-    EXPECT_TRUE(measure(*workload_, contenders_, stopwatch_, Policy::hot, options_, hooks_, best_us_));
+    EXPECT_TRUE(measure(*workload_, contenders_, stopwatch_, Policy::hot, options_, hooks_, frontier_));
 
     EXPECT_EQ(of(0).status, MeasurementStatus::failed);
     EXPECT_EQ(of(1).status, MeasurementStatus::failed);

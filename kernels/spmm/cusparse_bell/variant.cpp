@@ -23,7 +23,9 @@ struct BellParams {
 
 Verdict applicable(const Query& q) {
     if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
-    if (q.n_rows * q.n_cols > kMaxDenseBytes / 4) {
+    // Sizes are padded to whole blocks, of 32 at most.
+    const auto padded = [](std::int64_t n) { return kernels::ceil_div(n, 32) * 32; };
+    if (padded(q.n_rows) > kMaxDenseBytes / 4 / padded(q.n_cols)) {
         return Verdict::no("blocked ELL may need as much as the dense matrix, which is over 256 MiB here");
     }
     return kernels::require_plain_fp32_sum(q);

@@ -37,7 +37,7 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
     // Unsigned: the last step of a row that ends near 2^31 must not wrap around.
     const std::uint32_t end = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row + 1)) : 0;
     const auto step_edges = static_cast<std::uint32_t>(split * UNROLL);
-    for (std::uint32_t e = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row) + group * UNROLL) : 0; e < end;
+    for (std::uint32_t e = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row)) + static_cast<std::uint32_t>(group * UNROLL) : 0; e < end;
          e += step_edges) {
         std::int32_t col[UNROLL];
         float w[UNROLL];
