@@ -30,9 +30,10 @@ Output::Output(const std::filesystem::path& path) : path_(path) {
     }
     // The finished file is renamed over its name: follow a link to what it names, and leave devices and pipes alone.
     std::error_code error;
-    if (std::filesystem::is_symlink(path, error)) {
-        path_ = std::filesystem::weakly_canonical(path, error);
-        if (error) fail(path.string(), "is a link that leads nowhere ({})", error.message());
+    for (int links = 0; std::filesystem::is_symlink(path_, error); ++links) {
+        const auto target = std::filesystem::read_symlink(path_, error);
+        if (error || links == 40) fail(path.string(), "is a link that leads nowhere; give the name of a file to write");
+        path_ = target.is_absolute() ? target : path_.parent_path() / target;
     }
     if (std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error)) {
         fail(path.string(), "is no regular file; give the name of a file to write");
