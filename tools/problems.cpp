@@ -67,7 +67,10 @@ std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& ou
     const bool automatic = text == "auto";
     std::vector<Clock> wanted;
     if (!automatic) wanted = either(parsed, "clock", "span", Clock::span, "events", Clock::events);
-    if (device.backend == Backend::cpu) return {Clock::host};
+    if (device.backend == Backend::cpu) {
+        if (!automatic) out.warn("--clock is for GPUs; the CPU is timed by the host's clock");
+        return {Clock::host};
+    }
     auto usable = tuner::usable_clocks(device, wanted);
     for (const std::string& warning : usable.warnings) out.warn(warning);
     if (automatic) usable.clocks.resize(1);

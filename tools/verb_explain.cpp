@@ -149,7 +149,7 @@ private:
         }
         if (!cheapest || cheapest->config == winner.config) return;
         const auto calls = break_even_calls(*cheapest, winner);
-        if (calls && *calls > 0) {
+        if (calls && *calls >= 1) {
             out.print_text(
                 fmt::format("break-even {:.0f} calls against {}, which needs {:.0f} us of building instead of {:.0f}\n",
                             *calls, cheapest->config.text(), cheapest->build_us, winner.build_us));

@@ -120,7 +120,7 @@ int run_generate(const Args& args) {
                      "kind are its options: `gnntune help generate KIND` shows them.",
                      {"gnntune generate rmat --scale 16 --m 1000000 -o rmat.gnng",
                       "gnntune generate uniform --set n_rows=1000,m=5000 --seed 7 -o small.mtx",
-                      "gnntune generate standin/ogbn_arxiv -o arxiv.gnng", "gnntune generate --list"}});
+                      "gnntune generate standin/ogbn_arxiv -o standin-ogbn_arxiv.gnng", "gnntune generate --list"}});
     // clang-format off
     options.group("Generation").add_options()
         ("output,o", value("FILE"), "file to write")

@@ -90,8 +90,9 @@ std::optional<std::string> load_warning(const Device& device) {
     if (device.backend != Backend::cpu || getloadavg(&load, 1) != 1) return std::nullopt;
     if (load < 0.5 * device.multiprocessors) return std::nullopt;
     return fmt::format(
-        "the load average is {:.1f} on {} threads: times on the CPU will be wrong; stop other work first", load,
-        device.multiprocessors);
+        "the load average is {:.1f} on {} threads: times on the CPU may be far off; stop other work, and measure again "
+        "with --again",
+        load, device.multiprocessors);
 }
 
 class TuneVerb {
@@ -108,6 +109,7 @@ public:
         tune_.policies = policies(parsed);
         tune_.clocks = clocks(parsed, device_, out_);
         tune_.constraints = constraints(parsed);
+        tune_.again = parsed.flag("again");
         tune_.seed = parsed.common.seed;
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());

@@ -113,6 +113,10 @@ int run_verify(const Args& args) {
     }
     out.print(table);
     out.note(std::to_string(executed) + " configs checked, " + std::to_string(failures) + " wrong");
+    if (executed == 0) {
+        throw unsupported("nothing was checked: no variant that was asked for applies on " +
+                          std::string(to_text(device.backend)) + "; gnntune list shows what there is");
+    }
     return failures == 0 ? kExitOk : kExitVerification;
 }
 

@@ -1,6 +1,7 @@
 #include "tuner/measure.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -19,6 +20,12 @@ struct Racer {
     std::vector<int> clocks_mhz;
     bool finished = false;
 };
+
+std::string rounded(double ratio) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", ratio);
+    return text;
+}
 
 int median_clock(std::vector<int> clocks) {
     if (clocks.empty()) return 0;
@@ -122,6 +129,9 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
         racers.push_back(std::move(racer));
     }
 
+    // Medians of single bursts, good enough to see who is hopeless. They do not decide who contends: a lucky first
+    // burst would stop its own config too early.
+    Frontier provisional = frontier;
     for (int round = 0;; ++round) {
         bool running = false;
         for (Racer& racer : racers) {
@@ -141,12 +151,13 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
             }
             racer.clocks_mhz.push_back(sm_clock_mhz(workload.graph().device()));
             const Summary s = summarise(racer.samples);
-            const double best_us = frontier.best_for(racer.traits);
-            const bool contends = racer.contender->keep || s.median <= options.stop_factor * best_us;
+            const bool contends =
+                racer.contender->keep || s.median <= options.stop_factor * frontier.best_for(racer.traits);
+            const double best_us = provisional.best_for(racer.traits);
             if (round <= 1 && !racer.contender->keep && s.min > options.abandon_factor * best_us) {
                 racer.contender->measurement.status = MeasurementStatus::abandoned;
                 racer.contender->measurement.reason =
-                    "its fastest call took " + std::to_string(s.min / best_us) + " times the best median";
+                    "its fastest call took " + rounded(s.min / best_us) + " times the best median";
                 finish(racer);
                 continue;
             }
@@ -160,12 +171,9 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
             if (n >= options.min_samples) frontier.add(racer.traits, s.median);
             running = true;
         }
-        // After the first round every config has a median of one burst: enough to know who is hopeless.
         if (round == 0) {
             for (const Racer& racer : racers) {
-                if (!racer.samples.empty() && !racer.finished) {
-                    frontier.add(racer.traits, summarise(racer.samples).median);
-                }
+                if (!racer.finished) provisional.add(racer.traits, summarise(racer.samples).median);
             }
         }
         if (!running) return true;

@@ -63,7 +63,9 @@ std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& recor
         const auto environment_id = store_.find_environment_id(device_.environment);
         const auto problem_id = store_.find_problem_id(problem);
         store::AttemptSet done;
-        if (graph_id && environment_id && problem_id) done = store_.done({*graph_id, *environment_id, *problem_id});
+        if (graph_id && environment_id && problem_id && !options.again) {
+            done = store_.done({*graph_id, *environment_id, *problem_id});
+        }
         for (const Policy policy : options.policies) {
             for (const Clock clock : options.clocks) {
                 TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
@@ -158,7 +160,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
         std::unique_ptr<ProblemWorkload> workload;
         for (const Policy policy : options.policies) {
             for (const Clock clock : options.clocks) {
-                const store::AttemptSet done = store_.done(key);
+                const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
                 TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
                 for (const Contender& c : space.contenders) {
                     const int version = registry_.find(c.config.variant)->version;
@@ -198,7 +200,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
 bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
                       const TuneOptions& options, std::int64_t run, const TuneEvents& events) {
     const auto stopwatch = make_stopwatch(step.clock, device_, workload.graph().stream());
-    const store::AttemptSet done = store_.done(key);
+    const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
     Frontier frontier;
     const Query query = workload.graph().graph().query(step.problem);
     for (const Candidate& c :

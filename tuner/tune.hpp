@@ -16,6 +16,7 @@ struct TuneOptions {
     std::vector<Policy> policies{Policy::hot};
     std::vector<Clock> clocks;  ///< empty: every clock the device has
     Constraints constraints;    ///< of the stored choice; other constraints are answered later from the same rows
+    bool again = false;            ///< take measurements that the store has already once more: the newest counts
     std::uint64_t seed = 1;
     MeasureOptions measuring;
     std::size_t group = 24;  ///< configs that are interleaved: what a kill can lose at most

@@ -13,6 +13,12 @@ std::string number(double x) {
     return text;
 }
 
+std::string whole(double x) {
+    char text[32];
+    std::snprintf(text, sizeof text, x < 1e15 ? "%.0f" : "%.3g", x);
+    return text;
+}
+
 std::optional<std::string> refusal(const Candidate& c, const Constraints& limits) {
     if (c.approximate && !limits.allow_sampling) return "drops edges by design, and sampling was not allowed";
     if (limits.deterministic && !c.deterministic) return "does not repeat bit for bit, and that was demanded";
@@ -87,7 +93,7 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     for (const std::size_t i : tied) {
         if (i != winner) decision.tied.push_back(i);
     }
-    decision.reason = "cheapest of " + std::to_string(order.size()) + " over " + number(calls) + " calls";
+    decision.reason = "cheapest of " + std::to_string(order.size()) + " over " + whole(calls) + " calls";
     if (!decision.tied.empty()) {
         decision.reason += "; tied with " + std::to_string(decision.tied.size()) + " within the noise";
     }

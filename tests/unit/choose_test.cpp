@@ -73,7 +73,7 @@ TEST(Choose, OrderOfTheCandidatesDoesNotMatter) {
     EXPECT_EQ(*decision.winner, 1u);
     EXPECT_EQ(*decision.runner_up, 2u);
     EXPECT_TRUE(decision.tied.empty());
-    EXPECT_EQ(decision.reason, "cheapest of 3 over 1e+03 calls; next is 100 % slower");
+    EXPECT_EQ(decision.reason, "cheapest of 3 over 1000 calls; next is 100 % slower");
 }
 
 TEST(Choose, TiesGoToTheDeterministicThenFewerFormatBytesThenLessWorkspaceThenTheFaster) {
