@@ -46,10 +46,10 @@ std::vector<tuner::Contender> contenders(const Query& query, bool all) {
         if (!registry().applicable(v, query)) continue;
         const Params standard = v.default_params(query);
         for (const Params& params : v.space(query)) {
-            if (!all && !v.library_baseline && !(params == standard)) continue;
+            if (!all && !v.baseline && !(params == standard)) continue;
             tuner::Contender c;
             c.config = {v.id, params};
-            c.keep = !all || v.library_baseline;
+            c.keep = !all || v.baseline;
             out.push_back(std::move(c));
         }
     }
@@ -62,7 +62,7 @@ void add_rows(Table& table, const std::string& graph, const Problem& problem, co
     for (const auto& c : measured) {
         const Measurement& m = c.measurement;
         const Variant* v = registry().find(m.config.variant);
-        if (m.status == MeasurementStatus::ok && v->library_baseline && v->precision == Precision::fp32) {
+        if (m.status == MeasurementStatus::ok && v->baseline && v->precision == Precision::fp32) {
             library_us = std::min(library_us, m.median_us);
         }
     }

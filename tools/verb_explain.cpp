@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "core/common/error.hpp"
@@ -44,6 +45,10 @@ store::GraphRow find_row(const store::Store& store, const Parsed& parsed, Output
         for (const auto& g : known)
             names += " " + g.record.name + " (" + g.record.fingerprint.text().substr(0, 8) + ")";
         throw input_error("'" + text + "' names several graphs of the database:" + names + "; give a fingerprint");
+    }
+    if (!std::filesystem::exists(text) && !text.starts_with("standin/")) {
+        throw input_error("'" + text + "' is neither a file nor the name or fingerprint of a graph in " +
+                          store.path().string() + "; gnntune db ls graphs shows those");
     }
     InputGraph input = find_graph(text, read_options(parsed), out).load(out);
     const auto id = store.find_graph_id(fingerprint(input.graph.view()));

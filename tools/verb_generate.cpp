@@ -141,6 +141,11 @@ int run_generate(const Args& args) {
     const io::Format format = output_format(*path, *parsed);
     out.note(generate::text(recipe));
     write_and_report(*path, format, generate::generate(recipe), recipe.name, out);
+    // A file's name is what every table shows: a stand-in must not pass for the real graph.
+    const bool labelled = path->find("standin") != std::string::npos || path->find("stand-in") != std::string::npos;
+    if (recipe.name.starts_with(kStandin) && !labelled) {
+        out.warn(*path + " is a stand-in and its name does not say so: tables will show it as if it were real");
+    }
     return kExitOk;
 }
 

@@ -237,7 +237,7 @@ private:
         double library_us = std::numeric_limits<double>::infinity();
         for (const Candidate& c : candidates) {
             const Variant* v = registry().find(c.config.variant);
-            if (!v->library_baseline || v->precision != Precision::fp32) continue;
+            if (!v->baseline || v->precision != Precision::fp32) continue;
             library_us = std::min(library_us, c.median_us);
             if (c.config.params == v->default_params(query)) vs_default = c.median_us / winner.median_us;
         }

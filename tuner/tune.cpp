@@ -42,7 +42,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const
             Contender c;
             c.config = {v.id, params};
             const bool is_default = c.config == standard;
-            c.keep = is_default || (v.library_baseline && params == variant_default);
+            c.keep = is_default || (v.baseline && params == variant_default);
             const CostTerms terms = v.cost_terms(query, params);
             const double bytes = std::max(terms.dram_bytes, terms.l2_bytes / 3) + terms.reduction_bytes;
             space.estimate_us += bytes / assumed_gbps(device_) / 1e3 + 3.0 * terms.launches;

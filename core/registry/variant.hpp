@@ -85,7 +85,7 @@ struct Variant {
     Backend backend = Backend::cpu;
     Precision precision = Precision::fp32;
     bool approximate = false;                ///< gives another answer by design (sampling)
-    bool library_baseline = false;           ///< a well-known library's routine, which others are compared with
+    bool baseline = false;           ///< a well-known library's routine, which others are compared with
     std::int32_t operand_alignment = 4;      ///< bytes to which x, x_row, edge_weight and y must be aligned in a run
     std::int32_t min_compute_capability = 0;  ///< 90 for 9.0
     std::int32_t default_rank = 100;         ///< order in which variants are tried when nothing is known; lowest first

@@ -42,7 +42,7 @@ void register_sddmm_cusparse(Registry& registry) {
     v.op = Op::sddmm;
     v.backend = Backend::cuda;
     v.default_rank = 50;
-    v.library_baseline = true;
+    v.baseline = true;
     v.operand_alignment = 16;
     v.applicable = &sddmm_cusparse::applicable;
     kernels::set_no_params(v);

@@ -89,7 +89,7 @@ void register_spmm_cusparse(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 50;
-    v.library_baseline = true;
+    v.baseline = true;
     v.operand_alignment = 16;
     v.applicable = &spmm_cusparse::applicable;
     kernels::set_typed_params<spmm_cusparse::CusparseParams>(v);

@@ -66,7 +66,7 @@ void register_spmm_eigen(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.default_rank = 50;
-    v.library_baseline = true;
+    v.baseline = true;
     v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
