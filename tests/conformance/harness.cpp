@@ -12,6 +12,7 @@
 #include "core/reference/oracle.hpp"
 #include "tests/conformance/guarded.hpp"
 #if GNNTUNE_WITH_CUDA
+#include "core/gpu/device_graph.hpp"
 #include "core/gpu/stream.hpp"
 #endif
 
@@ -84,23 +85,12 @@ private:
         const bool coo = case_.as_coo;
 #if GNNTUNE_WITH_CUDA
         if (device.backend == Backend::cuda) {
-            struct Arrays {
-                DeviceBuffer<std::int32_t> a;
-                DeviceBuffer<std::int32_t> b;
-            };
-            auto arrays = std::make_shared<Arrays>();
-            const auto& first = coo ? case_.edges.row_idx : forward_.row_ptr;
-            const auto& second = coo ? case_.edges.col_idx : forward_.col_idx;
-            arrays->a = to_device(first.data(), first.size());
-            arrays->b = to_device(second.data(), second.size());
             if (coo) {
-                const CooView view{case_.edges.n_rows, case_.edges.n_cols, case_.edges.m(), arrays->a.data(),
-                                   arrays->b.data(),   nullptr,            MemorySpace::device};
-                graph_ = std::make_unique<Graph>(registry, device, view, arrays);
+                auto arrays = std::make_shared<DeviceCoo>(case_.edges.view());
+                graph_ = std::make_unique<Graph>(registry, device, arrays->view(), arrays);
             } else {
-                const CsrView view{forward_.n_rows,  forward_.n_cols, forward_.m(),       arrays->a.data(),
-                                   arrays->b.data(), nullptr,         MemorySpace::device};
-                graph_ = std::make_unique<Graph>(registry, device, view, arrays);
+                auto arrays = std::make_shared<DeviceCsr>(forward_.view());
+                graph_ = std::make_unique<Graph>(registry, device, arrays->view(), arrays);
             }
             return;
         }
@@ -205,7 +195,9 @@ public:
     }
 
 private:
-    void fail(const std::string& check, const std::string& detail) { failures_.push_back({check, where_ + ": " + detail}); }
+    void fail(const std::string& check, const std::string& detail) {
+        failures_.push_back({check, where_ + ": " + detail});
+    }
 
     void check_run(const Plan& plan, StreamHandle stream, std::size_t offset, const std::string& oracle_check) {
         Memory memory(device_.backend, problem_, inputs_, static_cast<std::size_t>(oracle_.size()),
@@ -230,7 +222,8 @@ private:
         } else if (const std::string wrong = compare_with(oracle_, first, plan.variant().precision); !wrong.empty()) {
             fail(oracle_check, wrong);
         }
-        if (!memory.y.guards_intact() || !memory.workspace.guards_intact()) fail("guards", "a guard word was overwritten");
+        if (!memory.y.guards_intact() || !memory.workspace.guards_intact())
+            fail("guards", "a guard word was overwritten");
         if (!same_words(memory.x, inputs_.x) || !same_words(memory.x_row, inputs_.x_row) ||
             !same_words(memory.weight, inputs_.weight)) {
             fail("inputs", "an operand was changed");
@@ -349,7 +342,8 @@ std::vector<Failure> check_record(const Registry& registry, const Variant& v, co
     }
     const auto space = v.space(query);
     const Params standard = v.default_params(query);
-    if (!v.valid(query, standard)) fail("the default {" + standard.text() + "} is not valid: " + v.valid(query, standard).reason);
+    if (!v.valid(query, standard))
+        fail("the default {" + standard.text() + "} is not valid: " + v.valid(query, standard).reason);
     if (std::find(space.begin(), space.end(), standard) == space.end()) fail("the default is not in the space");
     for (const Params& p : space) {
         if (!v.valid(query, p)) fail("{" + p.text() + "} is in the space but not valid");
