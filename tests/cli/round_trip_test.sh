@@ -29,6 +29,8 @@ run 0 convert --symmetric --remove-self-loops --ignore-weights a.mtx s.graph
 run 0 convert --from metis s.graph s.mtx
 
 run 0 generate standin/yeast -o yeast.gnng -q
+err_has "its name does not say so"
+run 0 generate standin/yeast -o standin-yeast.gnng -q
 generated=$(fingerprint)
 err_empty
 run 0 info --csv standin/yeast
