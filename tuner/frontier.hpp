@@ -15,19 +15,20 @@ public:
     struct Traits {
         bool deterministic = true;
         bool exact = true;  ///< fp32 arithmetic, every edge
+        bool capturable = true;
         bool no_workspace = true;
         std::int32_t operand_alignment = 4;
 
         bool covers(const Traits& other) const {
             return (deterministic || !other.deterministic) && (exact || !other.exact) &&
-                   (no_workspace || !other.no_workspace) && operand_alignment <= other.operand_alignment;
+                   (capturable || !other.capturable) && (no_workspace || !other.no_workspace) && operand_alignment <= other.operand_alignment;
         }
     };
 
     static Traits traits_of(const Plan& plan) {
         const Variant& v = plan.variant();
-        return {plan.deterministic(), !v.approximate && v.precision == Precision::fp32, plan.workspace_bytes() == 0,
-                v.operand_alignment};
+        return {plan.deterministic(), !v.approximate && v.precision == Precision::fp32, plan.capturable(),
+                plan.workspace_bytes() == 0, v.operand_alignment};
     }
 
     void add(const Traits& traits, double us) { points_.push_back({traits, us}); }
@@ -41,7 +42,7 @@ public:
         return best;
     }
     /// Smallest time of an exact config.
-    double best() const { return best_for({false, true, false, 1 << 30}); }
+    double best() const { return best_for({false, true, true, false, 1 << 30}); }
 
 private:
     struct Point {

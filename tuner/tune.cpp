@@ -206,7 +206,7 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
     for (const Candidate& c :
          candidates_of(registry_, query, store_.measurements(key, {step.policy, step.clock, {}}))) {
         const bool exact = !c.approximate && c.precision == Precision::fp32;
-        frontier.add({c.deterministic, exact, c.workspace_bytes == 0, c.operand_alignment}, c.median_us);
+        frontier.add({c.deterministic, exact, c.capturable, c.workspace_bytes == 0, c.operand_alignment}, c.median_us);
     }
     MeasureHooks hooks;
     hooks.stop = events.stop;
@@ -254,6 +254,7 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
         c.workspace_bytes = m.workspace_bytes;
         c.operand_alignment = v->operand_alignment;
         c.deterministic = m.deterministic;
+        c.capturable = !v->capturable || v->capturable(m.config.params);
         c.approximate = v->approximate;
         c.precision = v->precision;
         c.max_error = m.max_error;

@@ -21,6 +21,7 @@ std::string whole(double x) {
 
 std::optional<std::string> refusal(const Candidate& c, const Constraints& limits) {
     if (c.approximate && !limits.allow_sampling) return "drops edges by design, and sampling was not allowed";
+    if (!c.capturable) return "cannot be captured in a CUDA graph, so it is measured for comparison only";
     if (limits.deterministic && !c.deterministic) return "does not repeat bit for bit, and that was demanded";
     const bool exact = c.precision == Precision::fp32 && !c.approximate;
     if (!exact && limits.max_error <= 0) {

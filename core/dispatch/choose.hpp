@@ -27,6 +27,7 @@ struct Candidate {
     std::int64_t workspace_bytes = 0;
     std::int32_t operand_alignment = 4;  ///< of its variant
     bool deterministic = false;
+    bool capturable = true;    ///< its launch may be captured in a CUDA graph
     bool approximate = false;  ///< drops edges by design
     Precision precision = Precision::fp32;
     double max_error = 0;  ///< measured on this graph, relative to the scale of each element

@@ -28,6 +28,8 @@ public:
     const Variant& variant() const { return *variant_; }
     const Problem& problem() const { return problem_; }
     bool deterministic() const { return variant_->deterministic(config_.params); }
+    /// Whether run() may be called on a stream that is being captured.
+    bool capturable() const { return !variant_->capturable || variant_->capturable(config_.params); }
     /// Building the plan's own data, formats not included. Microseconds of wall time.
     double own_prepare_us() const { return own_prepare_us_; }
     /// The same with its formats, each counted as when it was first built for this graph.

@@ -100,14 +100,17 @@ struct Variant {
     Verdict (*valid)(const Query&, const Params&) = nullptr;
     /// Whether the config repeats bit for bit.
     bool (*deterministic)(const Params&) = nullptr;
+    /// Whether launch() may be captured in a CUDA graph. Null: always. A config that may not is measured, and run when it is
+    /// named, but never chosen.
+    bool (*capturable)(const Params&) = nullptr;
     /// Formats the config needs beside the caller's arrays.
     std::vector<std::string_view> (*formats)(const Params&) = nullptr;
     /// Builds per-plan data. May allocate and synchronise. The state outlives every launch.
     std::shared_ptr<const void> (*prepare)(const PrepareContext&) = nullptr;
     /// Bytes of workspace that launch() needs, 256-byte aligned, private to one run at a time.
     std::size_t (*workspace_bytes)(const void* state) = nullptr;
-    /// Enqueues the op: no allocation, no synchronisation, no host read of device data; may be captured in a CUDA graph.
-    /// Safe to call from several threads at once with different workspaces (spmm.cusparse with preprocess=1 is the one
+    /// Enqueues the op: no allocation, no synchronisation, no host read of device data; may be captured in a CUDA graph
+    /// (but see capturable). Safe to call from several threads at once with different workspaces (spmm.cusparse with preprocess=1 is the one
     /// exception: its runs must not overlap on the device). Throws on a launch error.
     void (*launch)(const void* state, const Operands&, void* workspace, StreamHandle stream) = nullptr;
     CostTerms (*cost_terms)(const Query&, const Params&) = nullptr;

@@ -61,6 +61,7 @@ Candidate candidate_from(const Graph& graph, const Problem& problem, const Varia
     c.workspace_bytes = row.workspace_bytes;
     c.operand_alignment = variant.operand_alignment;
     c.deterministic = row.deterministic && variant.deterministic(config.params);
+    c.capturable = !variant.capturable || variant.capturable(config.params);
     c.approximate = variant.approximate;
     c.precision = variant.precision;
     c.max_error = row.max_error;

@@ -187,7 +187,7 @@ public:
                 check_refuses_misaligned(plan, handle);
             }
 #if GNNTUNE_WITH_CUDA
-            if (device_.backend == Backend::cuda) check_capture(plan, handle);
+            if (device_.backend == Backend::cuda && plan.capturable()) check_capture(plan, handle);
 #endif
         } catch (const std::exception& e) {
             fail("runs", e.what());

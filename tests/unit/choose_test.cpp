@@ -145,6 +145,14 @@ TEST(Choose, WithoutIntervalsTheMarginDecides) {
     EXPECT_EQ(winner({fast, slow}, {}), "spmm.fast");
 }
 
+TEST(Choose, ConfigThatCannotBeCapturedIsNeverChosen) {
+    Candidate best = candidate("spmm.uncapturable", 1);
+    best.capturable = false;
+
+    EXPECT_EQ(winner({best, candidate("spmm.slow", 100)}, {}), "spmm.slow");
+    EXPECT_EQ(refusal(best, {}), "cannot be captured in a CUDA graph, so it is measured for comparison only");
+}
+
 TEST(Choose, SamplingNeedsPermissionAndAnErrorBound) {
     Candidate c = candidate("spmm.sampled", 1);
     c.approximate = true;
