@@ -67,8 +67,8 @@ void write_measurements_csv(const Store& store, std::optional<std::int64_t> run,
         }
     }
     Statement rows = store.database().prepare(
-        R"(SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, dtype, reduce,
-                   policy, clock, config, variant_version, status, reason, median_us, q1_us, q3_us, samples,
+        R"(SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, self_loop, dtype,
+                   reduce,                   policy, clock, config, variant_version, status, reason, median_us, q1_us, q3_us, samples,
                    sm_clock_mhz, prepare_us, workspace_bytes, max_error, device_name AS device, driver,
                    cuda_runtime AS cuda, taken_at, git_commit AS 'commit'
             FROM measurement JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id

@@ -60,6 +60,7 @@ Problem read_problem(const Statement& row, int first) {
     p.reduce = known(parse_reduce(row.view(first + 4)), "reduction", row.view(first + 4));
     p.weighted = row.boolean(first + 5);
     p.direction = known(parse_direction(row.view(first + 6)), "direction", row.view(first + 6));
+    p.self_loop = row.boolean(first + 7);
     return p;
 }
 

@@ -16,9 +16,9 @@ inline constexpr std::string_view kEnvironmentColumns =
 inline constexpr std::string_view kEnvironmentMatch =
     "backend = ? AND device_name = ? AND compute_capability = ? AND multiprocessors = ? AND memory_bytes = ? AND "
     "l2_bytes = ? AND driver = ? AND cuda_runtime = ? AND libraries = ?";
-inline constexpr std::string_view kProblemColumns = "op, k, heads, dtype, reduce, weighted, direction";
+inline constexpr std::string_view kProblemColumns = "op, k, heads, dtype, reduce, weighted, direction, self_loop";
 inline constexpr std::string_view kProblemMatch =
-    "op = ? AND k = ? AND heads = ? AND dtype = ? AND reduce = ? AND weighted = ? AND direction = ?";
+    "op = ? AND k = ? AND heads = ? AND dtype = ? AND reduce = ? AND weighted = ? AND direction = ? AND self_loop = ?";
 inline constexpr std::string_view kMeasurementColumns =
     "config, variant_version, policy, clock, status, reason, median_us, q1_us, q3_us, min_us, ci_low_us, ci_high_us, "
     "samples, sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, max_error, "

@@ -101,7 +101,7 @@ private:
             database.prepare(fmt::format("SELECT {}, id FROM problem", kProblemColumns), "reading problems");
         while (problems.step()) {
             try {
-                problems_[problems.integer(7)] = read_problem(problems, 0);
+                problems_[problems.integer(8)] = read_problem(problems, 0);
             } catch (const Error&) {
                 continue;
             }
@@ -300,7 +300,7 @@ std::size_t Snapshot::EntryKeyHash::operator()(const EntryKey& key) const noexce
     const Problem& p = key.problem;
     for (const auto v :
          {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
-          static_cast<std::uint64_t>(p.dtype) * 64 + static_cast<std::uint64_t>(p.reduce) * 16 +
+          static_cast<std::uint64_t>(p.self_loop) * 512 + static_cast<std::uint64_t>(p.dtype) * 64 + static_cast<std::uint64_t>(p.reduce) * 16 +
               static_cast<std::uint64_t>(p.weighted) * 8 + static_cast<std::uint64_t>(p.direction),
           static_cast<std::uint64_t>(key.policy) * 8 + static_cast<std::uint64_t>(key.clock)}) {
         h = (h ^ v) * 0x9e3779b97f4a7c15ull;

@@ -203,7 +203,8 @@ std::optional<std::int64_t> Store::find_problem_id(const Problem& p) const {
     Statement s =
         impl_->database.prepare(fmt::format("SELECT id FROM problem WHERE {}", kProblemMatch), "looking up a problem");
     return impl_->first_id(
-        s.bind(to_text(p.op), p.k, p.heads, to_text(p.dtype), to_text(p.reduce), p.weighted, to_text(p.direction)));
+        s.bind(to_text(p.op), p.k, p.heads, to_text(p.dtype), to_text(p.reduce), p.weighted, to_text(p.direction),
+               p.self_loop));
 }
 
 std::int64_t Store::problem_id(const Problem& p) {
@@ -212,11 +213,11 @@ std::int64_t Store::problem_id(const Problem& p) {
     return impl_->write([&] {
         impl_->database
             .prepare(
-                fmt::format("INSERT INTO problem ({}, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                fmt::format("INSERT INTO problem ({}, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                             kProblemColumns),
                 "adding a problem")
             .bind(to_text(p.op), p.k, p.heads, to_text(p.dtype), to_text(p.reduce), p.weighted, to_text(p.direction),
-                  to_text(p))
+                  p.self_loop, to_text(p))
             .run();
         return find_problem_id(p).value();
     });

@@ -68,11 +68,12 @@ Table problems(const store::Store& store) {
                  {"dtype", "type", ""},
                  {"reduce", "reduce", ""},
                  {"weighted", "weighted", ""},
-                 {"direction", "direction", ""}});
+                 {"direction", "direction", ""},
+                 {"self_loop", "self loop", ""}});
     for (const store::ProblemRow& r : store.problems()) {
         const Problem& p = r.problem;
         table.add({r.id, to_text(p), text(to_text(p.op)), std::int64_t{p.k}, std::int64_t{p.heads},
-                   text(to_text(p.dtype)), text(to_text(p.reduce)), p.weighted, text(to_text(p.direction))});
+                   text(to_text(p.dtype)), text(to_text(p.reduce)), p.weighted, text(to_text(p.direction)), p.self_loop});
     }
     return table;
 }

@@ -1,5 +1,8 @@
 #include "tuner/workload.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/common/error.hpp"
 #include "core/graph/convert.hpp"
 #include "core/graph/fingerprint_mix.hpp"
@@ -63,28 +66,45 @@ void GraphWorkload::synchronise() const {
 }
 
 ProblemWorkload::ProblemWorkload(GraphWorkload& graph, const Problem& problem, std::uint64_t seed)
-    : graph_(graph), problem_(problem) {
+    : graph_(graph), problem_(problem), query_(graph.graph().query(problem)) {
     validate(problem);
-    const Query q = graph.graph().query(problem);
-    const auto width = static_cast<std::size_t>(problem.k) * static_cast<std::size_t>(problem.heads);
-    const auto rows = static_cast<std::size_t>(q.n_rows) * width;
-    const auto m = static_cast<std::size_t>(q.m);
-    const bool dots = problem.op == Op::sddmm;
-    outputs_ = dots ? m : rows;
-    host_x_ = uniform_values(static_cast<std::size_t>(q.n_cols) * width, seed * 3 + 1);
-    if (dots) host_x_row_ = uniform_values(rows, seed * 3 + 2);
-    if (problem.weighted) {
-        host_weight_ = graph.host().weighted() ? graph.host().edge_weight : uniform_values(m, seed * 3 + 3);
+    const CsrGraph& g = graph.host();
+    csr_ = g.view();
+    if (problem.direction == Direction::reversed) {
+        const CscGraph& r = graph.host_reversed();
+        csr_ = {g.n_cols, g.n_rows, g.m(), r.col_ptr.data(), r.row_idx.data(), nullptr, MemorySpace::host};
+        edge_id_ = r.edge_id.data();
     }
+    Operands numbers;
+    numbers.seed = seed;
+    inputs_ = reference::Inputs(
+        query_, csr_, edge_id_,
+        [&](const ArraySpec& spec, std::size_t number) {
+            const bool weights = spec.name == "edge_weight" && spec.fill != Fill::logits;
+            if (weights && g.weighted()) return g.edge_weight;
+            auto values = uniform_values(static_cast<std::size_t>(spec.size()), seed * 16 + number);
+            for (float& v : values) {
+                if (spec.fill == Fill::positive) v = std::abs(v);
+                if (spec.fill == Fill::logits) v *= 4.0F;
+            }
+            return values;
+        },
+        numbers);
+    operands_ = inputs_.operands();
     const Backend backend = graph.device().backend;
-    x_ = Array(backend, host_x_.data(), host_x_.size() * sizeof(float));
-    x_row_ = Array(backend, host_x_row_.data(), host_x_row_.size() * sizeof(float));
-    weight_ = Array(backend, host_weight_.data(), host_weight_.size() * sizeof(float));
-    y_ = Array(backend, outputs_ * sizeof(float));
-}
-
-Operands ProblemWorkload::operands() const {
-    return {x_.as<float>(), x_row_.as<float>(), weight_.as<float>(), y_.as<float>()};
+    std::size_t number = 0;
+    for (const ArraySpec& spec : arrays_of(query_)) {
+        const std::size_t bytes = static_cast<std::size_t>(spec.size()) * sizeof(float);
+        if (spec.is_input()) {
+            memory_.emplace_back(backend, inputs_.arrays()[number++].data(), bytes);
+            operands_.*spec.input = memory_.back().as<float>();
+            continue;
+        }
+        memory_.emplace_back(backend, bytes);
+        outputs_.push_back(memory_.size() - 1);
+        if (spec.output) operands_.*spec.output = memory_.back().as<float>();
+        if (spec.index_output) operands_.*spec.index_output = memory_.back().as<std::int32_t>();
+    }
 }
 
 void* ProblemWorkload::workspace(std::size_t bytes) {
@@ -95,48 +115,66 @@ void* ProblemWorkload::workspace(std::size_t bytes) {
     return workspace_.data();
 }
 
-void ProblemWorkload::make_oracle() {
-    const CsrGraph& g = graph_.host();
-    CsrView csr = g.view();
-    const std::int32_t* edge_id = nullptr;
-    if (problem_.direction == Direction::reversed) {
-        const CscGraph& r = graph_.host_reversed();
-        csr = {g.n_cols, g.n_rows, g.m(), r.col_ptr.data(), r.row_idx.data(), nullptr, MemorySpace::host};
-        edge_id = r.edge_id.data();
+const ProblemWorkload::Expected& ProblemWorkload::expected(const std::optional<SampleRule>& rule) {
+    for (const Expected& e : expected_) {
+        if (e.rule == rule) return e;
     }
-    const float* weight = problem_.weighted ? host_weight_.data() : nullptr;
-    switch (problem_.op) {
-        case Op::spmm:
-            oracle_ =
-                std::make_unique<reference::Oracle>(reference::spmm(csr, weight, edge_id, host_x_.data(), problem_.k));
-            break;
-        case Op::sddmm:
-            oracle_ = std::make_unique<reference::Oracle>(
-                reference::sddmm(csr, weight, edge_id, host_x_row_.data(), host_x_.data(), problem_.k));
-            break;
-        default:
-            throw unsupported("there is no oracle for " + std::string(to_text(problem_.op)) + " in this build");
-    }
+    // Memory for a few samples: a tuner walks the configs of one after the other.
+    if (expected_.size() > 4) expected_.erase(expected_.begin() + 1);
+    Expected e;
+    e.rule = rule;
+    e.oracles = reference::oracles(problem_, csr_, edge_id_, inputs_.operands(), rule ? &*rule : nullptr);
 #if GNNTUNE_WITH_CUDA
     if (graph_.device().backend == Backend::cuda) {
-        device_oracle_ = std::make_unique<reference::DeviceOracle>(*oracle_);
-        oracle_ = std::make_unique<reference::Oracle>();  // the device holds it now
+        for (reference::Oracle& oracle : e.oracles) {
+            e.on_device.emplace_back(oracle);
+            oracle = {};  // the device holds it now
+        }
     }
 #endif
+    expected_.push_back(std::move(e));
+    return expected_.back();
+}
+
+reference::Comparison ProblemWorkload::compare(const Expected& e, Precision precision) const {
+    reference::Comparison worst;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        const void* result = memory_[outputs_[i]].data();
+        reference::Comparison c;
+#if GNNTUNE_WITH_CUDA
+        if (!e.on_device.empty()) {
+            c = e.on_device[i].compare(result, precision, static_cast<cudaStream_t>(graph_.stream()));
+        } else {
+            c = reference::compare(e.oracles[i], result, precision);
+        }
+#else
+        c = reference::compare(e.oracles[i], result, precision);
+#endif
+        worst.max_error = std::max(worst.max_error, c.max_error);
+        worst.mean_error = std::max(worst.mean_error, c.mean_error);
+        if (c.worst_ratio > worst.worst_ratio) {
+            worst.worst_ratio = c.worst_ratio;
+            worst.worst_at = c.worst_at;
+        }
+    }
+    return worst;
 }
 
 reference::Comparison ProblemWorkload::check(const Plan& plan) {
-    if (!oracle_) make_oracle();
-    y_.fill(0xff);  // a NaN in every element
+    const Variant& v = plan.variant();
+    std::optional<SampleRule> rule;
+    if (v.sampling) rule = v.sampling(plan.config().params);
+    expected(std::nullopt);
+    for (const std::size_t i : outputs_) memory_[i].fill(0xff);  // a NaN in every element
     run(plan);
     graph_.synchronise();
-#if GNNTUNE_WITH_CUDA
-    if (device_oracle_) {
-        return device_oracle_->compare(y_.as<float>(), plan.variant().precision,
-                                       static_cast<cudaStream_t>(graph_.stream()));
+    reference::Comparison result = compare(expected(rule), v.precision);
+    if (rule) {
+        const reference::Comparison exact = compare(expected(std::nullopt), v.precision);
+        result.max_error = exact.max_error;
+        result.mean_error = exact.mean_error;
     }
-#endif
-    return reference::compare(*oracle_, y_.as<float>(), plan.variant().precision);
+    return result;
 }
 
 }  // namespace gnntune::tuner

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "core/dispatch/plan.hpp"
 #include "core/graph/graph.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/reference/inputs.hpp"
 #include "tuner/array.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/stream.hpp"
@@ -39,41 +41,49 @@ private:
 #endif
 };
 
-/// Operands, output and oracle of one problem. Features are uniform in (-1, 1); edge weights are the graph's own, or
-/// uniform in (-1, 1) where it has none. Both depend on `seed` alone.
+/// Operands, outputs and oracles of one problem. Values are uniform in (-1, 1), logits in (-4, 4); edge weights are the
+/// graph's own where it has any. All depend on `seed` alone.
 class ProblemWorkload {
 public:
     ProblemWorkload(GraphWorkload& graph, const Problem& problem, std::uint64_t seed);
 
     const Problem& problem() const { return problem_; }
     GraphWorkload& graph() { return graph_; }
-    Operands operands() const;
+    const Operands& operands() const { return operands_; }
 
-    /// Runs `plan` once on a poisoned output and compares the result with the oracle, which is computed at first use.
+    /// Runs `plan` once on poisoned outputs and compares them with the oracles, which are computed at first use. Over
+    /// several outputs the worst counts. A sampling variant passes by the oracle of its own sample; its errors are those
+    /// against the exact result.
     reference::Comparison check(const Plan& plan);
     /// Workspace for any plan checked or run so far; grown outside of timing.
     void* workspace(std::size_t bytes);
     /// Enqueues one run on the graph's stream.
-    void run(const Plan& plan) { plan.run(operands(), workspace(plan.workspace_bytes()), graph_.stream()); }
+    void run(const Plan& plan) { plan.run(operands_, workspace(plan.workspace_bytes()), graph_.stream()); }
 
 private:
-    void make_oracle();
+    /// What the outputs have to be: of the op itself, or of the op on a sample.
+    struct Expected {
+        std::optional<SampleRule> rule;
+        std::vector<reference::Oracle> oracles;  ///< empty ones where the device holds them
+#if GNNTUNE_WITH_CUDA
+        std::vector<reference::DeviceOracle> on_device;
+#endif
+    };
+
+    const Expected& expected(const std::optional<SampleRule>& rule);
+    reference::Comparison compare(const Expected& e, Precision precision) const;
 
     GraphWorkload& graph_;
     Problem problem_;
-    HostVector<float> host_x_;
-    HostVector<float> host_x_row_;
-    HostVector<float> host_weight_;
-    Array x_;
-    Array x_row_;
-    Array weight_;
-    Array y_;
+    Query query_;
+    CsrView csr_;
+    const std::int32_t* edge_id_ = nullptr;
+    reference::Inputs inputs_;
+    std::vector<Array> memory_;  // inputs, then outputs
+    std::vector<std::size_t> outputs_;
+    Operands operands_;
     Array workspace_;
-    std::size_t outputs_ = 0;
-    std::unique_ptr<reference::Oracle> oracle_;
-#if GNNTUNE_WITH_CUDA
-    std::unique_ptr<reference::DeviceOracle> device_oracle_;
-#endif
+    std::vector<Expected> expected_;  // the exact one first
 };
 
 }  // namespace gnntune::tuner

@@ -17,6 +17,34 @@ const Variant& resolve(const Registry& registry, const Query& query, const Confi
     return *variant;
 }
 
+Config part_config(const Graph& graph, const Params& params, const Part& part) {
+    const std::string* text = params.find(part.param);
+    const Query query = graph.query(part.problem);
+    if (!text || *text == "default") return graph.registry().default_config(query, {});
+    Config config = Config::parse(*text);
+    resolve(graph.registry(), query, config);
+    return config;
+}
+
+// A composition promises no more than its parts do.
+void Plan::resolve_parts(const Graph& graph, const Query& query) {
+    deterministic_ = variant_->deterministic(config_.params);
+    capturable_ = !variant_->capturable || variant_->capturable(config_.params);
+    if (!variant_->parts) return;
+    for (const Part& part : variant_->parts(query)) {
+        Config config = part_config(graph, config_.params, part);
+        const Variant& v = *graph.registry().find(config.variant);
+        if (v.precision != variant_->precision || v.approximate) {
+            throw unsupported(config_.text() + " cannot have the part " + config.text() + ": it " +
+                              (v.approximate ? "drops edges by design"
+                                             : "computes in " + std::string(to_text(v.precision))));
+        }
+        deterministic_ = deterministic_ && v.deterministic(config.params);
+        capturable_ = capturable_ && (!v.capturable || v.capturable(config.params));
+        parts_.emplace_back(std::move(config), v.version);
+    }
+}
+
 void Plan::throw_misaligned() const {
     throw invalid_argument(std::string(variant_->id) + " needs operands aligned to " +
                            std::to_string(variant_->operand_alignment) +
@@ -28,6 +56,7 @@ Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHan
     validate(problem);
     const Query query = graph.query(problem);
     variant_ = &resolve(graph.registry(), query, config);
+    resolve_parts(graph, query);
     for (const std::string_view id : variant_->formats(config.params)) {
         const BuiltFormat built = graph.format(id, problem.direction, stream);
         formats_us_ += built.build_us;

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/graph/graph.hpp"
 #include "core/registry/registry.hpp"
@@ -27,9 +29,11 @@ public:
     const Config& config() const { return config_; }
     const Variant& variant() const { return *variant_; }
     const Problem& problem() const { return problem_; }
-    bool deterministic() const { return variant_->deterministic(config_.params); }
+    bool deterministic() const { return deterministic_; }
+    /// The configs inside a composition, each with the version of its variant.
+    const std::vector<std::pair<Config, std::int32_t>>& parts() const { return parts_; }
     /// Whether run() may be called on a stream that is being captured.
-    bool capturable() const { return !variant_->capturable || variant_->capturable(config_.params); }
+    bool capturable() const { return capturable_; }
     /// Building the plan's own data, formats not included. Microseconds of wall time.
     double own_prepare_us() const { return own_prepare_us_; }
     /// The same with its formats, each counted as when it was first built for this graph.
@@ -39,11 +43,16 @@ public:
 
 private:
     bool misaligned(const Operands& o) const {
-        const auto bits = reinterpret_cast<std::uintptr_t>(o.x) | reinterpret_cast<std::uintptr_t>(o.x_row) |
-                          reinterpret_cast<std::uintptr_t>(o.edge_weight) | reinterpret_cast<std::uintptr_t>(o.y);
-        return (bits & static_cast<std::uintptr_t>(variant_->operand_alignment - 1)) != 0;
+        const auto bits = [](auto*... pointers) { return (reinterpret_cast<std::uintptr_t>(pointers) | ...); };
+        const std::uintptr_t all =
+            bits(o.x, o.x_row, o.edge_weight, o.self_weight, o.score_row, o.score_col, o.beta, o.grad_y, o.y_saved,
+                 o.lse_saved, o.y, o.lse, o.y_self, o.grad_x, o.grad_x_row, o.grad_edge_weight, o.grad_self_weight,
+                 o.grad_score_row, o.grad_score_col, o.grad_beta, o.out_ptr, o.out_idx, o.out_edge_id);
+        return (all & static_cast<std::uintptr_t>(variant_->operand_alignment - 1)) != 0;
     }
     [[noreturn]] void throw_misaligned() const;
+
+    void resolve_parts(const Graph& graph, const Query& query);
 
     const Variant* variant_;
     Config config_;
@@ -51,9 +60,16 @@ private:
     std::shared_ptr<const void> state_;
     std::size_t workspace_bytes_ = 0;
     std::size_t format_bytes_ = 0;
+    std::vector<std::pair<Config, std::int32_t>> parts_;
+    bool deterministic_ = true;
+    bool capturable_ = true;
     double formats_us_ = 0;
     double own_prepare_us_ = 0;
 };
+
+/// The config that `params` names for `part` of a composition on `graph`: "default" is what the registry names. Throws
+/// ErrorKind::unsupported in words if this build cannot run it.
+Config part_config(const Graph& graph, const Params& params, const Part& part);
 
 /// The variant of `config` if this build has it and it can run `query`; throws in words otherwise.
 const Variant& resolve(const Registry& registry, const Query& query, const Config& config);

@@ -3,11 +3,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define GNNTUNE_HOST_DEVICE __host__ __device__
-#else
-#define GNNTUNE_HOST_DEVICE
-#endif
+#include "core/common/host_device.hpp"
 
 namespace gnntune::fingerprint_detail {
 

@@ -35,6 +35,8 @@ struct CooFormat {
 };
 
 inline constexpr const char* kFormatCsr = "csr";
+/// Edges grouped by column: the CsrFormat of the opposite direction.
+inline constexpr const char* kFormatCsc = "csc";
 inline constexpr const char* kFormatCoo = "coo";
 inline constexpr const char* kFormatCooSorted = "coo_sorted";
 

@@ -23,12 +23,14 @@ __device__ Partial merge(const Partial& a, const Partial& b) {
 
 // Grid-stride over the elements; one Partial per block, merged in shared memory.
 __global__ void compare_kernel(const double* value, const float* scale, const std::int32_t* chain,
-                               std::int64_t row_width, std::int64_t size, double c, const float* y, Partial* out) {
+                               std::int64_t row_width, std::int64_t size, double c, const void* y, bool index, Partial* out) {
     Partial mine{0, 0, 0, -1};
     for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; i < size;
          i += static_cast<std::int64_t>(gridDim.x) * kThreads) {
         const double s = scale[i];
-        const double error = fabs(static_cast<double>(y[i]) - value[i]);
+        const double got = index ? static_cast<double>(static_cast<const std::int32_t*>(y)[i])
+                                 : static_cast<double>(static_cast<const float*>(y)[i]);
+        const double error = got == value[i] ? 0.0 : fabs(got - value[i]);
         const double d = chain[i / row_width];
         double ratio = error / (s * (c + kAccumulationUnit * sqrt(d)) + kTiny);
         if (isnan(ratio)) ratio = INFINITY;
@@ -58,16 +60,17 @@ DeviceOracle::DeviceOracle(const Oracle& oracle)
     : value_(to_device(oracle.value.data(), oracle.value.size())),
       scale_(to_device(oracle.scale.data(), oracle.scale.size())),
       chain_(to_device(oracle.chain.data(), oracle.chain.size())),
-      row_width_(oracle.row_width) {}
+      row_width_(oracle.row_width),
+      index_(oracle.index) {}
 
-Comparison DeviceOracle::compare(const float* y, Precision precision, cudaStream_t stream) const {
+Comparison DeviceOracle::compare(const void* y, Precision precision, cudaStream_t stream) const {
     Comparison result;
     const auto size = static_cast<std::int64_t>(value_.size());
     if (size == 0) return result;
     const int blocks = static_cast<int>(std::min<std::int64_t>(kBlocks, (size + kThreads - 1) / kThreads));
     DeviceBuffer<Partial> partial(static_cast<std::size_t>(blocks));
     compare_kernel<<<blocks, kThreads, 0, stream>>>(value_.data(), scale_.data(), chain_.data(), row_width_, size,
-                                                    operand_constant(precision), y, partial.data());
+                                                    operand_constant(precision), y, index_, partial.data());
     GNNTUNE_CUDA(cudaGetLastError());
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     double error_sum = 0;

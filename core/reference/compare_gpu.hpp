@@ -14,13 +14,14 @@ public:
     explicit DeviceOracle(const Oracle& oracle);
 
     /// Same meaning and same arithmetic as reference::compare(); `y` is device memory. Synchronises `stream`.
-    Comparison compare(const float* y, Precision precision, cudaStream_t stream) const;
+    Comparison compare(const void* y, Precision precision, cudaStream_t stream) const;
 
 private:
     DeviceBuffer<double> value_;
     DeviceBuffer<float> scale_;
     DeviceBuffer<std::int32_t> chain_;
     std::int64_t row_width_;
+    bool index_;
 };
 
 }  // namespace gnntune::reference

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/common/host_vector.hpp"
 #include "core/graph/types.hpp"
 #include "core/reference/tolerance.hpp"
-#include "core/registry/op.hpp"
+#include "core/registry/variant.hpp"
 
 namespace gnntune::reference {
 
@@ -17,18 +18,27 @@ struct Oracle {
     HostVector<float> scale;
     HostVector<std::int32_t> chain;
     std::int64_t row_width = 1;
+    bool index = false;  ///< the result is int32 and has to be equal
 
     std::int64_t size() const { return static_cast<std::int64_t>(value.size()); }
 };
 
-/// y[i, f] = sum over edges e of row i of w_e x[col_e, f]. `csr` is the graph in the problem's direction, its weights in
-/// `edge_weight` [m] (null: all ones), `edge_id` [m] leads from CSR positions to weights (null: identity). x is
-/// [n_cols, k].
-Oracle spmm(const CsrView& csr, const float* edge_weight, const std::int32_t* edge_id, const float* x, std::int32_t k);
+/// Oracles of every output of `problem`, in the order in which arrays_of() lists them. `csr` is the graph in the
+/// problem's direction, `edge_id` [m] leads from its positions to the caller's edge order (null: identity), `inputs`
+/// has the problem's inputs in host memory. `rule`, if any, is the sample that an approximate variant uses: the op is
+/// then defined on the sampled rows. Throws ErrorKind::unsupported for an op without an oracle.
+std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                            const Operands& inputs, const SampleRule* rule = nullptr);
 
-/// y[e] = (w_e) * <x_row[row_e, :], x[col_e, :]> for every edge, in weight order (through `edge_id`).
-Oracle sddmm(const CsrView& csr, const float* edge_weight, const std::int32_t* edge_id, const float* x_row,
-             const float* x, std::int32_t k);
+// One function per op, called by oracles(). Their arguments and results are those of oracles().
+
+/// y[i, f] = sum over edges e of row i of w_e x[col_e, f], plus self_weight[i] x[i, f] with self loops; unweighted, all
+/// weights are 1. The mean divides by the number of terms, and is 0 for none.
+std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                         const Operands& inputs, const SampleRule* rule);
+/// y[e, h] = (w_e) <x_row[row_e, h, :], x[col_e, h, :]> for every edge.
+std::vector<Oracle> sddmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                          const Operands& inputs);
 
 /// How a result compares with an oracle.
 struct Comparison {
@@ -39,7 +49,7 @@ struct Comparison {
     bool pass() const { return worst_ratio <= 1.0; }
 };
 
-/// Compares `y` [oracle.size()] in host memory; OpenMP-parallel.
-Comparison compare(const Oracle& oracle, const float* y, Precision precision);
+/// Compares `y` [oracle.size()], floats (int32 for an index oracle) in host memory; OpenMP-parallel.
+Comparison compare(const Oracle& oracle, const void* y, Precision precision);
 
 }  // namespace gnntune::reference

@@ -69,6 +69,7 @@ std::string to_text(const Problem& p) {
         text += ' ';
         text += word;
     }
+    if (p.self_loop) text += " self_loop";
     return text;
 }
 

@@ -10,19 +10,20 @@
 namespace gnntune {
 
 /// What is computed. The text forms are stored in databases and are stable for ever.
+/// core/registry/arrays.hpp lists what each reads and writes, core/reference/oracle.hpp defines it by formula.
 enum class Op : std::int32_t {
-    spmm,          ///< Y[i,:] = sum over edges j->i of w_ij X[j,:]
-    sddmm,         ///< s_ij = <X_row[i,:], X[j,:]> for every edge j->i
-    spmm_grad,     ///< gradients of spmm with respect to X and w
+    spmm,          ///< y[i,:] = sum over edges j->i of w_ij x[j,:] (+ self_weight[i] x[i,:])
+    sddmm,         ///< s_ij = <x_row[i,:], x[j,:]> for every edge j->i
+    spmm_grad,     ///< gradients of spmm with respect to x, and to the weights where there are any
     edge_softmax,  ///< softmax over the edges of each row
-    gat,
-    gat_grad,
-    agnn,
-    agnn_grad,
-    gcn_norm,
-    coo_to_csr,
+    gat,           ///< graph attention: softmax of leaky_relu(score_row[i] + score_col[j]), dropout, sum of x[j]
+    gat_grad,      ///< gradients of gat with respect to x and both scores
+    agnn,          ///< attention by beta cos(x_row[i], x[j])
+    agnn_grad,     ///< gradients of agnn with respect to x_row, x and beta
+    gcn_norm,      ///< symmetric normalisation of edge weights, self loops added
+    coo_to_csr,    ///< conversion of the graph itself
     csr_to_csc,
-    sgt,
+    sgt,           ///< TC-GNN's sparse graph translation
 };
 
 enum class Backend : std::int32_t { cpu, cuda };
@@ -34,6 +35,8 @@ enum class Reduce : std::int32_t { sum, mean, max };
 
 /// `forward` uses A as given, `reversed` uses A transposed (what the backward pass of spmm needs).
 enum class Direction : std::int32_t { forward, reversed };
+
+constexpr Direction opposite(Direction d) { return d == Direction::forward ? Direction::reversed : Direction::forward; }
 
 std::string_view to_text(Op op);
 std::string_view to_text(Backend backend);
@@ -56,11 +59,12 @@ struct Problem {
     Reduce reduce = Reduce::sum;
     bool weighted = false;  ///< edge weights take part
     Direction direction = Direction::forward;
+    bool self_loop = false;  ///< every vertex is its own neighbour too, with weight self_weight[i] (square graphs)
 
     bool operator==(const Problem&) const = default;
 };
 
-/// Canonical text: "spmm k=64 f32 sum weighted forward" (heads only where it is not 1).
+/// Canonical text: "spmm k=64 f32 sum weighted forward" (heads only where it is not 1, "self_loop" where it is set).
 std::string to_text(const Problem& problem);
 
 /// Throws ErrorKind::invalid_argument in words if k or heads are not positive.

@@ -64,6 +64,10 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
                            std::to_string(v.min_compute_capability % 10) + ", this device has " +
                            query.device->environment.compute_capability);
     }
+    if (query.problem.self_loop && query.n_rows != query.n_cols) {
+        return Verdict::no("self loops need a square graph, this one has " + std::to_string(query.n_rows) +
+                           " rows and " + std::to_string(query.n_cols) + " columns");
+    }
     return v.applicable(query);
 }
 

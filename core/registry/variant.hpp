@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/features/features.hpp"
+#include "core/graph/sample.hpp"
 #include "core/registry/config.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/op.hpp"
@@ -49,15 +50,40 @@ struct Verdict {
     explicit operator bool() const { return ok; }
 };
 
-/// Arrays of one run, all in the backend's memory space and owned by the caller. Which ones an op uses:
-///   spmm   x [n_cols, k], edge_weight [m] if weighted; writes y [n_rows, k]
-///   sddmm  x [n_cols, k], x_row [n_rows, k], edge_weight [m] if weighted; writes y [m] in the caller's edge order
-/// Matrices are row-major without padding between rows. Every pointer is aligned to the variant's operand_alignment.
+/// Arrays and numbers of one run. Arrays are in the backend's memory space, owned by the caller, row-major without
+/// padding, aligned to the variant's operand_alignment. core/registry/arrays.hpp says which of them an op uses, in which
+/// shape; the others are null. Attention dropout: edge e (in the caller's order) of head h is kept where
+/// philox_keep(seed, e, h, dropout) says so (core/common/philox.hpp), and then scaled by 1 / (1 - dropout).
 struct Operands {
-    const float* x = nullptr;
-    const float* x_row = nullptr;
-    const float* edge_weight = nullptr;
+    // Read.
+    const float* x = nullptr;            ///< features of sources
+    const float* x_row = nullptr;        ///< features of targets
+    const float* edge_weight = nullptr;  ///< in the caller's edge order, like everything that has one value per edge
+    const float* self_weight = nullptr;  ///< weight of the edge i -> i of Problem::self_loop
+    const float* score_row = nullptr;    ///< gat: attention scores of targets
+    const float* score_col = nullptr;    ///< gat: attention scores of sources
+    const float* beta = nullptr;         ///< agnn: one factor per head
+    const float* grad_y = nullptr;       ///< gradient of the loss with respect to y
+    const float* y_saved = nullptr;      ///< y of the forward run
+    const float* lse_saved = nullptr;    ///< lse of the forward run
+    // Written.
     float* y = nullptr;
+    float* lse = nullptr;  ///< log of the softmax's sum, per row and head; -infinity for an empty row. Null: not wanted
+    float* y_self = nullptr;
+    float* grad_x = nullptr;
+    float* grad_x_row = nullptr;
+    float* grad_edge_weight = nullptr;
+    float* grad_self_weight = nullptr;
+    float* grad_score_row = nullptr;
+    float* grad_score_col = nullptr;
+    float* grad_beta = nullptr;
+    std::int32_t* out_ptr = nullptr;      ///< conversions: offsets
+    std::int32_t* out_idx = nullptr;      ///< conversions: ids
+    std::int32_t* out_edge_id = nullptr;  ///< conversions: positions in the caller's order
+    // Numbers.
+    float negative_slope = 0.2F;  ///< gat's leaky ReLU
+    float dropout = 0.0F;         ///< gat: probability of dropping an edge, [0, 1)
+    std::uint64_t seed = 0;       ///< gat: of the dropout
 };
 
 /// Expected traffic and arithmetic of one launch of a config: input of the cost model and of `explain`.
@@ -75,6 +101,12 @@ struct PrepareContext {
     const Query& query;
     const Params& params;
     StreamHandle stream = nullptr;
+};
+
+/// A part of a composition: a param whose value is a config's text, or "default" for what the registry names.
+struct Part {
+    std::string param;
+    Problem problem;
 };
 
 struct Variant {
@@ -107,6 +139,11 @@ struct Variant {
     std::vector<std::string_view> (*formats)(const Params&) = nullptr;
     /// Builds per-plan data. May allocate and synchronise. The state outlives every launch.
     std::shared_ptr<const void> (*prepare)(const PrepareContext&) = nullptr;
+    /// Null for a variant that uses every edge; else which edges of each row an `approximate` one uses, so that its
+    /// result can be held to the op's definition on that sample (core/graph/sample.hpp).
+    SampleRule (*sampling)(const Params&) = nullptr;
+    /// Params of a composition that hold the text of another config, with the problem that config is for. Null: none.
+    std::vector<Part> (*parts)(const Query&) = nullptr;
     /// Bytes of workspace that launch() needs, 256-byte aligned, private to one run at a time.
     std::size_t (*workspace_bytes)(const void* state) = nullptr;
     /// Enqueues the op: no allocation, no synchronisation, no host read of device data; may be captured in a CUDA graph

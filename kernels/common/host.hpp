@@ -52,6 +52,7 @@ inline Verdict require_plain_fp32_sum(const Query& q) {
     if (q.problem.reduce != Reduce::sum) {
         return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
     }
+    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
     if (q.problem.heads != 1) return Verdict::no("has no heads; fold them into k");
     return Verdict::yes();
 }

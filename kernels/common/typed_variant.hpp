@@ -91,6 +91,9 @@ inline bool never_deterministic(const Params&) {
 inline std::vector<std::string_view> needs_csr(const Params&) {
     return {kFormatCsr};
 }
+inline std::vector<std::string_view> needs_csr_and_csc(const Params&) {
+    return {kFormatCsr, kFormatCsc};
+}
 inline std::vector<std::string_view> needs_coo(const Params&) {
     return {kFormatCoo};
 }

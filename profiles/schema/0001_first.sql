@@ -55,8 +55,9 @@ CREATE TABLE problem (
     reduce    TEXT NOT NULL,
     weighted  INTEGER NOT NULL CHECK (weighted IN (0, 1)),
     direction TEXT NOT NULL,
+    self_loop INTEGER NOT NULL CHECK (self_loop IN (0, 1)),
     text      TEXT NOT NULL,
-    UNIQUE (op, k, heads, dtype, reduce, weighted, direction)
+    UNIQUE (op, k, heads, dtype, reduce, weighted, direction, self_loop)
 ) STRICT;
 
 CREATE TABLE run (

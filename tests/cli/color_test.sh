@@ -7,6 +7,7 @@ grep -q "$escape" out && fail "colour in a pipe"
 run 2 inof
 grep -q "$escape" err && fail "colour on stderr in a pipe"
 command -v script >/dev/null || { echo "skipped: script(1) is not installed"; exit 77; }
+script -qec true /dev/null >out 2>&1 </dev/null || { echo "skipped: no pseudo-terminal can be had"; exit 77; }
 export TERM=xterm
 on_terminal() { script -qec "$*" /dev/null >out 2>err </dev/null || fail "script $*"; }
 last="list on a terminal"

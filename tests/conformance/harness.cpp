@@ -1,15 +1,19 @@
 #include "tests/conformance/harness.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 
 #include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
 #include "core/graph/convert.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/reference/inputs.hpp"
 #include "tests/conformance/guarded.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/device_graph.hpp"
@@ -19,22 +23,32 @@
 namespace gnntune::conformance {
 namespace {
 
+using reference::Inputs;
 using reference::Oracle;
 
-// Normal values of both signs: nothing that hides an index error behind equal numbers.
-std::vector<float> normal_values(std::size_t n, unsigned seed) {
+// Normal values of both signs: nothing that hides an index error behind equal numbers. Logits of every second problem
+// reach +-100 each, where exp() without a subtracted maximum overflows.
+HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
     std::mt19937 random(seed);
+    HostVector<float> out(static_cast<std::size_t>(spec.size()));
     std::normal_distribution<float> normal;
-    std::vector<float> out(n);
-    for (auto& v : out) v = normal(random);
+    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+    const float spread = (p.k + p.heads) % 2 != 0 ? 100.0F : 2.0F;
+    for (auto& v : out) {
+        v = spec.fill == Fill::logits ? spread * uniform(random) : normal(random);
+        if (spec.fill == Fill::positive) v = std::abs(v) + 0.01F;
+    }
     return out;
 }
 
-struct Inputs {
-    std::vector<float> x;
-    std::vector<float> x_row;
-    std::vector<float> weight;
-};
+// Slope, dropout and seed of a run: dropout for some problems and none for others.
+Operands numbers_of(const Problem& p) {
+    Operands numbers;
+    numbers.negative_slope = 0.2F;
+    numbers.dropout = p.heads == 3 || p.k == 33 ? 0.4F : 0.0F;
+    numbers.seed = 0x1234567890abcdefULL;
+    return numbers;
+}
 
 // Everything of one graph that does not depend on the config: host arrays, and the graph on the backend.
 class Fixture {
@@ -62,25 +76,24 @@ public:
     Graph& graph() { return *graph_; }
 
     Inputs inputs(const Problem& p, unsigned seed) const {
-        const Query q = graph_->query(p);
-        const auto width = static_cast<std::size_t>(p.k) * static_cast<std::size_t>(p.heads);
-        Inputs in;
-        in.x = normal_values(static_cast<std::size_t>(q.n_cols) * width, seed);
-        in.x_row = normal_values(p.op == Op::sddmm ? static_cast<std::size_t>(q.n_rows) * width : 0, seed + 1);
-        in.weight = normal_values(p.weighted ? static_cast<std::size_t>(q.m) : 0, seed + 2);
-        return in;
+        const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
+            return draw(p, spec, seed + static_cast<unsigned>(number));
+        };
+        return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
     }
 
-    Oracle oracle(const Problem& p, const Inputs& in) const {
-        const bool forward = p.direction == Direction::forward;
-        const CsrView csr = forward ? forward_.view() : reversed_.view();
-        const std::int32_t* id = forward ? forward_id_.data() : reversed_id_.data();
-        const float* weight = p.weighted ? in.weight.data() : nullptr;
-        if (p.op == Op::sddmm) return reference::sddmm(csr, weight, id, in.x_row.data(), in.x.data(), p.k);
-        return reference::spmm(csr, weight, id, in.x.data(), p.k);
+    std::vector<Oracle> oracles(const Problem& p, const Inputs& in, const SampleRule* rule) const {
+        return reference::oracles(p, csr(p), edge_id(p), in.operands(), rule);
     }
 
 private:
+    CsrView csr(const Problem& p) const {
+        return p.direction == Direction::forward ? forward_.view() : reversed_.view();
+    }
+    const std::int32_t* edge_id(const Problem& p) const {
+        return p.direction == Direction::forward ? forward_id_.data() : reversed_id_.data();
+    }
+
     void upload(const Registry& registry, const Device& device) {
         const bool coo = case_.as_coo;
 #if GNNTUNE_WITH_CUDA
@@ -110,30 +123,51 @@ private:
     std::unique_ptr<Graph> graph_;
 };
 
-// Operands of one problem on the backend, shifted by `offset` floats from a 256-byte boundary.
+// Arrays of one problem on the backend, shifted by `offset` floats from a 256-byte boundary.
 struct Memory {
-    Memory(Backend backend, const Problem& p, const Inputs& in, std::size_t outputs, std::size_t workspace_bytes,
-           std::size_t offset)
-        : x(backend, in.x.size(), offset),
-          x_row(backend, in.x_row.size(), offset),
-          weight(backend, in.weight.size(), offset),
-          y(backend, outputs, offset),
-          workspace(backend, (workspace_bytes + 3) / 4) {
+    Memory(Backend backend, const Query& query, const Inputs& in, std::size_t workspace_bytes, std::size_t offset)
+        : workspace(backend, (workspace_bytes + 3) / 4), operands(in.operands()) {
+        for (const ArraySpec& spec : arrays_of(query)) {
+            const auto size = static_cast<std::size_t>(spec.size());
+            if (spec.is_input()) {
+                inputs.emplace_back(backend, size, offset);
+                operands.*spec.input = inputs.back().floats();
+            } else {
+                outputs.emplace_back(backend, size, offset);
+                if (spec.output) operands.*spec.output = outputs.back().floats();
+                if (spec.index_output)
+                    operands.*spec.index_output = reinterpret_cast<std::int32_t*>(outputs.back().data());
+            }
+        }
         set(in);
         workspace.fill(0xffffffffU);
-        operands = {x.floats(), in.x_row.empty() ? nullptr : x_row.floats(), p.weighted ? weight.floats() : nullptr,
-                    y.floats()};
     }
     void set(const Inputs& in) {
-        x.assign(in.x.data());
-        x_row.assign(in.x_row.data());
-        weight.assign(in.weight.data());
+        for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].assign(in.arrays()[i].data());
+    }
+    void poison(std::uint32_t word) {
+        for (GuardedWords& out : outputs) out.fill(word);
+    }
+    std::vector<std::vector<std::uint32_t>> results() {
+        std::vector<std::vector<std::uint32_t>> all;
+        for (GuardedWords& out : outputs) all.push_back(out.words());
+        return all;
+    }
+    bool guards_intact() {
+        bool intact = workspace.guards_intact();
+        for (GuardedWords& out : outputs) intact = out.guards_intact() && intact;
+        return intact;
+    }
+    bool unchanged(const Inputs& in) {
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const auto words = inputs[i].words();
+            if (!words.empty() && std::memcmp(words.data(), in.arrays()[i].data(), words.size() * 4) != 0) return false;
+        }
+        return true;
     }
 
-    GuardedWords x;
-    GuardedWords x_row;
-    GuardedWords weight;
-    GuardedWords y;
+    std::deque<GuardedWords> inputs;
+    std::deque<GuardedWords> outputs;
     GuardedWords workspace;
     Operands operands;
 };
@@ -146,27 +180,28 @@ void wait(const Device& device) {
 #endif
 }
 
-bool same_words(GuardedWords& memory, const std::vector<float>& expected) {
-    const auto words = memory.words();
-    return expected.empty() || std::memcmp(words.data(), expected.data(), expected.size() * 4) == 0;
-}
-
 std::string compare_with(const Oracle& oracle, const std::vector<std::uint32_t>& words, Precision precision) {
-    const auto result = reference::compare(oracle, reinterpret_cast<const float*>(words.data()), precision);
+    const auto result = reference::compare(oracle, words.data(), precision);
     if (result.pass()) return {};
+    const auto at = static_cast<std::size_t>(result.worst_at);
     float got = 0;
-    std::memcpy(&got, &words[static_cast<std::size_t>(result.worst_at)], 4);
-    return "element " + std::to_string(result.worst_at) + " is " + std::to_string(got) + ", expected " +
-           std::to_string(oracle.value[static_cast<std::size_t>(result.worst_at)]) + "; error is " +
-           std::to_string(result.worst_ratio) + " times the tolerance";
+    std::memcpy(&got, &words[at], 4);
+    const std::string text =
+        oracle.index ? std::to_string(static_cast<std::int32_t>(words[at])) : std::to_string(got);
+    return "element " + std::to_string(result.worst_at) + " is " + text + ", expected " +
+           std::to_string(oracle.value[at]) + "; error is " + std::to_string(result.worst_ratio) +
+           " times the tolerance";
 }
 
 class ConfigChecker {
 public:
     ConfigChecker(const Device& device, Fixture& fixture, const Problem& problem, std::vector<Failure>& failures)
         : device_(device), fixture_(fixture), problem_(problem), failures_(failures) {
+        query_ = fixture.graph().query(problem);
+        for (const ArraySpec& spec : arrays_of(query_)) {
+            if (!spec.is_input()) output_names_.emplace_back(spec.name);
+        }
         inputs_ = fixture.inputs(problem, 11);
-        oracle_ = fixture.oracle(problem, inputs_);
     }
 
     void check(const Config& config) {
@@ -180,6 +215,7 @@ public:
             StreamHandle handle = nullptr;
 #endif
             const Plan plan(fixture_.graph(), problem_, config, handle);
+            set_rule(plan);
             check_run(plan, handle, 0, "oracle");
             if (plan.variant().operand_alignment <= 4) {
                 check_run(plan, handle, 1, "misaligned");
@@ -199,41 +235,56 @@ private:
         failures_.push_back({check, where_ + ": " + detail});
     }
 
+    // A sampling variant is held to the op's definition on its own sample.
+    void set_rule(const Plan& plan) {
+        std::optional<SampleRule> rule;
+        if (plan.variant().sampling) rule = plan.variant().sampling(plan.config().params);
+        if (!oracles_.empty() && rule == rule_) return;
+        rule_ = rule;
+        oracles_ = fixture_.oracles(problem_, inputs_, rule_ ? &*rule_ : nullptr);
+    }
+
+    std::string wrong_output(const std::vector<Oracle>& expected, const std::vector<std::vector<std::uint32_t>>& words,
+                             Precision precision) const {
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const std::string wrong = compare_with(expected[i], words[i], precision);
+            if (!wrong.empty()) return output_names_[i] + ": " + wrong;
+        }
+        return {};
+    }
+
     void check_run(const Plan& plan, StreamHandle stream, std::size_t offset, const std::string& oracle_check) {
-        Memory memory(device_.backend, problem_, inputs_, static_cast<std::size_t>(oracle_.size()),
-                      plan.workspace_bytes(), offset);
-        std::vector<std::uint32_t> first;
+        Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), offset);
+        std::vector<std::vector<std::uint32_t>> first;
         const int repeats = plan.deterministic() && offset == 0 ? 3 : 1;
         for (int r = 0; r < repeats; ++r) {
-            memory.y.fill(kPoison + static_cast<std::uint32_t>(r));
+            memory.poison(kPoison + static_cast<std::uint32_t>(r));
             wait(device_);
             plan.run(memory.operands, memory.workspace.data(), stream);
             wait(device_);
-            auto words = memory.y.words();
+            auto words = memory.results();
             if (r > 0) {
                 if (words != first) fail("repeats", "run " + std::to_string(r + 1) + " differs from the first");
                 continue;
             }
             first = std::move(words);
         }
-        const bool left = std::any_of(first.begin(), first.end(), [](std::uint32_t w) { return w == kPoison; });
-        if (left) {
-            fail("written", "some of the " + std::to_string(first.size()) + " elements were not written");
-        } else if (const std::string wrong = compare_with(oracle_, first, plan.variant().precision); !wrong.empty()) {
-            fail(oracle_check, wrong);
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            if (std::find(first[i].begin(), first[i].end(), kPoison) != first[i].end()) {
+                fail("written", output_names_[i] + ": some of the " + std::to_string(first[i].size()) +
+                                    " elements were not written");
+                return;
+            }
         }
-        if (!memory.y.guards_intact() || !memory.workspace.guards_intact())
-            fail("guards", "a guard word was overwritten");
-        if (!same_words(memory.x, inputs_.x) || !same_words(memory.x_row, inputs_.x_row) ||
-            !same_words(memory.weight, inputs_.weight)) {
-            fail("inputs", "an operand was changed");
-        }
+        const std::string wrong = wrong_output(oracles_, first, plan.variant().precision);
+        if (!wrong.empty()) fail(oracle_check, wrong);
+        if (!memory.guards_intact()) fail("guards", "a guard word was overwritten");
+        if (!memory.unchanged(inputs_)) fail("inputs", "an operand was changed");
     }
 
     // A variant that needs aligned operands says so instead of running.
     void check_refuses_misaligned(const Plan& plan, StreamHandle stream) {
-        Memory memory(device_.backend, problem_, inputs_, static_cast<std::size_t>(oracle_.size()),
-                      plan.workspace_bytes(), 1);
+        Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), 1);
         try {
             plan.run(memory.operands, memory.workspace.data(), stream);
         } catch (const Error&) {
@@ -247,8 +298,7 @@ private:
     // Capture refuses allocation, synchronisation and the legacy stream, so this check covers those too.
     void check_capture(const Plan& plan, StreamHandle handle) {
         auto* stream = static_cast<cudaStream_t>(handle);
-        Memory memory(device_.backend, problem_, inputs_, static_cast<std::size_t>(oracle_.size()),
-                      plan.workspace_bytes(), 0);
+        Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), 0);
         cudaGraph_t graph = nullptr;
         cudaGraphExec_t executable = nullptr;
         GNNTUNE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -267,13 +317,13 @@ private:
         }
         GNNTUNE_CUDA(cudaGraphInstantiate(&executable, graph, 0));
         const Inputs other = fixture_.inputs(problem_, 77);
-        const Oracle expected = fixture_.oracle(problem_, other);
+        const auto expected = fixture_.oracles(problem_, other, rule_ ? &*rule_ : nullptr);
         memory.set(other);
-        memory.y.fill(kPoison);
+        memory.poison(kPoison);
         wait(device_);
         GNNTUNE_CUDA(cudaGraphLaunch(executable, stream));
         wait(device_);
-        const std::string wrong = compare_with(expected, memory.y.words(), plan.variant().precision);
+        const std::string wrong = wrong_output(expected, memory.results(), plan.variant().precision);
         if (!wrong.empty()) fail("capture", "replay with other values: " + wrong);
         (void)cudaGraphExecDestroy(executable);
         (void)cudaGraphDestroy(graph);
@@ -284,8 +334,11 @@ private:
     Fixture& fixture_;
     Problem problem_;
     std::vector<Failure>& failures_;
+    Query query_;
+    std::vector<std::string> output_names_;
     Inputs inputs_;
-    Oracle oracle_;
+    std::optional<SampleRule> rule_;
+    std::vector<Oracle> oracles_;
     std::string where_;
 };
 
@@ -293,17 +346,58 @@ private:
 
 std::vector<Problem> problems(Op op, const GraphCase& graph) {
     std::vector<Problem> out;
-    for (const std::int32_t k : widths(graph)) {
-        for (const bool weighted : {false, true}) {
-            for (const Direction direction : {Direction::forward, Direction::reversed}) {
-                Problem p;
-                p.op = op;
-                p.k = k;
-                p.weighted = weighted;
-                p.direction = direction;
-                out.push_back(p);
-            }
+    const bool short_run = graph.large || std::getenv("GNNTUNE_CONFORMANCE_SHORT");
+    const auto add = [&](std::int32_t k, std::int32_t heads, bool weighted, auto change) {
+        for (const Direction direction : {Direction::forward, Direction::reversed}) {
+            Problem p;
+            p.op = op;
+            p.k = k;
+            p.heads = heads;
+            p.weighted = weighted;
+            p.direction = direction;
+            change(p);
+            out.push_back(p);
         }
+    };
+    const auto as_is = [](Problem&) {};
+    switch (op) {
+        case Op::spmm:
+        case Op::sddmm:
+        case Op::spmm_grad:
+            for (const std::int32_t k : widths(graph)) {
+                for (const bool weighted : {false, true}) add(k, 1, weighted, as_is);
+            }
+            if (op == Op::sddmm) break;
+            for (const std::int32_t k : {3, 64, 130}) {
+                if (short_run && k != 3) continue;
+                for (const bool weighted : {false, true}) {
+                    add(k, 1, weighted, [](Problem& p) { p.self_loop = true; });
+                    if (op == Op::spmm) add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean; });
+                }
+            }
+            break;
+        case Op::gat:
+        case Op::gat_grad:
+        case Op::agnn:
+        case Op::agnn_grad:
+            for (const std::int32_t heads : {1, 3, 8}) {
+                for (const std::int32_t k : {1, 7, 16, 33, 64, 130}) {
+                    if (short_run && k != 7 && k != 16) continue;
+                    add(k, heads, false, as_is);
+                }
+            }
+            break;
+        case Op::edge_softmax:
+            for (const std::int32_t heads : {1, 2, 3, 8}) add(1, heads, false, as_is);
+            break;
+        case Op::gcn_norm:
+            for (const bool weighted : {false, true}) add(1, 1, weighted, as_is);
+            break;
+        case Op::coo_to_csr:
+        case Op::csr_to_csc:
+        case Op::sgt:
+            add(1, 1, false, as_is);
+            break;
     }
     return out;
 }
@@ -311,7 +405,7 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
 std::vector<Params> corners(const Variant& variant, const Query& query) {
     const auto space = variant.space(query);
     std::vector<Params> out{variant.default_params(query)};
-    if (space.size() <= 6) {
+    if (space.size() <= 12) {
         for (const auto& p : space) {
             if (!(p == out.front())) out.push_back(p);
         }

@@ -30,7 +30,8 @@ struct Outcome {
     int configs = 0;  ///< configs that ran on the device
 };
 
-/// Problems of `op` to try on a graph: widths x weighted x direction.
+/// Problems of `op` to try on a graph: widths, heads, weighted, direction, self loops and reductions as far as the op
+/// has them.
 std::vector<Problem> problems(Op op, const GraphCase& graph);
 
 /// The default and a set of params in which every value of every field stands at least once.

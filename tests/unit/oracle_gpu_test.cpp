@@ -21,7 +21,11 @@ protected:
         const CsrGraph graph = test::csr_of(500, 300, test::random_edges(500, 300, 4000, 2, 7));
         std::vector<float> x(300 * kK);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i) * 0.7F);
-        oracle_ = spmm(graph.view(), nullptr, nullptr, x.data(), kK);
+        Problem problem;
+        problem.k = kK;
+        Operands inputs;
+        inputs.x = x.data();
+        oracle_ = oracles(problem, graph.view(), nullptr, inputs).front();
         for (const double v : oracle_.value) y_.push_back(static_cast<float>(v));
     }
 

@@ -44,7 +44,7 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         "reason median_us q1_us q3_us min_us ci_low_us ci_high_us samples sm_clock_mhz prepare_us workspace_bytes "
         "format_bytes deterministic approximate max_error mean_error worst_ratio taken_at\n"
         "part: measurement_id position config variant variant_version\n"
-        "problem: id op k heads dtype reduce weighted direction text\n"
+        "problem: id op k heads dtype reduce weighted direction self_loop text\n"
         "run: id command tool_version git_commit started_at ended_at seed host\n"
         "variant: id version op backend deterministic approximate\n"
         "best: graph op k problem device policy clock config time_us cusparse_us vs_cusparse runner_up margin_percent "

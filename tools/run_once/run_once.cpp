@@ -38,8 +38,14 @@ int run(const char* graph_path, std::int32_t k, const char* database) {
              workspace.bytes());
     device_y.to_host(y.data());  // waits for the default stream, on which the run was enqueued
 
-    const auto oracle = gnntune::reference::spmm(host.view(), weight.data(), nullptr, x.data(), k);
-    const auto result = gnntune::reference::compare(oracle, y.data(), gnntune::Precision::fp32);
+    gnntune::Problem problem;
+    problem.k = k;
+    problem.weighted = true;
+    gnntune::Operands inputs;
+    inputs.x = x.data();
+    inputs.edge_weight = weight.data();
+    const auto oracles = gnntune::reference::oracles(problem, host.view(), nullptr, inputs);
+    const auto result = gnntune::reference::compare(oracles.front(), y.data(), gnntune::Precision::fp32);
     std::printf("ran %s once on %s: largest error %.2g of the element's scale, %s\n", plan.config().c_str(),
                 backend == Backend::cuda ? "the GPU" : "the CPU", result.max_error, result.pass() ? "right" : "WRONG");
     return result.pass() ? 0 : 5;

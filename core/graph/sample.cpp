@@ -1,0 +1,33 @@
+#include "core/graph/sample.hpp"
+
+namespace gnntune {
+
+CsrGraph sample(const CsrView& csr, const SampleRule& rule, HostVector<std::int32_t>* position) {
+    CsrGraph out;
+    out.n_rows = csr.n_rows;
+    out.n_cols = csr.n_cols;
+    out.row_ptr.resize(static_cast<std::size_t>(csr.n_rows) + 1);
+    out.row_ptr[0] = 0;
+    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+        const std::int32_t kept = sampled_count(rule, csr.row_ptr[i + 1] - csr.row_ptr[i]);
+        out.row_ptr[static_cast<std::size_t>(i) + 1] = out.row_ptr[static_cast<std::size_t>(i)] + kept;
+    }
+    const auto m = static_cast<std::size_t>(out.row_ptr[static_cast<std::size_t>(csr.n_rows)]);
+    out.col_idx.resize(m);
+    position->resize(m);
+#pragma omp parallel for schedule(dynamic, 256)
+    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+        const std::int32_t begin = csr.row_ptr[i];
+        const std::int32_t degree = csr.row_ptr[i + 1] - begin;
+        const std::int32_t first = out.row_ptr[static_cast<std::size_t>(i)];
+        for (std::int32_t s = 0; s < sampled_count(rule, degree); ++s) {
+            const std::int32_t from = begin + sampled_position(rule, degree, s);
+            const auto to = static_cast<std::size_t>(first + s);
+            (*position)[to] = from;
+            out.col_idx[to] = csr.col_idx[from];
+        }
+    }
+    return out;
+}
+
+}  // namespace gnntune

@@ -1,0 +1,35 @@
+#include "core/reference/inputs.hpp"
+
+namespace gnntune::reference {
+
+Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_id, const Draw& draw,
+               const Operands& numbers)
+    : operands_(numbers) {
+    const auto specs = arrays_of(query);
+    const auto place = [&](const ArraySpec& spec, HostVector<float> values) {
+        arrays_.push_back(std::move(values));
+        operands_.*spec.input = arrays_.back().data();
+    };
+    arrays_.reserve(specs.size());
+    std::vector<Oracle> forward;
+    for (const ArraySpec& spec : specs) {
+        if (!spec.is_input()) break;
+        const bool saved = spec.fill == Fill::saved_y || spec.fill == Fill::saved_lse;
+        if (!saved) {
+            place(spec, draw(spec, arrays_.size()));
+            continue;
+        }
+        // Saved results follow what they are computed from.
+        if (forward.empty()) {
+            Problem problem = query.problem;
+            problem.op = forward_of(problem.op);
+            forward = oracles(problem, csr, edge_id, operands_);
+        }
+        const Oracle& from = forward[spec.fill == Fill::saved_y ? 0 : 1];
+        HostVector<float> rounded(from.value.size());
+        for (std::size_t i = 0; i < rounded.size(); ++i) rounded[i] = static_cast<float>(from.value[i]);
+        place(spec, std::move(rounded));
+    }
+}
+
+}  // namespace gnntune::reference

@@ -1,0 +1,58 @@
+#include <cmath>
+#include <vector>
+
+#include "core/reference/oracle.hpp"
+
+namespace gnntune::reference {
+
+std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                         const Operands& inputs, const SampleRule* rule) {
+    const std::int64_t width = std::int64_t{problem.k} * problem.heads;
+    Oracle out;
+    out.row_width = width;
+    const auto size = static_cast<std::size_t>(csr.n_rows) * static_cast<std::size_t>(width);
+    out.value.resize(size);
+    out.scale.resize(size);
+    out.chain.resize(static_cast<std::size_t>(csr.n_rows));
+#pragma omp parallel
+    {
+        std::vector<double> sum(static_cast<std::size_t>(width));
+        std::vector<double> scale(static_cast<std::size_t>(width));
+        const auto add = [&](double weight, std::int64_t source) {
+            const float* row = inputs.x + source * width;
+            for (std::size_t f = 0; f < sum.size(); ++f) {
+                const double term = weight * row[f];
+                sum[f] += term;
+                scale[f] += std::abs(term);
+            }
+        };
+#pragma omp for schedule(dynamic, 64)
+        for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+            sum.assign(sum.size(), 0.0);
+            scale.assign(scale.size(), 0.0);
+            const std::int32_t begin = csr.row_ptr[i];
+            const std::int32_t degree = csr.row_ptr[i + 1] - begin;
+            const std::int32_t count = rule ? sampled_count(*rule, degree) : degree;
+            for (std::int32_t s = 0; s < count; ++s) {
+                const std::int32_t e = begin + (rule ? sampled_position(*rule, degree, s) : s);
+                add(problem.weighted ? inputs.edge_weight[edge_id ? edge_id[e] : e] : 1.0, csr.col_idx[e]);
+            }
+            double factor = rule ? sample_scale(*rule, degree) : 1.0;
+            for (std::size_t f = 0; f < sum.size(); ++f) sum[f] *= factor, scale[f] *= factor;
+            if (problem.self_loop) add(inputs.self_weight[i], i);
+            const std::int32_t terms = count + (problem.self_loop ? 1 : 0);
+            factor = problem.reduce == Reduce::mean && terms > 0 ? 1.0 / terms : 1.0;
+            const auto base = static_cast<std::size_t>(i) * sum.size();
+            for (std::size_t f = 0; f < sum.size(); ++f) {
+                out.value[base + f] = factor * sum[f];
+                out.scale[base + f] = static_cast<float>(factor * scale[f]);
+            }
+            out.chain[static_cast<std::size_t>(i)] = terms;
+        }
+    }
+    std::vector<Oracle> all;
+    all.push_back(std::move(out));
+    return all;
+}
+
+}  // namespace gnntune::reference

@@ -1,0 +1,61 @@
+// Which arrays each op reads and writes, in which shapes: the one list that the dispatcher library, the tuner and the
+// conformance suite bind operands by.
+//
+//   op            reads                                                  writes
+//   spmm          x [n_cols, h, k], (edge_weight [m]), (self_weight [n]) y [n_rows, h, k]
+//   sddmm         x, x_row [n_rows, h, k], (edge_weight [m])             y [m, h]
+//   spmm_grad     x, grad_y [n_rows, h, k], (edge_weight), (self_weight) grad_x, (grad_edge_weight [m]),
+//                                                                        (grad_self_weight [n])
+//   edge_softmax  edge_weight [m, h]: the logits                         y [m, h]
+//   gat           x, score_row [n_rows, h], score_col [n_cols, h]        y [n_rows, h, k], lse [n_rows, h]
+//   gat_grad      the same, grad_y, y_saved, lse_saved                   grad_x, grad_score_row, grad_score_col
+//   agnn          x, x_row, beta [h]                                     y, lse
+//   agnn_grad     the same, grad_y, y_saved, lse_saved                   grad_x, grad_x_row, grad_beta [h]
+//   gcn_norm      (edge_weight [m], >= 0)                                y [m], y_self [n_rows]
+//   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
+//   csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
+//   sgt           nothing but the graph                                  (nothing that is compared here)
+// In parentheses: only if the problem is weighted, or has self loops. n_rows and n_cols are those of the direction.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/registry/variant.hpp"
+
+namespace gnntune {
+
+/// How an input is drawn for checks and timing.
+enum class Fill : std::int32_t {
+    values,       ///< both signs, around 1
+    positive,     ///< above 0: weights of gcn_norm
+    logits,       ///< both signs, wide enough that a softmax is far from uniform
+    saved_y,      ///< y of the forward op on the same inputs
+    saved_lse,    ///< lse of the forward op on the same inputs
+};
+
+/// One array of a problem. Exactly one of the three members is set.
+struct ArraySpec {
+    std::string_view name;  ///< of the member of Operands, as in the C ABI
+    const float* Operands::*input = nullptr;
+    float* Operands::*output = nullptr;
+    std::int32_t* Operands::*index_output = nullptr;
+    std::int64_t rows = 0;
+    std::int64_t width = 1;
+    Fill fill = Fill::values;
+    bool optional = false;  ///< may be null
+
+    std::int64_t size() const { return rows * width; }
+    bool is_input() const { return input != nullptr; }
+};
+
+/// Every array of the problem: inputs first, then outputs, each in the order of the table above.
+std::vector<ArraySpec> arrays_of(const Query& query);
+
+/// Whether the op computes on both sides of the graph and so needs CSR and CSC: the gradients.
+bool is_gradient(Op op);
+/// The op whose results a gradient op is given; the op itself otherwise.
+Op forward_of(Op op);
+
+}  // namespace gnntune
