@@ -73,6 +73,19 @@ std::string to_text(const Problem& p) {
     return text;
 }
 
+Problem normalised(Problem p) {
+    const bool conversion = p.op == Op::coo_to_csr || p.op == Op::csr_to_csc || p.op == Op::sgt;
+    const bool sums = p.op == Op::spmm || p.op == Op::spmm_grad;
+    if (conversion || p.op == Op::edge_softmax || p.op == Op::gcn_norm) p.k = 1;
+    if (conversion || p.op == Op::gcn_norm) p.heads = 1;
+    if (!sums && p.op != Op::sddmm && p.op != Op::gcn_norm) p.weighted = false;
+    if (!sums) {
+        p.self_loop = false;
+        p.reduce = Reduce::sum;
+    }
+    return p;
+}
+
 void validate(const Problem& p) {
     if (p.k < 1) throw invalid_argument("feature dimension k is " + std::to_string(p.k) + ", expected at least 1");
     if (p.heads < 1) throw invalid_argument("heads is " + std::to_string(p.heads) + ", expected at least 1");

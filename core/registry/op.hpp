@@ -67,6 +67,11 @@ struct Problem {
 /// Canonical text: "spmm k=64 f32 sum weighted forward" (heads only where it is not 1, "self_loop" where it is set).
 std::string to_text(const Problem& problem);
 
+/// The problem without what its op does not look at: k of edge_softmax, gcn_norm and conversions becomes 1, heads of ops
+/// that have none become 1, weights of attention and conversions and self loops of all but spmm and its gradient are
+/// dropped. What differs in such things alone is one problem.
+Problem normalised(Problem problem);
+
 /// Throws ErrorKind::invalid_argument in words if k or heads are not positive.
 void validate(const Problem& problem);
 

@@ -158,7 +158,8 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         std::string config = outcome.plan->config().text();
         // One call, so that lines of several threads do not mix.
         if (c.verbose) std::fputs(lib::verbose_line(*graph->graph, request, outcome).c_str(), stderr);
-        *out = new gnntune_plan{context->context, graph->graph,      std::move(outcome.plan),
+        lib::Binding binding(graph->graph->query(request.problem));
+        *out = new gnntune_plan{context->context, graph->graph,      std::move(outcome.plan), std::move(binding),
                                 outcome.source,   std::move(config), std::move(explanation)};
     });
 }
@@ -188,7 +189,7 @@ gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* ope
     return lib::guarded([&] {
         lib::require(plan, "plan");
         const gnntune_operands known = lib::read_struct(operands, "gnntune_operands");
-        const gnntune::Operands checked = lib::checked_operands(*plan->plan, *plan->graph, known);
+        const gnntune::Operands checked = plan->binding.operands(known);
         lib::check_workspace(*plan->plan, workspace, workspace_bytes);
         const lib::DeviceGuard guard(plan->context->device);
         plan->plan->run(checked, workspace, stream);

@@ -10,6 +10,7 @@
 #include "core/graph/graph.hpp"
 #include "profiles/library/context.hpp"
 #include "profiles/library/dispatch.hpp"
+#include "profiles/library/run.hpp"
 
 struct gnntune_context {
     std::shared_ptr<const gnntune::library::Context> context;
@@ -24,6 +25,7 @@ struct gnntune_plan {
     std::shared_ptr<const gnntune::library::Context> context;
     std::shared_ptr<gnntune::Graph> graph;  // outlives `plan`: members end in reverse order
     std::unique_ptr<gnntune::Plan> plan;
+    gnntune::library::Binding binding;
     gnntune::library::Source source;
     std::string config;
     std::string explanation;

@@ -43,8 +43,18 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
 Request plan_request(const gnntune_problem& problem) {
     Request request;
     Problem& p = request.problem;
-    p.op = translate<Op>("problem.op", problem.op, "GNNTUNE_SPMM or GNNTUNE_SDDMM",
-                         {{GNNTUNE_SPMM, Op::spmm}, {GNNTUNE_SDDMM, Op::sddmm}});
+    p.op = translate<Op>("problem.op", problem.op, "one of gnntune_op from GNNTUNE_SPMM to GNNTUNE_CSR_TO_CSC",
+                         {{GNNTUNE_SPMM, Op::spmm},
+                          {GNNTUNE_SDDMM, Op::sddmm},
+                          {GNNTUNE_SPMM_GRAD, Op::spmm_grad},
+                          {GNNTUNE_EDGE_SOFTMAX, Op::edge_softmax},
+                          {GNNTUNE_GAT, Op::gat},
+                          {GNNTUNE_GAT_GRAD, Op::gat_grad},
+                          {GNNTUNE_AGNN, Op::agnn},
+                          {GNNTUNE_AGNN_GRAD, Op::agnn_grad},
+                          {GNNTUNE_GCN_NORM, Op::gcn_norm},
+                          {GNNTUNE_COO_TO_CSR, Op::coo_to_csr},
+                          {GNNTUNE_CSR_TO_CSC, Op::csr_to_csc}});
     p.k = problem.k;
     p.heads = problem.heads == 0 ? 1 : problem.heads;
     p.dtype = translate<DType>("problem.dtype", problem.dtype, "GNNTUNE_F32, GNNTUNE_F16 or GNNTUNE_BF16",
@@ -53,9 +63,12 @@ Request plan_request(const gnntune_problem& problem) {
         translate<Reduce>("problem.reduce", problem.reduce, "GNNTUNE_SUM, GNNTUNE_MEAN or GNNTUNE_MAX",
                           {{GNNTUNE_SUM, Reduce::sum}, {GNNTUNE_MEAN, Reduce::mean}, {GNNTUNE_MAX, Reduce::max}});
     p.weighted = problem.weighted != 0;
+    p.self_loop = problem.self_loop != 0;
     p.direction =
         translate<Direction>("problem.direction", problem.direction, "GNNTUNE_FORWARD or GNNTUNE_REVERSED",
                              {{GNNTUNE_FORWARD, Direction::forward}, {GNNTUNE_REVERSED, Direction::reversed}});
+    validate(p);
+    p = normalised(p);
     request.policy =
         translate<Policy>("problem.policy", problem.policy, "GNNTUNE_HOT, GNNTUNE_COLD or GNNTUNE_GRAPH",
                           {{GNNTUNE_HOT, Policy::hot}, {GNNTUNE_COLD, Policy::cold}, {GNNTUNE_GRAPH, Policy::graph}});

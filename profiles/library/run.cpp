@@ -1,7 +1,10 @@
 #include "profiles/library/run.hpp"
 
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/common/error.hpp"
 
@@ -10,45 +13,106 @@ namespace {
 
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 
-void check_operand(const char* name, const void* data, std::int64_t elements) {
-    if (elements > 0 && !data) {
-        throw invalid_argument(std::string("operands.") + name + " is NULL; expected " + std::to_string(elements) +
-                               " elements");
-    }
-    if (reinterpret_cast<std::uintptr_t>(data) % sizeof(float) != 0) {
-        throw invalid_argument(std::string("operands.") + name + " is not aligned to 4 bytes");
-    }
+// The arrays of gnntune_operands beside those of Operands; the names are one.
+struct Member {
+    std::string_view name;
+    const void* gnntune_operands::*input = nullptr;
+    void* gnntune_operands::*output = nullptr;
+};
+
+constexpr Member in(std::string_view name, const void* gnntune_operands::*member) { return {name, member, nullptr}; }
+constexpr Member out(std::string_view name, void* gnntune_operands::*member) { return {name, nullptr, member}; }
+
+constexpr std::array kMembers{
+    in("x", &gnntune_operands::x),
+    in("x_row", &gnntune_operands::x_row),
+    in("edge_weight", &gnntune_operands::edge_weight),
+    in("self_weight", &gnntune_operands::self_weight),
+    in("score_row", &gnntune_operands::score_row),
+    in("score_col", &gnntune_operands::score_col),
+    in("beta", &gnntune_operands::beta),
+    in("grad_y", &gnntune_operands::grad_y),
+    in("y_saved", &gnntune_operands::y_saved),
+    in("lse_saved", &gnntune_operands::lse_saved),
+    out("y", &gnntune_operands::y),
+    out("lse", &gnntune_operands::lse),
+    out("y_self", &gnntune_operands::y_self),
+    out("grad_x", &gnntune_operands::grad_x),
+    out("grad_x_row", &gnntune_operands::grad_x_row),
+    out("grad_edge_weight", &gnntune_operands::grad_edge_weight),
+    out("grad_self_weight", &gnntune_operands::grad_self_weight),
+    out("grad_score_row", &gnntune_operands::grad_score_row),
+    out("grad_score_col", &gnntune_operands::grad_score_col),
+    out("grad_beta", &gnntune_operands::grad_beta),
+    out("out_ptr", &gnntune_operands::out_ptr),
+    out("out_idx", &gnntune_operands::out_idx),
+    out("out_edge_id", &gnntune_operands::out_edge_id),
+};
+
+const void* value_of(const gnntune_operands& given, const Member& m) {
+    return m.input ? given.*m.input : given.*m.output;
 }
 
-void check_unwanted(const char* name, const void* data, const char* why) {
-    if (!data) return;
-    throw invalid_argument(std::string("operands.") + name + " must be NULL: " + why);
+[[noreturn]] void refuse(const Member& m, const std::string& why) {
+    throw invalid_argument("operands." + std::string(m.name) + " " + why);
 }
 
 }  // namespace
 
-Operands checked_operands(const Plan& plan, const Graph& graph, const gnntune_operands& given) {
-    const Problem& problem = plan.problem();
-    const bool reversed = problem.direction == Direction::reversed;
-    const std::int64_t n_rows = reversed ? graph.n_cols() : graph.n_rows();
-    const std::int64_t n_cols = reversed ? graph.n_rows() : graph.n_cols();
-    const std::int64_t width = std::int64_t{problem.k} * problem.heads;
-    // Without edges nothing is gathered: an empty tensor's null pointer is fine then.
-    check_operand("x", given.x, graph.m() > 0 ? n_cols * width : 0);
-    if (problem.op == Op::sddmm) {
-        check_operand("x_row", given.x_row, graph.m() > 0 ? n_rows * width : 0);
-        check_operand("y", given.y, graph.m());
-    } else {
-        check_unwanted("x_row", given.x_row, "only sddmm has it");
-        check_operand("y", given.y, n_rows * width);
+Binding::Binding(const Query& query) {
+    const Problem& problem = query.problem;
+    const auto specs = arrays_of(query);
+    for (std::size_t i = 0; i < kMembers.size(); ++i) {
+        Slot slot;
+        slot.member = i;
+        for (const ArraySpec& spec : specs) {
+            if (spec.name != kMembers[i].name) continue;
+            slot.wanted = true;
+            slot.spec = spec;
+            // Without edges nothing is gathered: an empty tensor's null pointer is fine then.
+            slot.required = spec.size() > 0 && !spec.optional && !(spec.is_input() && query.m == 0);
+        }
+        if (slot.wanted || kMembers[i].name == "edge_weight" || kMembers[i].name == "self_weight") {
+            slots_.push_back(slot);
+        } else {
+            unwanted_.push_back(i);
+        }
     }
-    if (problem.weighted) {
-        check_operand("edge_weight", given.edge_weight, graph.m());
-    } else {
-        check_unwanted("edge_weight", given.edge_weight, "the plan was made for a problem that is not weighted");
+    attention_ = forward_of(problem.op) == Op::gat;
+    op_ = problem.op;
+}
+
+Operands Binding::operands(const gnntune_operands& given) const {
+    Operands o;
+    for (const Slot& slot : slots_) {
+        const Member& m = kMembers[slot.member];
+        const void* data = value_of(given, m);
+        if (!slot.wanted) {
+            if (!data) continue;
+            refuse(m, m.name == "edge_weight" ? "must be NULL: the plan was made for a problem that is not weighted"
+                                              : "must be NULL: the plan was made for a problem without self loops");
+        }
+        if (!data && slot.required) refuse(m, "is NULL; expected " + std::to_string(slot.spec.size()) + " elements");
+        if (reinterpret_cast<std::uintptr_t>(data) % sizeof(float) != 0) refuse(m, "is not aligned to 4 bytes");
+        if (slot.spec.input) o.*slot.spec.input = static_cast<const float*>(data);
+        if (slot.spec.output) o.*slot.spec.output = static_cast<float*>(given.*m.output);
+        if (slot.spec.index_output) o.*slot.spec.index_output = static_cast<std::int32_t*>(given.*m.output);
     }
-    return {static_cast<const float*>(given.x), static_cast<const float*>(given.x_row),
-            static_cast<const float*>(given.edge_weight), static_cast<float*>(given.y)};
+    for (const std::size_t i : unwanted_) {
+        if (value_of(given, kMembers[i])) {
+            refuse(kMembers[i], "must be NULL: " + std::string(to_text(op_)) + " does not have it");
+        }
+    }
+    if (attention_) {
+        if (!(given.dropout >= 0.0F && given.dropout < 1.0F)) {
+            throw invalid_argument("operands.dropout is " + std::to_string(given.dropout) + "; expected 0 <= dropout < 1");
+        }
+        if (!std::isfinite(given.negative_slope)) throw invalid_argument("operands.negative_slope is not finite");
+        if (given.negative_slope != 0.0F) o.negative_slope = given.negative_slope;
+        o.dropout = given.dropout;
+        o.seed = given.seed;
+    }
+    return o;
 }
 
 void check_workspace(const Plan& plan, const void* workspace, std::size_t bytes) {

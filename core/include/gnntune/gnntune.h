@@ -103,8 +103,20 @@ enum { GNNTUNE_INT32 = 0, GNNTUNE_INT64 = 1 };
 
 typedef int32_t gnntune_op;
 enum {
-    GNNTUNE_SPMM = 1, /* y[i, :] = sum over edges j -> i of edge_weight * x[j, :] */
-    GNNTUNE_SDDMM = 2 /* y[e] = <x_row[i, :], x[j, :]> for every edge e = (j -> i), times edge_weight[e] if weighted */
+    GNNTUNE_SPMM = 1,  /* y[i, :] = sum over edges j -> i of edge_weight * x[j, :], plus self_weight[i] * x[i, :] with
+                        * self_loop */
+    GNNTUNE_SDDMM = 2, /* y[e] = <x_row[i, :], x[j, :]> for every edge e = (j -> i), times edge_weight[e] if weighted */
+    GNNTUNE_SPMM_GRAD = 3,    /* gradients of spmm: grad_x, grad_edge_weight if weighted, grad_self_weight */
+    GNNTUNE_EDGE_SOFTMAX = 4, /* y[e, h] = softmax of edge_weight[e, h] over the edges of each target */
+    GNNTUNE_GAT = 5,          /* y[i, h, :] = sum of a[e, h] * x[j, h, :], a = softmax over the edges of i of
+                               * leaky_relu(score_row[i, h] + score_col[j, h]), with dropout */
+    GNNTUNE_GAT_GRAD = 6,     /* gradients of gat: grad_x, grad_score_row, grad_score_col */
+    GNNTUNE_AGNN = 7,         /* as gat with the logits beta[h] * cos(x_row[i, h, :], x[j, h, :]), without dropout */
+    GNNTUNE_AGNN_GRAD = 8,    /* gradients of agnn: grad_x, grad_x_row, grad_beta */
+    GNNTUNE_GCN_NORM = 9,     /* y[e] = edge_weight[e] / sqrt(d[i] d[j]), y_self[i] = 1 / d[i], where d[i] = 1 + the sum
+                               * of the weights of the edges of i; square graphs, weights >= 0 */
+    GNNTUNE_COO_TO_CSR = 10,  /* the graph as CSR: out_ptr, out_idx, out_edge_id */
+    GNNTUNE_CSR_TO_CSC = 11   /* the graph as CSC: out_ptr, out_idx, out_edge_id */
 };
 
 /* Storage type of features. Sums are always formed in fp32 or better. */
@@ -241,6 +253,9 @@ typedef struct gnntune_problem {
                                      * may have shown on this graph; 0 = fp32 arithmetic only, as in defaults */
     double expected_calls;          /* runs over which the cost of building formats is spread; 0 = 1000 */
     uint64_t workspace_limit_bytes; /* 0 = no limit; 1 = no workspace */
+
+    int32_t self_loop; /* spmm and its gradient: every vertex is its own neighbour too, with self_weight; square graphs */
+    int32_t reserved;  /* zero */
 } gnntune_problem;
 
 /* Chooses a config and builds what it needs on the graph: formats are built once per graph and shared by its plans.
@@ -275,12 +290,26 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
 
 /* ---- Run. ---- */
 
-/* Arrays of one run, in backend memory, elements of the problem's dtype. n_rows and n_cols are those of the direction:
- * exchanged for GNNTUNE_REVERSED.
- *   spmm   x [n_cols, k]                    y [n_rows, k]
- *   sddmm  x [n_cols, k], x_row [n_rows, k] y [m], in the order of the graph's edges
- * edge_weight [m], in the order of the graph's edges, exactly if the problem is weighted. Arrays of no elements may be
- * NULL. y is overwritten; it must not overlap the others. */
+/* Arrays and numbers of one run. Arrays lie in backend memory, elements are of the problem's dtype (int32 for out_*).
+ * n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h stands for heads.
+ *
+ *   spmm          x [n_cols, h, k]                               y [n_rows, h, k]
+ *   sddmm         x, x_row [n_rows, h, k]                        y [m, h]
+ *   spmm_grad     x, grad_y [n_rows, h, k]                       grad_x [n_cols, h, k], grad_edge_weight [m] if weighted
+ *   edge_softmax  edge_weight [m, h], the logits                 y [m, h]
+ *   gat           x, score_row [n_rows, h], score_col [n_cols, h]  y [n_rows, h, k], lse [n_rows, h]
+ *   gat_grad      those of gat, grad_y, y_saved, lse_saved       grad_x, grad_score_row, grad_score_col
+ *   agnn          x, x_row, beta [h]                             y, lse
+ *   agnn_grad     those of agnn, grad_y, y_saved, lse_saved      grad_x, grad_x_row, grad_beta
+ *   gcn_norm      nothing but weights                            y [m], y_self [n_rows]
+ *   coo_to_csr    nothing                                        out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
+ *   csr_to_csc    nothing                                        out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
+ *
+ * Besides: edge_weight [m] exactly if the problem is weighted (but for edge_softmax, which always has it), self_weight
+ * [n_rows] and grad_self_weight [n_rows] with self_loop. What has one value per edge is in the order of the graph's
+ * edges. y_saved and lse_saved are y and lse of the forward run, whose numbers have to be the same. lse, the log of the
+ * softmax's sum, may be NULL where no gradient follows. Arrays of no elements may be NULL; arrays that the operation
+ * does not have must be. Results are overwritten; they must not overlap anything else. */
 typedef struct gnntune_operands {
     uint32_t struct_size;
     int32_t reserved; /* zero */
@@ -288,10 +317,32 @@ typedef struct gnntune_operands {
     const void* x_row;
     const void* edge_weight;
     void* y;
+    const void* self_weight;
+    const void* score_row;
+    const void* score_col;
+    const void* beta;
+    const void* grad_y;
+    const void* y_saved;
+    const void* lse_saved;
+    void* lse;
+    void* y_self;
+    void* grad_x;
+    void* grad_x_row;
+    void* grad_edge_weight;
+    void* grad_self_weight;
+    void* grad_score_row;
+    void* grad_score_col;
+    void* grad_beta;
+    void* out_ptr;
+    void* out_idx;
+    void* out_edge_id;
+    float negative_slope; /* gat's leaky ReLU; 0 = 0.2 (for a slope of zero give the smallest positive number) */
+    float dropout;        /* gat: probability of dropping an edge, 0 <= dropout < 1 */
+    uint64_t seed;        /* gat: of the dropout. One seed, one mask: the same for every config, forward and backward */
 } gnntune_operands;
 
 /* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be
- * captured in a CUDA graph; a replay reads and writes the same arrays.
+ * captured in a CUDA graph; a replay reads and writes the same arrays, with the numbers of the capture.
  *   workspace  gnntune_plan_workspace_bytes() bytes of backend memory, aligned to 256 bytes, that nothing else uses
  *              until the run has ended on its stream; NULL if that is 0. Its content does not matter.
  * Any number of threads may run one plan at once, on any streams, each run with its own y and workspace.

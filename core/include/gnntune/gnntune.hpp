@@ -81,6 +81,8 @@ public:
     Problem& reversed(bool yes = true) {
         return set(&gnntune_problem::direction, yes ? GNNTUNE_REVERSED : GNNTUNE_FORWARD);
     }
+    Problem& heads(std::int32_t heads) { return set(&gnntune_problem::heads, heads); }
+    Problem& self_loop(bool yes = true) { return set(&gnntune_problem::self_loop, yes ? 1 : 0); }
     Problem& reduce(gnntune_reduce reduce) { return set(&gnntune_problem::reduce, reduce); }
     Problem& deterministic(bool yes = true) { return set(&gnntune_problem::deterministic, yes ? 1 : 0); }
     Problem& allow_sampling(bool yes = true) { return set(&gnntune_problem::allow_sampling, yes ? 1 : 0); }
@@ -107,6 +109,33 @@ inline Problem spmm(std::int32_t k) {
 }
 inline Problem sddmm(std::int32_t k) {
     return {GNNTUNE_SDDMM, k};
+}
+inline Problem spmm_grad(std::int32_t k) {
+    return {GNNTUNE_SPMM_GRAD, k};
+}
+inline Problem edge_softmax(std::int32_t heads = 1) {
+    return Problem(GNNTUNE_EDGE_SOFTMAX, 1).heads(heads);
+}
+inline Problem gat(std::int32_t k, std::int32_t heads = 1) {
+    return Problem(GNNTUNE_GAT, k).heads(heads);
+}
+inline Problem gat_grad(std::int32_t k, std::int32_t heads = 1) {
+    return Problem(GNNTUNE_GAT_GRAD, k).heads(heads);
+}
+inline Problem agnn(std::int32_t k, std::int32_t heads = 1) {
+    return Problem(GNNTUNE_AGNN, k).heads(heads);
+}
+inline Problem agnn_grad(std::int32_t k, std::int32_t heads = 1) {
+    return Problem(GNNTUNE_AGNN_GRAD, k).heads(heads);
+}
+inline Problem gcn_norm() {
+    return {GNNTUNE_GCN_NORM, 1};
+}
+inline Problem coo_to_csr() {
+    return {GNNTUNE_COO_TO_CSR, 1};
+}
+inline Problem csr_to_csc() {
+    return {GNNTUNE_CSR_TO_CSC, 1};
 }
 
 /// See gnntune_graph_create_csr for which arrays are borrowed. Movable, not copyable.
