@@ -1,0 +1,81 @@
+// Long rows cut into pieces, so that a row of any length is the work of many blocks. Built once per plan; without atomics
+// in the kernels that use it, so that sums keep a fixed order.
+//
+// A kernel gives rows of up to `long_row` edges to small teams of threads, and each piece to a block. A long row that is
+// one piece has slot -1: its block writes the row's result itself. The pieces of a split row have consecutive slots in
+// the workspace, and a second kernel merges them (kernels/common/attention.cuh).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/gpu/device_buffer.hpp"
+#include "core/graph/formats.hpp"
+#include "core/registry/variant.hpp"
+
+namespace gnntune::kernels {
+
+/// Edges [begin, end) of `row`, positions in the CSR.
+struct RowPiece {
+    std::int32_t row;
+    std::int32_t begin;
+    std::int32_t end;
+    std::int32_t slot;        ///< where its partial result goes; -1: it is the whole row
+    std::int32_t first_slot;  ///< of the row
+    std::int32_t count;       ///< pieces of the row
+};
+
+struct SplitRow {
+    std::int32_t row;
+    std::int32_t first_slot;
+    std::int32_t count;
+};
+
+struct RowPieces {
+    std::int32_t long_row = 0;  ///< rows of more edges than this are in `pieces`
+    std::int32_t slots = 0;     ///< partial results
+    DeviceBuffer<RowPiece> pieces;
+    DeviceBuffer<SplitRow> split;  ///< rows of more than one piece
+};
+
+/// Default shape: a row of 512 edges is at most 128 steps of the smallest team; a piece of 2048 keeps a block busy for
+/// about as long.
+inline constexpr std::int32_t kLongRow = 512;
+inline constexpr std::int32_t kPieceEdges = 2048;
+
+/// Reads the row offsets back to the host: synchronises `stream`.
+inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream, std::int32_t long_row = kLongRow,
+                                  std::int32_t piece_edges = kPieceEdges) {
+    RowPieces out;
+    out.long_row = long_row;
+    if (csr.m <= long_row) return out;
+    auto* cuda_stream = static_cast<cudaStream_t>(stream);
+    HostVector<std::int32_t> ptr(static_cast<std::size_t>(csr.n_rows) + 1);
+    GNNTUNE_CUDA(cudaMemcpyAsync(ptr.data(), csr.row_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost,
+                                 cuda_stream));
+    GNNTUNE_CUDA(cudaStreamSynchronize(cuda_stream));
+    std::vector<RowPiece> pieces;
+    std::vector<SplitRow> split;
+    for (std::int32_t row = 0; row < csr.n_rows; ++row) {
+        const std::int32_t begin = ptr[static_cast<std::size_t>(row)];
+        const std::int32_t end = ptr[static_cast<std::size_t>(row) + 1];
+        if (end - begin <= long_row) continue;
+        // Pieces of equal length: the row is as slow as its longest.
+        const std::int32_t count = (end - begin - 1) / piece_edges + 1;
+        const std::int32_t length = (end - begin - 1) / count + 1;
+        const std::int32_t first = count > 1 ? out.slots : -1;
+        for (std::int32_t p = 0; p < count; ++p) {
+            const std::int32_t from = begin + p * length;
+            const std::int32_t to = end - from > length ? from + length : end;
+            pieces.push_back({row, from, to, count > 1 ? first + p : -1, first, count});
+        }
+        if (count == 1) continue;
+        split.push_back({row, first, count});
+        out.slots += count;
+    }
+    out.pieces = to_device(pieces.data(), pieces.size());
+    out.split = to_device(split.data(), split.size());
+    return out;
+}
+
+}  // namespace gnntune::kernels
