@@ -1,22 +1,16 @@
 #include "tests/conformance/harness.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 
 #include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
-#include "core/graph/convert.hpp"
-#include "core/reference/inputs.hpp"
-#include "tests/conformance/guarded.hpp"
+#include "tests/conformance/fixture.hpp"
 #if GNNTUNE_WITH_CUDA
-#include "core/gpu/device_graph.hpp"
 #include "core/gpu/stream.hpp"
 #endif
 
@@ -25,152 +19,6 @@ namespace {
 
 using reference::Inputs;
 using reference::Oracle;
-
-// Normal values of both signs: nothing that hides an index error behind equal numbers. Logits of every second problem
-// reach +-100 each, where exp() without a subtracted maximum overflows.
-HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
-    std::mt19937 random(seed);
-    HostVector<float> out(static_cast<std::size_t>(spec.size()));
-    std::normal_distribution<float> normal;
-    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
-    const float spread = (p.k + p.heads) % 2 != 0 ? 100.0F : 2.0F;
-    for (auto& v : out) {
-        v = spec.fill == Fill::logits ? spread * uniform(random) : normal(random);
-        if (spec.fill == Fill::positive) v = std::abs(v) + 0.01F;
-    }
-    return out;
-}
-
-// Slope, dropout and seed of a run: dropout for some problems and none for others.
-Operands numbers_of(const Problem& p) {
-    Operands numbers;
-    numbers.negative_slope = 0.2F;
-    numbers.dropout = p.heads == 3 || p.k == 33 ? 0.4F : 0.0F;
-    numbers.seed = 0x1234567890abcdefULL;
-    return numbers;
-}
-
-// Everything of one graph that does not depend on the config: host arrays, and the graph on the backend.
-class Fixture {
-public:
-    Fixture(const Registry& registry, const Device& device, const GraphCase& graph)
-        : case_(graph), forward_(coo_to_csr(graph.edges.view(), &forward_id_)) {
-        reversed_ = coo_to_csr({graph.edges.n_cols, graph.edges.n_rows, graph.edges.m(), graph.edges.col_idx.data(),
-                                graph.edges.row_idx.data(), nullptr, MemorySpace::host},
-                               &reversed_id_);
-        // A caller with CSR hands in sorted rows; the case's own order is then the CSR order.
-        if (!graph.as_coo) {
-            CooGraph ordered = graph.edges;
-            const auto rows = expand_rows(forward_.view());
-            ordered.row_idx = rows;
-            ordered.col_idx = forward_.col_idx;
-            case_.edges = ordered;
-            forward_ = coo_to_csr(case_.edges.view(), &forward_id_);
-            reversed_ = coo_to_csr({graph.edges.n_cols, graph.edges.n_rows, graph.edges.m(), case_.edges.col_idx.data(),
-                                    case_.edges.row_idx.data(), nullptr, MemorySpace::host},
-                                   &reversed_id_);
-        }
-        upload(registry, device);
-    }
-
-    Graph& graph() { return *graph_; }
-
-    Inputs inputs(const Problem& p, unsigned seed) const {
-        const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
-            return draw(p, spec, seed + static_cast<unsigned>(number));
-        };
-        return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
-    }
-
-    std::vector<Oracle> oracles(const Problem& p, const Inputs& in, const SampleRule* rule) const {
-        return reference::oracles(p, csr(p), edge_id(p), in.operands(), rule);
-    }
-
-private:
-    CsrView csr(const Problem& p) const {
-        return p.direction == Direction::forward ? forward_.view() : reversed_.view();
-    }
-    const std::int32_t* edge_id(const Problem& p) const {
-        return p.direction == Direction::forward ? forward_id_.data() : reversed_id_.data();
-    }
-
-    void upload(const Registry& registry, const Device& device) {
-        const bool coo = case_.as_coo;
-#if GNNTUNE_WITH_CUDA
-        if (device.backend == Backend::cuda) {
-            if (coo) {
-                auto arrays = std::make_shared<DeviceCoo>(case_.edges.view());
-                graph_ = std::make_unique<Graph>(registry, device, arrays->view(), arrays);
-            } else {
-                auto arrays = std::make_shared<DeviceCsr>(forward_.view());
-                graph_ = std::make_unique<Graph>(registry, device, arrays->view(), arrays);
-            }
-            return;
-        }
-#endif
-        if (coo) {
-            graph_ = std::make_unique<Graph>(registry, device, case_.edges.view());
-        } else {
-            graph_ = std::make_unique<Graph>(registry, device, forward_.view());
-        }
-    }
-
-    GraphCase case_;
-    HostVector<std::int32_t> forward_id_;
-    HostVector<std::int32_t> reversed_id_;
-    CsrGraph forward_;
-    CsrGraph reversed_;
-    std::unique_ptr<Graph> graph_;
-};
-
-// Arrays of one problem on the backend, shifted by `offset` floats from a 256-byte boundary.
-struct Memory {
-    Memory(Backend backend, const Query& query, const Inputs& in, std::size_t workspace_bytes, std::size_t offset)
-        : workspace(backend, (workspace_bytes + 3) / 4), operands(in.operands()) {
-        for (const ArraySpec& spec : arrays_of(query)) {
-            const auto size = static_cast<std::size_t>(spec.size());
-            if (spec.is_input()) {
-                inputs.emplace_back(backend, size, offset);
-                operands.*spec.input = inputs.back().floats();
-            } else {
-                outputs.emplace_back(backend, size, offset);
-                if (spec.output) operands.*spec.output = outputs.back().floats();
-                if (spec.index_output)
-                    operands.*spec.index_output = reinterpret_cast<std::int32_t*>(outputs.back().data());
-            }
-        }
-        set(in);
-        workspace.fill(0xffffffffU);
-    }
-    void set(const Inputs& in) {
-        for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].assign(in.arrays()[i].data());
-    }
-    void poison(std::uint32_t word) {
-        for (GuardedWords& out : outputs) out.fill(word);
-    }
-    std::vector<std::vector<std::uint32_t>> results() {
-        std::vector<std::vector<std::uint32_t>> all;
-        for (GuardedWords& out : outputs) all.push_back(out.words());
-        return all;
-    }
-    bool guards_intact() {
-        bool intact = workspace.guards_intact();
-        for (GuardedWords& out : outputs) intact = out.guards_intact() && intact;
-        return intact;
-    }
-    bool unchanged(const Inputs& in) {
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            const auto words = inputs[i].words();
-            if (!words.empty() && std::memcmp(words.data(), in.arrays()[i].data(), words.size() * 4) != 0) return false;
-        }
-        return true;
-    }
-
-    std::deque<GuardedWords> inputs;
-    std::deque<GuardedWords> outputs;
-    GuardedWords workspace;
-    Operands operands;
-};
 
 void wait(const Device& device) {
 #if GNNTUNE_WITH_CUDA
@@ -402,9 +250,31 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
     return out;
 }
 
-std::vector<Params> corners(const Variant& variant, const Query& query) {
+namespace {
+
+// For every part of a composition, each variant that the part may be: the rest of the params as in `standard`.
+void add_parts(const Graph& graph, const Variant& variant, const Query& query, const Params& standard,
+               std::vector<Params>& out) {
+    for (const Part& part : variant.parts(query)) {
+        const Query inner = graph.query(part.problem);
+        for (const Variant& v : graph.registry().variants()) {
+            // A plan refuses parts that give another answer than the composition promises (core/dispatch/plan.cpp).
+            if (v.precision != variant.precision || v.approximate || !graph.registry().applicable(v, inner)) continue;
+            Params params;
+            for (const auto& [name, value] : standard.values()) {
+                params.set(name, name == part.param ? Config{v.id, v.default_params(inner)}.text() : value);
+            }
+            out.push_back(std::move(params));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Params> corners(const Graph& graph, const Variant& variant, const Query& query) {
     const auto space = variant.space(query);
     std::vector<Params> out{variant.default_params(query)};
+    if (variant.parts) add_parts(graph, variant, query, Params(out.front()), out);
     if (space.size() <= 12) {
         for (const auto& p : space) {
             if (!(p == out.front())) out.push_back(p);
@@ -456,7 +326,7 @@ Outcome run_case(const Registry& registry, const Device& device, const Variant& 
         outcome.failures.insert(outcome.failures.end(), record.begin(), record.end());
         if (!record.empty() || !registry.applicable(variant, query)) continue;
         ConfigChecker checker(device, fixture, problem, outcome.failures);
-        for (const Params& params : corners(variant, query)) {
+        for (const Params& params : corners(fixture.graph(), variant, query)) {
             checker.check({variant.id, params});
             ++outcome.configs;
         }

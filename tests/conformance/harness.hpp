@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/registry/registry.hpp"
+#include "core/graph/graph.hpp"
 #include "tests/conformance/cases.hpp"
 
 namespace gnntune::conformance {
@@ -34,8 +34,9 @@ struct Outcome {
 /// has them.
 std::vector<Problem> problems(Op op, const GraphCase& graph);
 
-/// The default and a set of params in which every value of every field stands at least once.
-std::vector<Params> corners(const Variant& variant, const Query& query);
+/// The default and a set of params in which every value of every field stands at least once. For a composition also,
+/// for each part, every variant of the graph's registry that can be it, with its default params.
+std::vector<Params> corners(const Graph& graph, const Variant& variant, const Query& query);
 
 /// Checks that need no device: the record's functions agree. Empty if they do.
 std::vector<Failure> check_record(const Registry& registry, const Variant& variant, const Query& query);

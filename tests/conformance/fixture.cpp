@@ -1,0 +1,151 @@
+#include "tests/conformance/fixture.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "core/graph/convert.hpp"
+#if GNNTUNE_WITH_CUDA
+#include "core/gpu/device_graph.hpp"
+#endif
+
+namespace gnntune::conformance {
+
+using reference::Inputs;
+using reference::Oracle;
+
+namespace {
+
+// Normal values of both signs: nothing that hides an index error behind equal numbers. Logits of every second problem
+// reach +-100 each, where exp() without a subtracted maximum overflows.
+HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
+    std::mt19937 random(seed);
+    HostVector<float> out(static_cast<std::size_t>(spec.size()));
+    std::normal_distribution<float> normal;
+    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+    const float spread = (p.k + p.heads) % 2 != 0 ? 100.0F : 2.0F;
+    for (auto& v : out) {
+        v = spec.fill == Fill::logits ? spread * uniform(random) : normal(random);
+        if (spec.fill == Fill::positive) v = std::abs(v) + 0.01F;
+    }
+    return out;
+}
+
+// Slope, dropout and seed of a run: dropout for some problems and none for others.
+Operands numbers_of(const Problem& p) {
+    Operands numbers;
+    numbers.negative_slope = 0.2F;
+    numbers.dropout = p.heads == 3 || p.k == 33 ? 0.4F : 0.0F;
+    numbers.seed = 0x1234567890abcdefULL;
+    return numbers;
+}
+
+}  // namespace
+
+Fixture::Fixture(const Registry& registry, const Device& device, const GraphCase& graph)
+    : case_(graph), forward_(coo_to_csr(graph.edges.view(), &forward_id_)) {
+    reversed_ = coo_to_csr({graph.edges.n_cols, graph.edges.n_rows, graph.edges.m(), graph.edges.col_idx.data(),
+                            graph.edges.row_idx.data(), nullptr, MemorySpace::host},
+                           &reversed_id_);
+    // A caller with CSR hands in sorted rows; the case's own order is then the CSR order.
+    if (!graph.as_coo) {
+        CooGraph ordered = graph.edges;
+        const auto rows = expand_rows(forward_.view());
+        ordered.row_idx = rows;
+        ordered.col_idx = forward_.col_idx;
+        case_.edges = ordered;
+        forward_ = coo_to_csr(case_.edges.view(), &forward_id_);
+        reversed_ = coo_to_csr({graph.edges.n_cols, graph.edges.n_rows, graph.edges.m(), case_.edges.col_idx.data(),
+                                case_.edges.row_idx.data(), nullptr, MemorySpace::host},
+                               &reversed_id_);
+    }
+    upload(registry, device);
+}
+
+Inputs Fixture::inputs(const Problem& p, unsigned seed) const {
+    const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
+        return draw(p, spec, seed + static_cast<unsigned>(number));
+    };
+    return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
+}
+
+std::vector<Oracle> Fixture::oracles(const Problem& p, const Inputs& in, const SampleRule* rule) const {
+    return reference::oracles(p, csr(p), edge_id(p), in.operands(), rule);
+}
+
+CsrView Fixture::csr(const Problem& p) const {
+    return p.direction == Direction::forward ? forward_.view() : reversed_.view();
+}
+
+const std::int32_t* Fixture::edge_id(const Problem& p) const {
+    return p.direction == Direction::forward ? forward_id_.data() : reversed_id_.data();
+}
+
+void Fixture::upload(const Registry& registry, const Device& device) {
+    const bool coo = case_.as_coo;
+#if GNNTUNE_WITH_CUDA
+    if (device.backend == Backend::cuda) {
+        if (coo) {
+            auto arrays = std::make_shared<DeviceCoo>(case_.edges.view());
+            graph_ = std::make_unique<Graph>(registry, device, arrays->view(), arrays);
+        } else {
+            auto arrays = std::make_shared<DeviceCsr>(forward_.view());
+            graph_ = std::make_unique<Graph>(registry, device, arrays->view(), arrays);
+        }
+        return;
+    }
+#endif
+    if (coo) {
+        graph_ = std::make_unique<Graph>(registry, device, case_.edges.view());
+    } else {
+        graph_ = std::make_unique<Graph>(registry, device, forward_.view());
+    }
+}
+
+Memory::Memory(Backend backend, const Query& query, const Inputs& in, std::size_t workspace_bytes, std::size_t offset)
+    : workspace(backend, (workspace_bytes + 3) / 4), operands(in.operands()) {
+    for (const ArraySpec& spec : arrays_of(query)) {
+        const auto size = static_cast<std::size_t>(spec.size());
+        if (spec.is_input()) {
+            inputs.emplace_back(backend, size, offset);
+            operands.*spec.input = inputs.back().floats();
+        } else {
+            outputs.emplace_back(backend, size, offset);
+            if (spec.output) operands.*spec.output = outputs.back().floats();
+            if (spec.index_output)
+                operands.*spec.index_output = reinterpret_cast<std::int32_t*>(outputs.back().data());
+        }
+    }
+    set(in);
+    workspace.fill(0xffffffffU);
+}
+
+void Memory::set(const Inputs& in) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].assign(in.arrays()[i].data());
+}
+
+void Memory::poison(std::uint32_t word) {
+    for (GuardedWords& out : outputs) out.fill(word);
+}
+
+std::vector<std::vector<std::uint32_t>> Memory::results() {
+    std::vector<std::vector<std::uint32_t>> all;
+    for (GuardedWords& out : outputs) all.push_back(out.words());
+    return all;
+}
+
+bool Memory::guards_intact() {
+    bool intact = workspace.guards_intact();
+    for (GuardedWords& out : outputs) intact = out.guards_intact() && intact;
+    return intact;
+}
+
+bool Memory::unchanged(const Inputs& in) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto words = inputs[i].words();
+        if (!words.empty() && std::memcmp(words.data(), in.arrays()[i].data(), words.size() * 4) != 0) return false;
+    }
+    return true;
+}
+
+}  // namespace gnntune::conformance

@@ -1,0 +1,54 @@
+// What a config is checked on: one graph with its oracles and inputs, and the arrays of one problem between guard words.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "core/graph/graph.hpp"
+#include "core/reference/inputs.hpp"
+#include "tests/conformance/cases.hpp"
+#include "tests/conformance/guarded.hpp"
+
+namespace gnntune::conformance {
+
+/// Everything of one graph that does not depend on the config: host arrays, and the graph on the backend.
+class Fixture {
+public:
+    Fixture(const Registry& registry, const Device& device, const GraphCase& graph);
+
+    Graph& graph() { return *graph_; }
+    reference::Inputs inputs(const Problem& p, unsigned seed) const;
+    std::vector<reference::Oracle> oracles(const Problem& p, const reference::Inputs& in, const SampleRule* rule) const;
+
+private:
+    CsrView csr(const Problem& p) const;
+    const std::int32_t* edge_id(const Problem& p) const;
+    void upload(const Registry& registry, const Device& device);
+
+    GraphCase case_;
+    HostVector<std::int32_t> forward_id_;
+    HostVector<std::int32_t> reversed_id_;
+    CsrGraph forward_;
+    CsrGraph reversed_;
+    std::unique_ptr<Graph> graph_;
+};
+
+/// Arrays of one problem on the backend, shifted by `offset` floats from a 256-byte boundary.
+struct Memory {
+    Memory(Backend backend, const Query& query, const reference::Inputs& in, std::size_t workspace_bytes,
+           std::size_t offset);
+
+    void set(const reference::Inputs& in);
+    void poison(std::uint32_t word);
+    std::vector<std::vector<std::uint32_t>> results();
+    bool guards_intact();
+    bool unchanged(const reference::Inputs& in);
+
+    std::deque<GuardedWords> inputs;
+    std::deque<GuardedWords> outputs;
+    GuardedWords workspace;
+    Operands operands;
+};
+
+}  // namespace gnntune::conformance
