@@ -13,6 +13,10 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
             return spmm(problem, csr, edge_id, inputs, rule);
         case Op::sddmm:
             return sddmm(problem, csr, edge_id, inputs);
+        case Op::agnn:
+            return agnn(problem, csr, inputs);
+        case Op::agnn_grad:
+            return agnn_grad(problem, csr, inputs);
         default:
             throw unsupported("there is no oracle for " + std::string(to_text(problem.op)) + " in this build");
     }

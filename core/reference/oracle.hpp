@@ -40,6 +40,14 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
 std::vector<Oracle> sddmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                           const Operands& inputs);
 
+/// y[i, h, :] = sum over edges of row i of alpha x[col, h, :], alpha = softmax over the row of
+/// e = beta[h] cos(x_row[i, h, :], x[col, h, :]), the cosine with a zero vector being 0; lse = log of the sum of exp(e),
+/// -infinity for an empty row.
+std::vector<Oracle> agnn(const Problem& problem, const CsrView& csr, const Operands& inputs);
+/// Gradients of agnn with respect to x, x_row and beta from grad_y and what the forward run saved. A zero vector gets
+/// none through its cosines.
+std::vector<Oracle> agnn_grad(const Problem& problem, const CsrView& csr, const Operands& inputs);
+
 /// How a result compares with an oracle.
 struct Comparison {
     double max_error = 0;     ///< largest |y - ref| / s (elements with s > 0)
