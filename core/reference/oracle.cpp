@@ -17,6 +17,12 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
             return agnn(problem, csr, inputs);
         case Op::agnn_grad:
             return agnn_grad(problem, csr, inputs);
+        case Op::edge_softmax:
+            return edge_softmax(problem, csr, edge_id, inputs);
+        case Op::gat:
+            return gat(problem, csr, edge_id, inputs);
+        case Op::gat_grad:
+            return gat_grad(problem, csr, edge_id, inputs);
         default:
             throw unsupported("there is no oracle for " + std::string(to_text(problem.op)) + " in this build");
     }

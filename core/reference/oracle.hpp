@@ -39,6 +39,18 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
 /// y[e, h] = (w_e) <x_row[row_e, h, :], x[col_e, h, :]> for every edge.
 std::vector<Oracle> sddmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                           const Operands& inputs);
+/// y[e, h] = exp(edge_weight[e, h] - lse), where exp(lse) is the sum of exp(edge_weight[., h]) over the edges of e's row.
+/// A logit of -infinity takes no part and gets 0.
+std::vector<Oracle> edge_softmax(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                                 const Operands& inputs);
+/// With e_ij = leaky_relu(score_row[i, h] + score_col[j, h]) and alpha its softmax over the edges of row i (duplicates are
+/// terms of their own): y[i, h, :] = sum of alpha~ x[j, h, :], where alpha~ is alpha / (1 - dropout) if the edge is kept,
+/// else 0; lse[i, h] = log of the sum of exp(e). An empty row has y = 0, lse = -infinity.
+std::vector<Oracle> gat(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                        const Operands& inputs);
+/// Gradients of sum(grad_y * y) of gat with respect to x, score_row and score_col.
+std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                             const Operands& inputs);
 
 /// y[i, h, :] = sum over edges of row i of alpha x[col, h, :], alpha = softmax over the row of
 /// e = beta[h] cos(x_row[i, h, :], x[col, h, :]), the cosine with a zero vector being 0; lse = log of the sum of exp(e),

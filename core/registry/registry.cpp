@@ -119,6 +119,31 @@ Work work_of(const Query& query, std::int64_t distinct_cols) {
         case Op::sddmm:
             work.out_bytes = static_cast<double>(query.n_rows) * row_bytes + 4.0 * static_cast<double>(query.m);
             break;
+        case Op::edge_softmax: {
+            // Columns do not matter; logits are read and results written in order.
+            const double values = 4.0 * static_cast<double>(query.m) * p.heads;
+            work.a_bytes = 4.0 * (static_cast<double>(query.n_rows) + 1);
+            work.gather_min_bytes = work.gather_max_bytes = 0;
+            work.out_bytes = 2.0 * values;
+            work.flops = values;  // maximum, exponential, sum and quotient: four for each value
+            break;
+        }
+        case Op::gat:
+        case Op::gat_grad: {
+            const double score_bytes = 4.0 * p.heads;
+            const double rows = static_cast<double>(query.n_rows);
+            const double score_sectors = 32.0 * static_cast<double>((4 * std::int64_t{p.heads} + 31) / 32);
+            const bool backward = p.op == Op::gat_grad;
+            // Backward, an edge moves two rows of features: x for the scores, and grad_y or grad_x for the features.
+            if (backward) work.gather_max_bytes *= 2.0, work.flops *= 2.0;
+            work.gather_min_bytes += static_cast<double>(distinct_cols) * score_bytes;
+            work.gather_max_bytes += static_cast<double>(query.m) * score_sectors;
+            // In order: y, lse and score_row; backward grad_y, y, score_row, lse, grad_score_row, and both results of columns.
+            work.out_bytes = backward ? rows * (2.0 * row_bytes + 3.0 * score_bytes) +
+                                            static_cast<double>(query.n_cols) * (row_bytes + score_bytes)
+                                      : rows * (row_bytes + 2.0 * score_bytes);
+            break;
+        }
         default:
             work.out_bytes = static_cast<double>(query.n_rows) * row_bytes;
             break;

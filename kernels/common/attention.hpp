@@ -1,0 +1,88 @@
+// What the host side of the attention variants shares.
+#pragma once
+
+#include <string>
+
+#include "core/common/philox.hpp"
+#include "kernels/common/host.hpp"
+
+namespace gnntune::kernels {
+
+/// Refuses what no attention variant of plain fp32 kind does. Empty verdict: nothing against it.
+inline Verdict require_attention(const Query& q) {
+    const Problem& p = q.problem;
+    if (p.dtype != DType::f32) return Verdict::no("stores fp32 only, " + std::string(to_text(p.dtype)) + " was asked for");
+    if (p.reduce != Reduce::sum) {
+        return Verdict::no("reduces by sum only, " + std::string(to_text(p.reduce)) + " was asked for");
+    }
+    if (p.self_loop) return Verdict::no("adds no self loops; put them into the graph");
+    if (p.weighted) return Verdict::no("takes no edge weights: attention computes them");
+    if (std::int64_t{p.k} * p.heads > kMaxFeatures) {
+        return Verdict::no("heads * k = " + std::to_string(std::int64_t{p.k} * p.heads) + " is more than the " +
+                           std::to_string(kMaxFeatures) + " features it is made for");
+    }
+    return Verdict::yes();
+}
+
+/// The same for edge_softmax. Its logits are the operand edge_weight, whether the problem says `weighted` or not.
+inline Verdict require_edge_softmax(const Query& q) {
+    if (q.problem.k != 1) return Verdict::no("has one value for each edge and head: k is 1");
+    Query unweighted = q;
+    unweighted.problem.weighted = false;
+    return require_attention(unweighted);
+}
+
+/// Bytes of the parts of a workspace: each starts at a multiple of 256.
+constexpr std::size_t align_workspace(std::size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
+
+/// Cuts a workspace into arrays, each at a multiple of 256 bytes; with a null base it only counts.
+class WorkspaceCutter {
+public:
+    explicit WorkspaceCutter(void* base) : base_(static_cast<char*>(base)) {}
+    template <typename T>
+    T* take(std::int64_t count) {
+        char* at = base_ ? base_ + bytes_ : nullptr;
+        bytes_ += align_workspace(static_cast<std::size_t>(count) * sizeof(T));
+        return reinterpret_cast<T*>(at);
+    }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    char* base_;
+    std::size_t bytes_ = 0;
+};
+
+/// Cost of a softmax over edge values: read, written, and once more for every further pass.
+inline CostTerms edge_softmax_cost(const Query& q, double index_bytes, double passes) {
+    const double values = 4.0 * static_cast<double>(q.m) * q.problem.heads;
+    CostTerms terms;
+    terms.dram_bytes = index_bytes + 2.0 * values;
+    terms.l2_bytes = index_bytes + (passes + 1.0) * values;
+    terms.flops = 4.0 * static_cast<double>(q.m) * q.problem.heads;
+    return terms;
+}
+
+/// Terms of a gather of feature rows with a score of every edge and head on either side.
+inline CostTerms gat_cost(const Query& q, double index_bytes) {
+    CostTerms terms = gather_cost(q, index_bytes);
+    const double scores = 4.0 * q.problem.heads;
+    terms.dram_bytes += scores * (2.0 * static_cast<double>(q.n_rows) + static_cast<double>(q.n_cols));
+    terms.l2_bytes += scores * (static_cast<double>(q.m) + 2.0 * static_cast<double>(q.n_rows));
+    terms.flops += 8.0 * static_cast<double>(q.m) * q.problem.heads;
+    return terms;
+}
+
+/// Terms of gat_grad: every edge gathers a row of x and a row of grad_y, and leaves two values for the second pass.
+inline CostTerms gat_grad_cost(const Query& q, double index_bytes) {
+    CostTerms terms = gat_cost(q, index_bytes);
+    const double width = 4.0 * q.problem.k * q.problem.heads;
+    const double edge_values = 8.0 * static_cast<double>(q.m) * q.problem.heads;
+    terms.l2_bytes += static_cast<double>(q.m) * width + 2.0 * edge_values;
+    terms.dram_bytes += (2.0 * static_cast<double>(q.n_rows) + static_cast<double>(q.n_cols)) * width + 2.0 * edge_values;
+    terms.flops *= 2.0;
+    return terms;
+}
+
+}  // namespace gnntune::kernels
