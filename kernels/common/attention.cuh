@@ -201,8 +201,9 @@ __device__ __forceinline__ void sum_groups(const Team& t, Vec<VEC> (&acc)[ITEMS]
 // --- blocks ---------------------------------------------------------------------------------------------------------
 
 /// Merges what the teams of a block have found: `mine` of each team (the same in all its threads), and the accumulators
-/// after sum_groups(). Calls store(c, value) once for every column c of the tile, in [0, lanes ITEMS VEC), with the
-/// numerator at the returned maximum. `shared` has shared_floats() floats. All threads of the block call it.
+/// after sum_groups(). Calls store(c, value, all) once for every column c of the tile, in [0, lanes ITEMS VEC), with the
+/// numerator at the maximum of `all`, which is also returned. `shared` has shared_floats() floats. All threads of the
+/// block call it.
 template <int VEC, int ITEMS, typename Store>
 __device__ __forceinline__ SoftmaxSum block_merge(const Team& t, const SoftmaxSum& mine, const Vec<VEC> (&acc)[ITEMS],
                                                   float* shared, Store store) {
@@ -227,7 +228,7 @@ __device__ __forceinline__ SoftmaxSum block_merge(const Team& t, const SoftmaxSu
     for (int c = static_cast<int>(threadIdx.x); c < tile; c += static_cast<int>(blockDim.x)) {
         float total = 0.0F;
         for (int s = 0; s < teams; ++s) total = fmaf(rescale(max[s], all.max), value[s * tile + c], total);
-        store(c, total);
+        store(c, total, all);
     }
     return all;
 }
