@@ -49,13 +49,6 @@ struct RunInfo {
     std::string host;          ///< free text: machine, load, clock settings
 };
 
-/// A config inside a composition, with the version of its variant.
-struct Part {
-    Config config;
-    std::int32_t variant_version = 1;
-    bool operator==(const Part&) const = default;
-};
-
 /// The three row ids that nearly every question is asked for.
 struct Key {
     std::int64_t graph = 0;
@@ -78,7 +71,7 @@ struct AttemptHash {
 };
 using AttemptSet = std::unordered_set<Attempt, AttemptHash>;
 /// "spmm.rows{vec=4}@1 edge_softmax.rows@2", in the order given.
-std::string parts_text(std::span<const Part> parts);
+std::string parts_text(std::span<const PartVersion> parts);
 
 struct MeasurementFilter {
     std::optional<Policy> policy;
@@ -90,7 +83,6 @@ struct StoredMeasurement {
     std::int64_t id = 0;
     std::int64_t run = 0;
     Measurement measurement;
-    std::vector<Part> parts;
 };
 
 struct GraphRow {
@@ -199,8 +191,7 @@ public:
     /// Adds one attempt; it is on its way to the disk when this returns (unless a transaction is open). taken_at is
     /// filled with the present time if empty. Throws ErrorKind::invalid_argument for status ok without a time above
     /// zero.
-    std::int64_t add_measurement(std::int64_t run, const Key& key, const Measurement& measurement,
-                                 std::span<const Part> parts = {});
+    std::int64_t add_measurement(std::int64_t run, const Key& key, const Measurement& measurement);
     /// Replaces the choice of (key, policy, clock). Throws ErrorKind::invalid_argument if source is "measured" and no
     /// ok measurement of that config and version stands under that key, policy and clock: what was not checked is not
     /// chosen.

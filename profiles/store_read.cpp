@@ -27,9 +27,9 @@ std::size_t AttemptHash::operator()(const Attempt& attempt) const noexcept {
     return h;
 }
 
-std::string parts_text(std::span<const Part> parts) {
+std::string parts_text(std::span<const PartVersion> parts) {
     std::string out;
-    for (const Part& part : parts) {
+    for (const PartVersion& part : parts) {
         if (!out.empty()) out += ' ';
         out += part.config.text() + '@' + std::to_string(part.variant_version);
     }
@@ -77,7 +77,7 @@ std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const 
                     kWhere),
         "reading parts of measurements");
     part_rows.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
-    std::map<std::int64_t, std::vector<Part>> parts;
+    std::map<std::int64_t, std::vector<PartVersion>> parts;
     while (part_rows.step()) {
         parts[part_rows.integer(0)].push_back({config_from(part_rows.view(1)), part_rows.integer32(2)});
     }
@@ -88,8 +88,8 @@ std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const 
     s.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
     std::vector<StoredMeasurement> rows;
     while (s.step()) {
-        StoredMeasurement row{s.integer(0), s.integer(1), read_measurement(s, 2), {}};
-        if (const auto found = parts.find(row.id); found != parts.end()) row.parts = std::move(found->second);
+        StoredMeasurement row{s.integer(0), s.integer(1), read_measurement(s, 2)};
+        if (const auto found = parts.find(row.id); found != parts.end()) row.measurement.parts = std::move(found->second);
         rows.push_back(std::move(row));
     }
     return rows;

@@ -78,8 +78,7 @@ void Store::end_run(std::int64_t run) {
     });
 }
 
-std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Measurement& m,
-                                    std::span<const Part> parts) {
+std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Measurement& m) {
     const bool ok = m.status == MeasurementStatus::ok;
     const bool timed = ok || m.status == MeasurementStatus::abandoned;
     if (ok && !(m.median_us > 0 && std::isfinite(m.median_us))) {
@@ -109,7 +108,7 @@ std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Meas
             .run();
         const std::int64_t id = impl_->database.last_insert_id();
         std::int64_t position = 0;
-        for (const Part& part : parts) {
+        for (const PartVersion& part : m.parts) {
             impl_->note_variant(part.config.variant, part.variant_version, {}, {}, {}, {});
             impl_->cached(kInsertPart, "adding a part of a measurement")
                 .bind(id, position++, part.config.text(), part.config.variant, part.variant_version)

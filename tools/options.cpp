@@ -133,12 +133,28 @@ std::vector<std::string> Parsed::repeated(const std::string& name) const {
 std::vector<Op> Parsed::ops(const std::string& name) const {
     std::vector<Op> result;
     for (const std::string& word : list(name)) {
+        if (word == "all") {
+            for (const std::string& known : op_names()) result.push_back(*parse_op(known));
+            continue;
+        }
         const auto op = parse_op(word);
         if (!op) {
             throw invalid_argument(fmt::format("--{}: there is no op '{}'{} (gnntune list ops)", name, word,
                                                did_you_mean(word, op_names())));
         }
         result.push_back(*op);
+    }
+    return result;
+}
+
+std::vector<Reduce> Parsed::reduces(const std::string& name) const {
+    std::vector<Reduce> result;
+    for (const std::string& word : list(name)) {
+        const auto reduce = parse_reduce(word);
+        if (!reduce) {
+            throw invalid_argument(fmt::format("--{}: there is no reduction '{}'; expected sum, mean or max", name, word));
+        }
+        result.push_back(*reduce);
     }
     return result;
 }

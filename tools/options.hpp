@@ -63,8 +63,10 @@ public:
     std::optional<std::int64_t> bytes(const std::string& name) const;
     /// All values of an option that may be repeated (added with values()).
     std::vector<std::string> repeated(const std::string& name) const;
-    /// Comma list of ops; throws ErrorKind::invalid_argument naming the known ones.
+    /// Comma list of ops, "all" being every one; throws ErrorKind::invalid_argument naming the known ones.
     std::vector<Op> ops(const std::string& name) const;
+    /// Comma list of reductions.
+    std::vector<Reduce> reduces(const std::string& name) const;
 
 private:
     friend class Options;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/common/error.hpp"
+#include "core/registry/arrays.hpp"
 #include "tuner/stopwatch.hpp"
 
 namespace gnntune::tools {
@@ -24,25 +25,44 @@ std::vector<T> either(const Parsed& parsed, const std::string& name, std::string
 
 void add_problem_options(Options& options, const std::string& dims) {
     options.group("Problems")
-        .add_options()("op", value("LIST", "spmm"), "ops: spmm, sddmm")("dim", value("LIST", dims),
-                                                                        "feature dimensions k, such as 16,32,64")(
+        .add_options()("op", value("LIST", "spmm"), "ops, or all (gnntune list ops)")(
+            "dim", value("LIST", dims), "feature dimensions k, such as 16,32,64")(
+            "heads", value("LIST", "1"), "attention heads of gat, agnn, edge_softmax and their gradients")(
             "weights", value("WHICH", "yes"), "edge weights: yes (random where the graph has none), no or both")(
-            "direction", value("WHICH", "forward"), "forward (A), reversed (A transposed) or both");
+            "direction", value("WHICH", "forward"), "forward (A), reversed (A transposed) or both")(
+            "reduce", value("WHICH", "sum"), "sum, mean, max or a list of them: spmm and its gradient")(
+            "self-loop", value("WHICH", "no"), "every vertex is its own neighbour too: yes, no or both");
 }
 
 std::vector<Problem> problems(const Parsed& parsed) {
     std::vector<Problem> out;
+    const auto directions =
+        either(parsed, "direction", "forward", Direction::forward, "reversed", Direction::reversed);
+    const auto weights = either(parsed, "weights", "yes", true, "no", false);
+    const auto self_loops = either(parsed, "self-loop", "no", false, "yes", true);
+    const auto dims = parsed.integers("dim", 1, 1 << 20);
+    const auto heads = parsed.integers("heads", 1, 1 << 16);
+    const auto reduces = parsed.reduces("reduce");
+    // The nesting is the order in which problems are tuned and shown.
+    const auto add = [&](Problem p) {
+        // Heads are folded into k where an op does not tell them apart.
+        const bool attention = forward_of(p.op) == Op::gat || forward_of(p.op) == Op::agnn;
+        if (!attention && p.op != Op::edge_softmax) p.heads = 1;
+        p = normalised(p);
+        if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
+    };
     for (const Op op : parsed.ops("op")) {
-        for (const Direction direction :
-             either(parsed, "direction", "forward", Direction::forward, "reversed", Direction::reversed)) {
-            for (const bool weighted : either(parsed, "weights", "yes", true, "no", false)) {
-                for (const std::int64_t k : parsed.integers("dim", 1, 1 << 20)) {
-                    Problem p;
-                    p.op = op;
-                    p.k = static_cast<std::int32_t>(k);
-                    p.weighted = weighted;
-                    p.direction = direction;
-                    if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
+        for (const Direction direction : directions) {
+            for (const bool weighted : weights) {
+                for (const bool self_loop : self_loops) {
+                    for (const Reduce reduce : reduces) {
+                        for (const std::int64_t h : heads) {
+                            for (const std::int64_t k : dims) {
+                                add({op, static_cast<std::int32_t>(k), static_cast<std::int32_t>(h), DType::f32, reduce,
+                                     weighted, direction, self_loop});
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -99,7 +119,12 @@ Constraints constraints(const Parsed& parsed) {
 
 std::string short_problem(const Problem& p) {
     std::string text = std::string(to_text(p.op)) + " k=" + std::to_string(p.k);
-    if (!p.weighted) text += " unweighted";
+    if (p.heads != 1) text += " heads=" + std::to_string(p.heads);
+    if (p.reduce != Reduce::sum) text += " " + std::string(to_text(p.reduce));
+    if (p.self_loop) text += " self_loop";
+    Problem with_weights = p;
+    with_weights.weighted = true;
+    if (!p.weighted && normalised(with_weights).weighted) text += " unweighted";
     if (p.direction == Direction::reversed) text += " reversed";
     return text;
 }

@@ -52,6 +52,7 @@ std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
     try {
         auto plan = std::make_unique<Plan>(graph.graph(), workload.problem(), c.config, graph.stream());
         m.variant_version = plan->variant().version;
+        m.parts = plan->parts();
         m.prepare_us = plan->own_prepare_us();
         m.workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes());
         m.format_bytes = static_cast<std::int64_t>(plan->format_bytes());

@@ -22,8 +22,56 @@ double assumed_gbps(const Device& device) {
     return device.backend == Backend::cuda ? 1500.0 : 10.0;
 }
 constexpr double kOverheadPerConfigSeconds = 0.01;
+/// Measured configs of a part that a composition is tried with.
+constexpr std::size_t kOfferedParts = 3;
 
 }  // namespace
+
+// A composition's own space, and each of its parts exchanged for the three configs that were measured fastest for it.
+std::vector<Params> Tuner::offered(GraphWorkload& graph, const Variant& v, const Query& query) const {
+    std::vector<Params> all = v.space(query);
+    if (!v.parts) return all;
+    const auto graph_id = store_.find_graph_id(graph.graph().fingerprint());
+    const auto environment_id = store_.find_environment_id(device_.environment);
+    if (!graph_id || !environment_id) return all;
+    Params best = v.default_params(query);
+    std::vector<std::pair<std::string, std::string>> others;
+    for (const Part& part : v.parts(query)) {
+        const auto problem_id = store_.find_problem_id(part.problem);
+        if (!problem_id) continue;
+        const Query part_query = graph.graph().query(part.problem);
+        auto measured =
+            candidates_of(registry_, part_query, store_.measurements({*graph_id, *environment_id, *problem_id}));
+        std::erase_if(measured, [&](const Candidate& c) { return c.approximate || c.precision != v.precision; });
+        std::sort(measured.begin(), measured.end(),
+                  [](const Candidate& a, const Candidate& b) { return a.median_us < b.median_us; });
+        for (std::size_t i = 0; i < std::min(kOfferedParts, measured.size()); ++i) {
+            const std::string text = measured[i].config.text();
+            if (i == 0) {
+                best.set(part.param, text);
+            } else {
+                others.emplace_back(part.param, text);
+            }
+        }
+    }
+    std::vector<Params> more{best};
+    for (const auto& [param, text] : others) {
+        more.push_back(best);
+        more.back().set(param, text);
+    }
+    for (Params& params : more) {
+        if (v.valid(query, params) && std::find(all.begin(), all.end(), params) == all.end()) all.push_back(params);
+    }
+    return all;
+}
+
+store::Attempt Tuner::attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
+                                 Clock clock) const {
+    const Variant& v = *registry_.find(config.variant);
+    store::Attempt attempt{config.text(), v.version, policy, clock, {}};
+    if (v.parts) attempt.parts = store::parts_text(parts_of(graph.graph(), v, query, config.params));
+    return attempt;
+}
 
 Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const {
     graph.graph().features();  // cost terms and applicability may ask for them
@@ -38,9 +86,15 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const
             continue;
         }
         const Params variant_default = v.default_params(query);
-        for (const Params& params : v.space(query)) {
+        for (const Params& params : offered(graph, v, query)) {
             Contender c;
             c.config = {v.id, params};
+            try {
+                (void)parts_of(graph.graph(), v, query, params);
+            } catch (const Error& e) {
+                space.refusals.emplace_back(&v, e.what());
+                continue;
+            }
             const bool is_default = c.config == standard;
             c.keep = is_default || (v.baseline && params == variant_default);
             const CostTerms terms = v.cost_terms(query, params);
@@ -59,6 +113,7 @@ std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& recor
     std::vector<TuneStep> steps;
     for (const Problem& problem : options.problems) {
         const Space space = space_of(graph, problem);
+        const Query query = graph.graph().query(problem);
         const auto graph_id = store_.find_graph_id(record.fingerprint);
         const auto environment_id = store_.find_environment_id(device_.environment);
         const auto problem_id = store_.find_problem_id(problem);
@@ -70,8 +125,7 @@ std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& recor
             for (const Clock clock : options.clocks) {
                 TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
                 for (const Contender& c : space.contenders) {
-                    const int version = registry_.find(c.config.variant)->version;
-                    step.open += done.contains({c.config.text(), version, policy, clock, {}}) ? 0 : 1;
+                    step.open += done.contains(attempt_of(graph, query, c.config, policy, clock)) ? 0 : 1;
                 }
                 const double share =
                     static_cast<double>(step.open) / static_cast<double>(std::max<std::size_t>(1, step.configs));
@@ -156,6 +210,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
     measure_format_builds(graph, graph_id, environment_id);
     for (const Problem& problem : options.problems) {
         Space space = space_of(graph, problem);
+        const Query query = graph.graph().query(problem);
         const store::Key key{graph_id, environment_id, store_.problem_id(problem)};
         std::unique_ptr<ProblemWorkload> workload;
         for (const Policy policy : options.policies) {
@@ -163,8 +218,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
                 const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
                 TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
                 for (const Contender& c : space.contenders) {
-                    const int version = registry_.find(c.config.variant)->version;
-                    step.open += done.contains({c.config.text(), version, policy, clock, {}}) ? 0 : 1;
+                    step.open += done.contains(attempt_of(graph, query, c.config, policy, clock)) ? 0 : 1;
                 }
                 if (events.step_begins) events.step_begins(step);
                 for (const auto& [variant, reason] : space.refusals) {
@@ -177,7 +231,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
                     if (!tune_step(*workload, key, step, space, options, run, events)) return false;
                 }
                 const auto rows = store_.measurements(key, {policy, clock, {}});
-                const auto candidates = candidates_of(registry_, graph.graph().query(problem), rows);
+                const auto candidates = candidates_of(registry_, query, rows);
                 const Decision decision = choose(candidates, options.constraints);
                 if (decision.winner) {
                     const Candidate& winner = candidates[*decision.winner];
@@ -225,8 +279,7 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         return complete;
     };
     for (const Contender& c : space.contenders) {
-        const Variant& v = *registry_.find(c.config.variant);
-        if (done.contains({c.config.text(), v.version, step.policy, step.clock, {}})) continue;
+        if (done.contains(attempt_of(workload.graph(), query, c.config, step.policy, step.clock))) continue;
         group.push_back(c);
         if (group.size() == options.group && !flush()) return false;
     }
@@ -244,6 +297,11 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
         if (m.status != MeasurementStatus::ok || !registry.applicable(*v, query) || !v->valid(query, m.config.params)) {
             continue;
         }
+        const bool parts_stand = std::all_of(m.parts.begin(), m.parts.end(), [&](const PartVersion& part) {
+            const Variant* p = registry.find(part.config.variant);
+            return p && p->version == part.variant_version;
+        });
+        if (!parts_stand) continue;
         Candidate c;
         c.config = m.config;
         c.median_us = m.median_us;

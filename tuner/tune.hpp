@@ -57,6 +57,9 @@ private:
 
     void measure_format_builds(GraphWorkload& graph, std::int64_t graph_id, std::int64_t environment_id);
 
+    std::vector<Params> offered(GraphWorkload& graph, const Variant& variant, const Query& query) const;
+    store::Attempt attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
+                              Clock clock) const;
     Space space_of(GraphWorkload& graph, const Problem& problem) const;
     bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
                    const TuneOptions& options, std::int64_t run, const TuneEvents& events);

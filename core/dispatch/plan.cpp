@@ -26,23 +26,21 @@ Config part_config(const Graph& graph, const Params& params, const Part& part) {
     return config;
 }
 
-// A composition promises no more than its parts do.
-void Plan::resolve_parts(const Graph& graph, const Query& query) {
-    deterministic_ = variant_->deterministic(config_.params);
-    capturable_ = !variant_->capturable || variant_->capturable(config_.params);
-    if (!variant_->parts) return;
-    for (const Part& part : variant_->parts(query)) {
-        Config config = part_config(graph, config_.params, part);
+std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query,
+                                  const Params& params) {
+    std::vector<PartVersion> parts;
+    if (!variant.parts) return parts;
+    for (const Part& part : variant.parts(query)) {
+        Config config = part_config(graph, params, part);
         const Variant& v = *graph.registry().find(config.variant);
-        if (v.precision != variant_->precision || v.approximate) {
-            throw unsupported(config_.text() + " cannot have the part " + config.text() + ": it " +
+        if (v.precision != variant.precision || v.approximate) {
+            throw unsupported(std::string(variant.id) + " cannot have the part " + config.text() + ": it " +
                               (v.approximate ? "drops edges by design"
                                              : "computes in " + std::string(to_text(v.precision))));
         }
-        deterministic_ = deterministic_ && v.deterministic(config.params);
-        capturable_ = capturable_ && (!v.capturable || v.capturable(config.params));
-        parts_.emplace_back(std::move(config), v.version);
+        parts.push_back({std::move(config), v.version});
     }
+    return parts;
 }
 
 void Plan::throw_misaligned() const {
@@ -56,7 +54,15 @@ Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHan
     validate(problem);
     const Query query = graph.query(problem);
     variant_ = &resolve(graph.registry(), query, config);
-    resolve_parts(graph, query);
+    parts_ = parts_of(graph, *variant_, query, config_.params);
+    // A composition promises no more than its parts do.
+    deterministic_ = variant_->deterministic(config_.params);
+    capturable_ = !variant_->capturable || variant_->capturable(config_.params);
+    for (const PartVersion& part : parts_) {
+        const Variant& v = *graph.registry().find(part.config.variant);
+        deterministic_ = deterministic_ && v.deterministic(part.config.params);
+        capturable_ = capturable_ && (!v.capturable || v.capturable(part.config.params));
+    }
     for (const std::string_view id : variant_->formats(config.params)) {
         const BuiltFormat built = graph.format(id, problem.direction, stream);
         formats_us_ += built.build_us;

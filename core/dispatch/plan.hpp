@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/graph/graph.hpp"
@@ -31,7 +30,7 @@ public:
     const Problem& problem() const { return problem_; }
     bool deterministic() const { return deterministic_; }
     /// The configs inside a composition, each with the version of its variant.
-    const std::vector<std::pair<Config, std::int32_t>>& parts() const { return parts_; }
+    const std::vector<PartVersion>& parts() const { return parts_; }
     /// Whether run() may be called on a stream that is being captured.
     bool capturable() const { return capturable_; }
     /// Building the plan's own data, formats not included. Microseconds of wall time.
@@ -52,15 +51,13 @@ private:
     }
     [[noreturn]] void throw_misaligned() const;
 
-    void resolve_parts(const Graph& graph, const Query& query);
-
     const Variant* variant_;
     Config config_;
     Problem problem_;
     std::shared_ptr<const void> state_;
     std::size_t workspace_bytes_ = 0;
     std::size_t format_bytes_ = 0;
-    std::vector<std::pair<Config, std::int32_t>> parts_;
+    std::vector<PartVersion> parts_;
     bool deterministic_ = true;
     bool capturable_ = true;
     double formats_us_ = 0;
@@ -70,6 +67,10 @@ private:
 /// The config that `params` names for `part` of a composition on `graph`: "default" is what the registry names. Throws
 /// ErrorKind::unsupported in words if this build cannot run it.
 Config part_config(const Graph& graph, const Params& params, const Part& part);
+
+/// The configs inside the composition `variant` with `params` on `graph`; none for a variant that is no composition.
+/// Throws ErrorKind::unsupported in words if a part cannot run, or promises less than the composition does.
+std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query, const Params& params);
 
 /// The variant of `config` if this build has it and it can run `query`; throws in words otherwise.
 const Variant& resolve(const Registry& registry, const Query& query, const Config& config);

@@ -2,6 +2,7 @@
 // Each variant has a typed params struct beside its kernel and converts (core/registry/param_fields.hpp).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,14 @@ struct Config {
     static Config parse(std::string_view text);
 
     bool operator==(const Config&) const = default;
+};
+
+/// A config inside a composition, with the version of its variant.
+struct PartVersion {
+    Config config;
+    std::int32_t variant_version = 1;
+
+    bool operator==(const PartVersion&) const = default;
 };
 
 }  // namespace gnntune

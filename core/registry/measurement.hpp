@@ -55,6 +55,7 @@ std::optional<MeasurementStatus> parse_status(std::string_view text);
 struct Measurement {
     Config config;
     std::int32_t variant_version = 1;
+    std::vector<PartVersion> parts;  ///< of a composition; the measurement falls with any of them
     Policy policy = Policy::hot;
     Clock clock = Clock::events;
     MeasurementStatus status = MeasurementStatus::ok;

@@ -144,8 +144,9 @@ TEST_F(LibraryChoice, ARowOfAStalePartIsAMiss) {
         const store::Key key{store.graph_id(record), store.environment_id(cpu_device().environment),
                              store.problem_id(problem(kK))};
         const std::int64_t run = store.begin_run(run_info());
-        const store::Part part{Config::parse("spmm.cpu_rows{tile=16,row_block=16}"), 99};
-        store.add_measurement(run, key, row("spmm.cpu_edges{parts=8}", 1), std::span(&part, 1));
+        Measurement m = row("spmm.cpu_edges{parts=8}", 1);
+        m.parts = {{Config::parse("spmm.cpu_rows{tile=16,row_block=16}"), 99}};
+        store.add_measurement(run, key, m);
     }
     gt::Context context = cpu();
     const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());

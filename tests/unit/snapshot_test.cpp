@@ -26,8 +26,8 @@ TEST_F(SnapshotTest, HoldsTheNewestPassedAttemptOfEachConfig) {
     Measurement abandoned = measurement("spmm.c", 1);
     abandoned.status = Status::abandoned;
     store.add_measurement(run, key, abandoned);
-    const std::vector<Part> parts{{Config::parse("spmm.x"), 3}, {Config::parse("sddmm.y{z=1}"), 4}};
-    store.add_measurement(run, key, measurement("spmm.whole", 60), parts);
+    const std::vector<PartVersion> parts{{Config::parse("spmm.x"), 3}, {Config::parse("sddmm.y{z=1}"), 4}};
+    store.add_measurement(run, key, with_parts(measurement("spmm.whole", 60), parts));
 
     const Snapshot snapshot = Snapshot::load(file(), environment());
 

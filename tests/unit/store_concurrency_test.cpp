@@ -91,9 +91,9 @@ TEST_F(StoreConcurrencyTest, AKilledWriterLosesNothingThatWasCommitted) {
             Store store = Store::open(file(), Mode::read_write_create, options);
             const std::int64_t run = store.begin_run(run_info());
             const Key key = key_in(store);
-            const std::vector<Part> parts{{Config::parse("spmm.part"), 1}};
+            const std::vector<PartVersion> parts{{Config::parse("spmm.part"), 1}};
             for (int i = 0;; ++i) {
-                store.add_measurement(run, key, measurement("spmm.a{i=" + std::to_string(i) + "}", 1), parts);
+                store.add_measurement(run, key, with_parts(measurement("spmm.a{i=" + std::to_string(i) + "}", 1), parts));
                 if (write(pipe_ends[1], &i, sizeof i) != sizeof i) _exit(3);
             }
         });

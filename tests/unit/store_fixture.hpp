@@ -44,6 +44,11 @@ protected:
         return {Op::spmm, k, 1, DType::f32, Reduce::sum, true, Direction::forward};
     }
 
+    static Measurement with_parts(Measurement m, const std::vector<PartVersion>& parts) {
+        m.parts = parts;
+        return m;
+    }
+
     static Measurement measurement(const std::string& config, double median_us) {
         Measurement m;
         m.config = Config::parse(config);

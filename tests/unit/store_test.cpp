@@ -205,11 +205,11 @@ TEST_F(StoreTest, KnowsWhatIsDoneByVersionPolicyClockAndParts) {
     Store store = open();
     const std::int64_t run = store.begin_run(run_info());
     const Key key = key_in(store);
-    const std::vector<Part> parts{{Config::parse("spmm.rows{vec=4}"), 2}, {Config::parse("sddmm.dot"), 1}};
+    const std::vector<PartVersion> parts{{Config::parse("spmm.rows{vec=4}"), 2}, {Config::parse("sddmm.dot"), 1}};
     store.add_measurement(run, key, measurement("spmm.a{S=8}", 1));
     store.add_measurement(run, key, not_ok("spmm.b", Status::refused, "no"));
     store.add_measurement(run, key, not_ok("spmm.b", Status::failed, "no again"));
-    store.add_measurement(run, key, measurement("spmm.whole", 2), parts);
+    store.add_measurement(run, key, with_parts(measurement("spmm.whole", 2), parts));
 
     const Attempt a{"spmm.a{S=8}", 1, Policy::hot, Clock::span, ""};
     const Attempt b{"spmm.b", 1, Policy::hot, Clock::span, ""};
@@ -228,7 +228,7 @@ TEST_F(StoreTest, KnowsWhatIsDoneByVersionPolicyClockAndParts) {
     const Key elsewhere = key_in(store, 128);
     EXPECT_FALSE(store.has_measurement(elsewhere, a));
     EXPECT_TRUE(store.done(elsewhere).empty());
-    EXPECT_EQ(store.stored_measurements(key).back().parts, parts);
+    EXPECT_EQ(store.stored_measurements(key).back().measurement.parts, parts);
 }
 
 TEST_F(StoreTest, FiltersByPolicyClockAndRun) {
@@ -303,8 +303,8 @@ protected:
         store.add_measurement(run, key, measurement("spmm.broken", 6));
         store.add_measurement(run, key, not_ok("spmm.broken", Status::wrong, "found wrong later"));
         // A composition falls with its part.
-        const std::vector<Part> stale{{Config::parse("spmm.old"), 1}};
-        store.add_measurement(run, key, measurement("spmm.whole", 7), stale);
+        const std::vector<PartVersion> stale{{Config::parse("spmm.old"), 1}};
+        store.add_measurement(run, key, with_parts(measurement("spmm.whole", 7), stale));
         Measurement cold = measurement("spmm.rows{vec=4}", 99);
         cold.policy = Policy::cold;
         store.add_measurement(run, key, cold);
