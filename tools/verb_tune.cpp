@@ -204,6 +204,7 @@ private:
         std::string best;
         tuner::TuneEvents events;
         events.stop = [this] { return stop(); };
+        events.problem_refused = [&](const Problem&, const std::string& why) { out_.warn(record.name + ": " + why); };
         events.step_begins = [&](const tuner::TuneStep& step) {
             problem_text_ = record.name + " " + short_problem(step.problem);
             best.clear();

@@ -13,6 +13,7 @@ struct Tuner::Space {
     std::vector<Contender> contenders;  ///< the default first, then baselines, then the rest in registry order
     std::vector<std::pair<const Variant*, std::string>> refusals;
     double estimate_us = 0;  ///< of one call of each
+    std::string no_default;  ///< why no exact variant can do the problem; empty if one can
 };
 
 namespace {
@@ -76,8 +77,13 @@ store::Attempt Tuner::attempt_of(GraphWorkload& graph, const Query& query, const
 Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const {
     graph.graph().features();  // cost terms and applicability may ask for them
     const Query query = graph.graph().query(problem);
-    const Config standard = registry_.default_config(query, {});
     Space space;
+    Config standard;
+    try {
+        standard = registry_.default_config(query, {});
+    } catch (const Error& e) {
+        space.no_default = e.what();  // approximate variants may still do it
+    }
     std::vector<Contender> rest;
     for (const Variant& v : registry_.variants()) {
         if (v.op != problem.op || v.backend != device_.backend) continue;
@@ -113,6 +119,7 @@ std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& recor
     std::vector<TuneStep> steps;
     for (const Problem& problem : options.problems) {
         const Space space = space_of(graph, problem);
+        if (space.contenders.empty()) continue;
         const Query query = graph.graph().query(problem);
         const auto graph_id = store_.find_graph_id(record.fingerprint);
         const auto environment_id = store_.find_environment_id(device_.environment);
@@ -210,6 +217,11 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
     measure_format_builds(graph, graph_id, environment_id);
     for (const Problem& problem : options.problems) {
         Space space = space_of(graph, problem);
+        if (space.contenders.empty()) {
+            if (options.problems.size() == 1) throw unsupported(space.no_default);
+            if (events.problem_refused) events.problem_refused(problem, space.no_default);
+            continue;
+        }
         const Query query = graph.graph().query(problem);
         const store::Key key{graph_id, environment_id, store_.problem_id(problem)};
         std::unique_ptr<ProblemWorkload> workload;

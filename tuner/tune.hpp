@@ -33,6 +33,7 @@ struct TuneStep {
 };
 
 struct TuneEvents {
+    std::function<void(const Problem&, const std::string& why)> problem_refused;  ///< no variant can do it
     std::function<void(const TuneStep&)> step_begins;
     std::function<void(const Measurement&, double best_us)> measured;
     std::function<void(const TuneStep&, const Decision&, const std::vector<Candidate>&)> step_ends;

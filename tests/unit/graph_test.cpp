@@ -374,7 +374,10 @@ TEST_F(GraphTest, APlanOutlivesTheReleaseOfItsFormats) {
     std::align(256, plan.workspace_bytes(), aligned, space);
 
     graph.release_formats();
-    plan.run({x.data(), nullptr, nullptr, y.data()}, aligned, nullptr);
+    Operands operands;
+    operands.x = x.data();
+    operands.y = y.data();
+    plan.run(operands, aligned, nullptr);
 
     // With ones everywhere a result is the number of edges that end in the column.
     for (std::int32_t j = 0; j < 30; ++j) {

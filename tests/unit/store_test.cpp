@@ -378,7 +378,7 @@ TEST_F(StoreViewTest, ExportsCsv) {
         "reason,"
         "median_us,q1_us,q3_us,samples,sm_clock_mhz,prepare_us,workspace_bytes,max_error,device,driver,cuda,taken_at,"
         "commit\n"
-        "cora,2708,2708,10556,spmm,64,1,1,forward,f32,sum,hot,span,\"spmm.x{a=1,b=2}\",1,failed,\"said \"\"no\"\"\","
+        "cora,2708,2708,10556,spmm,64,1,1,forward,0,f32,sum,hot,span,\"spmm.x{a=1,b=2}\",1,failed,\"said \"\"no\"\"\","
         ",,,0,0,0,0,0,NVIDIA H200,580.65.06,13.0,2026-11-21T09:31:00Z,6f4d9f3\n");
     std::ostringstream all;
     write_measurements_csv(store, std::nullopt, all);
