@@ -30,7 +30,7 @@ void add_problem_options(Options& options, const std::string& dims) {
             "heads", value("LIST", "1"), "attention heads of gat, agnn, edge_softmax and their gradients")(
             "weights", value("WHICH", "yes"), "edge weights: yes (random where the graph has none), no or both")(
             "direction", value("WHICH", "forward"), "forward (A), reversed (A transposed) or both")(
-            "reduce", value("WHICH", "sum"), "sum, mean, max or a list of them: spmm and its gradient")(
+            "reduce", value("LIST", "sum"), "sum, mean, max or a list of them: spmm and its gradient")(
             "self-loop", value("WHICH", "no"), "every vertex is its own neighbour too: yes, no or both");
 }
 

@@ -1,0 +1,183 @@
+// Every operation of the C ABI through its public header, held to the oracles: the arrays reach the kernels under the
+// names that the header gives them.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/reference/inputs.hpp"
+#include "tests/unit/library_fixture.hpp"
+
+namespace gnntune {
+namespace {
+
+class LibraryOps : public LibraryTest {
+protected:
+    void SetUp() override {
+        LibraryTest::SetUp();
+        square_ = test::csr_of(40, 40, test::random_edges(40, 40, 260, 2, 11));
+    }
+
+    /// Inputs of a problem as the library's struct has them, and the oracles of its outputs.
+    struct Run {
+        reference::Inputs inputs;
+        std::vector<reference::Oracle> expected;
+        std::vector<ArraySpec> outputs;
+        std::vector<std::vector<float>> results;
+        gnntune_operands operands{};
+    };
+
+    Run prepare(const Problem& problem) {
+        Query query;
+        query.problem = problem;
+        query.n_rows = square_.n_rows;
+        query.n_cols = square_.n_cols;
+        query.m = square_.m();
+        Operands numbers;
+        numbers.dropout = problem.op == Op::gat || problem.op == Op::gat_grad ? 0.3F : 0.0F;
+        numbers.seed = 99;
+        Run run;
+        run.inputs = reference::Inputs(
+            query, square_.view(), nullptr,
+            [](const ArraySpec& spec, std::size_t number) {
+                const auto drawn = values(static_cast<std::size_t>(spec.size()), static_cast<std::uint32_t>(number) + 5);
+                HostVector<float> out(drawn.begin(), drawn.end());
+                if (spec.fill == Fill::positive) std::for_each(out.begin(), out.end(), [](float& v) { v = std::abs(v); });
+                return out;
+            },
+            numbers);
+        run.expected = reference::oracles(problem, square_.view(), nullptr, run.inputs.operands());
+        const Operands& in = run.inputs.operands();
+        gnntune_operands& o = run.operands;
+        o.x = in.x;
+        o.x_row = in.x_row;
+        o.edge_weight = in.edge_weight;
+        o.self_weight = in.self_weight;
+        o.score_row = in.score_row;
+        o.score_col = in.score_col;
+        o.beta = in.beta;
+        o.grad_y = in.grad_y;
+        o.y_saved = in.y_saved;
+        o.lse_saved = in.lse_saved;
+        o.dropout = numbers.dropout;
+        o.seed = numbers.seed;
+        const std::pair<std::string_view, void* gnntune_operands::*> members[] = {
+            {"y", &gnntune_operands::y},
+            {"lse", &gnntune_operands::lse},
+            {"y_self", &gnntune_operands::y_self},
+            {"grad_x", &gnntune_operands::grad_x},
+            {"grad_x_row", &gnntune_operands::grad_x_row},
+            {"grad_edge_weight", &gnntune_operands::grad_edge_weight},
+            {"grad_self_weight", &gnntune_operands::grad_self_weight},
+            {"grad_score_row", &gnntune_operands::grad_score_row},
+            {"grad_score_col", &gnntune_operands::grad_score_col},
+            {"grad_beta", &gnntune_operands::grad_beta},
+            {"out_ptr", &gnntune_operands::out_ptr},
+            {"out_idx", &gnntune_operands::out_idx},
+            {"out_edge_id", &gnntune_operands::out_edge_id},
+        };
+        for (const ArraySpec& spec : arrays_of(query)) {
+            if (spec.is_input()) continue;
+            run.outputs.push_back(spec);
+            run.results.emplace_back(static_cast<std::size_t>(spec.size()), std::numeric_limits<float>::quiet_NaN());
+            for (const auto& [name, member] : members) {
+                if (name == spec.name) o.*member = run.results.back().data();
+            }
+        }
+        return run;
+    }
+
+    void expect_right(const gt::Problem& wanted, const Problem& problem) {
+        gt::Context context = cpu();
+        const gt::Graph graph = context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(),
+                                            square_.col_idx.data());
+        const gt::Plan plan = context.plan(graph, wanted);
+        Run run = prepare(problem);
+        HostWorkspace workspace(plan.workspace_bytes());
+        plan.run(run.operands, workspace.data(), workspace.bytes());
+        ASSERT_EQ(run.expected.size(), run.results.size());
+        for (std::size_t i = 0; i < run.expected.size(); ++i) {
+            const auto result = reference::compare(run.expected[i], run.results[i].data(), Precision::fp32);
+            EXPECT_TRUE(result.pass()) << run.outputs[i].name << " of " << to_text(problem) << ": element "
+                                       << result.worst_at << ", " << result.worst_ratio << " times the tolerance";
+        }
+    }
+
+    static Problem problem_of(Op op, std::int32_t k, std::int32_t heads = 1, bool weighted = false,
+                              bool self_loop = false) {
+        Problem p;
+        p.op = op;
+        p.k = k;
+        p.heads = heads;
+        p.weighted = weighted;
+        p.self_loop = self_loop;
+        return p;
+    }
+
+    CsrGraph square_;
+};
+
+TEST_F(LibraryOps, SumsWithSelfLoopsAndTheirGradientsAreRight) {
+    expect_right(gt::spmm(9).weighted().self_loop(), problem_of(Op::spmm, 9, 1, true, true));
+    expect_right(gt::spmm_grad(9).weighted().self_loop(), problem_of(Op::spmm_grad, 9, 1, true, true));
+    expect_right(gt::spmm_grad(9), problem_of(Op::spmm_grad, 9));
+}
+
+TEST_F(LibraryOps, AttentionAndItsGradientsAreRight) {
+    expect_right(gt::edge_softmax(3), problem_of(Op::edge_softmax, 1, 3));
+    expect_right(gt::gat(5, 3), problem_of(Op::gat, 5, 3));
+    expect_right(gt::gat_grad(5, 3), problem_of(Op::gat_grad, 5, 3));
+    expect_right(gt::agnn(6, 2), problem_of(Op::agnn, 6, 2));
+    expect_right(gt::agnn_grad(6, 2), problem_of(Op::agnn_grad, 6, 2));
+}
+
+TEST_F(LibraryOps, GraphProcessingIsRight) {
+    expect_right(gt::gcn_norm(), problem_of(Op::gcn_norm, 1));
+    expect_right(gt::gcn_norm().weighted(), problem_of(Op::gcn_norm, 1, 1, true));
+    expect_right(gt::coo_to_csr(), problem_of(Op::coo_to_csr, 1));
+    expect_right(gt::csr_to_csc(), problem_of(Op::csr_to_csc, 1));
+}
+
+TEST_F(LibraryOps, RunSaysWhichArrayOrNumberIsWrong) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const gt::Plan plan = context.plan(graph, gt::gat_grad(4, 2));
+    HostWorkspace workspace(plan.workspace_bytes());
+    const auto words = [&](auto change) {
+        Run run = prepare(problem_of(Op::gat_grad, 4, 2));
+        change(run.operands);
+        return failure_of(GNNTUNE_INVALID_ARGUMENT,
+                          [&] { plan.run(run.operands, workspace.data(), workspace.bytes()); });
+    };
+    EXPECT_EQ(words([](auto& o) { o.lse_saved = nullptr; }), "operands.lse_saved is NULL; expected 80 elements");
+    EXPECT_EQ(words([](auto& o) { o.grad_score_col = nullptr; }),
+              "operands.grad_score_col is NULL; expected 80 elements");
+    EXPECT_EQ(words([](auto& o) { o.x_row = o.x; }), "operands.x_row must be NULL: gat_grad does not have it");
+    EXPECT_EQ(words([](auto& o) { o.y = o.grad_x; }), "operands.y must be NULL: gat_grad does not have it");
+    EXPECT_TRUE(contains(words([](auto& o) { o.dropout = 1.0F; }), "operands.dropout is 1"));
+    EXPECT_TRUE(contains(words([](auto& o) { o.negative_slope = NAN; }), "operands.negative_slope is not finite"));
+    EXPECT_TRUE(contains(
+        words([](auto& o) { o.grad_x = static_cast<char*>(o.grad_x) + 2; }), "operands.grad_x is not aligned"));
+}
+
+TEST_F(LibraryOps, LseMayBeLeftOut) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const gt::Plan plan = context.plan(graph, gt::gat(4));
+    Run run = prepare(problem_of(Op::gat, 4));
+    run.operands.lse = nullptr;
+    HostWorkspace workspace(plan.workspace_bytes());
+    plan.run(run.operands, workspace.data(), workspace.bytes());
+    EXPECT_TRUE(reference::compare(run.expected[0], run.results[0].data(), Precision::fp32).pass());
+}
+
+TEST_F(LibraryOps, SelfLoopsNeedASquareGraph) {
+    gt::Context context = cpu();
+    const gt::Graph graph = graph_in(context);
+    EXPECT_TRUE(contains(failure_of(GNNTUNE_UNSUPPORTED, [&] { context.plan(graph, gt::spmm(4).self_loop()); }),
+                         "self loops need a square graph, this one has 40 rows and 30 columns"));
+}
+
+}  // namespace
+}  // namespace gnntune
