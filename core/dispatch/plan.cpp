@@ -18,12 +18,17 @@ const Variant& resolve(const Registry& registry, const Query& query, const Confi
 }
 
 Config part_config(const Graph& graph, const Params& params, const Part& part) {
-    const std::string* text = params.find(part.param);
+    const std::string* given = params.find(part.param);
+    const std::string& text = given ? *given : part.standard;
     const Query query = graph.query(part.problem);
-    if (!text || *text == "default") return graph.registry().default_config(query, {});
-    Config config = Config::parse(*text);
+    if (text == "default") return graph.registry().default_config(query, {});
+    Config config = Config::parse(text);
     resolve(graph.registry(), query, config);
     return config;
+}
+
+bool may_be_part(const Variant& part, const Variant& composition) {
+    return (part.precision == composition.precision || part.precision == Precision::fp32) && !part.approximate;
 }
 
 std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query,
@@ -33,7 +38,7 @@ std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, co
     for (const Part& part : variant.parts(query)) {
         Config config = part_config(graph, params, part);
         const Variant& v = *graph.registry().find(config.variant);
-        if (v.precision != variant.precision || v.approximate) {
+        if (!may_be_part(v, variant)) {
             throw unsupported(std::string(variant.id) + " cannot have the part " + config.text() + ": it " +
                               (v.approximate ? "drops edges by design"
                                              : "computes in " + std::string(to_text(v.precision))));

@@ -72,6 +72,9 @@ Config part_config(const Graph& graph, const Params& params, const Part& part);
 /// Throws ErrorKind::unsupported in words if a part cannot run, or promises less than the composition does.
 std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query, const Params& params);
 
+/// Whether the result of `part` is as exact as `composition` promises: of its precision or fp32, using every edge.
+bool may_be_part(const Variant& part, const Variant& composition);
+
 /// The variant of `config` if this build has it and it can run `query`; throws in words otherwise.
 const Variant& resolve(const Registry& registry, const Query& query, const Config& config);
 

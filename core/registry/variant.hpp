@@ -107,6 +107,7 @@ struct PrepareContext {
 struct Part {
     std::string param;
     Problem problem;
+    std::string standard = "default";  ///< value of a param that is left out
 };
 
 struct Variant {

@@ -258,8 +258,8 @@ void add_parts(const Graph& graph, const Variant& variant, const Query& query, c
     for (const Part& part : variant.parts(query)) {
         const Query inner = graph.query(part.problem);
         for (const Variant& v : graph.registry().variants()) {
-            // A plan refuses parts that give another answer than the composition promises (core/dispatch/plan.cpp).
-            if (v.precision != variant.precision || v.approximate || !graph.registry().applicable(v, inner)) continue;
+            // A plan refuses parts that give another answer than the composition promises.
+            if (!may_be_part(v, variant) || !graph.registry().applicable(v, inner)) continue;
             Params params;
             for (const auto& [name, value] : standard.values()) {
                 params.set(name, name == part.param ? Config{v.id, v.default_params(inner)}.text() : value);
