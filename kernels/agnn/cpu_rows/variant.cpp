@@ -1,0 +1,138 @@
+// agnn.cpu_rows: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row of
+// beta[h] cos(x_row[i, h, :], x[col_e, h, :]).
+//
+// Work     threads take blocks of rows as they become free. Per row and head one pass over the edges with a running
+//          maximum: when it grows, the row of y, which is the accumulator, is scaled down to the new one.
+// Data     Q_A, one row of x per edge, used for the cosine and for the sum while it is in the first-level cache.
+// Order    every row is summed in edge order: repeats bit for bit.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/common/attention.hpp"
+#include "kernels/common/cpu.hpp"
+#include "kernels/common/cpu_cosine.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace agnn_cpu_rows {
+namespace {
+
+struct CpuRowsParams {
+    int row_block = 64;  ///< rows that a thread takes at once
+
+    static const std::vector<ParamField<CpuRowsParams>>& fields() {
+        static const std::vector<ParamField<CpuRowsParams>> kFields{
+            {"row_block", &CpuRowsParams::row_block, {16, 64, 256}},
+        };
+        return kFields;
+    }
+    static Verdict legal(const Query&, const CpuRowsParams&) { return Verdict::yes(); }
+    static CpuRowsParams defaults(const Query&) { return {}; }
+};
+
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    std::int32_t k;
+    std::int32_t heads;
+    int row_block;
+};
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), p.k, p.heads,
+                                         from_params<CpuRowsParams>(c.params).row_block});
+}
+
+GNNTUNE_TARGET_CLONES
+void inverse_norms(const float* x, std::int32_t k, std::int64_t first, std::int64_t last, float* out) {
+    for (std::int64_t v = first; v < last; ++v) out[v] = kernels::inverse_norm(x + v * k, k);
+}
+
+GNNTUNE_TARGET_CLONES
+void rows(const State& s, const Operands& o, const float* inverse_norm, std::int32_t first, std::int32_t last) {
+    const CsrFormat& g = *s.csr;
+    const std::int32_t k = s.k;
+    for (std::int32_t i = first; i < last; ++i) {
+        for (std::int32_t h = 0; h < s.heads; ++h) {
+            const std::int64_t unit = static_cast<std::int64_t>(i) * s.heads + h;
+            const float* target = o.x_row + unit * k;
+            const float factor = o.beta[h] * kernels::inverse_norm(target, k);
+            float* out = o.y + unit * k;
+            std::fill(out, out + k, 0.0F);
+            float max = -std::numeric_limits<float>::infinity();
+            float sum = 0.0F;
+            for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+                const std::int64_t source = static_cast<std::int64_t>(g.col_idx[e]) * s.heads + h;
+                const float* x = o.x + source * k;
+                const float logit = factor * inverse_norm[source] * kernels::dot(target, x, k);
+                if (logit > max) {
+                    const float scale = std::exp(max - logit);  // 0 for the first edge
+                    sum *= scale;
+                    for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
+                    max = logit;
+                }
+                const float p = std::exp(logit - max);
+                sum += p;
+                kernels::axpy(out, p, x, k);
+            }
+            const float scale = sum > 0.0F ? 1.0F / sum : 0.0F;
+            for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
+            if (o.lse) o.lse[unit] = max + std::log(sum);
+        }
+    }
+}
+
+std::size_t workspace_bytes(const void* state) {
+    const auto& s = *static_cast<const State*>(state);
+    return static_cast<std::size_t>(s.csr->n_cols) * static_cast<std::size_t>(s.heads) * sizeof(float);
+}
+
+void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    auto* inverse_norm = static_cast<float*>(workspace);
+    const std::int64_t vectors = static_cast<std::int64_t>(s.csr->n_cols) * s.heads;
+    const std::int32_t n = s.csr->n_rows;
+    constexpr std::int64_t kVectorBlock = 1024;
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (std::int64_t first = 0; first < vectors; first += kVectorBlock) {
+            inverse_norms(o.x, s.k, first, std::min(vectors, first + kVectorBlock), inverse_norm);
+        }
+#pragma omp for schedule(dynamic)
+        for (std::int32_t first = 0; first < n; first += s.row_block) {
+            rows(s, o, inverse_norm, first, std::min(n, first + s.row_block));
+        }
+    }
+}
+
+CostTerms cost_terms(const Query& q, const Params&) {
+    CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q));
+    terms.dram_bytes += 4.0 * static_cast<double>(q.n_rows + q.n_cols) * q.problem.k * q.problem.heads;
+    terms.flops *= 2.0;
+    return terms;
+}
+
+}  // namespace
+}  // namespace agnn_cpu_rows
+
+void register_agnn_cpu_rows(Registry& registry) {
+    Variant v;
+    v.id = "agnn.cpu_rows";
+    v.summary = "OpenMP over blocks of rows, cosine, softmax and sum in one pass";
+    v.op = Op::agnn;
+    v.backend = Backend::cpu;
+    v.default_rank = 10;
+    v.applicable = &kernels::require_attention;
+    kernels::set_typed_params<agnn_cpu_rows::CpuRowsParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &agnn_cpu_rows::prepare;
+    v.workspace_bytes = &agnn_cpu_rows::workspace_bytes;
+    v.launch = &agnn_cpu_rows::run;
+    v.cost_terms = &agnn_cpu_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
