@@ -26,6 +26,11 @@ inline int vector_width(std::int32_t k, std::initializer_list<const void*> point
     return width;
 }
 
+/// What a sum of `terms` is multiplied with to become their mean; 1 for none, whose sum is 0.
+inline float mean_factor(std::int64_t terms) {
+    return terms > 0 ? 1.0F / static_cast<float>(terms) : 1.0F;
+}
+
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
@@ -40,8 +45,8 @@ inline std::int32_t next_power_of_two(std::int32_t x) {
 /// Widest feature dimension: feature tiles then fit into grid.y for every legal shape, at any alignment.
 inline constexpr std::int32_t kMaxFeatures = 1 << 20;
 
-/// Refuses what no spmm or sddmm variant of plain fp32 kind does. Empty verdict: nothing against it.
-inline Verdict require_plain_fp32_sum(const Query& q) {
+/// Refuses what no variant of plain fp32 kind does, whatever it reduces by. Empty verdict: nothing against it.
+inline Verdict require_plain_fp32(const Query& q) {
     if (q.problem.k > kMaxFeatures) {
         return Verdict::no("k=" + std::to_string(q.problem.k) + " is more than the " + std::to_string(kMaxFeatures) +
                            " features it is made for");
@@ -49,12 +54,29 @@ inline Verdict require_plain_fp32_sum(const Query& q) {
     if (q.problem.dtype != DType::f32) {
         return Verdict::no("stores fp32 only, " + std::string(to_text(q.problem.dtype)) + " was asked for");
     }
+    if (q.problem.heads != 1) return Verdict::no("has no heads; fold them into k");
+    return Verdict::yes();
+}
+
+/// Refuses what spmm and sddmm variants without mean and self loops do not do.
+inline Verdict require_plain_fp32_sum(const Query& q) {
     if (q.problem.reduce != Reduce::sum) {
         return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
     }
     if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
-    if (q.problem.heads != 1) return Verdict::no("has no heads; fold them into k");
-    return Verdict::yes();
+    return require_plain_fp32(q);
+}
+
+/// Refuses what an spmm variant with sum, mean and self loops does not do.
+inline Verdict require_fp32_sum_or_mean_with_self_loops(const Query& q) {
+    if (q.problem.reduce == Reduce::max) return Verdict::no("reduces by sum or mean, max was asked for");
+    return require_plain_fp32(q);
+}
+
+/// Refuses what an spmm variant with sum and mean does not do.
+inline Verdict require_fp32_sum_or_mean(const Query& q) {
+    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
+    return require_fp32_sum_or_mean_with_self_loops(q);
 }
 
 /// Refuses a grid that CUDA cannot launch. `blocks` counts along x.

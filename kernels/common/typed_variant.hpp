@@ -45,13 +45,14 @@ void set_typed_params(Variant& v) {
     v.valid = &typed_valid<P>;
 }
 
-/// What most plans keep: one format of the graph, the params, and the two facts of the problem that a launch needs.
+/// What most plans keep: one format of the graph, the params, and the facts of the problem that a launch needs.
 template <typename P, typename Format>
 struct PlanState {
     std::shared_ptr<const Format> graph;
     P params;
     std::int32_t k;
     bool weighted;
+    bool mean;
 };
 
 /// prepare() of a variant that needs nothing but a PlanState. `Id` names the format.
@@ -59,7 +60,8 @@ template <typename P, typename Format, const char* const& Id>
 std::shared_ptr<const void> prepare_plan_state(const PrepareContext& c) {
     return std::make_shared<PlanState<P, Format>>(
         PlanState<P, Format>{c.graph.format_as<Format>(Id, c.query.problem.direction, c.stream),
-                             from_params<P>(c.params), c.query.problem.k, c.query.problem.weighted});
+                             from_params<P>(c.params), c.query.problem.k, c.query.problem.weighted,
+                             c.query.problem.reduce == Reduce::mean});
 }
 
 /// For variants without params.

@@ -58,6 +58,13 @@ __device__ __forceinline__ void fma(Vec<N>& a, float w, const Vec<N>& b) {
     for (int i = 0; i < N; ++i) a.v[i] = fmaf(w, b.v[i], a.v[i]);
 }
 
+/// a *= w
+template <int N>
+__device__ __forceinline__ void scale(Vec<N>& a, float w) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) a.v[i] *= w;
+}
+
 /// Adds `a` to global memory at `p`. From compute capability 9.0 one instruction does N floats, else N do one each.
 template <int N>
 __device__ __forceinline__ void reduce_add(float* p, const Vec<N>& a) {

@@ -1,4 +1,5 @@
-// spmm.cpu_rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], rows shared out among OpenMP threads.
+// spmm.cpu_rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], rows shared out among OpenMP threads;
+//                with self loops + self_weight[i] x[i, :], for the mean divided by the number of terms.
 //
 // Work     threads take blocks of rows as they become free; a row's tile of features stays in cache while its edges are
 //          walked; the inner loop over features is vectorised.
@@ -41,8 +42,8 @@ struct CpuRowsParams {
 using State = kernels::PlanState<CpuRowsParams, CsrFormat>;
 
 GNNTUNE_TARGET_CLONES
-void rows(const CsrFormat& g, const float* edge_weight, const float* x, float* y, std::int32_t k, std::int32_t first,
-          std::int32_t last, std::int32_t tile) {
+void rows(const CsrFormat& g, const float* edge_weight, const float* self_weight, const float* x, float* y,
+          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
     for (std::int32_t f = 0; f < k; f += tile) {
         const std::int32_t width = std::min(tile, k - f);
         for (std::int32_t i = first; i < last; ++i) {
@@ -52,6 +53,11 @@ void rows(const CsrFormat& g, const float* edge_weight, const float* x, float* y
                 const float w = edge_weight ? edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
                 kernels::axpy(out, w, x + static_cast<std::int64_t>(g.col_idx[e]) * k + f, width);
             }
+            if (self_weight) kernels::axpy(out, self_weight[i], x + static_cast<std::int64_t>(i) * k + f, width);
+            if (!mean) continue;
+            const std::int32_t terms = g.row_ptr[i + 1] - g.row_ptr[i] + (self_weight ? 1 : 0);
+            const float factor = kernels::mean_factor(terms);
+            for (std::int32_t c = 0; c < width; ++c) out[c] *= factor;
         }
     }
 }
@@ -63,7 +69,7 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const std::int32_t block = s.params.row_block;
 #pragma omp parallel for schedule(dynamic)
     for (std::int32_t first = 0; first < n; first += block) {
-        rows(*s.graph, weight, o.x, o.y, s.k, first, std::min(n, first + block), s.params.tile);
+        rows(*s.graph, weight, o.self_weight, o.x, o.y, s.k, s.mean, first, std::min(n, first + block), s.params.tile);
     }
 }
 
@@ -82,7 +88,7 @@ void register_spmm_cpu_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_plain_fp32_sum;
+    v.applicable = &kernels::require_fp32_sum_or_mean_with_self_loops;
     kernels::set_typed_params<spmm_cpu_rows::CpuRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

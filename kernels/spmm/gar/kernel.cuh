@@ -1,4 +1,5 @@
-// spmm.gar: gather-apply-reduce over CSR, fuseGNN Algorithm 3: a thread block per row, on-chip reduction.
+// spmm.gar: gather-apply-reduce over CSR, fuseGNN Algorithm 3: a thread block per row, on-chip reduction;
+//           the mean divides the sum by the number of edges where it is stored.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null,
 //          x [n_cols, k], y [n_rows, k]; row-major, device memory.
@@ -14,13 +15,15 @@ namespace gnntune::spmm_gar {
 
 __global__ void gar_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
                            const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
-                           const float* __restrict__ x, float* __restrict__ y, std::int32_t k) {
+                           const float* __restrict__ x, float* __restrict__ y, std::int32_t k,
+                           bool mean) {
     extern __shared__ float partial[];
     const int threads = static_cast<int>(blockDim.x);
     const int thread = static_cast<int>(threadIdx.x);
     const std::int64_t row = blockIdx.x;
     const std::int32_t begin = __ldg(row_ptr + row);
     const std::int32_t end = __ldg(row_ptr + row + 1);
+    const float factor = mean && end > begin ? 1.0F / static_cast<float>(end - begin) : 1.0F;
     const auto weight = [&](std::int32_t e) {
         return edge_weight ? __ldg(edge_weight + (edge_id ? __ldg(edge_id + e) : e)) : 1.0F;
     };
@@ -44,14 +47,14 @@ __global__ void gar_kernel(const std::int32_t* __restrict__ row_ptr, const std::
             __syncthreads();
             count = half;
         }
-        if (group == 0) y[row * k + f] = partial[thread];
+        if (group == 0) y[row * k + f] = factor * partial[thread];
     } else {
         for (int f = thread; f < k; f += threads) {
             float sum = 0.0F;
             for (std::int32_t e = begin; e < end; ++e) {
                 sum = fmaf(weight(e), __ldg(x + static_cast<std::int64_t>(__ldg(col_idx + e)) * k + f), sum);
             }
-            y[row * k + f] = sum;
+            y[row * k + f] = factor * sum;
         }
     }
 }

@@ -8,7 +8,7 @@
 namespace gnntune::spmm_gar {
 
 /// Enqueues one run with blocks of `block_size` threads. Throws on a launch error.
-void launch(const CsrFormat& csr, int block_size, std::int32_t k, bool weighted, const Operands& operands,
-            StreamHandle stream);
+void launch(const CsrFormat& csr, int block_size, std::int32_t k, bool weighted, bool mean,
+            const Operands& operands, StreamHandle stream);
 
 }  // namespace gnntune::spmm_gar

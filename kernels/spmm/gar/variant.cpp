@@ -21,7 +21,7 @@ using State = kernels::PlanState<GarParams, CsrFormat>;
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.graph, s.params.block_size, s.k, s.weighted, operands, stream);
+    launch(*s.graph, s.params.block_size, s.k, s.weighted, s.mean, operands, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
@@ -38,7 +38,7 @@ void register_spmm_gar(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 80;
-    v.applicable = &kernels::require_plain_fp32_sum;
+    v.applicable = &kernels::require_fp32_sum_or_mean;
     kernels::set_typed_params<spmm_gar::GarParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -1,4 +1,4 @@
-// spmm.rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :]
+// spmm.rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], for the mean divided by the number of edges
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
 //          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
@@ -21,7 +21,7 @@ template <int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
 __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
                             const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
                             const float* __restrict__ x, float* __restrict__ y, std::int32_t n_rows, std::int32_t k,
-                            int lanes, int split) {
+                            int lanes, int split, bool mean) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const int team = lanes * split;
     const int group = (static_cast<int>(threadIdx.x) & (team - 1)) / lanes;
@@ -35,10 +35,10 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
 
     // Unsigned: the last step of a row that ends near 2^31 must not wrap around.
+    const std::uint32_t begin = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row)) : 0;
     const std::uint32_t end = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row + 1)) : 0;
     const auto step_edges = static_cast<std::uint32_t>(split * UNROLL);
-    for (std::uint32_t e = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row)) + static_cast<std::uint32_t>(group * UNROLL) : 0; e < end;
-         e += step_edges) {
+    for (std::uint32_t e = begin + static_cast<std::uint32_t>(group * UNROLL); e < end; e += step_edges) {
         std::int32_t col[UNROLL];
         float w[UNROLL];
         Vec<VEC> value[UNROLL][ITEMS];
@@ -73,6 +73,11 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
         }
     }
     if (!here || group != 0) return;
+    if (mean && end > begin) {
+        const float factor = 1.0F / static_cast<float>(end - begin);
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
+    }
     float* out = y + row * k;
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {

@@ -9,7 +9,7 @@
 namespace gnntune::spmm_rows {
 
 /// Enqueues one run on the device that is current. Throws on a launch error.
-void launch(const CsrFormat& csr, const RowsParams& params, std::int32_t k, bool weighted, const Operands& operands,
-            StreamHandle stream);
+void launch(const CsrFormat& csr, const RowsParams& params, std::int32_t k, bool weighted, bool mean,
+            const Operands& operands, StreamHandle stream);
 
 }  // namespace gnntune::spmm_rows

@@ -46,7 +46,7 @@ using State = kernels::PlanState<RowsParams, CsrFormat>;
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.graph, s.params, s.k, s.weighted, operands, stream);
+    launch(*s.graph, s.params, s.k, s.weighted, s.mean, operands, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -65,7 +65,7 @@ void register_spmm_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 20;
-    v.applicable = &kernels::require_plain_fp32_sum;
+    v.applicable = &kernels::require_fp32_sum_or_mean;
     kernels::set_typed_params<spmm_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
