@@ -144,8 +144,7 @@ int run_bench(const Args& args) {
         for (const Problem& problem : wanted) {
             tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
             const Query query = graph.graph().query(problem);
-            const std::int64_t distinct =
-                problem.direction == Direction::forward ? f.distinct_cols : f.counts.n_rows - f.empty_rows;
+            const std::int64_t gathered = gathered_rows(problem, f);
             for (const Policy policy : timing) {
                 for (const Clock clock : by) {
                     auto list = contenders(query, parsed->flag("all"));
@@ -156,7 +155,7 @@ int run_bench(const Args& args) {
                         out.print(table);
                         return kExitInterrupted;
                     }
-                    add_rows(table, input.name, problem, tuner::roofline(query, distinct, constants), std::move(list),
+                    add_rows(table, input.name, problem, tuner::roofline(query, gathered, constants), std::move(list),
                              constants);
                 }
             }

@@ -245,10 +245,8 @@ private:
         if (library_us < 1e300) vs_library = library_us / winner.median_us;
         Cell limit;
         Cell fraction;
-        const Features& f = workload.graph().features();
-        const std::int64_t distinct =
-            step.problem.direction == Direction::forward ? f.distinct_cols : f.counts.n_rows - f.empty_rows;
-        const auto roof = tuner::roofline(query, distinct, constants_);
+        const auto roof =
+            tuner::roofline(query, gathered_rows(step.problem, workload.graph().features()), constants_);
         if (constants_.copy_gbps > 0) {
             limit = roof.us();
             fraction = 100.0 * roof.us() / winner.median_us;

@@ -38,13 +38,12 @@ double gather_gbps(const DeviceConstants& c, double table_bytes, double row_byte
     return low + t * (high - low);
 }
 
-Roofline roofline(const Query& query, std::int64_t distinct_cols, const DeviceConstants& constants) {
+Roofline roofline(const Query& query, std::int64_t gathered_rows, const DeviceConstants& constants) {
     Roofline r;
-    r.work = work_of(query, distinct_cols);
-    const double row_bytes = 4.0 * query.problem.k * query.problem.heads;
+    r.work = work_of(query, gathered_rows);
     const double common = r.work.a_bytes + r.work.out_bytes;
     if (constants.copy_gbps > 0) r.floor_us = (common + r.work.gather_min_bytes) / constants.copy_gbps / 1e3;
-    const double rate = gather_gbps(constants, std::max(1.0, r.work.gather_min_bytes), row_bytes);
+    const double rate = gather_gbps(constants, std::max(1.0, r.work.gather_min_bytes), r.work.row_bytes);
     if (rate > 0) r.gather_us = (common + r.work.gather_max_bytes) / rate / 1e3;
     return r;
 }

@@ -33,7 +33,7 @@ struct Roofline {
     double us() const { return floor_us > gather_us ? floor_us : gather_us; }
 };
 
-/// `distinct_cols` is U in the direction of the query.
-Roofline roofline(const Query& query, std::int64_t distinct_cols, const DeviceConstants& constants);
+/// `gathered_rows` is U of the query's problem (core/registry/variant.hpp).
+Roofline roofline(const Query& query, std::int64_t gathered_rows, const DeviceConstants& constants);
 
 }  // namespace gnntune::tuner

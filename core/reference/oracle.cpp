@@ -23,6 +23,10 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
             return gat(problem, csr, edge_id, inputs);
         case Op::gat_grad:
             return gat_grad(problem, csr, edge_id, inputs);
+        case Op::spmm_grad:
+            return spmm_grad(problem, csr, edge_id, inputs);
+        case Op::gcn_norm:
+            return gcn_norm(problem, csr, edge_id, inputs);
         default:
             throw unsupported("there is no oracle for " + std::string(to_text(problem.op)) + " in this build");
     }

@@ -59,6 +59,15 @@ std::vector<Oracle> agnn(const Problem& problem, const CsrView& csr, const Opera
 /// Gradients of agnn with respect to x, x_row and beta from grad_y and what the forward run saved. A zero vector gets
 /// none through its cosines.
 std::vector<Oracle> agnn_grad(const Problem& problem, const CsrView& csr, const Operands& inputs);
+/// Gradients of spmm: grad_x[j, f] = sum over edges e with source j of w_e grad_y[row_e, f], plus the self loop's term;
+/// weighted, grad_edge_weight[e] = <grad_y[row_e, :], x[col_e, :]>; with self loops, grad_self_weight[i] =
+/// <grad_y[i, :], x[i, :]>. The mean divides each term by the number of terms of its row.
+std::vector<Oracle> spmm_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                              const Operands& inputs);
+/// With d_i = 1 + sum of the weights of row i (>= 0; unweighted 1): y[e] = w_e / sqrt(d_row d_col), y_self[i] = 1 / d_i.
+/// Square graphs.
+std::vector<Oracle> gcn_norm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                             const Operands& inputs);
 
 /// How a result compares with an oracle.
 struct Comparison {

@@ -64,7 +64,7 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
                            std::to_string(v.min_compute_capability % 10) + ", this device has " +
                            query.device->environment.compute_capability);
     }
-    if (query.problem.self_loop && query.n_rows != query.n_cols) {
+    if ((query.problem.self_loop || v.op == Op::gcn_norm) && query.n_rows != query.n_cols) {
         return Verdict::no("self loops need a square graph, this one has " + std::to_string(query.n_rows) +
                            " rows and " + std::to_string(query.n_cols) + " columns");
     }
@@ -104,20 +104,43 @@ Config Registry::default_config(const Query& query, const Constraints& constrain
     return {best->id, best_params};
 }
 
-Work work_of(const Query& query, std::int64_t distinct_cols) {
+std::int64_t gathered_rows(const Problem& problem, const Features& features) {
+    // spmm_grad gathers a row of grad_y per edge: the vertices at the other end.
+    const bool columns = (problem.direction == Direction::forward) != (problem.op == Op::spmm_grad);
+    return columns ? features.distinct_cols : features.counts.n_rows - features.empty_rows;
+}
+
+Work work_of(const Query& query, std::int64_t gathered_rows) {
     const Problem& p = query.problem;
-    const double row_bytes = 4.0 * p.k * p.heads;
+    const auto m = static_cast<double>(query.m);
+    const auto n_rows = static_cast<double>(query.n_rows);
+    const auto n_cols = static_cast<double>(query.n_cols);
+    const double row_bytes = p.op == Op::gcn_norm ? 4.0 : 4.0 * p.k * p.heads;  // gcn_norm gathers a degree
+    // Self loops are n more edges without an index, between vertices that are all gathered then.
+    const double loops = p.self_loop ? n_rows : 0.0;
     Work work;
-    work.a_bytes =
-        static_cast<double>(query.m) * (p.weighted ? 8.0 : 4.0) + 4.0 * (static_cast<double>(query.n_rows) + 1);
-    work.gather_min_bytes = static_cast<double>(distinct_cols) * row_bytes;
+    work.row_bytes = row_bytes;
+    work.a_bytes = m * (p.weighted ? 8.0 : 4.0) + 4.0 * (n_rows + 1) + 4.0 * loops;
+    work.gather_min_bytes = (p.self_loop ? n_rows : static_cast<double>(gathered_rows)) * row_bytes;
     // A gathered row is moved in 32-byte sectors.
     const double sector_bytes = 32.0 * static_cast<double>((static_cast<std::int64_t>(row_bytes) + 31) / 32);
-    work.gather_max_bytes = static_cast<double>(query.m) * sector_bytes;
-    work.flops = 2.0 * static_cast<double>(query.m) * p.k * p.heads;
+    work.gather_max_bytes = (m + loops) * sector_bytes;
+    work.flops = 2.0 * (m + loops) * p.k * p.heads;
     switch (p.op) {
         case Op::sddmm:
-            work.out_bytes = static_cast<double>(query.n_rows) * row_bytes + 4.0 * static_cast<double>(query.m);
+            work.out_bytes = n_rows * row_bytes + 4.0 * m;
+            break;
+        case Op::spmm_grad: {
+            // Grouped by column. A gradient of weights takes the column's row of x, and as many flops again.
+            work.a_bytes += 4.0 * (n_cols - n_rows);
+            work.out_bytes = n_cols * row_bytes + (p.weighted ? 4.0 * m : 0.0) + 4.0 * loops;
+            if (p.weighted || p.self_loop) work.out_bytes += n_cols * row_bytes;
+            work.flops += 2.0 * ((p.weighted ? m : 0.0) + loops) * p.k * p.heads;
+            break;
+        }
+        case Op::gcn_norm:
+            work.out_bytes = 4.0 * (m + n_rows);
+            work.flops = (p.weighted ? 3.0 : 1.0) * m + 2.0 * n_rows;
             break;
         case Op::edge_softmax: {
             // Columns do not matter; logits are read and results written in order.
@@ -136,7 +159,7 @@ Work work_of(const Query& query, std::int64_t distinct_cols) {
             const bool backward = p.op == Op::gat_grad;
             // Backward, an edge moves two rows of features: x for the scores, and grad_y or grad_x for the features.
             if (backward) work.gather_max_bytes *= 2.0, work.flops *= 2.0;
-            work.gather_min_bytes += static_cast<double>(distinct_cols) * score_bytes;
+            work.gather_min_bytes += static_cast<double>(gathered_rows) * score_bytes;
             work.gather_max_bytes += static_cast<double>(query.m) * score_sectors;
             // In order: y, lse and score_row; backward grad_y, y, score_row, lse, grad_score_row, and both results of columns.
             work.out_bytes = backward ? rows * (2.0 * row_bytes + 3.0 * score_bytes) +
@@ -145,7 +168,7 @@ Work work_of(const Query& query, std::int64_t distinct_cols) {
             break;
         }
         default:
-            work.out_bytes = static_cast<double>(query.n_rows) * row_bytes;
+            work.out_bytes = n_rows * row_bytes;
             break;
     }
     return work;

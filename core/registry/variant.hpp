@@ -168,13 +168,16 @@ struct FormatBuilder {
 /// Source of the counts: docs/measuring.md, "Roofline".
 struct Work {
     double a_bytes = 0;         ///< Q_A: the graph in CSR, with weights if weighted
+    double row_bytes = 0;       ///< one row of the gathered operand
     double gather_min_bytes = 0;  ///< Q_Bmin: every referenced row of the gathered operand once
     double gather_max_bytes = 0;  ///< Q_Bmax: one row for every edge
     double out_bytes = 0;       ///< Q_C: the result, and operands read in order (sddmm's x_row)
     double flops = 0;
 };
 
-/// Work of a problem on a graph. `distinct_cols` is U of the direction asked for.
-Work work_of(const Query& query, std::int64_t distinct_cols);
+/// U of a problem: vertices whose row of the gathered operand any edge refers to.
+std::int64_t gathered_rows(const Problem& problem, const Features& features);
+/// Work of a problem on a graph, with its U.
+Work work_of(const Query& query, std::int64_t gathered_rows);
 
 }  // namespace gnntune

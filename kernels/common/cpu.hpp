@@ -20,4 +20,13 @@ __attribute__((always_inline)) inline void axpy(float* __restrict__ acc, float w
     for (std::int32_t f = 0; f < count; ++f) acc[f] += w * x[f];
 }
 
+/// sum of a[f] * b[f] over f in [0, count), in an order that depends on count only
+__attribute__((always_inline)) inline float dot(const float* __restrict__ a, const float* __restrict__ b,
+                                                std::int32_t count) {
+    float sum = 0.0F;
+#pragma omp simd reduction(+ : sum)
+    for (std::int32_t f = 0; f < count; ++f) sum += a[f] * b[f];
+    return sum;
+}
+
 }  // namespace gnntune::kernels

@@ -58,13 +58,18 @@ inline Verdict require_plain_fp32(const Query& q) {
     return Verdict::yes();
 }
 
-/// Refuses what spmm and sddmm variants without mean and self loops do not do.
-inline Verdict require_plain_fp32_sum(const Query& q) {
+/// Refuses what an fp32 variant that sums, self loops among the terms, does not do.
+inline Verdict require_fp32_sum_with_self_loops(const Query& q) {
     if (q.problem.reduce != Reduce::sum) {
         return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
     }
-    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
     return require_plain_fp32(q);
+}
+
+/// Refuses what spmm and sddmm variants without mean and self loops do not do.
+inline Verdict require_plain_fp32_sum(const Query& q) {
+    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
+    return require_fp32_sum_with_self_loops(q);
 }
 
 /// Refuses what an spmm variant with sum, mean and self loops does not do.

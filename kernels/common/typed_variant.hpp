@@ -53,6 +53,7 @@ struct PlanState {
     std::int32_t k;
     bool weighted;
     bool mean;
+    bool self_loop;
 };
 
 /// prepare() of a variant that needs nothing but a PlanState. `Id` names the format.
@@ -61,7 +62,7 @@ std::shared_ptr<const void> prepare_plan_state(const PrepareContext& c) {
     return std::make_shared<PlanState<P, Format>>(
         PlanState<P, Format>{c.graph.format_as<Format>(Id, c.query.problem.direction, c.stream),
                              from_params<P>(c.params), c.query.problem.k, c.query.problem.weighted,
-                             c.query.problem.reduce == Reduce::mean});
+                             c.query.problem.reduce == Reduce::mean, c.query.problem.self_loop});
 }
 
 /// For variants without params.
@@ -92,6 +93,9 @@ inline bool never_deterministic(const Params&) {
 }
 inline std::vector<std::string_view> needs_csr(const Params&) {
     return {kFormatCsr};
+}
+inline std::vector<std::string_view> needs_csc(const Params&) {
+    return {kFormatCsc};
 }
 inline std::vector<std::string_view> needs_csr_and_csc(const Params&) {
     return {kFormatCsr, kFormatCsc};

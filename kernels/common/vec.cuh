@@ -27,6 +27,34 @@ __device__ __forceinline__ Vec<N> load(const float* p) {
     return r;
 }
 
+/// Load of what the same kernel may write.
+template <int N>
+__device__ __forceinline__ Vec<N> load_written(const float* p) {
+    Vec<N> r;
+    if constexpr (N == 4) {
+        const float4 t = *reinterpret_cast<const float4*>(p);
+        r.v[0] = t.x, r.v[1] = t.y, r.v[2] = t.z, r.v[3] = t.w;
+    } else if constexpr (N == 2) {
+        const float2 t = *reinterpret_cast<const float2*>(p);
+        r.v[0] = t.x, r.v[1] = t.y;
+    } else {
+        r.v[0] = *p;
+    }
+    return r;
+}
+
+/// Store of what is read again soon.
+template <int N>
+__device__ __forceinline__ void store(float* p, const Vec<N>& a) {
+    if constexpr (N == 4) {
+        *reinterpret_cast<float4*>(p) = make_float4(a.v[0], a.v[1], a.v[2], a.v[3]);
+    } else if constexpr (N == 2) {
+        *reinterpret_cast<float2*>(p) = make_float2(a.v[0], a.v[1]);
+    } else {
+        *p = a.v[0];
+    }
+}
+
 /// Store that does not displace the gathered operand from L2: results are not read again by the same kernel.
 template <int N>
 __device__ __forceinline__ void store_streaming(float* p, const Vec<N>& a) {

@@ -39,9 +39,7 @@ void rows(const CsrFormat& g, const float* weight, const float* x_row, const flo
         const float* a = x_row + static_cast<std::int64_t>(i) * k;
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
             const float* b = x + static_cast<std::int64_t>(g.col_idx[e]) * k;
-            float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-            for (std::int32_t f = 0; f < k; ++f) sum += a[f] * b[f];
+            const float sum = kernels::dot(a, b, k);
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
             y[id] = weight ? weight[id] * sum : sum;
         }

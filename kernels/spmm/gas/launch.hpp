@@ -1,14 +1,13 @@
 #pragma once
 
-#include <cstdint>
-
-#include "core/graph/formats.hpp"
-#include "core/registry/variant.hpp"
+#include "kernels/common/gas.hpp"
+#include "kernels/common/typed_variant.hpp"
 
 namespace gnntune::spmm_gas {
 
-/// Enqueues zeroing and one run with blocks of `block_size` threads. Throws on a launch error.
-void launch(const CooFormat& coo, int block_size, std::int32_t k, bool weighted, const Operands& operands,
-            StreamHandle stream);
+using State = kernels::PlanState<kernels::GasParams, CooFormat>;
+
+/// Enqueues the initialisation of y and one run. Throws on a launch error.
+void launch(const State& state, const Operands& operands, StreamHandle stream);
 
 }  // namespace gnntune::spmm_gas

@@ -1,0 +1,135 @@
+// Gradients of spmm. With t_i = 1 for sums and the number of terms of row i for means, y[i, :] = sum over its terms of
+// w x / t_i, so for a loss L with grad_y = dL/dy
+//   grad_x[j, f]        = sum over edges e with source j of w_e grad_y[row_e, f] / t_row_e, + self_weight[j] grad_y[j, f] / t_j
+//   grad_edge_weight[e] = <grad_y[row_e, :], x[col_e, :]> / t_row_e
+//   grad_self_weight[i] = <grad_y[i, :], x[i, :]> / t_i
+// Each is a sum of products, so s is the sum of their magnitudes and d their number: 1 / t is one more rounding, which
+// the operand constant covers.
+#include <cmath>
+#include <vector>
+
+#include "core/common/error.hpp"
+#include "core/graph/convert.hpp"
+#include "core/reference/oracle.hpp"
+
+namespace gnntune::reference {
+namespace {
+
+// out[at] = factor <a, b>
+void dot(Oracle& out, std::size_t at, double factor, const float* a, const float* b, std::int64_t width) {
+    double sum = 0;
+    double scale = 0;
+    for (std::int64_t f = 0; f < width; ++f) {
+        const double term = static_cast<double>(a[f]) * b[f];
+        sum += term;
+        scale += std::abs(term);
+    }
+    out.value[at] = factor * sum;
+    out.scale[at] = static_cast<float>(factor * scale);
+}
+
+Oracle sized(std::int64_t rows, std::int64_t width) {
+    Oracle out;
+    out.row_width = width;
+    out.value.resize(static_cast<std::size_t>(rows * width));
+    out.scale.resize(out.value.size());
+    out.chain.resize(static_cast<std::size_t>(rows));
+    return out;
+}
+
+class Gradients {
+public:
+    Gradients(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id, const Operands& inputs)
+        : problem_(problem), csr_(csr), edge_id_(edge_id), in_(inputs), width_(std::int64_t{problem.k} * problem.heads) {
+        if (problem.reduce == Reduce::max) throw unsupported("there is no oracle for gradients of a maximum");
+    }
+
+    Oracle x() const {
+        HostVector<std::int32_t> position;  // of the edges of a column in csr_
+        const HostVector<std::int32_t> row = expand_rows(csr_);
+        const CsrGraph csc = coo_to_csr(
+            {csr_.n_cols, csr_.n_rows, csr_.m, csr_.col_idx, row.data(), nullptr, MemorySpace::host}, &position);
+        Oracle out = sized(csr_.n_cols, width_);
+#pragma omp parallel
+        {
+            std::vector<double> sum(static_cast<std::size_t>(width_));
+            std::vector<double> scale(sum.size());
+            const auto add = [&](double weight, std::int64_t target) {
+                for (std::size_t f = 0; f < sum.size(); ++f) {
+                    const double term = weight * in_.grad_y[target * width_ + static_cast<std::int64_t>(f)];
+                    sum[f] += term;
+                    scale[f] += std::abs(term);
+                }
+            };
+#pragma omp for schedule(dynamic, 64)
+            for (std::int32_t j = 0; j < csr_.n_cols; ++j) {
+                sum.assign(sum.size(), 0.0);
+                scale.assign(scale.size(), 0.0);
+                for (std::int32_t c = csc.row_ptr[j]; c < csc.row_ptr[j + 1]; ++c) {
+                    const double w = problem_.weighted ? in_.edge_weight[id(position[c])] : 1.0;
+                    add(w * factor(csc.col_idx[c]), csc.col_idx[c]);
+                }
+                if (problem_.self_loop) add(in_.self_weight[j] * factor(j), j);
+                const auto base = static_cast<std::size_t>(j) * sum.size();
+                for (std::size_t f = 0; f < sum.size(); ++f) {
+                    out.value[base + f] = sum[f];
+                    out.scale[base + f] = static_cast<float>(scale[f]);
+                }
+                out.chain[static_cast<std::size_t>(j)] =
+                    csc.row_ptr[j + 1] - csc.row_ptr[j] + (problem_.self_loop ? 1 : 0);
+            }
+        }
+        return out;
+    }
+
+    Oracle edge_weight() const {
+        Oracle out = sized(csr_.m, 1);
+        out.chain.assign(out.chain.size(), static_cast<std::int32_t>(width_));
+#pragma omp parallel for schedule(dynamic, 64)
+        for (std::int32_t i = 0; i < csr_.n_rows; ++i) {
+            for (std::int32_t e = csr_.row_ptr[i]; e < csr_.row_ptr[i + 1]; ++e) {
+                dot(out, static_cast<std::size_t>(id(e)), factor(i), in_.grad_y + i * width_,
+                    in_.x + csr_.col_idx[e] * width_, width_);
+            }
+        }
+        return out;
+    }
+
+    Oracle self_weight() const {
+        Oracle out = sized(csr_.n_rows, 1);
+        out.chain.assign(out.chain.size(), static_cast<std::int32_t>(width_));
+        for (std::int32_t i = 0; i < csr_.n_rows; ++i) {
+            dot(out, static_cast<std::size_t>(i), factor(i), in_.grad_y + i * width_, in_.x + i * width_, width_);
+        }
+        return out;
+    }
+
+private:
+    std::int32_t id(std::int32_t e) const { return edge_id_ ? edge_id_[e] : e; }
+
+    // 1 / t_i. Only asked for rows that have a term.
+    double factor(std::int32_t i) const {
+        if (problem_.reduce == Reduce::sum) return 1.0;
+        return 1.0 / (csr_.row_ptr[i + 1] - csr_.row_ptr[i] + (problem_.self_loop ? 1 : 0));
+    }
+
+    const Problem& problem_;
+    const CsrView& csr_;
+    const std::int32_t* edge_id_;
+    const Operands& in_;
+    std::int64_t width_;
+};
+
+}  // namespace
+
+std::vector<Oracle> spmm_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                              const Operands& inputs) {
+    const Gradients gradients(problem, csr, edge_id, inputs);
+    std::vector<Oracle> all;
+    all.push_back(gradients.x());
+    if (problem.weighted) all.push_back(gradients.edge_weight());
+    if (problem.self_loop) all.push_back(gradients.self_weight());
+    return all;
+}
+
+}  // namespace gnntune::reference

@@ -1,0 +1,85 @@
+// gcn_norm.cpu_rows: d_i = 1 + sum of the weights of row i; y[id_e] = w_e / sqrt(d_row d_col), y_self[i] = 1 / d_i
+//
+// Work     threads take blocks of rows as they become free: first for the degrees, then for the weights.
+// Data     the weights twice, col_idx once, an inverse square root per edge gathered from the workspace [n floats].
+// Order    every row is summed in edge order, in double: repeats bit for bit.
+#include <cmath>
+
+#include "core/graph/graph.hpp"
+#include "kernels/common/gcn_norm.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace gcn_norm_cpu_rows {
+namespace {
+
+struct CpuRowsParams {
+    int row_block = 64;  ///< rows that a thread takes at once
+
+    static const std::vector<ParamField<CpuRowsParams>>& fields() {
+        static const std::vector<ParamField<CpuRowsParams>> kFields{
+            {"row_block", &CpuRowsParams::row_block, {16, 64, 256}}};
+        return kFields;
+    }
+    static Verdict legal(const Query&, const CpuRowsParams&) { return Verdict::yes(); }
+    static CpuRowsParams defaults(const Query&) { return {}; }
+};
+
+using State = kernels::PlanState<CpuRowsParams, CsrFormat>;
+
+std::size_t workspace_bytes(const void* state) {
+    return static_cast<std::size_t>(static_cast<const State*>(state)->graph->n_rows) * sizeof(float);
+}
+
+void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const CsrFormat& g = *s.graph;
+    auto* inverse_root = static_cast<float*>(workspace);
+    const auto id = [&](std::int32_t e) { return g.edge_id ? g.edge_id[e] : e; };
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic, s.params.row_block)
+        for (std::int32_t i = 0; i < g.n_rows; ++i) {
+            double degree = 1.0;
+            if (s.weighted) {
+                for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) degree += o.edge_weight[id(e)];
+            } else {
+                degree += g.row_ptr[i + 1] - g.row_ptr[i];
+            }
+            o.y_self[i] = static_cast<float>(1.0 / degree);
+            inverse_root[i] = static_cast<float>(1.0 / std::sqrt(degree));
+        }
+#pragma omp for schedule(dynamic, s.params.row_block)
+        for (std::int32_t i = 0; i < g.n_rows; ++i) {
+            for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+                const float w = s.weighted ? o.edge_weight[id(e)] : 1.0F;
+                o.y[id(e)] = w * inverse_root[i] * inverse_root[g.col_idx[e]];
+            }
+        }
+    }
+}
+
+CostTerms cost_terms(const Query& q, const Params&) { return kernels::gcn_norm_cost(q, kernels::csr_bytes(q)); }
+
+}  // namespace
+}  // namespace gcn_norm_cpu_rows
+
+void register_gcn_norm_cpu_rows(Registry& registry) {
+    Variant v;
+    v.id = "gcn_norm.cpu_rows";
+    v.summary = "OpenMP over rows: degrees, then weights";
+    v.op = Op::gcn_norm;
+    v.backend = Backend::cpu;
+    v.default_rank = 10;
+    v.applicable = &kernels::require_gcn_norm;
+    kernels::set_typed_params<gcn_norm_cpu_rows::CpuRowsParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &kernels::prepare_plan_state<gcn_norm_cpu_rows::CpuRowsParams, CsrFormat, kFormatCsr>;
+    v.workspace_bytes = &gcn_norm_cpu_rows::workspace_bytes;
+    v.launch = &gcn_norm_cpu_rows::run;
+    v.cost_terms = &gcn_norm_cpu_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

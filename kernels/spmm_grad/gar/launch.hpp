@@ -1,0 +1,14 @@
+#pragma once
+
+#include "kernels/common/gar.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune::spmm_grad_gar {
+
+/// A plan's graph is CSC: the rows of `graph` are the problem's columns.
+using State = kernels::PlanState<kernels::GarParams, CsrFormat>;
+
+/// Enqueues one run. Throws on a launch error.
+void launch(const State& state, const Operands& operands, StreamHandle stream);
+
+}  // namespace gnntune::spmm_grad_gar
