@@ -91,6 +91,10 @@ inline bool always_deterministic(const Params&) {
 inline bool never_deterministic(const Params&) {
     return false;
 }
+/// For compositions: what their parts need is built with the parts' plans.
+inline std::vector<std::string_view> needs_no_format(const Params&) {
+    return {};
+}
 inline std::vector<std::string_view> needs_csr(const Params&) {
     return {kFormatCsr};
 }

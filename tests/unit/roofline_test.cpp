@@ -106,6 +106,59 @@ TEST(Roofline, SddmmReadsItsRowsAndWritesItsEdges) {
     EXPECT_EQ(roofline(query(Op::sddmm, 32, false), 80, constants()).work.out_bytes, 12800 + 4000);
 }
 
+TEST(Roofline, SelfLoopsAreEdgesWithoutAnIndex) {
+    Query q = query(Op::spmm, 32, true);
+    q.n_cols = q.n_rows;
+    q.problem.self_loop = true;
+
+    const Work w = roofline(q, 80, constants()).work;
+
+    EXPECT_EQ(w.a_bytes, 8404 + 400);
+    EXPECT_EQ(w.gather_min_bytes, 100 * 128);
+    EXPECT_EQ(w.gather_max_bytes, 1100 * 128);
+    EXPECT_EQ(w.flops, 2 * 1100 * 32);
+}
+
+TEST(Roofline, SpmmGradGathersRowsAndWritesColumns) {
+    const Work unweighted = roofline(query(Op::spmm_grad, 32, false), 70, constants()).work;
+    EXPECT_EQ(unweighted.a_bytes, 4000 + 4 * 91);
+    EXPECT_EQ(unweighted.gather_min_bytes, 70 * 128);
+    EXPECT_EQ(unweighted.out_bytes, 90 * 128);
+    EXPECT_EQ(unweighted.flops, 64000);
+
+    // x is read and a gradient of every edge written, for as many flops again.
+    const Work weighted = roofline(query(Op::spmm_grad, 32, true), 70, constants()).work;
+    EXPECT_EQ(weighted.out_bytes, 2 * 90 * 128 + 4000);
+    EXPECT_EQ(weighted.flops, 128000);
+}
+
+TEST(Roofline, SpmmGradGathersTheOtherEnd) {
+    Features f;
+    f.distinct_cols = 80;
+    f.counts.n_rows = 100;
+    f.empty_rows = 30;
+    Problem p;
+    EXPECT_EQ(gathered_rows(p, f), 80);
+    p.direction = Direction::reversed;
+    EXPECT_EQ(gathered_rows(p, f), 70);
+    p.op = Op::spmm_grad;
+    EXPECT_EQ(gathered_rows(p, f), 80);
+    p.direction = Direction::forward;
+    EXPECT_EQ(gathered_rows(p, f), 70);
+}
+
+TEST(Roofline, GcnNormGathersADegreeWhateverTheWidth) {
+    Query q = query(Op::gcn_norm, 32, true);
+    q.n_cols = q.n_rows;
+
+    const Work w = roofline(q, 80, constants()).work;
+
+    EXPECT_EQ(w.gather_min_bytes, 80 * 4);
+    EXPECT_EQ(w.gather_max_bytes, 32000);
+    EXPECT_EQ(w.out_bytes, 4000 + 400);
+    EXPECT_EQ(w.flops, 3200);
+}
+
 TEST(Roofline, OfAnUnmeasuredDeviceIsZeroButItsBytesAreKnown) {
     const Roofline r = roofline(query(Op::spmm, 32, false), 80, {});
 
