@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "kernels/common/attention.hpp"
 #include "kernels/common/row_pieces.hpp"
 #include "kernels/common/vec.cuh"
 
@@ -240,6 +241,18 @@ constexpr int shared_floats(int threads) {
     return 2 * (threads / kMinTeam) + threads * ITEMS * VEC;
 }
 
+/// Merges one pair of every thread of the block; all threads get the result. `shared` has blockDim.x / 32 elements.
+__device__ __forceinline__ SoftmaxSum block_merge(SoftmaxSum mine, SoftmaxSum* shared) {
+    const Team warp(32, 32);
+    mine = team_merge(warp, mine);
+    __syncthreads();  // an earlier use of `shared` has ended
+    if (warp.rank == 0) shared[warp.index()] = mine;
+    __syncthreads();
+    SoftmaxSum all = empty_softmax();
+    for (int s = 0; s < warp.count(); ++s) all = merge(all, shared[s]);
+    return all;
+}
+
 // --- pieces of long rows --------------------------------------------------------------------------------------------
 
 /// Results of the pieces of split rows, in the workspace: sums [slots, heads], values [slots, heads, k].
@@ -272,6 +285,23 @@ inline constexpr int kMergeThreads = 128;
         y[unit * k + f] = value * scale;
     }
     if (threadIdx.x == 0 && total) total[unit] = normalise ? log_sum_exp(all) : all.sum;
+}
+
+/// Where the results of `slots` pieces lie in a workspace of piece_results_bytes().
+inline PieceResults cut_piece_results(void* workspace, std::int32_t slots, int heads, std::int32_t k) {
+    WorkspaceCutter cut(workspace);
+    auto* sums = cut.take<SoftmaxSum>(std::int64_t{slots} * heads);
+    return {sums, cut.take<float>(std::int64_t{slots} * heads * k)};
+}
+
+/// Enqueues merge_pieces() for every split row; nothing if there is none.
+inline void launch_merge_pieces(const RowPieces& pieces, const PieceResults& partial, float* y, float* total, int heads,
+                                std::int32_t k, bool normalise, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>(pieces.split.size()) * static_cast<unsigned>(heads);
+    if (blocks == 0) return;
+    merge_pieces<<<blocks, kMergeThreads, 0, stream>>>(pieces.split.data(), partial.sums, partial.values, y, total,
+                                                      heads, k, normalise);
+    GNNTUNE_CUDA(cudaGetLastError());
 }
 
 }  // namespace gnntune::kernels

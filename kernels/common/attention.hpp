@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "core/common/philox.hpp"
 #include "kernels/common/host.hpp"
 
 namespace gnntune::kernels {
@@ -32,6 +31,11 @@ inline Verdict require_edge_softmax(const Query& q) {
     return require_attention(unweighted);
 }
 
+/// Default shape of long rows' pieces (kernels/common/row_pieces.hpp): a row of 512 edges is at most 128 steps of the
+/// smallest team; a piece of 2048 keeps a block busy for about as long.
+inline constexpr std::int32_t kLongRow = 512;
+inline constexpr std::int32_t kPieceEdges = 2048;
+
 /// Bytes of the parts of a workspace: each starts at a multiple of 256.
 constexpr std::size_t align_workspace(std::size_t bytes) {
     return (bytes + 255) / 256 * 256;
@@ -53,6 +57,15 @@ private:
     char* base_;
     std::size_t bytes_ = 0;
 };
+
+/// Workspace for the partial results of `slots` pieces of long rows: max and sum, and k values, for each head
+/// (kernels/common/attention.cuh).
+inline std::size_t piece_results_bytes(std::int32_t slots, std::int32_t heads, std::int32_t k) {
+    WorkspaceCutter cut(nullptr);
+    cut.take<float>(std::int64_t{slots} * heads * 2);
+    cut.take<float>(std::int64_t{slots} * heads * k);
+    return cut.bytes();
+}
 
 /// Cost of a softmax over edge values: read, written, and once more for every further pass.
 inline CostTerms edge_softmax_cost(const Query& q, double index_bytes, double passes) {

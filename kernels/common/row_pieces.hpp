@@ -12,6 +12,7 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
+#include "kernels/common/attention.hpp"
 
 namespace gnntune::kernels {
 
@@ -37,11 +38,6 @@ struct RowPieces {
     DeviceBuffer<RowPiece> pieces;
     DeviceBuffer<SplitRow> split;  ///< rows of more than one piece
 };
-
-/// Default shape: a row of 512 edges is at most 128 steps of the smallest team; a piece of 2048 keeps a block busy for
-/// about as long.
-inline constexpr std::int32_t kLongRow = 512;
-inline constexpr std::int32_t kPieceEdges = 2048;
 
 /// Reads the row offsets back to the host: synchronises `stream`.
 inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream, std::int32_t long_row = kLongRow,

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/common/philox.hpp"
 #include "kernels/common/attention.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/typed_variant.hpp"
