@@ -43,7 +43,8 @@ struct TeamParams {
             return Verdict::no("half the lanes hold k=" + std::to_string(k) + " already");
         }
         // Pieces of long rows come first in the grid; each has at least half of kLongRow edges.
-        return require_grid(ceil_div(q.n_rows * q.problem.heads, kThreads / p.team) +
+        // Gradients run over columns too.
+        return require_grid(ceil_div(std::max(q.n_rows, q.n_cols) * q.problem.heads, kThreads / p.team) +
                             (2 * q.m / kLongRow + 1) * q.problem.heads);
     }
 

@@ -1,0 +1,53 @@
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/gat_grad/rows_cols/launch.hpp"
+
+namespace gnntune {
+namespace gat_grad_rows_cols {
+namespace {
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    auto csc = c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
+    auto row_pieces = kernels::build_row_pieces(*csr, c.stream);
+    auto col_pieces = kernels::build_row_pieces(*csc, c.stream);
+    return std::make_shared<State>(State{std::move(csr), std::move(csc), std::move(row_pieces), std::move(col_pieces),
+                                         from_params<kernels::TeamParams>(c.params), p.k, p.heads});
+}
+
+std::size_t bytes(const void* state) {
+    return workspace_bytes(*static_cast<const State*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const State*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params&) {
+    CostTerms terms = kernels::gat_grad_cost(q, 2.0 * kernels::csr_bytes(q));
+    terms.launches = 2;
+    return terms;
+}
+
+}  // namespace
+}  // namespace gat_grad_rows_cols
+
+void register_gat_grad_rows_cols(Registry& registry) {
+    Variant v;
+    v.id = "gat_grad.rows_cols";
+    v.summary = "a pass over rows for the scores, one over columns for the features; teams of lanes, no atomics";
+    v.op = Op::gat_grad;
+    v.backend = Backend::cuda;
+    v.default_rank = 10;
+    v.applicable = &kernels::require_attention;
+    kernels::set_typed_params<kernels::TeamParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr_and_csc;
+    v.prepare = &gat_grad_rows_cols::prepare;
+    v.workspace_bytes = &gat_grad_rows_cols::bytes;
+    v.launch = &gat_grad_rows_cols::run;
+    v.cost_terms = &gat_grad_rows_cols::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
