@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/graph/formats.hpp"
+#include "kernels/common/composition.hpp"
+
+namespace gnntune::gat_unfused {
+
+struct State {
+    std::shared_ptr<const CooFormat> coo;
+    kernels::PartPlans parts;  ///< edge_softmax, spmm
+    std::int32_t k;
+    std::int32_t heads;
+};
+
+std::size_t workspace_bytes(const State& state);
+
+/// Enqueues one run. Throws on a launch error.
+void launch(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
+
+}  // namespace gnntune::gat_unfused
