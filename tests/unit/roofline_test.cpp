@@ -159,6 +159,38 @@ TEST(Roofline, GcnNormGathersADegreeWhateverTheWidth) {
     EXPECT_EQ(w.flops, 3200);
 }
 
+TEST(Roofline, EdgeSoftmaxReadsAndWritesItsValuesInOrder) {
+    Query q = query(Op::edge_softmax, 1, false);
+    q.problem.heads = 3;
+
+    const Work w = roofline(q, 80, constants()).work;
+
+    EXPECT_EQ(w.a_bytes, 404);
+    EXPECT_EQ(w.gather_min_bytes, 0);
+    EXPECT_EQ(w.gather_max_bytes, 0);
+    EXPECT_EQ(w.out_bytes, 2 * 1000 * 12);
+    EXPECT_EQ(w.flops, 4 * 3000);
+}
+
+TEST(Roofline, GatGathersScoresBesideFeatures) {
+    Query q = query(Op::gat, 16, false);
+    q.problem.heads = 2;  // rows of 128 bytes, scores of 8
+
+    const Work forward = roofline(q, 80, constants()).work;
+    EXPECT_EQ(forward.a_bytes, 4000 + 404);
+    EXPECT_EQ(forward.gather_min_bytes, 80 * (128 + 8));
+    EXPECT_EQ(forward.gather_max_bytes, 1000 * (128 + 32));
+    EXPECT_EQ(forward.out_bytes, 100 * (128 + 2 * 8));
+    EXPECT_EQ(forward.flops, 64000);
+
+    q.problem.op = Op::gat_grad;
+    const Work backward = roofline(q, 80, constants()).work;
+    EXPECT_EQ(backward.gather_min_bytes, 80 * (128 + 8));
+    EXPECT_EQ(backward.gather_max_bytes, 1000 * (2 * 128 + 32));
+    EXPECT_EQ(backward.out_bytes, 100 * (2 * 128 + 3 * 8) + 90 * (128 + 8));
+    EXPECT_EQ(backward.flops, 128000);
+}
+
 TEST(Roofline, OfAnUnmeasuredDeviceIsZeroButItsBytesAreKnown) {
     const Roofline r = roofline(query(Op::spmm, 32, false), 80, {});
 

@@ -40,7 +40,7 @@ inline constexpr int kThreads = 256;
     const std::int64_t at = t.id * g.heads + t.head;
     const float value = __ldg(alpha + at);
     weight[t.head * stride + t.id] = softmax.finish(value, t.id, t.head);
-    if (!highest) return;
+    if (!highest || value == 0.0F) return;  // of logits -infinity only, a row has none of weight
     const std::int64_t unit = t.row * g.heads + t.head;
     const float logit = __ldg(e + at);
     if (float_key(logit) == __ldg(highest + unit)) atomicMax(lse_key + unit, float_key(logit - logf(value)));
