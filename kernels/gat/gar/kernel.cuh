@@ -11,6 +11,7 @@
 
 #include "kernels/common/edge_passes.cuh"
 #include "kernels/common/gat.cuh"
+#include "kernels/common/group_reduce.cuh"
 
 namespace gnntune::gat_gar {
 
@@ -49,14 +50,7 @@ namespace gnntune::gat_gar {
         for (std::int64_t e = begin + group; e < end; e += groups) sum += term(e, f, head);
     }
     partial[thread] = sum;
-    __syncthreads();
-    // Tree over groups; any number of groups, not only powers of two.
-    for (int count = groups; count > 1;) {
-        const int half = (count + 1) / 2;
-        if (group + half < count) partial[thread] += partial[thread + half * width];
-        __syncthreads();
-        count = half;
-    }
+    kernels::group_reduce(partial, width, groups);
     if (group == 0) y[row * width + f] = partial[thread];
 }
 
