@@ -20,6 +20,10 @@ public:
     Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_id, const Draw& draw,
            const Operands& numbers);
 
+    // Moves keep the arrays where they are, copies would not.
+    Inputs(Inputs&&) = default;
+    Inputs& operator=(Inputs&&) = default;
+
     /// Host pointers to the inputs, and the numbers; outputs are null.
     const Operands& operands() const { return operands_; }
     /// Values of every input, in the order of arrays_of().
