@@ -43,7 +43,8 @@ std::vector<Params> Tuner::offered(GraphWorkload& graph, const Variant& v, const
         const Query part_query = graph.graph().query(part.problem);
         auto measured =
             candidates_of(registry_, part_query, store_.measurements({*graph_id, *environment_id, *problem_id}));
-        std::erase_if(measured, [&](const Candidate& c) { return c.approximate || c.precision != v.precision; });
+        std::erase_if(measured,
+                      [&](const Candidate& c) { return !may_be_part(*registry_.find(c.config.variant), v); });
         std::sort(measured.begin(), measured.end(),
                   [](const Candidate& a, const Candidate& b) { return a.median_us < b.median_us; });
         for (std::size_t i = 0; i < std::min(kOfferedParts, measured.size()); ++i) {

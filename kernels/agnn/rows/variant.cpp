@@ -1,0 +1,82 @@
+#include "kernels/agnn/rows/launch.hpp"
+#include "kernels/common/attention.hpp"
+#include "kernels/common/cosine_params.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace agnn_rows {
+
+const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
+    static const std::vector<ParamField<RowsParams>> kFields{
+        {"lanes", &RowsParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"split", &RowsParams::split, {1, 2, 4, 8}},
+        {"items", &RowsParams::items, {1, 2, 4}},
+        {"stored_norms", &RowsParams::stored_norms, {0, 1}},
+    };
+    return kFields;
+}
+
+Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
+    return kernels::require_cosine_team(q, p.lanes, p.split, p.items);
+}
+
+RowsParams RowsParams::defaults(const Query& q) {
+    return kernels::default_cosine_team<RowsParams>(q);
+}
+
+namespace {
+
+Verdict applicable(const Query& q) {
+    const Verdict verdict = kernels::require_attention(q);
+    return verdict ? kernels::require_cosine_grid(q, 128, 32) : verdict;
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
+                     from_params<RowsParams>(c.params), p.k, p.heads, c.stream);
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<RowsParams>(params);
+    const auto tiles = static_cast<double>(kernels::ceil_div(
+        q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
+    const double gathered = 4.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads;
+    CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * tiles);
+    terms.dram_bytes += 4.0 * static_cast<double>(q.n_rows) * q.problem.k * q.problem.heads;
+    terms.l2_bytes += gathered * (tiles - 1.0) + 4.0 * static_cast<double>(q.m) * q.problem.heads * p.stored_norms;
+    terms.flops *= 1.0 + tiles * (p.stored_norms != 0 ? 1.0 : 2.0);
+    terms.launches = 1.0 + p.stored_norms;
+    return terms;
+}
+
+}  // namespace
+}  // namespace agnn_rows
+
+void register_agnn_rows(Registry& registry) {
+    Variant v;
+    v.id = "agnn.rows";
+    v.summary = "a team of threads per row and head, one gather for cosine and sum, running softmax, no atomics";
+    v.op = Op::agnn;
+    v.backend = Backend::cuda;
+    v.default_rank = 10;
+    v.applicable = &agnn_rows::applicable;
+    kernels::set_typed_params<agnn_rows::RowsParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &agnn_rows::prepare;
+    v.workspace_bytes = &agnn_rows::workspace;
+    v.launch = &agnn_rows::run;
+    v.cost_terms = &agnn_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

@@ -1,0 +1,80 @@
+#include "kernels/agnn_grad/rows_cols/launch.hpp"
+#include "kernels/common/attention.hpp"
+#include "kernels/common/cosine_params.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace agnn_grad_rows_cols {
+
+const std::vector<ParamField<RowsColsParams>>& RowsColsParams::fields() {
+    static const std::vector<ParamField<RowsColsParams>> kFields{
+        {"lanes", &RowsColsParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"split", &RowsColsParams::split, {1, 2, 4, 8}},
+        {"items", &RowsColsParams::items, {1, 2, 4}},
+    };
+    return kFields;
+}
+
+Verdict RowsColsParams::legal(const Query& q, const RowsColsParams& p) {
+    return kernels::require_cosine_team(q, p.lanes, p.split, p.items);
+}
+
+RowsColsParams RowsColsParams::defaults(const Query& q) {
+    return kernels::default_cosine_team<RowsColsParams>(q);
+}
+
+namespace {
+
+Verdict applicable(const Query& q) {
+    const Verdict verdict = kernels::require_agnn_grad(q);
+    return verdict ? kernels::require_cosine_grid(q, 128, 32) : verdict;
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
+                     c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
+                     from_params<RowsColsParams>(c.params), p.k, p.heads, c.stream);
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<RowsColsParams>(params);
+    const auto tiles = static_cast<double>(kernels::ceil_div(
+        q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
+    CostTerms terms = kernels::agnn_grad_cost(q, 2.0 * kernels::csr_bytes(q) * tiles);
+    terms.l2_bytes += 12.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads * (tiles - 1.0);
+    terms.flops *= tiles;
+    terms.launches = 4;
+    return terms;
+}
+
+}  // namespace
+}  // namespace agnn_grad_rows_cols
+
+void register_agnn_grad_rows_cols(Registry& registry) {
+    Variant v;
+    v.id = "agnn_grad.rows_cols";
+    v.summary = "a pass over rows, a pass over columns, nothing kept per edge, no atomics";
+    v.op = Op::agnn_grad;
+    v.backend = Backend::cuda;
+    v.default_rank = 10;
+    v.applicable = &agnn_grad_rows_cols::applicable;
+    kernels::set_typed_params<agnn_grad_rows_cols::RowsColsParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr_and_csc;
+    v.prepare = &agnn_grad_rows_cols::prepare;
+    v.workspace_bytes = &agnn_grad_rows_cols::workspace;
+    v.launch = &agnn_grad_rows_cols::run;
+    v.cost_terms = &agnn_grad_rows_cols::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

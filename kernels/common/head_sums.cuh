@@ -1,0 +1,45 @@
+// out[h] = sum over rows of value[row, h], in a fixed order and without atomics: blocks leave partial sums in the
+// workspace, a second kernel adds them.
+#pragma once
+
+#include "core/gpu/cuda_check.hpp"
+#include "kernels/common/host.hpp"
+
+namespace gnntune::kernels {
+
+inline constexpr int kHeadSumThreads = 256;
+
+/// Blocks that leave a partial sum for each head; the workspace of head_sums() has as many floats per head.
+inline std::int64_t head_sum_blocks(std::int64_t rows) {
+    return std::clamp<std::int64_t>(ceil_div(rows, kHeadSumThreads * 8), 1, 256);
+}
+
+/// grid {blocks, heads}: out[block * heads + head] = sum of the rows block * blockDim + thread, and so on by the grid.
+[[maybe_unused]] static __global__ void head_sums_kernel(const float* __restrict__ value, std::int64_t rows, int heads,
+                                                         float* __restrict__ out) {
+    __shared__ float shared[kHeadSumThreads / 32];
+    const int head = static_cast<int>(blockIdx.y);
+    float sum = 0.0F;
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kHeadSumThreads + threadIdx.x; row < rows;
+         row += static_cast<std::int64_t>(gridDim.x) * kHeadSumThreads) {
+        sum += __ldg(value + row * heads + head);
+    }
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int w = 1; w < kHeadSumThreads / 32; ++w) sum += shared[w];
+    out[static_cast<std::int64_t>(blockIdx.x) * heads + head] = sum;
+}
+
+/// Enqueues both kernels. `partial` has head_sum_blocks(rows) * heads floats; heads <= 65535.
+[[maybe_unused]] static void head_sums(const float* value, std::int64_t rows, int heads, float* partial, float* out,
+                                       cudaStream_t stream) {
+    const std::int64_t blocks = head_sum_blocks(rows);
+    const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(heads));
+    head_sums_kernel<<<grid, kHeadSumThreads, 0, stream>>>(value, rows, heads, partial);
+    head_sums_kernel<<<dim3(1, grid.y), kHeadSumThreads, 0, stream>>>(partial, blocks, heads, out);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
+}  // namespace gnntune::kernels
