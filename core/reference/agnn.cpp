@@ -2,8 +2,8 @@
 //
 // A cosine c is a dot product times two inverse norms. The dot product is off by u sum|terms|, which is u A after the
 // division, A = sum|terms| / (|x_row| |x|) <= 1; norms are sums of squares, so each is off by a relative u / 2 and both
-// move c by u |c|. The logit e = beta c is thus off by u |beta| (A + |c|). Taking the maximum M away from it rounds once
-// more, by at most 2^-24 (|e| + |M|), and exp makes of all this a relative error of its result:
+// move c by u |c|. The logit e = beta c is thus off by u |beta| (A + |c|). Taking the maximum M away from it rounds
+// once more, by at most 2^-24 (|e| + |M|), and exp makes of all this a relative error of its result:
 //     R_ij = |beta| (A_ij + |c_ij|) + |M_i|     (|e| <= |beta| A is in it)
 // The softmax's sum is off by the mean of R under alpha, Rbar_i = sum_j alpha_ij R_ij, so that
 //     alpha_ij  is off by a relative u (1 + R_ij + Rbar_i),

@@ -6,9 +6,9 @@
 //     grad_x     = sum_i alpha_ij g_i + sum_i beta de_ij (u_i - c_ij v_j) / |x_j|
 // and what belongs to a zero vector's cosine is 0.
 //
-// Scales, in the unit u of core/reference/agnn.cpp: c is off by u A (A >= |c|; its norms by as much), alpha by a relative
-// u (1 + R), R = |beta| (A + |c|) + |lse|, since the saved lse is given and e - lse rounds. With G = sum |g x| and
-// Y = sum |g y| the difference of the two dot products is off by u (G + Y), so de by u S with
+// Scales, in the unit u of core/reference/agnn.cpp: c is off by u A (A >= |c|; its norms by as much), alpha by a
+// relative u (1 + R), R = |beta| (A + |c|) + |lse|, since the saved lse is given and e - lse rounds. With G = sum |g x|
+// and Y = sum |g y| the difference of the two dot products is off by u (G + Y), so de by u S with
 //     S_ij = alpha_ij ((1 + R_ij) |<g_i, x_j> - <g_i, y_i>| + G_ij + Y_i).
 // Each gradient adds products of these; a product's error is the sum of either error times the other factor, and one
 // more for its own rounding and for the sum it goes into:
@@ -92,7 +92,8 @@ private:
     std::vector<double> row_terms_;  ///< sum |g y|
 };
 
-/// Adds one edge's part of the gradient of the cosine to the side whose vector is `own`; both vectors have `k` features.
+/// Adds one edge's part of the gradient of the cosine to the side whose vector is `own`; both vectors have `k`
+/// features.
 void add_cosine(const EdgeGradient& edge, double beta, const float* own, double inverse_own, const float* other,
                 double inverse_other, std::int64_t k, double* value, double* scale) {
     const double factor = beta * inverse_own;

@@ -167,6 +167,19 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
                                       : rows * (row_bytes + 2.0 * score_bytes);
             break;
         }
+        case Op::agnn:
+            work.flops *= 2.0;  // dot product and sum
+            // In order: x_row, y and lse.
+            work.out_bytes = static_cast<double>(query.n_rows) * (2.0 * row_bytes + 4.0 * p.heads);
+            break;
+        case Op::agnn_grad:
+            // An edge moves two rows of features: x for the dot products, and what is added to grad_x.
+            work.gather_max_bytes *= 2.0;
+            work.flops *= 5.0;  // two dot products; sums of x, of x_row and of grad_y
+            // In order: x_row, grad_y, y, lse and grad_x_row; grad_x.
+            work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + 4.0 * p.heads) +
+                             static_cast<double>(query.n_cols) * row_bytes;
+            break;
         default:
             work.out_bytes = n_rows * row_bytes;
             break;

@@ -15,8 +15,8 @@ namespace gnntune::kernels {
 
 // Record functions of a composition C, which has
 //   static std::vector<Part> parts(const Query&)
-// Its params are one for each part, in that order; its space is their standard values, and every config of the part's op
-// is valid (a plan refuses those that cannot run the part's problem).
+// Its params are one for each part, in that order; its space is their standard values, and every config of the part's
+// op is valid (a plan refuses those that cannot run the part's problem).
 
 template <typename C>
 Params composition_default(const Query& query) {
@@ -34,8 +34,7 @@ template <typename C>
 Verdict composition_valid(const Query& query, const Params& params) {
     const std::vector<Part> parts = C::parts(query);
     for (const auto& [name, value] : params.values()) {
-        const auto part =
-            std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.param == name; });
+        const auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.param == name; });
         if (part == parts.end()) return Verdict::no("it has no part '" + name + "'");
         if (value == "default") continue;
         const std::string op(to_text(part->problem.op));
@@ -70,8 +69,8 @@ template <typename C>
 PartPlans make_part_plans(const PrepareContext& c) {
     PartPlans out;
     for (const Part& part : C::parts(c.query)) {
-        out.plans.push_back(std::make_unique<const Plan>(c.graph, part.problem, part_config(c.graph, c.params, part),
-                                                         c.stream));
+        out.plans.push_back(
+            std::make_unique<const Plan>(c.graph, part.problem, part_config(c.graph, c.params, part), c.stream));
         out.workspace_bytes = std::max(out.workspace_bytes, out.plans.back()->workspace_bytes());
     }
     return out;

@@ -37,7 +37,8 @@ inline Verdict require_agnn_grad(const Query& q) {
     return require_attention(q);
 }
 
-/// Terms of the gradients of agnn: an edge gathers a row of x for its target and rows of x_row and grad_y for its source.
+/// Terms of the gradients of agnn: an edge gathers a row of x for its target and rows of x_row and grad_y for its
+/// source.
 inline CostTerms agnn_grad_cost(const Query& q, double index_bytes) {
     CostTerms terms = gather_cost(q, index_bytes);
     const double row_bytes = 4.0 * q.problem.k * q.problem.heads;
@@ -48,7 +49,8 @@ inline CostTerms agnn_grad_cost(const Query& q, double index_bytes) {
     return terms;
 }
 
-/// Blocks along x of a kernel with teams of `team` threads for rows, and one block for every piece of a long row and head.
+/// Blocks along x of a kernel with teams of `team` threads for rows, and one block for every piece of a long row and
+/// head.
 inline Verdict require_cosine_grid(const Query& q, int threads, int team) {
     const std::int64_t units = std::max(q.n_rows, q.n_cols) * q.problem.heads;
     // Pieces have at least 256 edges each, but the rest of a row.

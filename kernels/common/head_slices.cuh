@@ -36,7 +36,7 @@ inline std::int64_t slice_stride(std::int64_t count) {
     if (n == 0) return;
     const std::int64_t blocks = std::min<std::int64_t>(ceil_div(n * heads * k, kSliceThreads), 1 << 16);
     slice_heads_kernel<<<static_cast<unsigned>(blocks), kSliceThreads, 0, stream>>>(in, out, n, heads, k,
-                                                                                          slice_stride(n * k), split);
+                                                                                    slice_stride(n * k), split);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

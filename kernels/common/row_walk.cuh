@@ -1,9 +1,11 @@
 // A pass over the edges of every row and head, with a running softmax or a plain sum over the row: the part of unfused
-// attention that lies between its sddmm and its spmm. Edge values are one array per head, `edge_stride` apart, each in the
-// caller's order.
+// attention that lies between its sddmm and its spmm. Edge values are one array per head, `edge_stride` apart, each in
+// the caller's order.
 //
-// Work     The first unit_blocks blocks of the grid: warp -> a row of up to long_row edges and a head, lane -> every 32nd
-//          edge. The blocks behind them: a piece of a long row and a head each. Sums of split rows meet in merge_pieces().
+// Work     The first unit_blocks blocks of the grid: warp -> a row of up to long_row edges and a head, lane -> every
+// 32nd
+//          edge. The blocks behind them: a piece of a long row and a head each. Sums of split rows meet in
+//          merge_pieces().
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
@@ -85,14 +87,14 @@ static __global__ void __launch_bounds__(kWalkThreads) walk_rows_kernel(const Ro
 /// Enqueues the walk, and the merge of split rows into `total` [n_rows, heads] if it is not null: the log-sum-exp if
 /// `softmax`, else the plain sum.
 template <typename F>
-static void walk_rows(const CsrFormat& g, const RowPieces& pieces, int heads, SoftmaxSum* sums, std::int64_t edge_stride,
-                      const F& f, float* total, bool softmax, cudaStream_t stream) {
+static void walk_rows(const CsrFormat& g, const RowPieces& pieces, int heads, SoftmaxSum* sums,
+                      std::int64_t edge_stride, const F& f, float* total, bool softmax, cudaStream_t stream) {
     if (g.n_rows == 0) return;
     const auto unit_blocks = static_cast<unsigned>(ceil_div(std::int64_t{g.n_rows} * heads, kWalkThreads / 32));
     const auto piece_blocks = static_cast<unsigned>(pieces.pieces.size() * static_cast<std::size_t>(heads));
     walk_rows_kernel<<<unit_blocks + piece_blocks, kWalkThreads, 0, stream>>>(
-        RowWalk{g.row_ptr, g.col_idx, g.edge_id, pieces.pieces.data(), sums, edge_stride, g.n_rows, heads, pieces.long_row,
-                unit_blocks},
+        RowWalk{g.row_ptr, g.col_idx, g.edge_id, pieces.pieces.data(), sums, edge_stride, g.n_rows, heads,
+                pieces.long_row, unit_blocks},
         f);
     GNNTUNE_CUDA(cudaGetLastError());
     if (pieces.split.size() == 0 || !total) return;

@@ -26,13 +26,45 @@ struct Shape {
 
 // An empty row, duplicates, a self loop, zero vectors with and without a zero partner, more columns than rows.
 Shape rectangle(std::int32_t k, std::int32_t heads) {
-    return {5, 7, k, heads, {{0, 0}, {0, 3}, {0, 5}, {0, 5}, {1, 1}, {2, 3}, {2, 4}, {2, 6}, {4, 6}, {4, 2}, {4, 0},
-                             {4, 0}, {4, 0}, {4, 5}}};
+    return {5,
+            7,
+            k,
+            heads,
+            {{0, 0},
+             {0, 3},
+             {0, 5},
+             {0, 5},
+             {1, 1},
+             {2, 3},
+             {2, 4},
+             {2, 6},
+             {4, 6},
+             {4, 2},
+             {4, 0},
+             {4, 0},
+             {4, 0},
+             {4, 5}}};
 }
 
 Shape square(std::int32_t k, std::int32_t heads) {
-    return {6, 6, k, heads, {{0, 0}, {0, 1}, {0, 4}, {1, 0}, {1, 3}, {2, 2}, {2, 5}, {3, 1}, {3, 1}, {3, 4}, {5, 5},
-                             {5, 3}, {5, 2}, {5, 0}}};
+    return {6,
+            6,
+            k,
+            heads,
+            {{0, 0},
+             {0, 1},
+             {0, 4},
+             {1, 0},
+             {1, 3},
+             {2, 2},
+             {2, 5},
+             {3, 1},
+             {3, 1},
+             {3, 4},
+             {5, 5},
+             {5, 3},
+             {5, 2},
+             {5, 0}}};
 }
 
 class Agnn {
@@ -115,7 +147,9 @@ private:
     reference::Inputs inputs_;
 };
 
-std::vector<Shape> shapes() { return {rectangle(4, 1), rectangle(3, 3), square(1, 1), square(5, 3)}; }
+std::vector<Shape> shapes() {
+    return {rectangle(4, 1), rectangle(3, 3), square(1, 1), square(5, 3)};
+}
 
 TEST(AgnnOracle, IsTheSoftmaxOfCosines) {
     for (const Shape& shape : shapes()) {

@@ -1,16 +1,16 @@
 // agnn.rows: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row of
 // beta[h] cos(x_row[i, h, :], x[col_e, h, :]); lse[i, h] = log of the sum of exp of these logits.
 //
-// Layout   row_ptr [n_rows + 1], col_idx [m]; x [n_cols, heads, k], x_row and y [n_rows, heads, k], row-major, aligned to
-//          4 VEC bytes; beta [heads], lse [n_rows, heads] or null; inverse_norm [n_cols, heads] of x, or null.
+// Layout   row_ptr [n_rows + 1], col_idx [m]; x [n_cols, heads, k], x_row and y [n_rows, heads, k], row-major,
+//          aligned to 4 VEC bytes; beta [heads], lse [n_rows, heads] or null; inverse_norm [n_cols, heads] of x, or null.
 // Work     grid.y walks feature tiles of lanes ITEMS VEC floats. The first row_blocks blocks of grid.x hold teams of
-//          groups x lanes threads, team -> one row of up to long_row edges and one head, group -> UNROLL edges at a time;
-//          the blocks behind them take one piece of a long row and one head each, all teams together.
+//          groups x lanes threads, team -> one row of up to long_row edges and one head, group -> UNROLL edges at a
+//          time; the blocks behind them take one piece of a long row and one head each, all teams together.
 // Data     The row operand stays in registers. A gathered row of x is loaded once, multiplied with it, and, when its
-//          logit is known, added to the accumulators from the same registers. Without inverse_norm it gives its own norm
-//          as well; with it, 4 bytes are read per edge and head. Each group keeps a running maximum, so that logits of
-//          any size are safe, and groups, teams and pieces merge at the end. Where k is wider than a tile, the features
-//          outside it are read again by every tile, for the dot product only.
+//          logit is known, added to the accumulators from the same registers. Without inverse_norm it gives its own
+//          norm as well; with it, 4 bytes are read per edge and head. Each group keeps a running maximum, so that
+//          logits of any size are safe, and groups, teams and pieces merge at the end. Where k is wider than a tile,
+//          the features outside it are read again by every tile, for the dot product only.
 // Shared   block_merge() of kernels/common/attention.cuh, for the pieces.  Atomics: none; sums have a fixed order.
 #pragma once
 
@@ -42,8 +42,8 @@ struct Arguments {
     unsigned row_blocks;
 };
 
-/// The edges begin, begin + 1, ... of every `step` before `end`, for one team: `acc` is the sum at the returned maximum.
-/// `unit` is row * heads + head.
+/// The edges begin, begin + 1, ... of every `step` before `end`, for one team: `acc` is the sum at the returned
+/// maximum. `unit` is row * heads + head.
 template <int VEC, int ITEMS>
 __device__ __forceinline__ SoftmaxSum attend(const Arguments& a, const Team& t, std::int64_t unit, int head, int f0,
                                              std::uint32_t begin, std::uint32_t end, std::uint32_t step,
@@ -52,8 +52,7 @@ __device__ __forceinline__ SoftmaxSum attend(const Arguments& a, const Team& t, 
     const float* target = a.x_row + unit * a.k;
     Vec<VEC> own[ITEMS];
     kernels::load_tile(t, target, true, f0, a.k, own);
-    const float factor =
-        a.beta[head] * kernels::inverse_norm(kernels::full_dot(t, target, own, target, own, f0, a.k));
+    const float factor = a.beta[head] * kernels::inverse_norm(kernels::full_dot(t, target, own, target, own, f0, a.k));
     kernels::zero_all(acc);
     SoftmaxSum running = kernels::empty_softmax();
     // All threads of the team make the same steps: they meet in shuffles.
@@ -150,17 +149,18 @@ __device__ void attend_piece(const Arguments& a, const Team& t, int f0, float* s
     const std::int64_t unit = static_cast<std::int64_t>(piece.row) * a.heads + head;
     const auto own = static_cast<std::uint32_t>(kUnroll * t.groups());
     Vec<VEC> acc[ITEMS];
-    const SoftmaxSum mine =
-        attend(a, t, unit, head, f0, static_cast<std::uint32_t>(piece.begin) + own * static_cast<std::uint32_t>(t.index()),
-               static_cast<std::uint32_t>(piece.end), own * static_cast<std::uint32_t>(t.count()), acc);
+    const SoftmaxSum mine = attend(
+        a, t, unit, head, f0, static_cast<std::uint32_t>(piece.begin) + own * static_cast<std::uint32_t>(t.index()),
+        static_cast<std::uint32_t>(piece.end), own * static_cast<std::uint32_t>(t.count()), acc);
     const std::int64_t slot = static_cast<std::int64_t>(piece.slot) * a.heads + head;
     const int tile = t.lanes * ITEMS * VEC;
     const int left = a.k - static_cast<int>(blockIdx.y) * tile;  // features of the row in this tile and behind it
     float* out = (piece.slot < 0 ? a.y + unit * a.k : a.results.values + slot * a.k) + (a.k - left);
     const bool whole = piece.slot < 0;
-    const SoftmaxSum all = kernels::block_merge(t, mine, acc, shared, [&](int c, float value, const SoftmaxSum& merged) {
-        if (c < left) out[c] = whole ? value * kernels::softmax_scale(merged) : value;
-    });
+    const SoftmaxSum all =
+        kernels::block_merge(t, mine, acc, shared, [&](int c, float value, const SoftmaxSum& merged) {
+            if (c < left) out[c] = whole ? value * kernels::softmax_scale(merged) : value;
+        });
     if (threadIdx.x != 0 || blockIdx.y != 0) return;
     if (!whole) {
         a.results.sums[slot] = all;

@@ -45,9 +45,12 @@ void launch_shape(const Plan& p, Arguments a, cudaStream_t stream) {
 template <int VEC>
 void launch_items(const Plan& p, const Arguments& a, cudaStream_t stream) {
     switch (p.params.items) {
-        case 4: return launch_shape<VEC, 4>(p, a, stream);
-        case 2: return launch_shape<VEC, 2>(p, a, stream);
-        default: return launch_shape<VEC, 1>(p, a, stream);
+        case 4:
+            return launch_shape<VEC, 4>(p, a, stream);
+        case 2:
+            return launch_shape<VEC, 2>(p, a, stream);
+        default:
+            return launch_shape<VEC, 1>(p, a, stream);
     }
 }
 
@@ -79,15 +82,32 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     if (t.inverse_norm) {
         kernels::row_dots(o.x, nullptr, t.inverse_norm, std::int64_t{g.n_cols} * p.heads, p.k, stream);
     }
-    const Arguments a{g.row_ptr,  g.col_idx, o.x,     o.x_row,
-                      o.beta,     t.inverse_norm, o.y, o.lse,
-                      p.pieces.pieces.data(), t.results, g.n_rows, p.heads,
-                      p.k,        p.pieces.long_row, 0};
+    const Arguments a{g.row_ptr,
+                      g.col_idx,
+                      o.x,
+                      o.x_row,
+                      o.beta,
+                      t.inverse_norm,
+                      o.y,
+                      o.lse,
+                      p.pieces.pieces.data(),
+                      t.results,
+                      g.n_rows,
+                      p.heads,
+                      p.k,
+                      p.pieces.long_row,
+                      0};
     // A tile is lanes * items vectors: pointers of this run that allow narrower ones only make for more tiles.
     switch (kernels::vector_width(p.k, {o.x, o.x_row, o.y})) {
-        case 4: launch_items<4>(p, a, stream); break;
-        case 2: launch_items<2>(p, a, stream); break;
-        default: launch_items<1>(p, a, stream); break;
+        case 4:
+            launch_items<4>(p, a, stream);
+            break;
+        case 2:
+            launch_items<2>(p, a, stream);
+            break;
+        default:
+            launch_items<1>(p, a, stream);
+            break;
     }
     if (p.pieces.split.size() == 0) return;
     kernels::merge_pieces<<<static_cast<unsigned>(p.pieces.split.size() * static_cast<std::size_t>(p.heads)),

@@ -33,8 +33,8 @@ Verdict applicable(const Query& q) {
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
-    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                     from_params<RowsParams>(c.params), p.k, p.heads, c.stream);
+    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), from_params<RowsParams>(c.params),
+                     p.k, p.heads, c.stream);
 }
 
 std::size_t workspace(const void* state) {
@@ -47,8 +47,8 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowsParams>(params);
-    const auto tiles = static_cast<double>(kernels::ceil_div(
-        q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
+    const auto tiles = static_cast<double>(
+        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
     const double gathered = 4.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads;
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * tiles);
     terms.dram_bytes += 4.0 * static_cast<double>(q.n_rows) * q.problem.k * q.problem.heads;

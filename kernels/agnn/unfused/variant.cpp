@@ -60,7 +60,8 @@ CostTerms cost_terms(const Query& q, const Params&) {
     terms.l2_bytes += 2.0 * static_cast<double>(q.m) * width + 7.0 * edge_values;
     terms.dram_bytes += terms.dram_bytes + 7.0 * edge_values;
     // Copies to one matrix per head and back.
-    if (q.problem.heads > 1) terms.dram_bytes += (4.0 * static_cast<double>(q.n_rows) + 2.0 * static_cast<double>(q.n_cols)) * width;
+    if (q.problem.heads > 1)
+        terms.dram_bytes += (4.0 * static_cast<double>(q.n_rows) + 2.0 * static_cast<double>(q.n_cols)) * width;
     terms.flops *= 2.0;
     terms.launches = 3.0 + 3.0 * q.problem.heads + (q.problem.heads > 1 ? 3.0 : 0.0);
     return terms;
@@ -93,7 +94,8 @@ void register_agnn_unfused(Registry& registry) {
     Variant unfused = record<Unfused>("agnn.unfused", "composition: sddmm, logits, edge_softmax, weighted spmm");
     unfused.default_rank = 60;
     registry.add(unfused);
-    Variant tcgnn = record<TcGnn>("agnn.tcgnn", "composition on tensor cores: sddmm.tcgnn, logits, edge_softmax, spmm.tcgnn");
+    Variant tcgnn =
+        record<TcGnn>("agnn.tcgnn", "composition on tensor cores: sddmm.tcgnn, logits, edge_softmax, spmm.tcgnn");
     tcgnn.precision = Precision::tf32;
     tcgnn.min_compute_capability = 80;
     registry.add(tcgnn);

@@ -9,8 +9,8 @@
 //          inner = <g, y> [n_rows, heads], inverse_col [n_cols, heads]. Results are zeroed before.
 // Work     group of `lanes` threads -> edge, grid.y -> head, lane -> every lanes-th vector of VEC features.
 // Data     Three rows per edge, read twice: for two dot products, and for the gradients.
-// Shared   one float per warp.  Atomics: vector reductions for both feature gradients, one atomic addition per block for
-//          grad_beta: not deterministic.
+// Shared   one float per warp.  Atomics: vector reductions for both feature gradients, one atomic addition
+//          per block for grad_beta: not deterministic.
 #pragma once
 
 #include "kernels/common/vec.cuh"

@@ -47,8 +47,9 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     kernels::row_dots(o.x_row, nullptr, t.inverse_row, row_units, p.k, stream);
     kernels::row_dots(o.x, nullptr, t.inverse_col, col_units, p.k, stream);
     kernels::row_dots(o.grad_y, o.y_saved, t.inner, row_units, p.k, stream);
-    const Arguments a{g.row_idx,     g.col_idx,     o.x,     o.x_row,  o.beta,       o.grad_y,    o.lse_saved, t.inverse_row,
-                      t.inverse_col, t.inner,       o.grad_x, o.grad_x_row, o.grad_beta, g.m, p.heads,     p.k};
+    const Arguments a{g.row_idx,   g.col_idx,     o.x,           o.x_row, o.beta,   o.grad_y,
+                      o.lse_saved, t.inverse_row, t.inverse_col, t.inner, o.grad_x, o.grad_x_row,
+                      o.grad_beta, g.m,           p.heads,       p.k};
     const dim3 grid(static_cast<unsigned>(kernels::ceil_div(g.m, kThreads / p.params.lanes)),
                     static_cast<unsigned>(p.heads));
     const int vec = kernels::vector_width(p.k, {o.x, o.x_row, o.grad_y, o.grad_x, o.grad_x_row});

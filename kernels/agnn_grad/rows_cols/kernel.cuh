@@ -1,20 +1,21 @@
-// agnn_grad.rows_cols: with u = x_row[i, h], x = x[j, h], g = grad_y[i, h], c = cos(u, x), alpha = exp(beta c - lse[i]),
-// D = <g, y[i]>, de = alpha (<g, x> - D) and w = beta de / (|u| |x|), for every head:
+// agnn_grad.rows_cols: with u = x_row[i, h], x = x[j, h], g = grad_y[i, h], c = cos(u, x),
+// alpha = exp(beta c - lse[i]), D = <g, y[i]>, de = alpha (<g, x> - D) and w = beta de / (|u| |x|), for every head:
 //     grad_x_row[i] = sum over edges of row i of w x       - beta (sum of de c) u / |u|^2
 //     grad_x[j]     = sum over edges of column j of w u + alpha g  - beta (sum of de c) x / |x|^2
 //     grad_beta     = sum of de c over all edges
 //
-// Layout   the CSR for rows, the CSC for columns: ptr [vertices + 1], idx [m]; x, grad_x [n_cols, heads, k], x_row, grad_y,
-//          y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to 4 VEC bytes; lse_saved [n_rows, heads], beta
-//          [heads]. Workspace: row_info [n_rows, heads] = {1 / |u|, D}, row_beta [n_rows, heads] = sum of de c.
-// Work     Two launches of one shape: rows, then columns. grid.y walks feature tiles of lanes ITEMS VEC floats. The first
-//          unit_blocks blocks of grid.x hold teams of groups x lanes threads, team -> a row (column) of up to long_row
-//          edges and a head, group -> UNROLL edges; the blocks behind them take a piece of a long one and a head each.
-// Data     A row keeps u and g in registers and gathers x, once per edge; a column keeps x and gathers u and g. Gathered
-//          rows give both dot products and then the sum from the same registers, so that nothing per edge passes from
-//          rows to columns: a column computes its dot products again from rows that it needs anyhow. The part along
-//          the own vector is taken out once for each row, tile or piece. Where k is wider than a tile, the features
-//          outside it are read again by every tile, for the dot products only.
+// Layout   the CSR for rows, the CSC for columns: ptr [vertices + 1], idx [m]; x, grad_x [n_cols, heads, k], x_row,
+//          grad_y, y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to 4 VEC bytes; lse_saved [n_rows, heads],
+//          beta [heads]. Workspace: row_info [n_rows, heads] = {1 / |u|, D}, row_beta [n_rows, heads] = sum of de c.
+// Work     Two launches of one shape: rows, then columns. grid.y walks feature tiles of lanes ITEMS VEC floats. The
+//          first unit_blocks blocks of grid.x hold teams of groups x lanes threads, team -> a row (column) of up to
+//          long_row edges and a head, group -> UNROLL edges; the blocks behind them take a piece of a long one and a
+//          head each.
+// Data     A row keeps u and g in registers and gathers x, once per edge; a column keeps x and gathers u and g.
+//          Gathered rows give both dot products and then the sum from the same registers, so that nothing per edge
+//          passes from rows to columns: a column computes its dot products again from rows that it needs anyhow. The
+//          part along the own vector is taken out once for each row, tile or piece. Where k is wider than a tile, the
+//          features outside it are read again by every tile, for the dot products only.
 // Shared   block_merge() of kernels/common/attention.cuh, for the pieces.  Atomics: none; sums have a fixed order.
 #pragma once
 
@@ -254,16 +255,18 @@ __global__ void __launch_bounds__(kThreads) gradient_kernel(const Arguments a, i
     const std::int64_t unit = static_cast<std::int64_t>(piece.row) * a.heads + head;
     const std::int64_t slot = static_cast<std::int64_t>(piece.slot) * a.heads + head;
     const bool keeper = first_tile && t.index() == 0 && piece.slot == piece.first_slot;
-    const float sum = gradient<COLUMNS>(a, t, unit, f0,
-                                        {static_cast<std::uint32_t>(piece.begin) + run * static_cast<std::uint32_t>(t.index()),
-                                         static_cast<std::uint32_t>(piece.end), run * static_cast<std::uint32_t>(t.count())},
-                                        keeper, acc);
+    const float sum =
+        gradient<COLUMNS>(a, t, unit, f0,
+                          {static_cast<std::uint32_t>(piece.begin) + run * static_cast<std::uint32_t>(t.index()),
+                           static_cast<std::uint32_t>(piece.end), run * static_cast<std::uint32_t>(t.count())},
+                          keeper, acc);
     const int left = a.k - static_cast<int>(blockIdx.y) * tile;  // features of the row in this tile and behind it
     float* out = (piece.slot < 0 ? a.grad + unit * a.k : a.results.values + slot * a.k) + (a.k - left);
     // Plain sums: their maximum is 0.
-    const SoftmaxSum all = kernels::block_merge(t, SoftmaxSum{0.0F, sum}, acc, shared, [&](int c, float value, const SoftmaxSum&) {
-        if (c < left) out[c] = value;
-    });
+    const SoftmaxSum all =
+        kernels::block_merge(t, SoftmaxSum{0.0F, sum}, acc, shared, [&](int c, float value, const SoftmaxSum&) {
+            if (c < left) out[c] = value;
+        });
     if (threadIdx.x != 0 || !first_tile) return;
     if (piece.slot >= 0) {
         a.results.sums[slot] = all;

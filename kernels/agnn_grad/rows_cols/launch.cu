@@ -52,9 +52,12 @@ void launch_shape(const Plan& p, Arguments a, std::size_t pieces, cudaStream_t s
 template <bool COLUMNS, int VEC>
 void launch_items(const Plan& p, const Arguments& a, std::size_t pieces, cudaStream_t stream) {
     switch (p.params.items) {
-        case 4: return launch_shape<COLUMNS, VEC, 4>(p, a, pieces, stream);
-        case 2: return launch_shape<COLUMNS, VEC, 2>(p, a, pieces, stream);
-        default: return launch_shape<COLUMNS, VEC, 1>(p, a, pieces, stream);
+        case 4:
+            return launch_shape<COLUMNS, VEC, 4>(p, a, pieces, stream);
+        case 2:
+            return launch_shape<COLUMNS, VEC, 2>(p, a, pieces, stream);
+        default:
+            return launch_shape<COLUMNS, VEC, 1>(p, a, pieces, stream);
     }
 }
 
@@ -65,20 +68,28 @@ void launch_side(const Plan& p, const Operands& o, const Scratch& t, cudaStream_
     const kernels::RowPieces& pieces = COLUMNS ? p.col_pieces : p.row_pieces;
     float* grad = COLUMNS ? o.grad_x : o.grad_x_row;
     if (g.n_rows == 0) return;
-    const Arguments a{g.row_ptr,   g.col_idx,     o.x,  o.x_row, o.beta, o.grad_y, o.y_saved,
-                      o.lse_saved, t.row_info,    t.row_beta,    grad,   pieces.pieces.data(),
-                      t.results,   g.n_rows,      p.heads,       p.k,    pieces.long_row,      0};
+    const Arguments a{g.row_ptr,       g.col_idx,  o.x,       o.x_row,
+                      o.beta,          o.grad_y,   o.y_saved, o.lse_saved,
+                      t.row_info,      t.row_beta, grad,      pieces.pieces.data(),
+                      t.results,       g.n_rows,   p.heads,   p.k,
+                      pieces.long_row, 0};
     // A tile is lanes * items vectors: pointers of this run that allow narrower ones only make for more tiles.
     switch (kernels::vector_width(p.k, {o.x, o.x_row, o.grad_y, o.y_saved, o.grad_x, o.grad_x_row})) {
-        case 4: launch_items<COLUMNS, 4>(p, a, pieces.pieces.size(), stream); break;
-        case 2: launch_items<COLUMNS, 2>(p, a, pieces.pieces.size(), stream); break;
-        default: launch_items<COLUMNS, 1>(p, a, pieces.pieces.size(), stream); break;
+        case 4:
+            launch_items<COLUMNS, 4>(p, a, pieces.pieces.size(), stream);
+            break;
+        case 2:
+            launch_items<COLUMNS, 2>(p, a, pieces.pieces.size(), stream);
+            break;
+        default:
+            launch_items<COLUMNS, 1>(p, a, pieces.pieces.size(), stream);
+            break;
     }
     if (pieces.split.size() == 0) return;
     kernels::merge_pieces<<<static_cast<unsigned>(pieces.split.size() * static_cast<std::size_t>(p.heads)),
-                            kernels::kMergeThreads, 0, stream>>>(pieces.split.data(), t.results.sums,
-                                                                 t.results.values, grad,
-                                                                 COLUMNS ? nullptr : t.row_beta, p.heads, p.k, false);
+                            kernels::kMergeThreads, 0, stream>>>(pieces.split.data(), t.results.sums, t.results.values,
+                                                                 grad, COLUMNS ? nullptr : t.row_beta, p.heads, p.k,
+                                                                 false);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

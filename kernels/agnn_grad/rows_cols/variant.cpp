@@ -47,8 +47,8 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowsColsParams>(params);
-    const auto tiles = static_cast<double>(kernels::ceil_div(
-        q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
+    const auto tiles = static_cast<double>(
+        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
     CostTerms terms = kernels::agnn_grad_cost(q, 2.0 * kernels::csr_bytes(q) * tiles);
     terms.l2_bytes += 12.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads * (tiles - 1.0);
     terms.flops *= tiles;

@@ -1,7 +1,8 @@
 // agnn_grad.unfused, the parts that are no sddmm and no spmm.
 //
-// SoftmaxBackward: with p = <x_row, x> and q = <grad_y, x> of an edge, c = p / (|x_row| |x|), alpha = exp(beta c - lse),
-// de = alpha (q - <grad_y, y>): p becomes alpha, q becomes beta de / (|x_row| |x|), and row_beta the row's sum of de c.
+// SoftmaxBackward: with p = <x_row, x> and q = <grad_y, x> of an edge, c = p / (|x_row| |x|), alpha = exp(beta c -
+// lse), de = alpha (q - <grad_y, y>): p becomes alpha, q becomes beta de / (|x_row| |x|), and row_beta the row's sum of
+// de c.
 //   Layout  dots, products [m] for each head, in the caller's edge order; the rest [vertices, heads].
 //   Work    kernels/common/row_walk.cuh. In place: each edge and head is one thread's.
 // project_kernel: out[v, h, :] = z[v, :] - <z[v, :], own> own / |own|^2 (+ base[v, :]), own = vector[v, h, :]
@@ -46,7 +47,8 @@ inline constexpr int kProjectThreads = 256;
 template <int VEC>
 __global__ void project_kernel(const float* __restrict__ z, const float* __restrict__ base,
                                const float* __restrict__ vector, const float* __restrict__ inverse,
-                               float* __restrict__ out, std::int64_t n, int heads, int head, std::int32_t k, int lanes) {
+                               float* __restrict__ out, std::int64_t n, int heads, int head, std::int32_t k,
+                               int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t v = kernels::group_index(lanes);
     const bool here = v < n;  // all threads stay for the shuffles

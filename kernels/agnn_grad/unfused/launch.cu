@@ -121,10 +121,10 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
         inner.y = t.products + h * edge_stride;
         p.parts[kSddmm].run(inner, t.part, stream_handle);
     }
-    kernels::walk_rows(g, p.pieces, p.heads, t.sums, edge_stride,
-                       SoftmaxBackward{t.dots, t.products, t.inverse_row, t.inverse_col, t.inner, o.lse_saved, o.beta,
-                                       t.row_beta},
-                       t.row_beta, false, stream);
+    kernels::walk_rows(
+        g, p.pieces, p.heads, t.sums, edge_stride,
+        SoftmaxBackward{t.dots, t.products, t.inverse_row, t.inverse_col, t.inner, o.lse_saved, o.beta, t.row_beta},
+        t.row_beta, false, stream);
     kernels::head_sums(t.row_beta, g.n_rows, p.heads, t.partial_beta, o.grad_beta, stream);
     for (std::int32_t h = 0; h < p.heads; ++h) {
         const auto sum = [&](PartIndex part, const float* from, const float* weight, float* y) {

@@ -49,7 +49,8 @@ CostTerms cost_terms(const Query& q, const Params&) {
     const double width = 4.0 * q.problem.k * q.problem.heads;
     CostTerms terms = kernels::agnn_grad_cost(q, 6.0 * kernels::csr_bytes(q) * q.problem.heads);
     terms.l2_bytes += 2.0 * static_cast<double>(q.m) * width + 9.0 * edge_values;
-    terms.dram_bytes += 9.0 * edge_values + (3.0 * static_cast<double>(q.n_rows) + 4.0 * static_cast<double>(q.n_cols)) * width;
+    terms.dram_bytes +=
+        9.0 * edge_values + (3.0 * static_cast<double>(q.n_rows) + 4.0 * static_cast<double>(q.n_cols)) * width;
     terms.launches = 6.0 + 7.0 * q.problem.heads + (q.problem.heads > 1 ? 3.0 : 0.0);
     return terms;
 }
