@@ -191,6 +191,24 @@ TEST(Roofline, GatGathersScoresBesideFeatures) {
     EXPECT_EQ(backward.flops, 128000);
 }
 
+TEST(Roofline, AgnnUsesAGatheredRowTwice) {
+    const Work w = roofline(query(Op::agnn, 32, false), 80, constants()).work;
+
+    EXPECT_EQ(w.gather_min_bytes, 80 * 128);
+    EXPECT_EQ(w.gather_max_bytes, 128000);
+    EXPECT_EQ(w.out_bytes, 100 * (2 * 128 + 4));
+    EXPECT_EQ(w.flops, 128000);
+}
+
+TEST(Roofline, AgnnGradMovesTwoRowsForEveryEdge) {
+    const Work w = roofline(query(Op::agnn_grad, 32, false), 80, constants()).work;
+
+    EXPECT_EQ(w.gather_min_bytes, 80 * 128);
+    EXPECT_EQ(w.gather_max_bytes, 256000);
+    EXPECT_EQ(w.out_bytes, 100 * (4 * 128 + 4) + 90 * 128);
+    EXPECT_EQ(w.flops, 320000);
+}
+
 TEST(Roofline, OfAnUnmeasuredDeviceIsZeroButItsBytesAreKnown) {
     const Roofline r = roofline(query(Op::spmm, 32, false), 80, {});
 
