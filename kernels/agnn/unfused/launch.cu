@@ -2,7 +2,7 @@
 
 #include "kernels/agnn/unfused/kernel.cuh"
 #include "kernels/common/attention.hpp"
-#include "kernels/common/head_slices.cuh"
+#include "kernels/common/head_major.cuh"
 #include "kernels/common/row_dots.cuh"
 
 namespace gnntune::agnn_unfused {
@@ -34,11 +34,11 @@ Scratch cut(const Plan& p, kernels::WorkspaceCutter& space) {
     const std::int64_t col_units = std::int64_t{p.csr->n_cols} * p.heads;
     out.inverse_row = space.take<float>(row_units);
     out.inverse_col = space.take<float>(col_units);
-    out.logit = space.take<float>(kernels::slice_stride(p.csr->m) * p.heads);
+    out.logit = space.take<float>(kernels::head_stride(p.csr->m) * p.heads);
     out.alpha = space.take<float>(p.csr->m);
     if (p.heads > 1) {
-        out.x = space.take<float>(kernels::slice_stride(std::int64_t{p.csr->n_cols} * p.k) * p.heads);
-        out.x_row = space.take<float>(kernels::slice_stride(std::int64_t{p.csr->n_rows} * p.k) * p.heads);
+        out.x = space.take<float>(kernels::head_stride(std::int64_t{p.csr->n_cols} * p.k) * p.heads);
+        out.x_row = space.take<float>(kernels::head_stride(std::int64_t{p.csr->n_rows} * p.k) * p.heads);
     }
     out.sums = space.take<kernels::SoftmaxSum>(std::int64_t{p.pieces.slots} * p.heads);
     out.inner = space.take<unsigned char>(static_cast<std::int64_t>(p.parts.workspace_bytes));
@@ -70,14 +70,14 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     kernels::WorkspaceCutter space(workspace);
     const Scratch t = cut(p, space);
     const bool slices = p.heads > 1;
-    const std::int64_t row_stride = kernels::slice_stride(std::int64_t{g.n_rows} * p.k);
-    const std::int64_t col_stride = kernels::slice_stride(std::int64_t{g.n_cols} * p.k);
-    const std::int64_t edge_stride = kernels::slice_stride(g.m);
+    const std::int64_t row_stride = kernels::head_stride(std::int64_t{g.n_rows} * p.k);
+    const std::int64_t col_stride = kernels::head_stride(std::int64_t{g.n_cols} * p.k);
+    const std::int64_t edge_stride = kernels::head_stride(g.m);
     kernels::row_dots(o.x_row, nullptr, t.inverse_row, std::int64_t{g.n_rows} * p.heads, p.k, stream);
     kernels::row_dots(o.x, nullptr, t.inverse_col, std::int64_t{g.n_cols} * p.heads, p.k, stream);
     if (slices) {
-        kernels::slice_heads(o.x, t.x, g.n_cols, p.heads, p.k, true, stream);
-        kernels::slice_heads(o.x_row, t.x_row, g.n_rows, p.heads, p.k, true, stream);
+        kernels::launch_head_major(o.x, t.x, g.n_cols, p.heads, p.k, true, stream);
+        kernels::launch_head_major(o.x_row, t.x_row, g.n_rows, p.heads, p.k, true, stream);
     }
     for (std::int32_t h = 0; h < p.heads; ++h) {
         Operands inner;
@@ -99,7 +99,7 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
         sum.y = slices ? t.x_row + h * row_stride : o.y;
         p.parts[kSpmm].run(sum, t.inner, stream_handle);
     }
-    if (slices) kernels::slice_heads(t.x_row, o.y, g.n_rows, p.heads, p.k, false, stream);
+    if (slices) kernels::launch_head_major(t.x_row, o.y, g.n_rows, p.heads, p.k, false, stream);
 }
 
 }  // namespace gnntune::agnn_unfused

@@ -1,6 +1,7 @@
 #include "kernels/agnn/unfused/launch.hpp"
 #include "kernels/common/attention.hpp"
 #include "kernels/common/cosine_params.hpp"
+#include "kernels/common/head_major.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -34,7 +35,8 @@ struct TcGnn {
 };
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_attention(q);
+    Verdict verdict = kernels::require_attention(q);
+    if (verdict) verdict = kernels::require_head_runs(q);
     return verdict ? kernels::require_cosine_grid(q, 256, 32) : verdict;
 }
 

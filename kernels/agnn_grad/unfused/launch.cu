@@ -2,7 +2,7 @@
 
 #include "kernels/agnn_grad/unfused/kernel.cuh"
 #include "kernels/common/attention.hpp"
-#include "kernels/common/head_slices.cuh"
+#include "kernels/common/head_major.cuh"
 #include "kernels/common/head_sums.cuh"
 #include "kernels/common/row_dots.cuh"
 
@@ -39,7 +39,7 @@ Scratch cut(const Plan& p, kernels::WorkspaceCutter& space) {
     Scratch out{};
     const std::int64_t n_rows = p.csr->n_rows;
     const std::int64_t n_cols = p.csr->n_cols;
-    const std::int64_t edge_values = kernels::slice_stride(p.csr->m) * p.heads;
+    const std::int64_t edge_values = kernels::head_stride(p.csr->m) * p.heads;
     out.inverse_row = space.take<float>(n_rows * p.heads);
     out.inverse_col = space.take<float>(n_cols * p.heads);
     out.inner = space.take<float>(n_rows * p.heads);
@@ -48,9 +48,9 @@ Scratch cut(const Plan& p, kernels::WorkspaceCutter& space) {
     out.dots = space.take<float>(edge_values);
     out.products = space.take<float>(edge_values);
     if (p.heads > 1) {
-        out.x = space.take<float>(kernels::slice_stride(n_cols * p.k) * p.heads);
-        out.x_row = space.take<float>(kernels::slice_stride(n_rows * p.k) * p.heads);
-        out.grad_y = space.take<float>(kernels::slice_stride(n_rows * p.k) * p.heads);
+        out.x = space.take<float>(kernels::head_stride(n_cols * p.k) * p.heads);
+        out.x_row = space.take<float>(kernels::head_stride(n_rows * p.k) * p.heads);
+        out.grad_y = space.take<float>(kernels::head_stride(n_rows * p.k) * p.heads);
     }
     out.z = space.take<float>(std::max(n_rows, n_cols) * p.k);
     out.base = space.take<float>(n_cols * p.k);
@@ -97,16 +97,16 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     const Scratch t = cut(p, space);
     const bool slices = p.heads > 1;
     const std::int64_t row_units = std::int64_t{g.n_rows} * p.heads;
-    const std::int64_t row_stride = kernels::slice_stride(std::int64_t{g.n_rows} * p.k);
-    const std::int64_t col_stride = kernels::slice_stride(std::int64_t{g.n_cols} * p.k);
-    const std::int64_t edge_stride = kernels::slice_stride(g.m);
+    const std::int64_t row_stride = kernels::head_stride(std::int64_t{g.n_rows} * p.k);
+    const std::int64_t col_stride = kernels::head_stride(std::int64_t{g.n_cols} * p.k);
+    const std::int64_t edge_stride = kernels::head_stride(g.m);
     kernels::row_dots(o.x_row, nullptr, t.inverse_row, row_units, p.k, stream);
     kernels::row_dots(o.x, nullptr, t.inverse_col, std::int64_t{g.n_cols} * p.heads, p.k, stream);
     kernels::row_dots(o.grad_y, o.y_saved, t.inner, row_units, p.k, stream);
     if (slices) {
-        kernels::slice_heads(o.x, t.x, g.n_cols, p.heads, p.k, true, stream);
-        kernels::slice_heads(o.x_row, t.x_row, g.n_rows, p.heads, p.k, true, stream);
-        kernels::slice_heads(o.grad_y, t.grad_y, g.n_rows, p.heads, p.k, true, stream);
+        kernels::launch_head_major(o.x, t.x, g.n_cols, p.heads, p.k, true, stream);
+        kernels::launch_head_major(o.x_row, t.x_row, g.n_rows, p.heads, p.k, true, stream);
+        kernels::launch_head_major(o.grad_y, t.grad_y, g.n_rows, p.heads, p.k, true, stream);
     }
     const auto x = [&](std::int32_t h) { return slices ? t.x + h * col_stride : o.x; };
     const auto x_row = [&](std::int32_t h) { return slices ? t.x_row + h * row_stride : o.x_row; };

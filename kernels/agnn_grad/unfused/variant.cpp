@@ -1,5 +1,6 @@
 #include "kernels/agnn_grad/unfused/launch.hpp"
 #include "kernels/common/cosine_params.hpp"
+#include "kernels/common/head_major.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -26,7 +27,8 @@ struct Parts {
 };
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_agnn_grad(q);
+    Verdict verdict = kernels::require_agnn_grad(q);
+    if (verdict) verdict = kernels::require_head_runs(q);
     return verdict ? kernels::require_cosine_grid(q, 256, 32) : verdict;
 }
 
