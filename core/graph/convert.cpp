@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/common/error.hpp"
+#include "core/graph/counting_sort.hpp"
 
 namespace gnntune {
 
@@ -29,25 +30,27 @@ CsrGraph coo_to_csr(const CooView& coo, HostVector<std::int32_t>* edge_id) {
     if (coo.edge_weight) csr.edge_weight.resize(static_cast<std::size_t>(coo.m));
     if (edge_id) edge_id->resize(static_cast<std::size_t>(coo.m));
 
-    // Counting sort by row. row_ptr[i + 1] first counts row i, then is the running write position of row i.
-    std::fill(csr.row_ptr.begin(), csr.row_ptr.end(), 0);
-    for (std::int64_t e = 0; e < coo.m; ++e) ++csr.row_ptr[static_cast<std::size_t>(coo.row_idx[e]) + 1];
-    std::partial_sum(csr.row_ptr.begin(), csr.row_ptr.end(), csr.row_ptr.begin());
-    HostVector<std::int32_t> next(csr.row_ptr.begin(), csr.row_ptr.end());
-    for (std::int64_t e = 0; e < coo.m; ++e) {
-        const auto p = static_cast<std::size_t>(next[static_cast<std::size_t>(coo.row_idx[e])]++);
-        csr.col_idx[p] = coo.col_idx[e];
-        if (coo.edge_weight) csr.edge_weight[p] = coo.edge_weight[e];
-        if (edge_id) (*edge_id)[p] = static_cast<std::int32_t>(e);
-    }
+    HostVector<std::int64_t> scratch(counting_sort_bytes(coo.n_rows, coo.m) / sizeof(std::int64_t) + 1);
+    std::int32_t* col = csr.col_idx.data();
+    float* weight = csr.edge_weight.data();
+    std::int32_t* id = edge_id ? edge_id->data() : nullptr;
+    counting_sort(coo.row_idx, coo.n_rows, coo.m, csr.row_ptr.data(), scratch.data(),
+                  [=](std::int32_t p, std::int64_t e) {
+                      col[p] = coo.col_idx[e];
+                      if (coo.edge_weight) weight[p] = coo.edge_weight[e];
+                      if (id) id[p] = static_cast<std::int32_t>(e);
+                  });
     return csr;
+}
+
+void expand_rows(const CsrView& csr, std::int32_t* rows) {
+#pragma omp parallel for schedule(dynamic, 4096) if (csr.n_rows > 4096)
+    for (std::int32_t i = 0; i < csr.n_rows; ++i) std::fill(rows + csr.row_ptr[i], rows + csr.row_ptr[i + 1], i);
 }
 
 HostVector<std::int32_t> expand_rows(const CsrView& csr) {
     HostVector<std::int32_t> rows(static_cast<std::size_t>(csr.m));
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
-        std::fill(rows.begin() + csr.row_ptr[i], rows.begin() + csr.row_ptr[i + 1], i);
-    }
+    expand_rows(csr, rows.data());
     return rows;
 }
 

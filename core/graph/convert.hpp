@@ -1,5 +1,5 @@
 // Host conversions between COO, CSR and CSC, and validation of what a caller hands in.
-// All of them are stable (edges of a row keep their order) and run in O(n + m).
+// All of them are stable (edges of a row keep their order) and run in O(n + m), the conversions on all OpenMP threads.
 #pragma once
 
 #include "core/graph/types.hpp"
@@ -11,6 +11,7 @@ namespace gnntune {
 CsrGraph coo_to_csr(const CooView& coo, HostVector<std::int32_t>* edge_id = nullptr);
 
 /// Row index of every CSR edge, [m].
+void expand_rows(const CsrView& csr, std::int32_t* rows);
 HostVector<std::int32_t> expand_rows(const CsrView& csr);
 
 /// CSC of a CSR graph, with the permutation `edge_id` from CSC to CSR positions.

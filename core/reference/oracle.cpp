@@ -27,6 +27,10 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
             return spmm_grad(problem, csr, edge_id, inputs);
         case Op::gcn_norm:
             return gcn_norm(problem, csr, edge_id, inputs);
+        case Op::coo_to_csr:
+            return coo_to_csr(csr, edge_id);
+        case Op::csr_to_csc:
+            return csr_to_csc(csr, edge_id);
         default:
             throw unsupported("there is no oracle for " + std::string(to_text(problem.op)) + " in this build");
     }

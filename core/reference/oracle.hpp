@@ -69,6 +69,11 @@ std::vector<Oracle> spmm_grad(const Problem& problem, const CsrView& csr, const 
 std::vector<Oracle> gcn_norm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                              const Operands& inputs);
 
+/// The caller's list of edges grouped by row, each row in the order of the list. The three results are equal or wrong.
+std::vector<Oracle> coo_to_csr(const CsrView& csr, const std::int32_t* edge_id);
+/// The positions of `csr` grouped by column, each column in the order of the positions, so by ascending row.
+std::vector<Oracle> csr_to_csc(const CsrView& csr, const std::int32_t* edge_id);
+
 /// How a result compares with an oracle.
 struct Comparison {
     double max_error = 0;     ///< largest |y - ref| / s (elements with s > 0)

@@ -180,6 +180,17 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
             work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + 4.0 * p.heads) +
                              static_cast<double>(query.n_cols) * row_bytes;
             break;
+        case Op::coo_to_csr:
+        case Op::csr_to_csc: {
+            // Read: both ends of every edge, or the CSR arrays. Written: offsets, other ends, positions.
+            const std::int64_t groups = p.op == Op::coo_to_csr ? query.n_rows : query.n_cols;
+            work = {};
+            work.a_bytes = p.op == Op::coo_to_csr
+                               ? 8.0 * static_cast<double>(query.m)
+                               : 4.0 * (static_cast<double>(query.m) + static_cast<double>(query.n_rows) + 1);
+            work.out_bytes = 8.0 * static_cast<double>(query.m) + 4.0 * (static_cast<double>(groups) + 1);
+            break;
+        }
         default:
             work.out_bytes = n_rows * row_bytes;
             break;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <tuple>
 
 #include "core/common/error.hpp"
@@ -70,6 +71,37 @@ TEST(Convert, CooToCsrIsStableAndLeadsBackToTheList) {
             const auto e = static_cast<std::size_t>(edge_id[p]);
             EXPECT_EQ(csr.col_idx[p], coo.col_idx[e]);
             EXPECT_EQ(csr.edge_weight[p], coo.edge_weight[e]);
+        }
+    }
+}
+
+// Long enough for the parts, buckets and passes of the counting sort, one row and one column with most of the edges.
+TEST(Convert, LargeListsAreGroupedInTheOrderOfTheList) {
+    for (const std::int32_t n : {1, 300, 50000, 3000000}) {
+        for (const bool sorted : {false, true}) {
+            auto edges = test::random_edges(n, n, 150000, 2, 14);
+            for (std::size_t e = 0; e < edges.size(); e += 3) edges[e].first = n / 3;
+            for (std::size_t e = 1; e < edges.size(); e += 3) edges[e].second = n / 2;
+            if (sorted) std::stable_sort(edges.begin(), edges.end(), [](auto& a, auto& b) { return a.first < b.first; });
+            const CooGraph coo = test::coo_of(n, n, edges);
+            HostVector<std::int32_t> order(edges.size());
+            std::iota(order.begin(), order.end(), 0);
+            std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+                return edges[static_cast<std::size_t>(a)].first < edges[static_cast<std::size_t>(b)].first;
+            });
+            HostVector<std::int32_t> edge_id;
+
+            const CsrGraph csr = coo_to_csr(coo.view(), &edge_id);
+
+            ASSERT_NO_THROW(validate(csr.view()));
+            EXPECT_TRUE(edge_id == order);
+            const auto rows = expand_rows(csr.view());
+            bool same = true;
+            for (std::size_t p = 0; p < order.size(); ++p) {
+                const auto& [row, col] = edges[static_cast<std::size_t>(order[p])];
+                same = same && rows[p] == row && csr.col_idx[p] == col;
+            }
+            EXPECT_TRUE(same) << n << (sorted ? " sorted" : "");
         }
     }
 }

@@ -1,4 +1,5 @@
 // Each wrong variant is the same small right kernel with one mistake of a kind that real kernels have made.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -31,6 +32,7 @@ enum class Fault {
     assumes_alignment,
     default_outside_space,
     refuses_without_reason,
+    samples_wrong_edges,
 };
 
 struct State {
@@ -118,6 +120,60 @@ FaultyVariant make(const char* id, const char* caught_by) {
     return {v, caught_by};
 }
 
+// Sampling: the record promises the first two edges of each row, the faulty one takes the last two.
+SampleRule first_two(const Params&) { return {SampleKind::bucket, 2}; }
+
+template <Fault F>
+void run_sampled(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const std::int64_t k = s.problem.k;
+    for (std::int32_t i = 0; i < s.csr->n_rows; ++i) {
+        const std::int32_t begin = s.csr->row_ptr[i];
+        const std::int32_t degree = s.csr->row_ptr[i + 1] - begin;
+        const std::int32_t count = sampled_count(first_two({}), degree);
+        for (std::int64_t f = 0; f < k; ++f) {
+            float sum = 0;
+            for (std::int32_t j = 0; j < count; ++j) {
+                const std::int32_t e = begin + (F == Fault::samples_wrong_edges ? degree - 1 - j : j);
+                const float w = s.problem.weighted ? o.edge_weight[s.csr->edge_id ? s.csr->edge_id[e] : e] : 1.0F;
+                sum += w * o.x[s.csr->col_idx[e] * k + f];
+            }
+            o.y[i * k + f] = sum;
+        }
+    }
+}
+
+template <Fault F>
+FaultyVariant make_sampled(const char* id, const char* caught_by) {
+    FaultyVariant faulty = make<Fault::none>(id, caught_by);
+    faulty.variant.approximate = true;
+    faulty.variant.sampling = &first_two;
+    faulty.variant.launch = &run_sampled<F>;
+    return faulty;
+}
+
+// A conversion that names edges by their places in the CSR it starts from, not by the caller's.
+template <Fault F>
+void run_conversion(const void* state, const Operands& o, void*, StreamHandle) {
+    const CsrFormat& g = *static_cast<const State*>(state)->csr;
+    std::copy(g.row_ptr, g.row_ptr + g.n_rows + 1, o.out_ptr);
+    std::copy(g.col_idx, g.col_idx + g.m, o.out_idx);
+    for (std::int32_t e = 0; e < g.m; ++e) {
+        o.out_edge_id[e] = g.edge_id && F != Fault::edge_order_ignored ? g.edge_id[e] : e;
+    }
+}
+
+Verdict any_graph(const Query&) { return Verdict::yes(); }
+
+template <Fault F>
+FaultyVariant make_conversion(const char* id, const char* caught_by) {
+    FaultyVariant faulty = make<Fault::none>(id, caught_by);
+    faulty.variant.op = Op::coo_to_csr;
+    faulty.variant.applicable = &any_graph;
+    faulty.variant.launch = &run_conversion<F>;
+    return faulty;
+}
+
 std::vector<FaultyVariant> on_cpu() {
     return {
         make<Fault::none>("right", ""),
@@ -139,6 +195,10 @@ std::vector<FaultyVariant> on_cpu() {
         make<Fault::assumes_alignment>("assumes_alignment", "misaligned"),
         make<Fault::default_outside_space>("default_outside_space", "record"),
         make<Fault::refuses_without_reason>("refuses_without_reason", "record"),
+        make_sampled<Fault::none>("right_sample", ""),
+        make_sampled<Fault::samples_wrong_edges>("samples_wrong_edges", "oracle"),
+        make_conversion<Fault::none>("right_conversion", ""),
+        make_conversion<Fault::edge_order_ignored>("conversion_names_ignored", "oracle"),
     };
 }
 
