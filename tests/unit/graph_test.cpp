@@ -274,8 +274,8 @@ TEST_F(GraphTest, APlanThatCannotRunSaysWhy) {
     const auto refusal = [&](ErrorKind kind, const Problem& p, const std::string& config) {
         return error_of(kind, [&] { Plan(graph, p, Config::parse(config), nullptr); });
     };
-    Problem mean = problem();
-    mean.reduce = Reduce::mean;
+    Problem max = problem();
+    max.reduce = Reduce::max;
     Problem nothing = problem(0);
 
     EXPECT_EQ(refusal(ErrorKind::unsupported, problem(), "spmm.nobody"),
@@ -283,9 +283,9 @@ TEST_F(GraphTest, APlanThatCannotRunSaysWhy) {
     EXPECT_EQ(refusal(ErrorKind::unsupported, problem(), "spmm.cpu_rows{tile=3}"),
               "spmm.cpu_rows{tile=3} cannot run spmm k=8 f32 sum unweighted forward: "
               "param tile=3 is not one of 16, 64, 256");
-    EXPECT_EQ(refusal(ErrorKind::unsupported, mean, "spmm.cpu_rows"),
-              "spmm.cpu_rows cannot run spmm k=8 f32 mean unweighted forward: "
-              "reduces by sum only, mean was asked for");
+    EXPECT_EQ(refusal(ErrorKind::unsupported, max, "spmm.cpu_rows"),
+              "spmm.cpu_rows cannot run spmm k=8 f32 max unweighted forward: "
+              "reduces by sum or mean, max was asked for");
     EXPECT_EQ(refusal(ErrorKind::unsupported, problem(), "sddmm.cpu_rows"),
               "sddmm.cpu_rows cannot run spmm k=8 f32 sum unweighted forward: computes sddmm");
     refusal(ErrorKind::invalid_argument, nothing, "spmm.cpu_rows");

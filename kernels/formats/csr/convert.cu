@@ -16,7 +16,7 @@ unsigned blocks_for(std::int64_t n) { return static_cast<unsigned>((n + kConvert
 /// Bits in which rows differ: what the radix sort has to look at.
 int row_bits(std::int64_t n_rows) {
     int bits = 1;
-    while (bits < 31 && (n_rows - 1) >> bits != 0) ++bits;
+    while (bits < 31 && (n_rows - 1) >> bits > 0) ++bits;
     return bits;
 }
 

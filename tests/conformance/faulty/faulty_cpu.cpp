@@ -1,9 +1,11 @@
 // Each wrong variant is the same small right kernel with one mistake of a kind that real kernels have made.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 
 #include "core/common/error.hpp"
+#include "core/common/philox.hpp"
 #include "core/graph/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -33,6 +35,9 @@ enum class Fault {
     default_outside_space,
     refuses_without_reason,
     samples_wrong_edges,
+    weight_gradient_unwritten,
+    head_ignored,
+    dropout_not_scaled,
 };
 
 struct State {
@@ -174,6 +179,75 @@ FaultyVariant make_conversion(const char* id, const char* caught_by) {
     return faulty;
 }
 
+// Gradients of spmm, both from one walk over the rows.
+template <Fault F>
+void run_gradient(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const CsrFormat& g = *s.csr;
+    const std::int64_t k = s.problem.k;
+    std::fill(o.grad_x, o.grad_x + g.n_cols * k, 0.0F);
+    for (std::int32_t i = 0; i < g.n_rows; ++i) {
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
+            const float w = s.problem.weighted ? o.edge_weight[id] : 1.0F;
+            const std::int64_t source = g.col_idx[e] * k;
+            float product = 0;
+            for (std::int64_t f = 0; f < k; ++f) {
+                o.grad_x[source + f] += w * o.grad_y[i * k + f];
+                product += o.x[source + f] * o.grad_y[i * k + f];
+            }
+            if (s.problem.weighted && F != Fault::weight_gradient_unwritten) o.grad_edge_weight[id] = product;
+        }
+    }
+}
+
+template <Fault F>
+FaultyVariant make_gradient(const char* id, const char* caught_by) {
+    FaultyVariant faulty = make<Fault::none>(id, caught_by);
+    faulty.variant.op = Op::spmm_grad;
+    faulty.variant.launch = &run_gradient<F>;
+    return faulty;
+}
+
+// Attention, a row and head at a time: maximum, sum, then the weighted sum of the sources that are kept.
+template <Fault F>
+void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const CsrFormat& g = *s.csr;
+    const std::int64_t k = s.problem.k;
+    const std::int64_t heads = s.problem.heads;
+    const float kept_scale = F == Fault::dropout_not_scaled ? 1.0F : 1.0F / (1.0F - o.dropout);
+    for (std::int64_t row = 0; row < g.n_rows * heads; ++row) {
+        const std::int64_t i = row / heads;
+        const std::int64_t h = row % heads;
+        const auto logit = [&](std::int32_t e) {
+            const float score = o.score_row[row] + o.score_col[g.col_idx[e] * heads + (F == Fault::head_ignored ? 0 : h)];
+            return score > 0 ? score : o.negative_slope * score;
+        };
+        float maximum = -INFINITY;
+        float sum = 0;
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) maximum = std::max(maximum, logit(e));
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) sum += std::exp(logit(e) - maximum);
+        std::fill(o.y + row * k, o.y + (row + 1) * k, 0.0F);
+        if (o.lse) o.lse[row] = maximum + std::log(sum);
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
+            if (!philox_keep(o.seed, static_cast<std::uint64_t>(id), static_cast<std::uint32_t>(h), o.dropout)) continue;
+            const float alpha = kept_scale * std::exp(logit(e) - maximum) / sum;
+            for (std::int64_t f = 0; f < k; ++f) o.y[row * k + f] += alpha * o.x[(g.col_idx[e] * heads + h) * k + f];
+        }
+    }
+}
+
+template <Fault F>
+FaultyVariant make_gat(const char* id, const char* caught_by) {
+    FaultyVariant faulty = make<Fault::none>(id, caught_by);
+    faulty.variant.op = Op::gat;
+    faulty.variant.applicable = &any_graph;
+    faulty.variant.launch = &run_gat<F>;
+    return faulty;
+}
+
 std::vector<FaultyVariant> on_cpu() {
     return {
         make<Fault::none>("right", ""),
@@ -199,6 +273,11 @@ std::vector<FaultyVariant> on_cpu() {
         make_sampled<Fault::samples_wrong_edges>("samples_wrong_edges", "oracle"),
         make_conversion<Fault::none>("right_conversion", ""),
         make_conversion<Fault::edge_order_ignored>("conversion_names_ignored", "oracle"),
+        make_gradient<Fault::none>("right_gradient", ""),
+        make_gradient<Fault::weight_gradient_unwritten>("weight_gradient_unwritten", "written"),
+        make_gat<Fault::none>("right_gat", ""),
+        make_gat<Fault::head_ignored>("head_ignored", "oracle"),
+        make_gat<Fault::dropout_not_scaled>("dropout_not_scaled", "oracle"),
     };
 }
 
