@@ -38,6 +38,7 @@ void register_csr_to_csc_cusparse(Registry& registry) {
     v.summary = "cusparseCsr2cscEx2, positions carried as values";
     v.default_rank = 50;
     v.baseline = true;
+    v.operand_alignment = 16;
     v.applicable = &csr_to_csc_cusparse::applicable;
     v.prepare = &csr_to_csc_cusparse::prepare;
     v.launch = &csr_to_csc_cusparse::run;
