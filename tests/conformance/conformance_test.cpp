@@ -109,17 +109,17 @@ TEST_P(Faulty, VariantsAreRejectedByTheRightCheck) {
         register_all(with_fault);
         with_fault.add(faulty.variant);
         std::vector<Failure> failures;
+        bool caught = false;
         for (const GraphCase& graph : graph_cases()) {
-            if (graph.large) continue;
+            if (graph.large || caught) continue;
             const auto outcome = run_case(with_fault, device, *with_fault.find(faulty.variant.id), graph);
             failures.insert(failures.end(), outcome.failures.begin(), outcome.failures.end());
+            for (const Failure& f : outcome.failures) caught = caught || f.check == faulty.caught_by;
         }
         if (faulty.caught_by.empty()) {
             EXPECT_TRUE(failures.empty()) << faulty.variant.id << " is right but was rejected" << first_lines(failures);
             continue;
         }
-        bool caught = false;
-        for (const Failure& f : failures) caught = caught || f.check == faulty.caught_by;
         EXPECT_TRUE(caught) << faulty.variant.id << " was not caught by '" << faulty.caught_by << "'"
                             << first_lines(failures);
         rejected += caught ? 1 : 0;
