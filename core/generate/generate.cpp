@@ -15,7 +15,7 @@ struct Maker {
     CsrGraph (*make)(const Parameters&);
 };
 
-constexpr std::array<Maker, 9> kMakers{{{"uniform", make_uniform},
+constexpr std::array<Maker, 10> kMakers{{{"uniform", make_uniform},
                                         {"rmat", make_rmat},
                                         {"power_law", make_power_law},
                                         {"sbm", make_sbm},
@@ -23,7 +23,8 @@ constexpr std::array<Maker, 9> kMakers{{{"uniform", make_uniform},
                                         {"bipartite", make_bipartite},
                                         {"mesh", make_mesh},
                                         {"molecules", make_molecules},
-                                        {"cliques", make_cliques}}};
+                                        {"cliques", make_cliques},
+                                        {"tiles", make_tiles}}};
 
 }  // namespace
 

@@ -150,6 +150,10 @@ std::vector<KindInfo> make_kinds() {
                  entries("0", "from density"),
                  real("size_spread", "0.5", 0, 1, "sizes are uniform within this share above and below their mean")},
                 structured_options())});
+    kinds.push_back({"tiles",
+                     "dense square tiles on a grid, the same number in every row of tiles, at random places",
+                     {vertices("4096"), integer("tile", "16", 1, 65536, "rows and columns of a tile"),
+                      integer("per_row", "4", 0, kVertices, "tiles in every row of tiles"), weighted()}});
     return kinds;
 }
 

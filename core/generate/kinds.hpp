@@ -16,5 +16,6 @@ CsrGraph make_bipartite(const Parameters& p);
 CsrGraph make_mesh(const Parameters& p);
 CsrGraph make_molecules(const Parameters& p);
 CsrGraph make_cliques(const Parameters& p);
+CsrGraph make_tiles(const Parameters& p);
 
 }  // namespace gnntune::generate

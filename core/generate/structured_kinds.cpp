@@ -1,4 +1,4 @@
-// The kinds whose structure is given: grids, and disjoint unions of small graphs.
+// The kinds whose structure is given: grids, disjoint unions of small graphs, and dense tiles.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -251,6 +251,52 @@ CsrGraph make_cliques(const Parameters& p) {
             }
         }
     });
+}
+
+CsrGraph make_tiles(const Parameters& p) {
+    const std::int64_t n = p.integer("n");
+    const std::int64_t tile = p.integer("tile");
+    const std::int64_t per_row = p.integer("per_row");
+    const std::int64_t across = (n + tile - 1) / tile;
+    if (per_row > across) {
+        throw p.error("per_row is " + std::to_string(per_row) + ", expected at most the " + std::to_string(across) +
+                      " tiles that n = " + std::to_string(n) + " holds");
+    }
+    if (per_row * tile > kMaxEdges / n) throw unsupported("tiles: more than 2^31-2 edges; lower per_row, tile or n");
+    // The tiles of every row of tiles, ascending; the last row and column of tiles may be cut off by n.
+    std::vector<std::vector<std::int64_t>> places(static_cast<std::size_t>(across));
+    CsrGraph graph;
+    graph.n_rows = graph.n_cols = static_cast<std::int32_t>(n);
+    graph.row_ptr.assign(static_cast<std::size_t>(n) + 1, 0);
+    for (std::int64_t t = 0; t < across; ++t) {
+        std::vector<std::int64_t> all(static_cast<std::size_t>(across));
+        for (std::int64_t i = 0; i < across; ++i) all[static_cast<std::size_t>(i)] = i;
+        Rng rng(p.seed(), Purpose::structure, static_cast<std::uint64_t>(t));
+        for (std::int64_t i = 0; i < per_row; ++i) {
+            const auto other = i + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(across - i)));
+            std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(other)]);
+        }
+        all.resize(static_cast<std::size_t>(per_row));
+        std::sort(all.begin(), all.end());
+        std::int64_t width = 0;
+        for (const std::int64_t place : all) width += std::min(tile, n - place * tile);
+        for (std::int64_t row = t * tile; row < std::min(n, (t + 1) * tile); ++row) {
+            const auto i = static_cast<std::size_t>(row);
+            graph.row_ptr[i + 1] = graph.row_ptr[i] + static_cast<std::int32_t>(width);
+        }
+        places[static_cast<std::size_t>(t)] = std::move(all);
+    }
+    graph.col_idx.resize(static_cast<std::size_t>(graph.row_ptr.back()));
+#pragma omp parallel for schedule(static)
+    for (std::int64_t row = 0; row < n; ++row) {
+        std::int32_t* out = graph.col_idx.data() + graph.row_ptr[static_cast<std::size_t>(row)];
+        for (const std::int64_t place : places[static_cast<std::size_t>(row / tile)]) {
+            for (std::int64_t col = place * tile; col < std::min(n, (place + 1) * tile); ++col) {
+                *out++ = static_cast<std::int32_t>(col);
+            }
+        }
+    }
+    return graph;
 }
 
 }  // namespace gnntune::generate

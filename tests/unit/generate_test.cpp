@@ -99,6 +99,7 @@ TEST(Generate, GoldenFingerprints) {
               "277a55bcaf43a095f2497826e05d445b");
     EXPECT_EQ(print_of(make("cliques", {{"n", "500"}, {"graphs", "20"}, {"self_loops", "9"}})),
               "479acaebabd6ce6cf904e350a7fa9e8a");
+    EXPECT_EQ(print_of(make("tiles", {{"n", "100"}, {"per_row", "3"}})), "b4b3b394d7c0f5f4973efa36723cc620");
 }
 
 TEST(Generate, EntriesAreExactAndDistinct) {
@@ -129,6 +130,7 @@ TEST(Generate, EntriesAreExactAndDistinct) {
         {"molecules", {{"n", "5000"}, {"graphs", "200"}, {"m", "10400"}}, 10400, 0, true},
         {"molecules", {{"n", "5000"}, {"graphs", "200"}, {"m", "5200"}, {"symmetric", "no"}}, 5200, 0, false},
         {"cliques", {{"n", "600"}, {"graphs", "20"}, {"m", "9000"}, {"self_loops", "600"}}, 9000, 600, true},
+        {"tiles", {{"n", "64"}, {"tile", "16"}, {"per_row", "4"}}, 64 * 64, 64, true},
         {"cliques", {{"n", "60"}, {"graphs", "3"}, {"density", "1"}, {"size_spread", "0"}}, 3 * 20 * 19, 0, true},
     };
     for (const Case& c : cases) {
@@ -293,12 +295,14 @@ TEST(Generate, ErrorsSayWhatWasExpected) {
     expect_error("mesh", {{"neighbours", "5"}}, kInvalid, "expected 4, 6 or 8");
     expect_error("mesh", {{"nx", "100000"}, {"ny", "100000"}}, ErrorKind::unsupported, "2^31-2");
     expect_error("molecules", {{"m", "10"}}, kInvalid, "m from 38000");
+    expect_error("tiles", {{"n", "100"}, {"per_row", "8"}}, kInvalid, "at most the 7 tiles");
+    expect_error("tiles", {{"n", "2000000"}, {"tile", "2000"}}, ErrorKind::unsupported, "2^31-2");
     expect_error("cliques", {{"n", "1000000"}, {"graphs", "1"}}, kInvalid, "too large to be dense");
 }
 
 TEST(Standins, AreCompiledInAndMatchTheirFigures) {
     const std::vector<std::string> names = standin_names();
-    EXPECT_EQ(names.size(), 13u);
+    EXPECT_EQ(names.size(), 19u);
     for (const std::string& name : names) {
         const Recipe recipe = standin(name);
         EXPECT_EQ(recipe.name, "standin/" + name);
