@@ -58,7 +58,7 @@ std::optional<Query> possible_query(const Variant& variant, std::int32_t k, cons
             problem.k = k;
             problem.weighted = weighted;
             problem.reduce = reduce;
-            Query query = typical_query(problem, device);
+            Query query = typical_query(normalised(problem), device);
             if (variant.applicable(query)) return query;
             // Formats for small or dense graphs refuse the typical size.
             query.n_rows = query.n_cols = 4000;

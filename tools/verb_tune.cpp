@@ -16,6 +16,7 @@
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
+#include "tools/suggest.hpp"
 #include "tuner/device_constants.hpp"
 #include "tuner/tune.hpp"
 
@@ -33,9 +34,14 @@ Options tune_options() {
     add_problem_options(options, "16,32,64,128,256");
     add_timing_options(options);
     add_constraint_options(options);
-    options.group("Search").add_options()("budget", value("TIME"), "stop after this time, such as 30s or 5m")(
-        "max-samples", value("N", "100"), "most timed calls per config")("dry-run",
-                                                                         "print what would be done and stop");
+    // clang-format off
+    options.group("Search").add_options()
+        ("variant", value("LIST"), "these variants only, their default configs never given up early")
+        ("budget", value("TIME"), "stop after this time, such as 30s or 5m")
+        ("max-samples", value("N", "100"), "most timed calls per config")
+        ("again", boost::program_options::bool_switch(), "measure once more what the database has")
+        ("dry-run", boost::program_options::bool_switch(), "print what would be done and stop");
+    // clang-format on
     add_graph_options(options);
     return options;
 }
@@ -95,6 +101,20 @@ std::optional<std::string> load_warning(const Device& device) {
         load, device.multiprocessors);
 }
 
+// Ids are looked up here, so that a misspelt one is not taken for one that refuses.
+std::vector<std::string> variants(const Parsed& parsed) {
+    std::vector<std::string> known;
+    for (const Variant& v : registry().variants()) known.emplace_back(v.id);
+    const auto named = parsed.list("variant");
+    for (const std::string& id : named) {
+        if (!registry().find(id)) {
+            throw invalid_argument(
+                fmt::format("--variant: this build has no '{}'{} (gnntune list)", id, did_you_mean(id, known)));
+        }
+    }
+    return named;
+}
+
 class TuneVerb {
 public:
     TuneVerb(const Parsed& parsed)
@@ -109,6 +129,7 @@ public:
         tune_.policies = policies(parsed);
         tune_.clocks = clocks(parsed, device_, out_);
         tune_.constraints = constraints(parsed);
+        tune_.variants = variants(parsed);
         tune_.again = parsed.flag("again");
         tune_.seed = parsed.common.seed;
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));

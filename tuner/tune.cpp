@@ -75,7 +75,8 @@ store::Attempt Tuner::attempt_of(GraphWorkload& graph, const Query& query, const
     return attempt;
 }
 
-Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const {
+Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
+                            const std::vector<std::string>& variants) const {
     graph.graph().features();  // cost terms and applicability may ask for them
     const Query query = graph.graph().query(problem);
     Space space;
@@ -88,6 +89,8 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const
     std::vector<Contender> rest;
     for (const Variant& v : registry_.variants()) {
         if (v.op != problem.op || v.backend != device_.backend) continue;
+        const bool is_named = std::find(variants.begin(), variants.end(), v.id) != variants.end();
+        if (!variants.empty() && !is_named) continue;
         if (const Verdict verdict = registry_.applicable(v, query); !verdict) {
             space.refusals.emplace_back(&v, verdict.reason);
             continue;
@@ -103,7 +106,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const
                 continue;
             }
             const bool is_default = c.config == standard;
-            c.keep = is_default || (v.baseline && params == variant_default);
+            c.keep = is_default || ((v.baseline || is_named) && params == variant_default);
             const CostTerms terms = v.cost_terms(query, params);
             const double bytes = std::max(terms.dram_bytes, terms.l2_bytes / 3) + terms.reduction_bytes;
             space.estimate_us += bytes / assumed_gbps(device_) / 1e3 + 3.0 * terms.launches;
@@ -113,13 +116,19 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem) const
     }
     space.contenders.insert(space.contenders.end(), std::make_move_iterator(rest.begin()),
                             std::make_move_iterator(rest.end()));
+    if (space.contenders.empty() && !variants.empty()) {
+        space.no_default = "none of the variants that were named can do " + to_text(problem);
+        for (const auto& [variant, reason] : space.refusals) {
+            space.no_default.append("; ").append(variant->id).append(": ").append(reason);
+        }
+    }
     return space;
 }
 
 std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options) {
     std::vector<TuneStep> steps;
     for (const Problem& problem : options.problems) {
-        const Space space = space_of(graph, problem);
+        const Space space = space_of(graph, problem, options.variants);
         if (space.contenders.empty()) continue;
         const Query query = graph.graph().query(problem);
         const auto graph_id = store_.find_graph_id(record.fingerprint);
@@ -217,7 +226,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
     const std::int64_t environment_id = store_.environment_id(device_.environment);
     measure_format_builds(graph, graph_id, environment_id);
     for (const Problem& problem : options.problems) {
-        Space space = space_of(graph, problem);
+        Space space = space_of(graph, problem, options.variants);
         if (space.contenders.empty()) {
             if (options.problems.size() == 1) throw unsupported(space.no_default);
             if (events.problem_refused) events.problem_refused(problem, space.no_default);
