@@ -1,0 +1,64 @@
+# paper: what can be printed, figures of structure from files, times from a database, and what is missing.
+. "$(dirname "$0")/lib.sh"
+
+run 0 paper
+out_has "gnntune paper tcgnn --figure 7"
+out_has "gnntune paper fusegnn --crossing"
+run 0 paper esspmm --csv
+[ "$(wc -l <out)" -eq 5 ] || fail "expected four tables and figures of esspmm"
+out_lacks "tcgnn"
+
+# Structure: the graph given, the others missing with the command that adds them.
+run 0 paper tcgnn --figure 7 "$cora"
+out_has "1268"
+out_has "84.30"
+out_has "67.47"
+out_has "gnntune paper tcgnn --figure 7 "
+run 0 paper esspmm --table IV --csv
+out_has "84.9"
+out_has "paper_s16_percent"
+run 0 paper esspmm --table 4 --csv -q
+err_empty
+# Nothing measured: dashes and commands, and the paper's figures as they are.
+run 0 paper fusegnn --table 3
+out_has "nothing measured"
+out_has "OOM"
+out_has "690.40"
+out_has "gnntune tune data/cora.mtx.gz pubmed.mtx.gz standin/reddit --op gcn_norm"
+out_has "sparse ops only"
+
+# With a database: the CPU has none of the variants that the figures name, and says so by leaving cells empty.
+export OMP_NUM_THREADS=1
+run 0 tune "$cora" --device cpu --op gcn_norm,coo_to_csr --db a.db -q
+run 0 paper fusegnn --figure 11 --db a.db
+out_has "--variant spmm.gar,spmm.gas --db a.db"
+run 0 paper tcgnn --figure 7 --db a.db --csv
+out_has "Cora,cora,,8078,1268,"
+run 0 paper fusegnn --crossing --db a.db --csv
+[ "$(wc -l <out)" -eq 1 ] || fail "no graph has GAS and GAR here"
+
+run 2 paper tcgn --figure 7
+err_has "did you mean tcgnn?"
+run 2 paper tcgnn --figure 99
+err_has "expected one of 7, 8, 9, 10"
+run 2 paper tcgnn --table 5 --figure 7
+run 2 paper tcgnn --crossing
+run 2 paper --table 5
+run 6 paper tcgnn --table 5 --db missing.db
+run 6 paper fusegnn --crossing --db missing.db
+
+# Only what was named is tuned, and misspelt names are not taken for it.
+run 0 tune "$cora" --device cpu --op spmm --dim 4 --variant spmm.cpu_rows --db b.db --csv -q
+out_has "spmm.cpu_rows"
+run 0 db show cora --db b.db --csv
+out_lacks "spmm.cpu_edges"
+run 2 tune "$cora" --device cpu --variant spmm.cpu_row --db b.db
+err_has "did you mean spmm.cpu_rows?"
+
+command -v python3 >/dev/null || exit 0
+run 0 paper tcgnn --figure 7 --db a.db --json
+json "j['schema'] == 'gnntune.paper/1' and j['data'][0]['number'] == '7' and j['data'][0]['measured'] is None"
+json "[r for r in j['data'][0]['rows'] if r['graph'] == 'cora'][0]['sgt_blocks_16x8'] == 1268"
+json "j['data'][0]['missing']"
+run 0 paper fusegnn --crossing --db a.db --json
+json "j['data'][0]['rows'] == []"
