@@ -10,7 +10,7 @@ namespace gnntune {
 
 enum class SampleKind : std::int32_t {
     bucket,    ///< the first min(degree, width) edges
-    fastrand,  ///< edge (i * prime) mod degree for i = 0 .. width - 1; all edges where degree <= width
+    fastrand,  ///< edge (i * prime) mod degree for i = 0 .. width - 1; all edges in order where degree < width
 };
 
 /// A row of `degree` edges keeps sampled_count(rule, degree) of them.
@@ -29,11 +29,16 @@ GNNTUNE_HOST_DEVICE inline std::int32_t sampled_count(const SampleRule& rule, st
 }
 
 /// Position inside its row, in [0, degree), of sample `i` in [0, sampled_count). Positions may repeat (equation 2).
+/// The whole row is taken where width exceeds its degree (section IV-B). At degree = width equation 2 holds already, as
+/// in the paper's code: every edge once, in another order, unless the prime divides the degree.
 GNNTUNE_HOST_DEVICE inline std::int32_t sampled_position(const SampleRule& rule, std::int32_t degree, std::int32_t i) {
-    if (rule.kind == SampleKind::bucket || degree <= rule.width) return i;
-    const std::int32_t prime =
-        rule.second_prime != 0 && degree % rule.prime == 0 ? rule.second_prime : rule.prime;
-    return static_cast<std::int32_t>(static_cast<std::int64_t>(i) * prime % degree);
+    if (rule.kind == SampleKind::bucket || degree < rule.width) return i;
+    const std::int32_t prime = rule.second_prime != 0 && degree % rule.prime == 0 ? rule.second_prime : rule.prime;
+    // The remainder of 32 bits, where the product fits, costs a GPU a fraction of that of 64.
+    const std::uint64_t product = static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(prime);
+    return static_cast<std::int32_t>(product >> 32 == 0
+                                         ? static_cast<std::uint32_t>(product) % static_cast<std::uint32_t>(degree)
+                                         : product % static_cast<std::uint64_t>(degree));
 }
 
 /// What a sampled sum of a row of `degree` edges is multiplied with.
