@@ -31,7 +31,7 @@ protected:
     /// Tunes for the options' problems; `stop` ends it early.
     bool tune(store::Store& store, const std::function<bool()>& stop = {}) {
         GraphWorkload graph(registry_, cpu_device(), csr_);
-        record_ = {graph.graph().fingerprint(), 40, 40, csr_.m(), "test", "generated", "{}"};
+        record_ = {graph.graph().fingerprint(), csr_.n_rows, csr_.n_cols, csr_.m(), "test", "generated", "{}"};
         TuneEvents events;
         events.stop = stop;
         const std::int64_t run = store.begin_run(run_info());
@@ -93,6 +93,51 @@ TEST_F(TuneTest, AWrongVariantIsStoredAsWrongAndNeverChosen) {
     EXPECT_FALSE(wrong.contains(choice->config.variant)) << choice->config.text();
     for (const Config& tied : choice->tied) EXPECT_FALSE(wrong.contains(tied.variant)) << tied.text();
     EXPECT_EQ(store.check(), std::vector<std::string>{});
+}
+
+TEST_F(TuneTest, SampledConfigsAreJudgedByTheExactResultAndChosenOnlyIfAllowed) {
+    // Rows of about 800 edges: a sample of eight is the fastest by far.
+    csr_ = test::csr_of(400, 400, test::random_edges(400, 400, 400 * 800, 1, 7));
+    sort_columns(csr_);
+    options_.problems = {spmm(Direction::forward, 64)};
+    store::Store store = open();
+    ASSERT_TRUE(tune(store));
+
+    const auto at = key(store, options_.problems.front());
+    const auto approximate = [&](const Config& config) { return registry_.find(config.variant)->approximate; };
+    int left_out_edges = 0;
+    int kept_all = 0;
+    for (const Measurement& m : store.measurements(at)) {
+        if (m.status != MeasurementStatus::ok) continue;
+        EXPECT_LE(m.worst_ratio, 1) << m.config.text();  // right by its own definition
+        const std::string* width = m.config.params.find("S");
+        if (approximate(m.config) && width && *width != "1024") {
+            ++left_out_edges;
+            EXPECT_GT(m.max_error, 1e-3) << m.config.text();
+            EXPECT_GT(m.mean_error, 1e-4) << m.config.text();
+        } else {
+            kept_all += approximate(m.config) ? 1 : 0;
+            EXPECT_LT(m.max_error, 1e-5) << m.config.text();
+        }
+    }
+    EXPECT_GT(left_out_edges, 5);
+    EXPECT_GT(kept_all, 1);
+    const auto choice = store.choice(at, Policy::hot, Clock::host);
+    ASSERT_TRUE(choice);
+    EXPECT_FALSE(approximate(choice->config)) << choice->config.text();
+
+    // Sampling alone allows no error, and an error alone no sampling.
+    options_.constraints.allow_sampling = true;
+    ASSERT_TRUE(tune(store));
+    EXPECT_FALSE(approximate(store.choice(at, Policy::hot, Clock::host)->config));
+    options_.constraints.allow_sampling = false;
+    options_.constraints.max_error = 1;
+    ASSERT_TRUE(tune(store));
+    EXPECT_FALSE(approximate(store.choice(at, Policy::hot, Clock::host)->config));
+    options_.constraints.allow_sampling = true;
+    ASSERT_TRUE(tune(store));
+    const auto sampled = store.choice(at, Policy::hot, Clock::host);
+    EXPECT_TRUE(approximate(sampled->config)) << sampled->config.text();
 }
 
 TEST_F(TuneTest, AStoppedTuningGoesOnWithWhatIsMissing) {

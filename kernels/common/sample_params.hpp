@@ -1,0 +1,108 @@
+// Params that every sampling variant has in common: how they become a SampleRule, which of them are legal, and which
+// are worth a place in the space that the tuner searches.
+//
+// A params struct P of a sampling variant has `int S` and `int rescale`, and with FastRand `int prime` and
+// `int second_prime`; one that offers both samplings has `int sampling`, a SampleKind.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/graph/sample.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune::kernels {
+
+/// Values of the params. The first prime is the paper's (section IV-D); the others are those of its later code.
+inline const std::vector<int> kSampleWidths{8, 16, 32, 64, 128, 256, 512, 1024, 2048};
+inline const std::vector<int> kSamplePrimes{577, 769, 983, 1193, 1429};
+inline const std::vector<int> kSecondPrimes{0, 769, 1193};
+inline const std::vector<std::string_view> kSampleKinds{"bucket", "fastrand"};  // in the order of SampleKind
+
+/// The sample that params `p` of a variant name; `kind` where the variant does one kind only.
+template <typename P>
+SampleRule rule_of(const P& p, SampleKind kind = SampleKind::bucket) {
+    SampleRule rule;
+    rule.kind = kind;
+    if constexpr (requires { p.sampling; }) rule.kind = static_cast<SampleKind>(p.sampling);
+    rule.width = p.S;
+    rule.rescale = p.rescale != 0;
+    if constexpr (requires { p.prime; }) {
+        rule.prime = p.prime;
+        rule.second_prime = p.second_prime;
+    }
+    return rule;
+}
+
+/// Refuses primes that cannot act.
+inline Verdict require_useful_rule(const SampleRule& rule) {
+    const SampleRule standard;
+    if (rule.kind == SampleKind::bucket &&
+        (rule.prime != standard.prime || rule.second_prime != standard.second_prime)) {
+        return Verdict::no("a bucket uses no prime: leave prime and second_prime at their defaults");
+    }
+    if (rule.prime == rule.second_prime) return Verdict::no("second_prime must differ from prime");
+    return Verdict::yes();
+}
+
+/// In how many ways a rule departs from the paper's.
+inline int departures(const SampleRule& rule) {
+    const SampleRule standard;
+    return (rule.prime != standard.prime ? 1 : 0) + (rule.second_prime != standard.second_prime ? 1 : 0) +
+           (rule.rescale ? 1 : 0);
+}
+
+/// Whether a tuner should try this rule. Rescaling and other primes change the error and not the time, so that one of
+/// each stands in the space, at the width `standard_width`, and the others are for callers to name. Widths above the
+/// first that keeps every edge of this graph only repeat that one.
+inline bool worth_searching(const Query& q, const SampleRule& rule, int standard_width) {
+    if (departures(rule) > (rule.width == standard_width ? 1 : 0)) return false;
+    if (rule.prime > kSamplePrimes[1] || rule.second_prime > kSecondPrimes[1]) return false;
+    const bool known = q.features && q.problem.direction == Direction::forward;
+    return !known || rule.width <= standard_width || rule.width / 2 < q.features->degree_max;
+}
+
+/// Refuses what a sampling variant of spmm does not do: it sums or averages fp32, with or without self loops.
+inline Verdict require_sampled_spmm(const Query& q) {
+    return require_fp32_sum_or_mean_with_self_loops(q);
+}
+
+/// space() of params P that have `static bool searched(const Query&, const P&)`.
+template <typename P>
+std::vector<Params> searched_space(const Query& query) {
+    std::vector<Params> out;
+    for (const P& p : enumerate_params<P>()) {
+        if (P::searched(query, p) && P::legal(query, p)) out.push_back(to_params(p));
+    }
+    return out;
+}
+
+template <typename P>
+void set_searched_params(Variant& v) {
+    set_typed_params<P>(v);
+    v.space = &searched_space<P>;
+}
+
+/// Edges that the sample keeps: counted where degrees are known, else bounded.
+inline double sampled_edges(const Query& q, const SampleRule& rule) {
+    if (!q.features) return std::min(static_cast<double>(q.m), static_cast<double>(q.n_rows) * rule.width);
+    const auto& counts = q.features->counts;
+    double kept = 0;
+    for (const auto& [degree, rows] :
+         q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees) {
+        kept += static_cast<double>(rows) * std::min(degree, rule.width);
+    }
+    return kept;
+}
+
+/// Cost of a kernel that gathers the sampled edges only.
+inline CostTerms sampled_cost(const Query& q, const SampleRule& rule) {
+    Query sampled = q;
+    sampled.m = static_cast<std::int64_t>(sampled_edges(q, rule));
+    sampled.features = nullptr;  // they describe the whole graph
+    return gather_cost(sampled, csr_bytes(sampled));
+}
+
+}  // namespace gnntune::kernels
