@@ -102,8 +102,8 @@ void add_constraint_options(Options& options) {
         .add_options()("deterministic", boost::program_options::bool_switch(),
                        "choose only configs that repeat bit for bit")(
             "expected-calls", value("N", "1000"), "runs over which the cost of building formats is spread")(
-            "max-error", value("E", "0"), "largest error of reduced-precision configs that may be chosen")(
-            "allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design may be chosen")(
+            "max-error", value("E", "0"), "largest error of reduced-precision and sampling configs that may be chosen")(
+            "allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design may be chosen, within --max-error")(
             "workspace-limit", value("BYTES"), "most workspace a config may need, such as 64MiB");
 }
 
@@ -113,6 +113,9 @@ Constraints constraints(const Parsed& parsed) {
     c.allow_sampling = parsed.flag("allow-sampling");
     c.expected_calls = parsed.real("expected-calls", 1e-9, 1e18).value_or(c.expected_calls);
     c.max_error = parsed.real("max-error", 0, 1e9).value_or(0);
+    if (c.allow_sampling && c.max_error <= 0) {
+        throw invalid_argument("--allow-sampling needs --max-error E above 0: every sample leaves an error");
+    }
     if (const auto bytes = parsed.bytes("workspace-limit")) c.workspace_limit_bytes = static_cast<std::size_t>(*bytes);
     return c;
 }

@@ -25,7 +25,8 @@ std::optional<std::string> refusal(const Candidate& c, const Constraints& limits
     if (limits.deterministic && !c.deterministic) return "does not repeat bit for bit, and that was demanded";
     const bool exact = c.precision == Precision::fp32 && !c.approximate;
     if (!exact && limits.max_error <= 0) {
-        return "computes in " + std::string(to_text(c.precision)) + ", and no error was allowed";
+        return (c.approximate ? "drops edges by design" : "computes in " + std::string(to_text(c.precision))) +
+               ", and no error was allowed";
     }
     if (!exact && c.max_error > limits.max_error) {
         return "its error " + number(c.max_error) + " on this graph is above the allowed " + number(limits.max_error);

@@ -30,6 +30,7 @@ refused "'c' is one argument too many" convert a b c
 refused "--l2-bytes: expected a size such as 50MiB" info --l2-bytes 5furlongs "$cora"
 refused "--base: expected a whole number from 0 to 1, not '2'" info --base 2 "$cora"
 refused "--from: expected mtx" info --from pdf "$cora"
+refused "--allow-sampling needs --max-error E above 0" tune --allow-sampling "$cora"
 refused "--seed: expected a whole number of at least 0, not '-1'" list --seed -1
 refused "--device: expected cpu, cuda or cuda:N, not 'tpu'" info --device tpu "$cora"
 refused "there is no op 'sppm'; did you mean spmm?" list --op sppm

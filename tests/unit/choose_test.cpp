@@ -160,6 +160,9 @@ TEST(Choose, SamplingNeedsPermissionAndAnErrorBound) {
     Constraints limits;
 
     EXPECT_EQ(refusal(c, limits), "drops edges by design, and sampling was not allowed");
+    limits.allow_sampling = true;
+    EXPECT_EQ(refusal(c, limits), "drops edges by design, and no error was allowed");
+    limits.allow_sampling = false;
     limits.max_error = 0.5;
     EXPECT_EQ(refusal(c, limits), "drops edges by design, and sampling was not allowed");
     limits.allow_sampling = true;
