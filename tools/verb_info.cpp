@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/graph/fingerprint.hpp"
+#include "core/graph/sample.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/feature_list.hpp"
 #include "tools/graphs.hpp"
@@ -14,6 +15,7 @@ namespace gnntune::tools {
 namespace {
 
 constexpr std::array<std::int64_t, 5> kWidths{16, 32, 64, 128, 256};
+constexpr std::array<std::int32_t, 6> kSampleWidths{16, 32, 64, 128, 256, 512};  // S of ES-SpMM's table IV
 constexpr std::int64_t kDefaultL2Bytes = std::int64_t{50} << 20;  // of an H100
 
 struct L2 {
@@ -40,6 +42,23 @@ Description describe(const GraphArgument& argument, Output& out) {
 
 double hit_rate(const Description& d, std::int64_t k, const L2& l2) {
     return expected_l2_hit_rate(d.features.counts, k * static_cast<std::int64_t>(sizeof(float)), l2.bytes);
+}
+
+/// Share of the edges that a sample of at most `width` edges a row keeps, Bucket and FastRand alike; 1 for a graph
+/// without edges.
+double sampling_rate(const Description& d, std::int32_t width) {
+    SampleRule rule;
+    rule.width = width;
+    const FeatureCounts& c = d.features.counts;
+    std::int64_t kept = 0;
+    for (const auto& [degree, rows] : c.row_degrees) kept += rows * sampled_count(rule, degree);
+    return c.m > 0 ? static_cast<double>(kept) / static_cast<double>(c.m) : 1.0;
+}
+
+std::string sampling_text(const Description& d, bool color) {
+    Table table({{"S", "S", "", 0}, {"rate", "sampling rate", "%", 1}});
+    for (const std::int32_t width : kSampleWidths) table.add({std::int64_t{width}, 100 * sampling_rate(d, width)});
+    return table.text(color) + "edges kept where at most S of each row are used, the graph as it was read\n";
 }
 
 /// --l2-bytes, else the last-level cache of the device that was asked for or of the GPU that is here, else an H100's.
@@ -101,7 +120,7 @@ void print_text(const Description& d, const L2& l2, Output& out) {
         fmt::format("L2 of {} ({}), rows of f32 features gathered whole\n", bytes_text(l2.bytes), l2.origin));
 }
 
-Json json_of(const Description& d, const L2& l2) {
+Json json_of(const Description& d, const L2& l2, bool sampling) {
     Json json;
     json["name"] = d.input.name;
     json["source"] = d.input.source;
@@ -124,11 +143,14 @@ Json json_of(const Description& d, const L2& l2) {
     for (const std::int64_t k : kWidths) {
         rates.push_back({{"k", k}, {"row_bytes", k * 4}, {"hit_rate", hit_rate(d, k, l2)}});
     }
+    if (!sampling) return json;
+    Json& kept = json["sampling_rate"] = Json::array();
+    for (const std::int32_t width : kSampleWidths) kept.push_back({{"S", width}, {"rate", sampling_rate(d, width)}});
     return json;
 }
 
 /// One row for each graph; the histogram is left to JSON.
-void print_csv(const std::vector<Description>& descriptions, const L2& l2, Output& out) {
+void print_csv(const std::vector<Description>& descriptions, const L2& l2, bool sampling, Output& out) {
     std::vector<Column> columns;
     for (const char* key : {"name", "source", "format", "fix_ups", "weighted", "fingerprint"}) {
         columns.push_back({key, key, ""});
@@ -136,6 +158,9 @@ void print_csv(const std::vector<Description>& descriptions, const L2& l2, Outpu
     for (const NamedFeature& f : list_features({})) columns.push_back({f.name, f.name, f.unit});
     columns.push_back({"l2_bytes", "L2", "bytes"});
     for (const std::int64_t k : kWidths) columns.push_back({fmt::format("l2_hit_rate_k{}", k), "", ""});
+    for (const std::int32_t width : kSampleWidths) {
+        if (sampling) columns.push_back({fmt::format("sampling_rate_S{}", width), "", ""});
+    }
     Table table(std::move(columns));
     for (const Description& d : descriptions) {
         std::vector<Cell> cells{d.input.name,    d.input.source, d.input.format,
@@ -143,6 +168,9 @@ void print_csv(const std::vector<Description>& descriptions, const L2& l2, Outpu
         for (const NamedFeature& f : list_features(d.features)) cells.push_back(f.value);
         cells.emplace_back(l2.bytes);
         for (const std::int64_t k : kWidths) cells.emplace_back(hit_rate(d, k, l2));
+        for (const std::int32_t width : kSampleWidths) {
+            if (sampling) cells.emplace_back(sampling_rate(d, width));
+        }
         table.add(std::move(cells));
     }
     out.print(table);
@@ -157,9 +185,11 @@ int run_info(const Args& args) {
                      "Describes graphs: sizes, degrees, every feature the tuner knows, the fingerprint, what was "
                      "changed while reading, and the hit rate in L2 to expect when rows of features are gathered.",
                      {"gnntune info data/cora.mtx.gz", "gnntune info --json datasets/ > graphs.json",
-                      "gnntune info standin/ogbn_arxiv --l2-bytes 60MiB"}});
+                      "gnntune info standin/ogbn_arxiv --l2-bytes 60MiB", "gnntune info --sampling data/cora.mtx.gz"}});
     options.group("Description")
-        .add_options()("l2-bytes", value("SIZE"), "size of the L2 cache (default: the device's, else 50MiB)");
+        .add_options()("l2-bytes", value("SIZE"), "size of the L2 cache (default: the device's, else 50MiB)")(
+            "sampling", boost::program_options::bool_switch(),
+            "also the share of the edges that ES-SpMM's samples of S edges a row keep");
     add_graph_options(options);
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
@@ -167,17 +197,19 @@ int run_info(const Args& args) {
 
     Output out("info", parsed->common);
     const L2 l2 = choose_l2(*parsed, out);
+    const bool sampling = parsed->flag("sampling");
     std::vector<Description> descriptions;
     for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
         descriptions.push_back(describe(argument, out));
         if (!out.is_table()) continue;
         if (descriptions.size() > 1) out.print_text("\n");
         print_text(descriptions.back(), l2, out);
+        if (sampling) out.print_text("\n" + sampling_text(descriptions.back(), out.color()));
     }
-    if (out.format() == OutputFormat::csv) print_csv(descriptions, l2, out);
+    if (out.format() == OutputFormat::csv) print_csv(descriptions, l2, sampling, out);
     if (out.format() == OutputFormat::json) {
         Json data = Json::array();
-        for (const Description& d : descriptions) data.push_back(json_of(d, l2));
+        for (const Description& d : descriptions) data.push_back(json_of(d, l2, sampling));
         out.print_json(data);
     }
     return kExitOk;

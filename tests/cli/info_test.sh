@@ -34,6 +34,18 @@ run 0 info --csv --l2-bytes 0 "$cora"
 run 0 info --l2-bytes 4KiB "$cora"
 out_has "L2 of 4.0 KiB (--l2-bytes)"
 
+# Sampling rates, where they are asked for: sum of min(degree, S) over the rows by the number of edges.
+run 0 info "$cora"
+out_lacks "sampling rate"
+run 0 info --sampling "$cora"
+out_has "sampling rate %"
+grep -qE '^ *16 +94\.1$' out || fail "sampling rate at S = 16"
+grep -qE '^ *512 +100\.0$' out || fail "sampling rate at S = 512"
+run 0 info --csv --sampling "$cora"
+header=$(sed -n 1p out)
+row=$(sed -n 2p out)
+[ "$(column sampling_rate_S256)" = 1 ] || fail "sampling_rate_S256 is $(column sampling_rate_S256)"
+
 # A folder: graphs are read, the rest is named on stderr and counted.
 mkdir -p folder/deeper
 cp "$cora" folder/
