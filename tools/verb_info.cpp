@@ -61,6 +61,18 @@ std::string sampling_text(const Description& d, bool color) {
     return table.text(color) + "edges kept where at most S of each row are used, the graph as it was read\n";
 }
 
+/// TC blocks of one shape, as TC-GNN's figure 7 counts them.
+struct TcBlocks {
+    const char* shape;
+    std::int64_t without = 0;  ///< aligned tiles of the matrix that hold an edge
+    std::int64_t with = 0;     ///< after sparse graph translation
+    double reduction() const { return tc_block_reduction(without, with); }
+};
+
+std::array<TcBlocks, 2> tc_blocks(const FeatureCounts& c) {
+    return {{{"16x8", c.tc_blocks_16x8, c.sgt_blocks_16x8}, {"16x16", c.tc_blocks_16x16, c.sgt_blocks_16x16}}};
+}
+
 /// --l2-bytes, else the last-level cache of the device that was asked for or of the GPU that is here, else an H100's.
 L2 choose_l2(const Parsed& parsed, Output& out) {
     if (const auto bytes = parsed.bytes("l2-bytes")) return {*bytes, "--l2-bytes"};
@@ -113,6 +125,15 @@ void print_text(const Description& d, const L2& l2, Output& out) {
     out.print_text(features.text(out.color()) + "\n");
     out.print_text(histogram_text(d.features, out.color()) + "\n");
 
+    Table tiles({{"shape", "TC blocks", ""},
+                 {"without", "without SGT", "", 0},
+                 {"with", "with SGT", "", 0},
+                 {"reduction", "fewer", "%", 2}});
+    for (const TcBlocks& t : tc_blocks(d.features.counts)) {
+        tiles.add({t.shape, t.without, t.with, 100 * t.reduction()});
+    }
+    out.print_text(tiles.text(out.color()) + "\n");
+
     Table rates({{"k", "k", "", 0}, {"row_bytes", "row", "bytes", 0}, {"rate", "estimated L2 hit rate", "%", 1}});
     for (const std::int64_t k : kWidths) rates.add({k, k * 4, 100 * hit_rate(d, k, l2)});
     out.print_text(rates.text(out.color()));
@@ -138,6 +159,9 @@ Json json_of(const Description& d, const L2& l2, bool sampling) {
     for (const DegreeBin& bin : degree_bins(d.features.counts.row_degrees)) {
         histogram.push_back({{"first", bin.first}, {"last", bin.last}, {"rows", bin.count}, {"edges", bin.edges}});
     }
+    for (const TcBlocks& t : tc_blocks(d.features.counts)) {
+        json[fmt::format("sgt_reduction_{}", t.shape)] = t.reduction();
+    }
     json["l2_bytes"] = l2.bytes;
     Json& rates = json["l2_hit_rate"] = Json::array();
     for (const std::int64_t k : kWidths) {
@@ -156,6 +180,7 @@ void print_csv(const std::vector<Description>& descriptions, const L2& l2, bool 
         columns.push_back({key, key, ""});
     }
     for (const NamedFeature& f : list_features({})) columns.push_back({f.name, f.name, f.unit});
+    for (const TcBlocks& t : tc_blocks({})) columns.push_back({fmt::format("sgt_reduction_{}", t.shape), "", ""});
     columns.push_back({"l2_bytes", "L2", "bytes"});
     for (const std::int64_t k : kWidths) columns.push_back({fmt::format("l2_hit_rate_k{}", k), "", ""});
     for (const std::int32_t width : kSampleWidths) {
@@ -166,6 +191,7 @@ void print_csv(const std::vector<Description>& descriptions, const L2& l2, bool 
         std::vector<Cell> cells{d.input.name,    d.input.source, d.input.format,
                                 d.input.fix_ups, d.weighted,     d.fingerprint.text()};
         for (const NamedFeature& f : list_features(d.features)) cells.push_back(f.value);
+        for (const TcBlocks& t : tc_blocks(d.features.counts)) cells.emplace_back(t.reduction());
         cells.emplace_back(l2.bytes);
         for (const std::int64_t k : kWidths) cells.emplace_back(hit_rate(d, k, l2));
         for (const std::int32_t width : kSampleWidths) {
@@ -183,7 +209,8 @@ int run_info(const Args& args) {
     Options options("info",
                     {kUsage,
                      "Describes graphs: sizes, degrees, every feature the tuner knows, the fingerprint, what was "
-                     "changed while reading, and the hit rate in L2 to expect when rows of features are gathered.",
+                     "changed while reading, the tiles for tensor cores without and with sparse graph translation "
+                     "(SGT), and the hit rate in L2 to expect when rows of features are gathered.",
                      {"gnntune info data/cora.mtx.gz", "gnntune info --json datasets/ > graphs.json",
                       "gnntune info standin/ogbn_arxiv --l2-bytes 60MiB", "gnntune info --sampling data/cora.mtx.gz"}});
     options.group("Description")

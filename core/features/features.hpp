@@ -58,6 +58,11 @@ Features finalise(FeatureCounts counts);
 
 inline Features features_of(const CsrView& csr) { return finalise(count_features(csr)); }
 
+/// Share of the TC blocks that sparse graph translation saves (TC-GNN, figure 7): 1 - with / without, 0 where there are none.
+inline double tc_block_reduction(std::int64_t without, std::int64_t with) {
+    return without == 0 ? 0.0 : 1.0 - static_cast<double>(with) / static_cast<double>(without);
+}
+
 /// Expected L2 hit rate of gathering whole rows of `row_bytes` bytes from the dense operand, by Che's approximation with
 /// independent references (P_j proportional to the degree of column j) and a capacity of 0.7 `l2_bytes`.
 /// 1 - U/m where all referenced rows fit. In [0, 1]; 0 for a graph without edges.

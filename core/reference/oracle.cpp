@@ -31,6 +31,8 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
             return coo_to_csr(csr, edge_id);
         case Op::csr_to_csc:
             return csr_to_csc(csr, edge_id);
+        case Op::sgt:
+            return {};  // has no output that arrays_of() lists
         default:
             throw unsupported("there is no oracle for " + std::string(to_text(problem.op)) + " in this build");
     }
