@@ -17,6 +17,7 @@ column() {
 [ "$(column n_rows)" = 2708 ] || fail "n_rows is $(column n_rows)"
 [ "$(column m)" = 10556 ] || fail "m is $(column m)"
 [ "$(column weighted)" = 0 ] || fail "weighted is $(column weighted)"
+[[ "$(column sgt_reduction_16x8)" == 0.843* ]] || fail "sgt_reduction_16x8 is $(column sgt_reduction_16x8)"
 same=$(column fingerprint)
 
 # An edge list u v means u -> v: row v. Reversing changes the fingerprint of a directed graph, and twice gives it back.

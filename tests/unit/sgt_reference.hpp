@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
+#include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/common/host_vector.hpp"
@@ -31,22 +31,18 @@ inline Translation reference_translation(const CsrFormat& csr, const formats::Sg
     Translation t;
     for (std::int64_t first = 0; first < csr.n_rows; first += shape.block_height) {
         const std::int64_t last = std::min<std::int64_t>(first + shape.block_height, csr.n_rows);
-        std::set<std::int32_t> columns;
-        std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>> edges;  // column, row, position
+        std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int32_t>>> columns;  // row, position
         for (std::int64_t row = first; row < last; ++row) {
             for (std::int32_t e = csr.row_ptr[row]; e < csr.row_ptr[row + 1]; ++e) {
-                columns.insert(csr.col_idx[e]);
-                edges.emplace_back(csr.col_idx[e], row - first, e);
+                columns[csr.col_idx[e]].emplace_back(row - first, e);
             }
         }
-        std::sort(edges.begin(), edges.end());
         std::int32_t condensed = 0;
-        for (const std::int32_t col : columns) {
+        for (const auto& [col, edges] : columns) {
             const std::int32_t slot = condensed++ % shape.block_width;
             if (slot == 0) t.block_ptr.push_back(static_cast<std::int32_t>(t.edge_id.size()));
             t.block_cols.push_back(col);
-            for (const auto& [edge_col, row, position] : edges) {
-                if (edge_col != col) continue;
+            for (const auto& [row, position] : edges) {
                 t.tile_position.push_back(static_cast<std::int32_t>(row) * shape.block_width + slot);
                 t.edge_id.push_back(csr.edge_id ? csr.edge_id[position] : position);
             }
