@@ -1,4 +1,5 @@
-// Copies from global to shared memory that pass no register and do not stop the thread (cp.async, compute capability 8.0).
+// Copies from global to shared memory that pass no register and do not stop the thread (cp.async, compute
+// capability 8.0).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,9 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global, boo
 }
 
 /// Ends a group of this thread's copies.
-__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void commit_copies() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 /// Waits until at most the PENDING newest groups of this thread are still under way.
 template <int PENDING>

@@ -5,8 +5,8 @@
 
 namespace gnntune::kernels {
 
-/// Lets `kernel` use as much shared memory as a block of the current device can have. What a launch asks for counts, not
-/// this limit, so plans that need less are no worse off. Belongs into prepare().
+/// Lets `kernel` use as much shared memory as a block of the current device can have. What a launch asks for counts,
+/// not this limit, so plans that need less are no worse off. Belongs into prepare().
 template <typename... Args>
 void allow_all_shared_memory(void (*kernel)(Args...)) {
     int device = 0;

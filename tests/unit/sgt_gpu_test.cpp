@@ -14,7 +14,9 @@ bool have_gpu() {
     return found;
 }
 
-HostVector<std::int32_t> filled(std::size_t n) { return test::sized<std::int32_t>(n, -7); }
+HostVector<std::int32_t> filled(std::size_t n) {
+    return test::sized<std::int32_t>(n, -7);
+}
 
 /// The CPU's translation, whose correctness the test of the CPU settles.
 test::Translation on_cpu(const CsrFormat& csr, const formats::SgtShape& shape) {
@@ -39,8 +41,8 @@ test::Translation on_gpu(const CsrGraph& graph, const HostVector<std::int32_t>& 
     const auto row_ptr = to_device(graph.row_ptr.data(), graph.row_ptr.size());
     const auto col_idx = to_device(graph.col_idx.data(), graph.col_idx.size());
     const auto edge_order = to_device(ids.data(), ids.size());
-    const CsrFormat csr{graph.n_rows,   graph.n_cols, graph.m(), row_ptr.data(), col_idx.data(),
-                        edge_order.data(), nullptr};
+    const CsrFormat csr{graph.n_rows,   graph.n_cols,      graph.m(), row_ptr.data(),
+                        col_idx.data(), edge_order.data(), nullptr};
     const auto blocks = static_cast<std::size_t>(formats::sgt_max_blocks(csr.n_rows, csr.m, shape));
     const formats::SgtScratch places = formats::sgt_scratch_cuda(csr.n_rows, csr.n_cols, csr.m, shape);
     DeviceBuffer<unsigned char> scratch(places.total);
@@ -49,8 +51,7 @@ test::Translation on_gpu(const CsrGraph& graph, const HostVector<std::int32_t>& 
     DeviceBuffer<std::int32_t> block_cols(blocks * static_cast<std::size_t>(shape.block_width));
     DeviceBuffer<unsigned char> position(m * shape.position_bytes());
     DeviceBuffer<std::int32_t> edge_id(m);
-    const auto sorted =
-        formats::sgt_count_cuda(csr, shape, window_ptr.data(), places, scratch.data(), stream.get());
+    const auto sorted = formats::sgt_count_cuda(csr, shape, window_ptr.data(), places, scratch.data(), stream.get());
     formats::sgt_fill_cuda(csr, shape,
                            {window_ptr.data(), block_ptr.data(), block_cols.data(), position.data(), edge_id.data()},
                            sorted, stream.get());

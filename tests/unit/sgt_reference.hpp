@@ -55,7 +55,8 @@ inline Translation reference_translation(const CsrFormat& csr, const formats::Sg
 }
 
 inline const std::vector<formats::SgtShape>& translation_shapes() {
-    static const std::vector<formats::SgtShape> kShapes{{16, 8}, {16, 16}, {8, 8}, {8, 1}, {1, 8}, {5, 3}, {32, 32}, {256, 256}};
+    static const std::vector<formats::SgtShape> kShapes{{16, 8}, {16, 16}, {8, 8},   {8, 1},
+                                                        {1, 8},  {5, 3},   {32, 32}, {256, 256}};
     return kShapes;
 }
 

@@ -12,7 +12,8 @@ test::Translation translate(const CsrFormat& csr, const formats::SgtShape& shape
     const auto m = static_cast<std::size_t>(csr.m);
     const auto blocks = static_cast<std::size_t>(formats::sgt_max_blocks(csr.n_rows, csr.m, shape));
     HostVector<unsigned char> scratch(formats::sgt_scratch_bytes_cpu(csr.m));
-    auto window_ptr = test::sized<std::int32_t>(static_cast<std::size_t>(formats::sgt_windows(csr.n_rows, shape)) + 1, -7);
+    auto window_ptr =
+        test::sized<std::int32_t>(static_cast<std::size_t>(formats::sgt_windows(csr.n_rows, shape)) + 1, -7);
     auto block_ptr = test::sized<std::int32_t>(blocks + 1, -7);
     auto block_cols = test::sized<std::int32_t>(blocks * static_cast<std::size_t>(shape.block_width), -7);
     auto position = test::sized<unsigned char>(m * shape.position_bytes(), 0xee);

@@ -27,10 +27,10 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
     s->block_cols.resize(static_cast<std::size_t>(blocks) * static_cast<std::size_t>(shape.block_width));
     s->tile_position.resize(m);
     s->edge_id.resize(m);
-    formats::sgt_fill_cpu(*csr, shape,
-                          {s->window_ptr.data(), s->block_ptr.data(), s->block_cols.data(), s->tile_position.data(),
-                           s->edge_id.data()},
-                          scratch.data());
+    formats::sgt_fill_cpu(
+        *csr, shape,
+        {s->window_ptr.data(), s->block_ptr.data(), s->block_cols.data(), s->tile_position.data(), s->edge_id.data()},
+        scratch.data());
     *bytes = (s->window_ptr.size() + s->block_ptr.size() + s->block_cols.size() + s->edge_id.size()) * 4 + m;
     return std::make_shared<SgtFormat>(SgtFormat{
         csr->n_rows, csr->n_cols, csr->m, shape.block_height, shape.block_width, windows, blocks, s->window_ptr.data(),
@@ -39,6 +39,8 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 
 }  // namespace
 
-void register_format_sgt_cpu(Registry& registry) { registry.add(FormatBuilder{kFormatSgt, Backend::cpu, &build}); }
+void register_format_sgt_cpu(Registry& registry) {
+    registry.add(FormatBuilder{kFormatSgt, Backend::cpu, &build});
+}
 
 }  // namespace gnntune

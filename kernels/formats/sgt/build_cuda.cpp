@@ -29,16 +29,16 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
     s->tile_position = DeviceBuffer<std::uint8_t>(m);
     s->edge_id = DeviceBuffer<std::int32_t>(m);
     std::int32_t blocks = 0;
-    GNNTUNE_CUDA(cudaMemcpyAsync(&blocks, s->window_ptr.data() + windows, sizeof(blocks), cudaMemcpyDeviceToHost,
-                                 stream));
+    GNNTUNE_CUDA(
+        cudaMemcpyAsync(&blocks, s->window_ptr.data() + windows, sizeof(blocks), cudaMemcpyDeviceToHost, stream));
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     s->block_ptr = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(blocks) + 1);
-    s->block_cols = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(blocks) *
-                                               static_cast<std::size_t>(shape.block_width));
-    formats::sgt_fill_cuda(*csr, shape,
-                           {s->window_ptr.data(), s->block_ptr.data(), s->block_cols.data(), s->tile_position.data(),
-                            s->edge_id.data()},
-                           sorted, stream_handle);
+    s->block_cols =
+        DeviceBuffer<std::int32_t>(static_cast<std::size_t>(blocks) * static_cast<std::size_t>(shape.block_width));
+    formats::sgt_fill_cuda(
+        *csr, shape,
+        {s->window_ptr.data(), s->block_ptr.data(), s->block_cols.data(), s->tile_position.data(), s->edge_id.data()},
+        sorted, stream_handle);
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     *bytes = s->window_ptr.bytes() + s->block_ptr.bytes() + s->block_cols.bytes() + s->tile_position.bytes() +
              s->edge_id.bytes();
@@ -49,6 +49,8 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 
 }  // namespace
 
-void register_format_sgt_cuda(Registry& registry) { registry.add(FormatBuilder{kFormatSgt, Backend::cuda, &build}); }
+void register_format_sgt_cuda(Registry& registry) {
+    registry.add(FormatBuilder{kFormatSgt, Backend::cuda, &build});
+}
 
 }  // namespace gnntune

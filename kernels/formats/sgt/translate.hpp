@@ -1,12 +1,12 @@
 // Sparse graph translation (TC-GNN, section 4.1, Algorithm 1) for TC blocks of any height and width.
 //
-// The rows are cut into windows of block_height. The distinct columns of a window, ascending, are condensed to 0, 1, 2, ...
-// and dealt out into TC blocks of block_width; a window without edges has no TC block. Edges are stored grouped by TC
-// block, so that a tile reads its own edges and no others. Order of the edges: window, column, row, CSR position.
+// The rows are cut into windows of block_height. The distinct columns of a window, ascending, are condensed to 0, 1, 2,
+// ... and dealt out into TC blocks of block_width; a window without edges has no TC block. Edges are stored grouped by
+// TC block, so that a tile reads its own edges and no others. Order of the edges: window, column, row, CSR position.
 //
-// Two steps, the same on both backends: counting sorts the edges and gives window_ptr, whose last entry is the number of
-// TC blocks; filling writes everything else. Both backends give the same arrays, bit for bit. Neither step allocates, and
-// the CUDA steps do not synchronise.
+// Two steps, the same on both backends: counting sorts the edges and gives window_ptr, whose last entry is the number
+// of TC blocks; filling writes everything else. Both backends give the same arrays, bit for bit. Neither step
+// allocates, and the CUDA steps do not synchronise.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +54,11 @@ struct SgtArrays {
     std::int32_t* edge_id = nullptr;
 };
 
-/// Host memory, OpenMP over windows. `scratch` has sgt_scratch_bytes_cpu(m) bytes and keeps the sorted edges in between.
-inline std::size_t sgt_scratch_bytes_cpu(std::int64_t m) { return static_cast<std::size_t>(m) * sizeof(std::uint64_t); }
+/// Host memory, OpenMP over windows. `scratch` has sgt_scratch_bytes_cpu(m) bytes and keeps the sorted edges in
+/// between.
+inline std::size_t sgt_scratch_bytes_cpu(std::int64_t m) {
+    return static_cast<std::size_t>(m) * sizeof(std::uint64_t);
+}
 void sgt_count_cpu(const CsrFormat& csr, const SgtShape& shape, std::int32_t* window_ptr, void* scratch);
 void sgt_fill_cpu(const CsrFormat& csr, const SgtShape& shape, const SgtArrays& out, const void* scratch);
 
@@ -71,9 +74,9 @@ SgtScratch sgt_scratch_cuda(std::int32_t n_rows, std::int32_t n_cols, std::int64
 
 /// The sorted edges that counting leaves in the scratch memory.
 struct SgtSorted {
-    const std::uint64_t* keys = nullptr;       ///< window, column, row in the window: high bits to low bits
-    const std::int32_t* positions = nullptr;   ///< in the CSR format
-    const std::int32_t* distinct = nullptr;    ///< distinct (window, column) pairs up to and with this edge
+    const std::uint64_t* keys = nullptr;      ///< window, column, row in the window: high bits to low bits
+    const std::int32_t* positions = nullptr;  ///< in the CSR format
+    const std::int32_t* distinct = nullptr;   ///< distinct (window, column) pairs up to and with this edge
     std::int32_t row_bits = 0;
     std::int32_t col_bits = 0;
 };

@@ -1,5 +1,5 @@
-// SGT on the CPU: each window is sorted and walked by one thread. Edges of a window stay in its own part of every array,
-// so only the number of TC blocks passes between windows.
+// SGT on the CPU: each window is sorted and walked by one thread. Edges of a window stay in its own part of every
+// array, so only the number of TC blocks passes between windows.
 #include <vector>
 
 #include "kernels/formats/sgt/translate.hpp"
@@ -32,8 +32,12 @@ struct Window {
 std::uint64_t key_of(std::int32_t col, std::int64_t position) {
     return static_cast<std::uint64_t>(col) << 32 | static_cast<std::uint64_t>(position);
 }
-std::int32_t col_of(std::uint64_t key) { return static_cast<std::int32_t>(key >> 32); }
-std::int32_t position_of(std::uint64_t key) { return static_cast<std::int32_t>(key & 0xffffffffU); }
+std::int32_t col_of(std::uint64_t key) {
+    return static_cast<std::int32_t>(key >> 32);
+}
+std::int32_t position_of(std::uint64_t key) {
+    return static_cast<std::int32_t>(key & 0xffffffffU);
+}
 
 template <typename Position>
 void fill_window(const CsrFormat& csr, const SgtShape& shape, const SgtArrays& out, const std::uint64_t* keys,

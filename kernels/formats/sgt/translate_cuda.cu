@@ -4,8 +4,8 @@
 //   sort     a stable radix sort over the bits of window and column alone: rows come ascending already
 //   distinct flags where (window, column) changes, inclusive sum: the condensed column of every edge
 //   windows  TC blocks of each window from the sums at its ends, exclusive sum: window_ptr
-//   fill     one thread per edge writes its tile position and edge_id; the first edge of a column writes block_cols, the
-//            first of a TC block block_ptr, the last of a window the -1 behind its last column
+//   fill     one thread per edge writes its tile position and edge_id; the first edge of a column writes block_cols,
+//            the first of a TC block block_ptr, the last of a window the -1 behind its last column
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -18,9 +18,13 @@ namespace {
 
 constexpr int kThreads = 256;
 
-unsigned blocks_for(std::int64_t n) { return static_cast<unsigned>((n + kThreads - 1) / kThreads); }
+unsigned blocks_for(std::int64_t n) {
+    return static_cast<unsigned>((n + kThreads - 1) / kThreads);
+}
 
-std::size_t align_up(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+std::size_t align_up(std::size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
 
 /// Bits that hold every number below `n`; at least one.
 int bits_below(std::int64_t n) {
@@ -46,13 +50,12 @@ __global__ void __launch_bounds__(edge_walk::kThreadsPerBlock)
     write_keys(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx, std::int32_t n_rows,
                std::int64_t m, std::int32_t block_height, int row_bits, int col_bits, std::uint64_t* __restrict__ keys,
                std::int32_t* __restrict__ positions) {
-    edge_walk::for_each_edge(
-        row_ptr, col_idx, n_rows, 0, m, [&](std::int64_t e, std::int32_t row, std::int32_t col) {
-            const std::int32_t window = row / block_height;
-            const auto high = static_cast<std::uint64_t>(window) << col_bits | static_cast<std::uint64_t>(col);
-            keys[e] = high << row_bits | static_cast<std::uint64_t>(row - window * block_height);
-            positions[e] = static_cast<std::int32_t>(e);
-        });
+    edge_walk::for_each_edge(row_ptr, col_idx, n_rows, 0, m, [&](std::int64_t e, std::int32_t row, std::int32_t col) {
+        const std::int32_t window = row / block_height;
+        const auto high = static_cast<std::uint64_t>(window) << col_bits | static_cast<std::uint64_t>(col);
+        keys[e] = high << row_bits | static_cast<std::uint64_t>(row - window * block_height);
+        positions[e] = static_cast<std::int32_t>(e);
+    });
 }
 
 __global__ void flag_columns(const std::uint64_t* __restrict__ keys, std::int64_t m, int row_bits,
@@ -88,8 +91,7 @@ __global__ void fill_edges(const std::int32_t* __restrict__ row_ptr, const std::
     const std::uint64_t key = sorted.keys[p];
     const int window_shift = sorted.row_bits + sorted.col_bits;
     const auto row = static_cast<std::int32_t>(key & ((std::uint64_t{1} << sorted.row_bits) - 1));
-    const auto col =
-        static_cast<std::int32_t>(key >> sorted.row_bits & ((std::uint64_t{1} << sorted.col_bits) - 1));
+    const auto col = static_cast<std::int32_t>(key >> sorted.row_bits & ((std::uint64_t{1} << sorted.col_bits) - 1));
     const auto window = static_cast<std::int64_t>(key >> window_shift);
 
     const std::int32_t begin = row_ptr[window * shape.block_height];
@@ -173,8 +175,8 @@ SgtSorted sgt_count_cuda(const CsrFormat& csr, const SgtShape& shape, std::int32
     GNNTUNE_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     const auto walkers = static_cast<unsigned>(edge_walk::grid_blocks(csr.m, multiprocessors));
     write_keys<<<walkers, edge_walk::kThreadsPerBlock, 0, stream>>>(csr.row_ptr, csr.col_idx, csr.n_rows, csr.m,
-                                                                   shape.block_height, bits.row, bits.col, keys_at(0),
-                                                                   positions_at(0));
+                                                                    shape.block_height, bits.row, bits.col, keys_at(0),
+                                                                    positions_at(0));
     GNNTUNE_CUDA(cudaGetLastError());
     cub::DoubleBuffer<std::uint64_t> keys(keys_at(0), keys_at(1));
     cub::DoubleBuffer<std::int32_t> positions(positions_at(0), positions_at(1));
@@ -186,11 +188,12 @@ SgtSorted sgt_count_cuda(const CsrFormat& csr, const SgtShape& shape, std::int32
     GNNTUNE_CUDA(cudaGetLastError());
     temporary_bytes = places.temporary_bytes;
     GNNTUNE_CUDA(cub::DeviceScan::InclusiveSum(temporary, temporary_bytes, distinct, distinct, edges, stream));
-    count_blocks<<<blocks_for(std::int64_t{windows} + 1), kThreads, 0, stream>>>(csr.row_ptr, csr.n_rows, windows, shape,
-                                                                                distinct, window_ptr);
+    count_blocks<<<blocks_for(std::int64_t{windows} + 1), kThreads, 0, stream>>>(csr.row_ptr, csr.n_rows, windows,
+                                                                                 shape, distinct, window_ptr);
     GNNTUNE_CUDA(cudaGetLastError());
     temporary_bytes = places.temporary_bytes;
-    GNNTUNE_CUDA(cub::DeviceScan::ExclusiveSum(temporary, temporary_bytes, window_ptr, window_ptr, windows + 1, stream));
+    GNNTUNE_CUDA(
+        cub::DeviceScan::ExclusiveSum(temporary, temporary_bytes, window_ptr, window_ptr, windows + 1, stream));
     return {keys.Current(), positions.Current(), distinct, bits.row, bits.col};
 }
 

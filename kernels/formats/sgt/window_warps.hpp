@@ -8,7 +8,7 @@
 namespace gnntune::kernels {
 
 inline constexpr int kWindowRows = 16;
-inline constexpr int kBlockColumns = 8;    ///< of a TC block
+inline constexpr int kBlockColumns = 8;  ///< of a TC block
 inline constexpr int kMaxWindowWarps = 16;
 
 inline const std::vector<int>& window_warp_counts() {
@@ -33,7 +33,8 @@ inline double expected_tc_blocks(const Query& q) {
     return static_cast<double>(std::min(q.m, q.m / kBlockColumns + ceil_div(q.n_rows, kWindowRows)));
 }
 
-/// What a kernel reads of the graph: window_ptr, block_ptr, block_cols and tile positions, edge ids where it needs them.
+/// What a kernel reads of the graph: window_ptr, block_ptr, block_cols and tile positions, edge ids where it needs
+/// them.
 inline double sgt_bytes(const Query& q, bool edge_ids) {
     return static_cast<double>(q.m) * (edge_ids ? 5.0 : 1.0) + 36.0 * expected_tc_blocks(q) +
            4.0 * static_cast<double>(ceil_div(q.n_rows, kWindowRows) + 1);

@@ -1,5 +1,5 @@
-// A translation that runs as an op: its result and its scratch memory in one workspace of the largest sizes there may be,
-// so that nothing is allocated or read back between counting and filling.
+// A translation that runs as an op: its result and its scratch memory in one workspace of the largest sizes there may
+// be, so that nothing is allocated or read back between counting and filling.
 #pragma once
 
 #include "kernels/formats/sgt/translate.hpp"

@@ -1,16 +1,16 @@
 // sddmm.tcgnn: y[e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e, on tensor cores (TF32 m16n16k8, fp32 sums)
 //
-// Layout   SGT tiles 16 x 8: window_ptr [windows + 1], block_ptr [blocks + 1], block_cols [blocks, 8], tile_position [m],
-//          edge_id [m]; edge_weight [m] or null (caller's order); x_row [n_rows, k], x [n_cols, k], y [m], row-major,
-//          device memory, x_row and x aligned to 4 VEC bytes.
-// Work     block -> window of 16 rows; warp -> every warps-th pair of neighbouring TC blocks, which is a 16 x 16 tile of
-//          results; features in steps of 16 TILES, those of a segment one after the other, segments outside.
-// Data     The window's rows of x_row are copied to shared memory once per segment, for all warps. The 16 rows of x of the
-//          warp's next step are copied (cp.async, two stages) while it multiplies the current one. A row of x is read once
-//          per tile, however many edges it has there. A finished tile goes to the stage that it no longer needs, from
-//          where each edge takes its cell; duplicates take the same one.
-// Shared   per block: x_row [16, segment + 4]; per warp: two stages [16, kLd]. Both strides spread a fragment's loads over
-//          all banks.
+// Layout   SGT tiles 16 x 8: window_ptr [windows + 1], block_ptr [blocks + 1], block_cols [blocks, 8], tile_position
+//          [m], edge_id [m]; edge_weight [m] or null (caller's order); x_row [n_rows, k], x [n_cols, k], y [m],
+//          row-major, device memory, x_row and x aligned to 4 VEC bytes.
+// Work     block -> window of 16 rows; warp -> every warps-th pair of neighbouring TC blocks, which is a 16 x 16 tile
+//          of results; features in steps of 16 TILES, those of a segment one after the other, segments outside.
+// Data     The window's rows of x_row are copied to shared memory once per segment, for all warps. The 16 rows of x of
+//          the warp's next step are copied (cp.async, two stages) while it multiplies the current one. A row of x is
+//          read once per tile, however many edges it has there. A finished tile goes to the stage that it no longer
+//          needs, from where each edge takes its cell; duplicates take the same one.
+// Shared   per block: x_row [16, segment + 4]; per warp: two stages [16, kLd]. Both strides spread a fragment's loads
+//          over all banks.
 // Sync     the warps run freely between the __syncthreads around the copy of x_row.
 // Atomics  none. An edge belongs to one warp, in every segment the same lane, which adds to its own result: repeats bit
 //          for bit.
@@ -29,7 +29,9 @@ using kernels::SgtTiles;
 inline constexpr int kMaxSegment = 256;  ///< features of x_row in shared memory at a time
 
 /// Floats between rows of x_row in shared memory, and between rows of a stage.
-constexpr int padded_ld(int features) { return features + 4; }
+constexpr int padded_ld(int features) {
+    return features + 4;
+}
 
 /// Hands the results of a pair of TC blocks to its edges. One warp.
 __device__ __forceinline__ void write_edges(const SgtTiles& t, std::int64_t block, bool has_second, const float* cells,
@@ -73,7 +75,8 @@ __global__ void __launch_bounds__(kMaxWindowWarps * 32)
     // Both TC blocks' columns lie one after the other.
     const auto cols_of = [&](std::uint32_t pair) {
         const std::int64_t at = (std::int64_t{first} + 2 * std::int64_t{pair}) * kBlockColumns + lane;
-        const bool here = pair < pairs && lane < kWindowRows && 2 * pair + static_cast<unsigned>(lane / kBlockColumns) < count;
+        const bool here =
+            pair < pairs && lane < kWindowRows && 2 * pair + static_cast<unsigned>(lane / kBlockColumns) < count;
         return here ? __ldg(t.block_cols + at) : -1;
     };
 
@@ -81,7 +84,8 @@ __global__ void __launch_bounds__(kMaxWindowWarps * 32)
         const std::int32_t end = k - begin < segment ? k : begin + segment;
         const int steps = (end - begin + kStep - 1) / kStep;
         if (begin > 0) __syncthreads();  // x_row of the last segment is no longer needed
-        for (int i = static_cast<int>(threadIdx.x); i < kWindowRows * steps * kStep / VEC; i += static_cast<int>(blockDim.x)) {
+        for (int i = static_cast<int>(threadIdx.x); i < kWindowRows * steps * kStep / VEC;
+             i += static_cast<int>(blockDim.x)) {
             const int row = i / (steps * kStep / VEC);
             const int c = i % (steps * kStep / VEC) * VEC;
             const bool here = first_row + row < n_rows && begin + c < end;
@@ -92,7 +96,7 @@ __global__ void __launch_bounds__(kMaxWindowWarps * 32)
 
         const auto gather = [&](int stage, std::int32_t col_of_lane, int step) {
             kernels::gather_rows_async<kWindowRows, kStep, kLd, VEC>(stages + stage * kStage, x, col_of_lane,
-                                                               begin + step * kStep, end, k, lane);
+                                                                     begin + step * kStep, end, k, lane);
         };
         int stage = 0;
         std::int32_t col = cols_of(warp);

@@ -13,17 +13,23 @@ using Kernel = void (*)(kernels::SgtTiles, const float*, const float*, float*, s
 template <int TILES>
 Kernel kernel_of_vector(int vec) {
     switch (vec) {
-        case 4: return &window_kernel<TILES, 4>;
-        case 2: return &window_kernel<TILES, 2>;
-        default: return &window_kernel<TILES, 1>;
+        case 4:
+            return &window_kernel<TILES, 4>;
+        case 2:
+            return &window_kernel<TILES, 2>;
+        default:
+            return &window_kernel<TILES, 1>;
     }
 }
 
 Kernel kernel_of(int tiles, int vec) {
     switch (tiles) {
-        case 4: return kernel_of_vector<4>(vec);
-        case 2: return kernel_of_vector<2>(vec);
-        default: return kernel_of_vector<1>(vec);
+        case 4:
+            return kernel_of_vector<4>(vec);
+        case 2:
+            return kernel_of_vector<2>(vec);
+        default:
+            return kernel_of_vector<1>(vec);
     }
 }
 
@@ -36,7 +42,8 @@ int segment_features(std::int32_t k, int tiles_per_warp) {
 }
 
 std::int64_t shared_bytes(std::int32_t k, const TcgnnParams& p) {
-    const std::int64_t row_floats = std::int64_t{kernels::kWindowRows} * padded_ld(segment_features(k, p.tiles_per_warp));
+    const std::int64_t row_floats =
+        std::int64_t{kernels::kWindowRows} * padded_ld(segment_features(k, p.tiles_per_warp));
     const std::int64_t stage_floats = std::int64_t{kernels::kWindowRows} * padded_ld(16 * p.tiles_per_warp);
     return (row_floats + p.warps_per_block * 2 * stage_floats) * static_cast<std::int64_t>(sizeof(float));
 }

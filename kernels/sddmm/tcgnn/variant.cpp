@@ -15,8 +15,8 @@ const std::vector<ParamField<TcgnnParams>>& TcgnnParams::fields() {
 
 Verdict TcgnnParams::legal(const Query& q, const TcgnnParams& p) {
     if (p.tiles_per_warp > 1 && 8 * p.tiles_per_warp >= q.problem.k) {
-        return Verdict::no("half of " + std::to_string(p.tiles_per_warp) + " tiles hold k=" +
-                           std::to_string(q.problem.k) + " already");
+        return Verdict::no("half of " + std::to_string(p.tiles_per_warp) +
+                           " tiles hold k=" + std::to_string(q.problem.k) + " already");
     }
     const Verdict memory = kernels::require_shared_memory(q, shared_bytes(q.problem.k, p));
     if (!memory) return memory;
@@ -36,7 +36,9 @@ namespace {
 
 using State = kernels::PlanState<TcgnnParams, SgtFormat>;
 
-std::vector<std::string_view> formats(const Params&) { return {kFormatSgt}; }
+std::vector<std::string_view> formats(const Params&) {
+    return {kFormatSgt};
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     allow_shared_memory(from_params<TcgnnParams>(c.params));
@@ -51,8 +53,8 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
 // Rows of x once per 16 x 16 tile, rows of x_row once per window, one scattered value for each edge and segment.
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<TcgnnParams>(params);
-    const auto segments = static_cast<double>(
-        kernels::ceil_div(q.problem.k, segment_features(q.problem.k, p.tiles_per_warp)));
+    const auto segments =
+        static_cast<double>(kernels::ceil_div(q.problem.k, segment_features(q.problem.k, p.tiles_per_warp)));
     const double edges = static_cast<double>(q.m);
     const double graph = kernels::sgt_bytes(q, true) + edges * (q.problem.weighted ? 8.0 : 4.0);
     const double blocks = kernels::expected_tc_blocks(q);

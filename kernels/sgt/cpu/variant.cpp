@@ -15,16 +15,20 @@ struct State {
     formats::SgtWorkspace places;
 };
 
-Verdict applicable(const Query&) { return Verdict::yes(); }
+Verdict applicable(const Query&) {
+    return Verdict::yes();
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream);
     const formats::SgtShape shape;
-    return std::make_shared<State>(State{
-        csr, shape, formats::SgtWorkspace(csr->n_rows, csr->m, shape, formats::sgt_scratch_bytes_cpu(csr->m))});
+    return std::make_shared<State>(
+        State{csr, shape, formats::SgtWorkspace(csr->n_rows, csr->m, shape, formats::sgt_scratch_bytes_cpu(csr->m))});
 }
 
-std::size_t workspace_bytes(const void* state) { return static_cast<const State*>(state)->places.total; }
+std::size_t workspace_bytes(const void* state) {
+    return static_cast<const State*>(state)->places.total;
+}
 
 void launch(const void* state, const Operands&, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);

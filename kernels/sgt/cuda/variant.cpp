@@ -1,7 +1,7 @@
 // sgt.cuda: the graph translated into 16 x 8 TC blocks, from CSR into the workspace.
 //
-// Work     kernels/formats/sgt/translate_cuda.cu: one radix sort over all edges, scans, one pass that writes the result.
-//          The workspace has the largest sizes there may be, so no number is read back in between.
+// Work     kernels/formats/sgt/translate_cuda.cu: one radix sort over all edges, scans, one pass that writes the
+//          result. The workspace has the largest sizes there may be, so no number is read back in between.
 #include <cmath>
 
 #include "kernels/common/host.hpp"
@@ -19,7 +19,9 @@ struct State {
     formats::SgtWorkspace places;
 };
 
-Verdict applicable(const Query&) { return Verdict::yes(); }
+Verdict applicable(const Query&) {
+    return Verdict::yes();
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream);
@@ -29,7 +31,9 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
         State{csr, shape, scratch, formats::SgtWorkspace(csr->n_rows, csr->m, shape, scratch.total)});
 }
 
-std::size_t workspace_bytes(const void* state) { return static_cast<const State*>(state)->places.total; }
+std::size_t workspace_bytes(const void* state) {
+    return static_cast<const State*>(state)->places.total;
+}
 
 void launch(const void* state, const Operands&, void* workspace, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);

@@ -1,19 +1,19 @@
 // spmm.tcgnn: y[i, :] = sum over edges e of row i of w_e x[col_e, :], on tensor cores (TF32 m16n16k8, fp32 sums)
 //
 // Layout   SGT tiles: window_ptr [windows + 1], block_ptr [blocks + 1], block_cols [blocks, 8], tile_position [m],
-//          edge_id [m]; edge_weight [m] or null (caller's order); x [n_cols, k], y [n_rows, k], row-major, device memory,
-//          x and y aligned to 4 VEC bytes.
-// Work     block (w, f) -> window w of 16 rows, features [16 TILES f, 16 TILES (f + 1)); warp -> every warps-th TC block
-//          of the window, all TILES feature tiles; TILES accumulators of 16 x 16 stay in its registers. The warps' sums
-//          meet once, at the end.
-// Data     The rows of x of the warp's next TC block are copied to shared memory (cp.async, two stages) while it works on
-//          the current one: expands its edges into a dense 16 x 8 tile, rounds both operands, multiplies. Columns of the
-//          next but one are read ahead. Each row of x is read once per TC block, however many edges it has there.
-// Shared   per warp: A [16, kTileLd], and two stages [8, kLd] of x, whose place its sums [16, kLd] take at the end. Both
-//          strides spread a fragment's loads over all banks.
+//          edge_id [m]; edge_weight [m] or null (caller's order); x [n_cols, k], y [n_rows, k], row-major, device
+//          memory, x and y aligned to 4 VEC bytes.
+// Work     block (w, f) -> window w of 16 rows, features [16 TILES f, 16 TILES (f + 1)); warp -> every warps-th TC
+//          block of the window, all TILES feature tiles; TILES accumulators of 16 x 16 stay in its registers. The
+//          warps' sums meet once, at the end.
+// Data     The rows of x of the warp's next TC block are copied to shared memory (cp.async, two stages) while it works
+//          on the current one: expands its edges into a dense 16 x 8 tile, rounds both operands, multiplies. Columns of
+//          the next but one are read ahead. Each row of x is read once per TC block, however many edges it has there.
+// Shared   per warp: A [16, kTileLd], and two stages [8, kLd] of x, whose place its sums [16, kLd] take at the end.
+//          Both strides spread a fragment's loads over all banks.
 // Sync     the warps run freely; one __syncthreads before the sums are added.
-// Atomics  none. Duplicates of an edge are neighbours: the lane of the first adds them up in order. Sums of the warps are
-//          added in the order of the warps. Repeats bit for bit.
+// Atomics  none. Duplicates of an edge are neighbours: the lane of the first adds them up in order. Sums of the warps
+//          are added in the order of the warps. Repeats bit for bit.
 // Bounds   features behind k and missing columns are zeros in shared memory; y is written inside n_rows and k only.
 // Limit    a tile's empty cells multiply: an infinite or NaN feature makes its column NaN in all 16 rows of the window.
 #pragma once
@@ -31,13 +31,19 @@ using kernels::SgtTiles;
 inline constexpr int kTileLd = 12;  ///< floats between rows of A
 
 /// Floats between rows of a stage.
-constexpr int stage_ld(int tiles) { return 16 * tiles + 8; }
+constexpr int stage_ld(int tiles) {
+    return 16 * tiles + 8;
+}
 /// Floats of shared memory of one warp.
-constexpr int warp_floats(int tiles) { return kWindowRows * kTileLd + 2 * kBlockColumns * stage_ld(tiles); }
+constexpr int warp_floats(int tiles) {
+    return kWindowRows * kTileLd + 2 * kBlockColumns * stage_ld(tiles);
+}
 
 /// The edges [begin, end) of a TC block as a dense tile. One warp; the caller synchronises it before and after.
-__device__ __forceinline__ void expand_tile(const SgtTiles& t, std::uint32_t begin, std::uint32_t end, float* a, int lane) {
-    for (int i = lane; i < kWindowRows * kTileLd / 4; i += 32) reinterpret_cast<float4*>(a)[i] = make_float4(0, 0, 0, 0);
+__device__ __forceinline__ void expand_tile(const SgtTiles& t, std::uint32_t begin, std::uint32_t end, float* a,
+                                            int lane) {
+    for (int i = lane; i < kWindowRows * kTileLd / 4; i += 32)
+        reinterpret_cast<float4*>(a)[i] = make_float4(0, 0, 0, 0);
     __syncwarp();
     for (std::uint32_t e = begin + static_cast<std::uint32_t>(lane); e < end; e += 32) {
         const int position = t.tile_position[e];
@@ -70,11 +76,12 @@ __global__ void __launch_bounds__(kMaxWindowWarps * 32)
     const auto count = static_cast<std::uint32_t>(t.window_ptr[blockIdx.x + 1] - first);
     const std::int32_t* cols = t.block_cols + static_cast<std::int64_t>(first) * kBlockColumns;
     const auto cols_of = [&](std::uint32_t b) {
-        return b < count && lane < kBlockColumns ? __ldg(cols + static_cast<std::int64_t>(b) * kBlockColumns + lane) : -1;
+        const bool here = b < count && lane < kBlockColumns;
+        return here ? __ldg(cols + static_cast<std::int64_t>(b) * kBlockColumns + lane) : -1;
     };
     const auto gather = [&](int stage, std::int32_t col_of_lane) {
-        kernels::gather_rows_async<kBlockColumns, kColumns, kLd, VEC>(stages + stage * kBlockColumns * kLd, x, col_of_lane, f0, k, k,
-                                                               lane);
+        float* target = stages + stage * kBlockColumns * kLd;
+        kernels::gather_rows_async<kBlockColumns, kColumns, kLd, VEC>(target, x, col_of_lane, f0, k, k, lane);
     };
 
     wmma::fragment<wmma::accumulator, 16, 16, 8, float> sum[TILES];

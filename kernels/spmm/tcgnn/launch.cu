@@ -13,18 +13,25 @@ using Kernel = void (*)(kernels::SgtTiles, const float*, float*, std::int32_t, s
 template <int TILES>
 Kernel kernel_of_vector(int vec) {
     switch (vec) {
-        case 4: return &window_kernel<TILES, 4>;
-        case 2: return &window_kernel<TILES, 2>;
-        default: return &window_kernel<TILES, 1>;
+        case 4:
+            return &window_kernel<TILES, 4>;
+        case 2:
+            return &window_kernel<TILES, 2>;
+        default:
+            return &window_kernel<TILES, 1>;
     }
 }
 
 Kernel kernel_of(int tiles, int vec) {
     switch (tiles) {
-        case 8: return kernel_of_vector<8>(vec);
-        case 4: return kernel_of_vector<4>(vec);
-        case 2: return kernel_of_vector<2>(vec);
-        default: return kernel_of_vector<1>(vec);
+        case 8:
+            return kernel_of_vector<8>(vec);
+        case 4:
+            return kernel_of_vector<4>(vec);
+        case 2:
+            return kernel_of_vector<2>(vec);
+        default:
+            return kernel_of_vector<1>(vec);
     }
 }
 

@@ -16,8 +16,8 @@ const std::vector<ParamField<TcgnnParams>>& TcgnnParams::fields() {
 
 Verdict TcgnnParams::legal(const Query& q, const TcgnnParams& p) {
     if (p.tiles_per_warp > 1 && 8 * p.tiles_per_warp >= q.problem.k) {
-        return Verdict::no("half of " + std::to_string(p.tiles_per_warp) + " tiles hold k=" +
-                           std::to_string(q.problem.k) + " already");
+        return Verdict::no("half of " + std::to_string(p.tiles_per_warp) +
+                           " tiles hold k=" + std::to_string(q.problem.k) + " already");
     }
     if (kernels::ceil_div(q.problem.k, 16 * p.tiles_per_warp) > kernels::kMaxFeatureTiles) {
         return Verdict::no("k=" + std::to_string(q.problem.k) + " needs too many tiles");
@@ -40,7 +40,9 @@ namespace {
 
 using State = kernels::PlanState<TcgnnParams, SgtFormat>;
 
-std::vector<std::string_view> formats(const Params&) { return {kFormatSgt}; }
+std::vector<std::string_view> formats(const Params&) {
+    return {kFormatSgt};
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     allow_shared_memory(from_params<TcgnnParams>(c.params));
@@ -56,7 +58,8 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<TcgnnParams>(params);
     const auto passes = static_cast<double>(kernels::ceil_div(q.problem.k, 16 * p.tiles_per_warp));
-    const double graph = kernels::sgt_bytes(q, q.problem.weighted) + (q.problem.weighted ? 4.0 : 0.0) * static_cast<double>(q.m);
+    const double graph =
+        kernels::sgt_bytes(q, q.problem.weighted) + (q.problem.weighted ? 4.0 : 0.0) * static_cast<double>(q.m);
     const double blocks = kernels::expected_tc_blocks(q);
     const double row_bytes = 4.0 * q.problem.k;
     CostTerms terms = kernels::gather_cost(q, graph * passes);
