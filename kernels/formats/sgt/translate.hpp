@@ -45,6 +45,13 @@ inline std::int64_t sgt_max_blocks(std::int32_t n_rows, std::int64_t m, const Sg
     return std::min(m, m / s.block_width + sgt_windows(n_rows, s));
 }
 
+/// Adds a 256-byte aligned place of `bytes` to a workspace of `total` bytes so far; returns where it begins.
+inline std::size_t take_place(std::size_t bytes, std::size_t* total) {
+    const std::size_t place = *total;
+    *total += (bytes + 255) / 256 * 256;
+    return place;
+}
+
 /// Where the result goes. Sizes as in SgtFormat, with n_blocks or any larger number.
 struct SgtArrays {
     std::int32_t* window_ptr = nullptr;

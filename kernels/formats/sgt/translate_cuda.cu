@@ -22,10 +22,6 @@ unsigned blocks_for(std::int64_t n) {
     return static_cast<unsigned>((n + kThreads - 1) / kThreads);
 }
 
-std::size_t align_up(std::size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 /// Bits that hold every number below `n`; at least one.
 int bits_below(std::int64_t n) {
     int bits = 1;
@@ -128,12 +124,10 @@ SgtScratch sgt_scratch_cuda(std::int32_t n_rows, std::int32_t n_cols, std::int64
     if (m == 0) return s;
     const auto size = static_cast<std::size_t>(m);
     for (std::size_t& place : s.keys) {
-        place = s.total;
-        s.total += align_up(size * sizeof(std::uint64_t));
+        place = take_place(size * sizeof(std::uint64_t), &s.total);
     }
     for (std::size_t& place : s.positions) {
-        place = s.total;
-        s.total += align_up(size * sizeof(std::int32_t));
+        place = take_place(size * sizeof(std::int32_t), &s.total);
     }
     const KeyBits bits(n_rows, n_cols, shape);
     cub::DoubleBuffer<std::uint64_t> keys;
@@ -146,9 +140,8 @@ SgtScratch sgt_scratch_cuda(std::int32_t n_rows, std::int32_t n_cols, std::int64
                                                  bits.end()));
     GNNTUNE_CUDA(cub::DeviceScan::InclusiveSum(nullptr, edges, none, none, static_cast<std::int32_t>(m)));
     GNNTUNE_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, windows, none, none, sgt_windows(n_rows, shape) + 1));
-    s.temporary = s.total;
     s.temporary_bytes = std::max({sort, edges, windows});
-    s.total += align_up(s.temporary_bytes);
+    s.temporary = take_place(s.temporary_bytes, &s.total);
     return s;
 }
 

@@ -10,11 +10,7 @@ struct SgtWorkspace {
     SgtWorkspace(std::int32_t n_rows, std::int64_t m, const SgtShape& shape, std::size_t scratch_bytes) {
         const auto edges = static_cast<std::size_t>(m);
         const auto blocks = static_cast<std::size_t>(sgt_max_blocks(n_rows, m, shape));
-        const auto take = [this](std::size_t bytes) {
-            const std::size_t place = total;
-            total += (bytes + 255) / 256 * 256;
-            return place;
-        };
+        const auto take = [this](std::size_t bytes) { return take_place(bytes, &total); };
         scratch = take(scratch_bytes);
         window_ptr = take((static_cast<std::size_t>(sgt_windows(n_rows, shape)) + 1) * 4);
         block_ptr = take((blocks + 1) * 4);
