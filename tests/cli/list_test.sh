@@ -4,7 +4,7 @@
 if [ "$WITH_CUDA" = 1 ]; then
     sources=$(ls "$SOURCE"/kernels/*/*/*.cpp)
 else
-    sources=$(grep -l 'v.backend = Backend::cpu' "$SOURCE"/kernels/*/*/*.cpp)
+    sources=$(grep -l 'BACKEND cpu' "$SOURCE"/kernels/*/*/CMakeLists.txt | sed 's|CMakeLists.txt$|*.cpp|')
 fi
 # shellcheck disable=SC2086
 ids=$(grep -ohE 'v\.id = "[a-z0-9_.]+"' $sources | cut -d'"' -f2 | sort)

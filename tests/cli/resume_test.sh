@@ -12,7 +12,7 @@ export_to() { "$GNNTUNE" db export --db "$2" --csv - 2>/dev/null | tail -n +2 >"
 # Commas inside quotes become semicolons, so that columns can be counted.
 attempts() {
     awk -F'"' -v OFS= '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); $1 = $1; print }' "$1" |
-        cut -d, -f1,5-16 | grep -v ',refused$' | sort
+        cut -d, -f1,5-17 | grep -v ',refused$' | sort
 }
 # expected FILE ARGUMENTS...: how many configs each graph and problem has, as the plan for an empty database says.
 expected() {
@@ -26,11 +26,11 @@ expected() {
 complete() {
     export_to all.csv "$1"
     attempts all.csv >all
-    twice=$(cut -d, -f1-12 all | uniq -d)
+    twice=$(cut -d, -f1-13 all | uniq -d)
     [ -z "$twice" ] || fail "measured twice: $twice"
     ! grep -vE ',(ok|abandoned)$' all || fail "a measurement failed"
     # graph, op, k, heads, weighted, ... -> the plan's "graph,spmm k=16 unweighted,hot,host,7"
-    awk -F, '{ n[$1 "," $2 " k=" $3 ($5 ? "" : " unweighted") "," $9 "," $10]++ }
+    awk -F, '{ n[$1 "," $2 " k=" $3 ($5 ? "" : " unweighted") "," $10 "," $11]++ }
              END { for (problem in n) print problem "," n[problem] }' all | sort >counted
     diff -u "$2" counted || fail "other configs were measured than planned"
     run 0 db check --db "$1"

@@ -58,6 +58,7 @@ TEST_F(TuneTest, AWrongVariantIsStoredAsWrongAndNeverChosen) {
         // The others break promises that the oracle does not see: the conformance suite is there for them.
         if (faulty.caught_by != "oracle" && faulty.caught_by != "written") continue;
         Variant v = faulty.variant;
+        if (v.op != Op::spmm) continue;  // the op of the problem below
         v.default_rank = 1000;  // the default stays a right one
         registry_.add(v);
         wrong.insert(v.id);
