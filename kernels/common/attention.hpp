@@ -70,7 +70,7 @@ inline std::size_t piece_results_bytes(std::int32_t slots, std::int32_t heads, s
 /// Workspace of edge-parallel attention (kernels/common/edge_passes.cuh): keys and sums of rows, one value an edge.
 inline std::size_t edge_passes_bytes(std::int64_t n_rows, std::int64_t m, std::int32_t heads) {
     WorkspaceCutter cut(nullptr);
-    cut.take<float>(2 * n_rows * heads);
+    cut.take<float>(3 * n_rows * heads);
     cut.take<float>(m * heads);
     return cut.bytes();
 }

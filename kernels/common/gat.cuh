@@ -40,10 +40,10 @@ struct GatSoftmax {
 };
 
 /// lse[u] from the maximum's key and the sum of every row and head u; -infinity where there was no edge.
-[[maybe_unused]] static __global__ void write_lse(const std::uint32_t* __restrict__ keys, const float* __restrict__ sums,
+[[maybe_unused]] static __global__ void write_lse(const std::uint32_t* __restrict__ keys, const double* __restrict__ sums,
                                                   float* __restrict__ lse, std::int64_t units) {
     const std::int64_t u = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (u < units) lse[u] = log_sum_exp({float_of_key(keys[u]), sums[u]});
+    if (u < units) lse[u] = log_sum_exp({float_of_key(keys[u]), static_cast<float>(sums[u])});
 }
 
 inline constexpr int kDotThreads = 128;

@@ -21,7 +21,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
 
 std::size_t workspace_bytes(const void* state) {
     const auto& s = *static_cast<const State*>(state);
-    return kernels::align_workspace(static_cast<std::size_t>(s.coo->n_rows) * static_cast<std::size_t>(s.heads) * 8);
+    return kernels::align_workspace(static_cast<std::size_t>(s.coo->n_rows) * static_cast<std::size_t>(s.heads) * 12);
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {

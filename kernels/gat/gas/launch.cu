@@ -11,16 +11,16 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const CooFormat& g = *s.coo;
     const std::int64_t units = std::int64_t{g.n_rows} * s.heads;
     WorkspaceCutter cut(workspace);
-    auto* keys = cut.take<std::uint32_t>(2 * units);
+    const RowSums rows(cut.take<std::uint32_t>(3 * units), units);
     auto* p = cut.take<float>(g.m * s.heads);
     const auto threads = static_cast<unsigned>(s.block_size);
     const GatSoftmax softmax{gat_scores(o, s.heads)};
-    launch_edge_passes(g, s.heads, softmax, softmax, keys, p, s.block_size, stream);
+    launch_edge_passes(g, s.heads, softmax, softmax, rows, p, s.block_size, stream);
     if (units > 0) {
         GNNTUNE_CUDA(cudaMemsetAsync(o.y, 0, static_cast<std::size_t>(units * s.k) * sizeof(float), stream));
         if (o.lse) {
             write_lse<<<static_cast<unsigned>(ceil_div(units, s.block_size)), threads, 0, stream>>>(
-                keys, reinterpret_cast<const float*>(keys + units), o.lse, units);
+                rows.keys, rows.sums, o.lse, units);
         }
     }
     if (g.m > 0) {
