@@ -84,6 +84,17 @@ inline Verdict require_fp32_sum_or_mean(const Query& q) {
     return require_fp32_sum_or_mean_with_self_loops(q);
 }
 
+/// Refuses what cuSPARSE takes for no matrix: an empty one, and one with more entries than places, which duplicate edges of
+/// a small graph make.
+inline Verdict require_cusparse_matrix(const Query& q) {
+    if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
+    if (q.m > q.n_rows * q.n_cols) {
+        return Verdict::no("cuSPARSE takes no matrix with more entries (" + std::to_string(q.m) + ") than places (" +
+                           std::to_string(q.n_rows * q.n_cols) + ")");
+    }
+    return Verdict::yes();
+}
+
 /// Refuses a grid that CUDA cannot launch. `blocks` counts along x.
 inline Verdict require_grid(std::int64_t blocks) {
     if (blocks > std::numeric_limits<std::int32_t>::max()) {

@@ -31,7 +31,8 @@ CusparseParams CusparseParams::defaults(const Query&) {
 namespace {
 
 Verdict applicable(const Query& q) {
-    if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
+    const Verdict matrix = kernels::require_cusparse_matrix(q);
+    if (!matrix) return matrix;
     return kernels::require_plain_fp32_sum(q);
 }
 

@@ -22,7 +22,8 @@ struct BellParams {
 };
 
 Verdict applicable(const Query& q) {
-    if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
+    const Verdict matrix = kernels::require_cusparse_matrix(q);
+    if (!matrix) return matrix;
     // Sizes are padded to whole blocks, of 32 at most.
     const auto padded = [](std::int64_t n) { return kernels::ceil_div(n, 32) * 32; };
     if (padded(q.n_rows) > kMaxDenseBytes / 4 / padded(q.n_cols)) {
