@@ -101,6 +101,15 @@ std::vector<GraphCase> build() {
         return edges;
     }()));
     cases.back().large = true;
+
+    // A long row in a square graph, for what only square graphs have: self loops and gcn_norm.
+    cases.push_back(make("square_hub", 600, 600, [] {
+        std::vector<Edge> edges = random_edges(600, 600, 2000, 10);
+        for (std::int32_t j = 0; j < 20000; ++j) edges.emplace_back(77, j % 600);
+        std::sort(edges.begin(), edges.end());
+        return edges;
+    }()));
+    cases.back().large = true;
     return cases;
 }
 
