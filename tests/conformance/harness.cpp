@@ -295,7 +295,9 @@ void add_parts(const Graph& graph, const Variant& variant, const Query& query, c
 std::vector<Params> corners(const Graph& graph, const Variant& variant, const Query& query) {
     const auto space = variant.space(query);
     std::vector<Params> out{variant.default_params(query)};
-    if (variant.parts) add_parts(graph, variant, query, Params(out.front()), out);
+    // Every part at three widths; the standard parts at all.
+    const std::int32_t k = query.problem.k;
+    if (variant.parts && (k == 3 || k == 7 || k == 33)) add_parts(graph, variant, query, Params(out.front()), out);
     if (space.size() <= 12) {
         for (const auto& p : space) {
             if (!(p == out.front())) out.push_back(p);
