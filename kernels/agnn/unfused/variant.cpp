@@ -69,11 +69,10 @@ CostTerms cost_terms(const Query& q, const Params&) {
     return terms;
 }
 
+// What both records have in common.
 template <typename Parts>
-Variant record(const char* id, const char* summary) {
+Variant record() {
     Variant v;
-    v.id = id;
-    v.summary = summary;
     v.op = Op::agnn;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
@@ -93,14 +92,18 @@ Variant record(const char* id, const char* summary) {
 
 void register_agnn_unfused(Registry& registry) {
     using namespace agnn_unfused;
-    Variant unfused = record<Unfused>("agnn.unfused", "composition: sddmm, logits, edge_softmax, weighted spmm");
-    unfused.default_rank = 60;
-    registry.add(unfused);
-    Variant tcgnn =
-        record<TcGnn>("agnn.tcgnn", "composition on tensor cores: sddmm.tcgnn, logits, edge_softmax, spmm.tcgnn");
-    tcgnn.precision = Precision::tf32;
-    tcgnn.min_compute_capability = 80;
-    registry.add(tcgnn);
+    Variant v = record<Unfused>();
+    v.id = "agnn.unfused";
+    v.summary = "composition: sddmm, logits, edge_softmax, weighted spmm";
+    v.default_rank = 60;
+    registry.add(v);
+
+    v = record<TcGnn>();
+    v.id = "agnn.tcgnn";
+    v.summary = "composition on tensor cores: sddmm.tcgnn, logits, edge_softmax, spmm.tcgnn";
+    v.precision = Precision::tf32;
+    v.min_compute_capability = 80;
+    registry.add(v);
 }
 
 }  // namespace gnntune
