@@ -1,7 +1,7 @@
 #include "tests/conformance/fixture.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 
 #include "core/graph/convert.hpp"
@@ -112,8 +112,7 @@ Memory::Memory(Backend backend, const Query& query, const Inputs& in, std::size_
         } else {
             outputs.emplace_back(backend, size, offset);
             if (spec.output) operands.*spec.output = outputs.back().floats();
-            if (spec.index_output)
-                operands.*spec.index_output = reinterpret_cast<std::int32_t*>(outputs.back().data());
+            if (spec.index_output) operands.*spec.index_output = reinterpret_cast<std::int32_t*>(outputs.back().data());
         }
     }
     set(in);
@@ -128,22 +127,27 @@ void Memory::poison(std::uint32_t word) {
     for (GuardedWords& out : outputs) out.fill(word);
 }
 
-std::vector<std::vector<std::uint32_t>> Memory::results() {
+void Memory::fetch() {
+    for (GuardedWords& in : inputs) in.fetch();
+    for (GuardedWords& out : outputs) out.fetch();
+    workspace.fetch();
+}
+
+std::vector<std::vector<std::uint32_t>> Memory::results() const {
     std::vector<std::vector<std::uint32_t>> all;
-    for (GuardedWords& out : outputs) all.push_back(out.words());
+    for (const GuardedWords& out : outputs) all.push_back(out.words());
     return all;
 }
 
-bool Memory::guards_intact() {
-    bool intact = workspace.guards_intact();
-    for (GuardedWords& out : outputs) intact = out.guards_intact() && intact;
-    return intact;
+bool Memory::guards_intact() const {
+    const auto intact = [](const GuardedWords& words) { return words.guards_intact(); };
+    return intact(workspace) && std::all_of(inputs.begin(), inputs.end(), intact) &&
+           std::all_of(outputs.begin(), outputs.end(), intact);
 }
 
-bool Memory::unchanged(const Inputs& in) {
+bool Memory::unchanged(const Inputs& in) const {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const auto words = inputs[i].words();
-        if (!words.empty() && std::memcmp(words.data(), in.arrays()[i].data(), words.size() * 4) != 0) return false;
+        if (!inputs[i].equals(in.arrays()[i].data())) return false;
     }
     return true;
 }

@@ -1,4 +1,5 @@
-// What a config is checked on: one graph with its oracles and inputs, and the arrays of one problem between guard words.
+// What a config is checked on: one graph with its oracles and inputs, and the arrays of one problem between guard
+// words.
 #pragma once
 
 #include <deque>
@@ -41,9 +42,11 @@ struct Memory {
 
     void set(const reference::Inputs& in);
     void poison(std::uint32_t word);
-    std::vector<std::vector<std::uint32_t>> results();
-    bool guards_intact();
-    bool unchanged(const reference::Inputs& in);
+    /// Brings what the device holds to where the questions below look. After the device has finished.
+    void fetch();
+    std::vector<std::vector<std::uint32_t>> results() const;
+    bool guards_intact() const;
+    bool unchanged(const reference::Inputs& in) const;
 
     std::deque<GuardedWords> inputs;
     std::deque<GuardedWords> outputs;

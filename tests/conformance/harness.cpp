@@ -34,8 +34,7 @@ std::string compare_with(const Oracle& oracle, const std::vector<std::uint32_t>&
     const auto at = static_cast<std::size_t>(result.worst_at);
     float got = 0;
     std::memcpy(&got, &words[at], 4);
-    const std::string text =
-        oracle.index ? std::to_string(static_cast<std::int32_t>(words[at])) : std::to_string(got);
+    const std::string text = oracle.index ? std::to_string(static_cast<std::int32_t>(words[at])) : std::to_string(got);
     return "element " + std::to_string(result.worst_at) + " is " + text + ", expected " +
            std::to_string(oracle.value[at]) + "; error is " + std::to_string(result.worst_ratio) +
            " times the tolerance";
@@ -50,15 +49,16 @@ public:
             if (!spec.is_input()) output_names_.emplace_back(spec.name);
         }
         inputs_ = fixture.inputs(problem, 11);
+#if GNNTUNE_WITH_CUDA
+        if (device.backend == Backend::cuda) stream_ = std::make_unique<CudaStream>();
+#endif
     }
 
     void check(const Config& config) {
         where_ = config.text() + " on " + to_text(problem_);
         try {
 #if GNNTUNE_WITH_CUDA
-            std::unique_ptr<CudaStream> stream;
-            if (device_.backend == Backend::cuda) stream = std::make_unique<CudaStream>();
-            StreamHandle handle = stream ? stream->get() : nullptr;
+            StreamHandle handle = stream_ ? stream_->get() : nullptr;
 #else
             StreamHandle handle = nullptr;
 #endif
@@ -127,6 +127,7 @@ private:
             wait(device_);
             plan.run(memory.operands, memory.workspace.data(), stream);
             wait(device_);
+            memory.fetch();
             auto words = memory.results();
             if (r > 0) {
                 if (words != first) fail("repeats", "run " + std::to_string(r + 1) + " differs from the first");
@@ -190,6 +191,7 @@ private:
         wait(device_);
         GNNTUNE_CUDA(cudaGraphLaunch(executable, stream));
         wait(device_);
+        memory.fetch();
         const std::string wrong = wrong_output(replay_oracles_, memory.results(), plan.variant().precision);
         if (!wrong.empty()) fail("capture", "replay with other values: " + wrong);
         (void)cudaGraphExecDestroy(executable);
@@ -198,6 +200,9 @@ private:
 #endif
 
     const Device& device_;
+#if GNNTUNE_WITH_CUDA
+    std::unique_ptr<CudaStream> stream_;
+#endif
     Fixture& fixture_;
     Problem problem_;
     std::vector<Failure>& failures_;
