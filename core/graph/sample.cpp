@@ -20,8 +20,9 @@ CsrGraph sample(const CsrView& csr, const SampleRule& rule, HostVector<std::int3
         const std::int32_t begin = csr.row_ptr[i];
         const std::int32_t degree = csr.row_ptr[i + 1] - begin;
         const std::int32_t first = out.row_ptr[static_cast<std::size_t>(i)];
-        for (std::int32_t s = 0; s < sampled_count(rule, degree); ++s) {
-            const std::int32_t from = begin + sampled_position(rule, degree, s);
+        const RowSample row = sample_row(rule, degree);
+        for (std::int32_t s = 0; s < row.count; ++s) {
+            const std::int32_t from = begin + row.position(s);
             const auto to = static_cast<std::size_t>(first + s);
             (*position)[to] = from;
             out.col_idx[to] = csr.col_idx[from];

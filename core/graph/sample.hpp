@@ -13,7 +13,7 @@ enum class SampleKind : std::int32_t {
     fastrand,  ///< edge (i * prime) mod degree for i = 0 .. width - 1; all edges in order where degree < width
 };
 
-/// A row of `degree` edges keeps sampled_count(rule, degree) of them.
+/// A row of `degree` edges keeps sampled_count(rule, degree) of them. width * prime is below 2^32, for both primes.
 struct SampleRule {
     SampleKind kind = SampleKind::bucket;
     std::int32_t width = 0;         ///< S of the paper; at least 1
@@ -28,17 +28,27 @@ GNNTUNE_HOST_DEVICE inline std::int32_t sampled_count(const SampleRule& rule, st
     return degree < rule.width ? degree : rule.width;
 }
 
-/// Position inside its row, in [0, degree), of sample `i` in [0, sampled_count). Positions may repeat (equation 2).
-/// The whole row is taken where width exceeds its degree (section IV-B). At degree = width equation 2 holds already, as
-/// in the paper's code: every edge once, in another order, unless the prime divides the degree.
-GNNTUNE_HOST_DEVICE inline std::int32_t sampled_position(const SampleRule& rule, std::int32_t degree, std::int32_t i) {
-    if (rule.kind == SampleKind::bucket || degree < rule.width) return i;
-    const std::int32_t prime = rule.second_prime != 0 && degree % rule.prime == 0 ? rule.second_prime : rule.prime;
-    // The remainder of 32 bits, where the product fits, costs a GPU a fraction of that of 64.
-    const std::uint64_t product = static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(prime);
-    return static_cast<std::int32_t>(product >> 32 == 0
-                                         ? static_cast<std::uint32_t>(product) % static_cast<std::uint32_t>(degree)
-                                         : product % static_cast<std::uint64_t>(degree));
+/// The sample of one row: what does not depend on the edge is found once, since divisions cost a GPU more than gathers.
+struct RowSample {
+    std::int32_t count;   ///< edges kept
+    std::uint32_t prime;  ///< of equation 2; 0: edges in order
+    std::uint32_t degree;
+
+    /// Position inside the row, in [0, degree), of sample `i` in [0, count). Positions may repeat (equation 2).
+    GNNTUNE_HOST_DEVICE std::int32_t position(std::int32_t i) const {
+        return prime == 0 ? i : static_cast<std::int32_t>(static_cast<std::uint32_t>(i) * prime % degree);
+    }
+};
+
+/// The whole row is taken in order where width exceeds its degree (section IV-B). At degree = width equation 2 holds
+/// already, as in the paper's code: every edge once, in another order, unless the prime divides the degree.
+GNNTUNE_HOST_DEVICE inline RowSample sample_row(const SampleRule& rule, std::int32_t degree) {
+    RowSample row{sampled_count(rule, degree), 0, static_cast<std::uint32_t>(degree)};
+    if (rule.kind == SampleKind::fastrand && degree >= rule.width) {
+        const bool second = rule.second_prime != 0 && degree % rule.prime == 0;
+        row.prime = static_cast<std::uint32_t>(second ? rule.second_prime : rule.prime);
+    }
+    return row;
 }
 
 /// What a sampled sum of a row of `degree` edges is multiplied with.

@@ -32,9 +32,10 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
             scale.assign(scale.size(), 0.0);
             const std::int32_t begin = csr.row_ptr[i];
             const std::int32_t degree = csr.row_ptr[i + 1] - begin;
-            const std::int32_t count = rule ? sampled_count(*rule, degree) : degree;
+            const RowSample sample = rule ? sample_row(*rule, degree) : RowSample{degree, 0, 0};
+            const std::int32_t count = sample.count;
             for (std::int32_t s = 0; s < count; ++s) {
-                const std::int32_t e = begin + (rule ? sampled_position(*rule, degree, s) : s);
+                const std::int32_t e = begin + sample.position(s);
                 add(problem.weighted ? inputs.edge_weight[edge_id ? edge_id[e] : e] : 1.0, csr.col_idx[e]);
             }
             double factor = rule ? sample_scale(*rule, degree) : 1.0;

@@ -97,6 +97,18 @@ inline double sampled_edges(const Query& q, const SampleRule& rule) {
     return kept;
 }
 
+/// Most edges that the sample keeps of any row: the width where degrees are not known.
+inline std::int32_t most_kept(const Query& q, const SampleRule& rule) {
+    if (!q.features) return rule.width;
+    const auto& counts = q.features->counts;
+    std::int32_t most = 0;
+    for (const auto& [degree, rows] :
+         q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees) {
+        most = std::max(most, static_cast<std::int32_t>(degree));
+    }
+    return std::min(most, rule.width);
+}
+
 /// Cost of a kernel that gathers the sampled edges only.
 inline CostTerms sampled_cost(const Query& q, const SampleRule& rule) {
     Query sampled = q;

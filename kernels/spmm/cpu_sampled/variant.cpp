@@ -1,6 +1,6 @@
 // spmm.cpu_sampled: y[i, :] = scale_i * sum over samples s < min(degree_i, S) of w_e(i, s) x[col_e(i, s), :]
 //                   (+ self_weight[i] x[i, :]), for the mean divided by the number of terms.
-//                   e(i, s) is sampled_position(): ES-SpMM's Bucket or FastRand.
+//                   e(i, s) is RowSample::position(): ES-SpMM's Bucket or FastRand.
 //
 // Work     threads take blocks of rows as they become free; the row of y is the accumulator, its loop is vectorised.
 // Data     one id, one weight and one row of x per sample.
@@ -63,9 +63,9 @@ void rows(const CsrFormat& g, const SampleRule& rule, const float* edge_weight, 
         std::fill(out, out + k, 0.0F);
         const std::int32_t begin = g.row_ptr[i];
         const std::int32_t degree = g.row_ptr[i + 1] - begin;
-        const std::int32_t count = sampled_count(rule, degree);
-        for (std::int32_t s = 0; s < count; ++s) {
-            const std::int32_t e = begin + sampled_position(rule, degree, s);
+        const RowSample row = sample_row(rule, degree);
+        for (std::int32_t s = 0; s < row.count; ++s) {
+            const std::int32_t e = begin + row.position(s);
             const float w = edge_weight ? edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
             kernels::axpy(out, w, o.x + static_cast<std::int64_t>(g.col_idx[e]) * k, k);
         }
@@ -73,7 +73,7 @@ void rows(const CsrFormat& g, const SampleRule& rule, const float* edge_weight, 
         for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
         if (o.self_weight) kernels::axpy(out, o.self_weight[i], o.x + static_cast<std::int64_t>(i) * k, k);
         if (!mean) continue;
-        const float factor = kernels::mean_factor(count + (o.self_weight ? 1 : 0));
+        const float factor = kernels::mean_factor(row.count + (o.self_weight ? 1 : 0));
         for (std::int32_t f = 0; f < k; ++f) out[f] *= factor;
     }
 }

@@ -1,6 +1,6 @@
 // Kernels of spmm.es_presampled: the sampled graph, and the weights of its edges.
 //
-// The sampled graph holds for row i the edges e(i, s) of sampled_position(), s < min(degree_i, S), in the order of the
+// The sampled graph holds for row i the edges e(i, s) of RowSample::position(), s < min(degree_i, S), in the order of the
 // samples, then with self loops the edge i -> i. `source` leads from its edges to the caller's edge order; the self
 // loop of row i has source -1 - i. `factor` is what a weight is multiplied with: the rescaling, and for the mean 1 /
 // terms.
@@ -39,12 +39,13 @@ __global__ void draw_samples(const std::int32_t* __restrict__ row_ptr, const std
     const std::int32_t begin = row_ptr[row];
     const std::int32_t degree = row_ptr[row + 1] - begin;
     const std::int32_t first = sampled_ptr[row];
-    const std::int32_t count = sampled_count(rule, degree);
+    const RowSample sample = sample_row(rule, degree);
+    const std::int32_t count = sample.count;
     const std::int32_t terms = count + (self_loop ? 1 : 0);
     const float share = mean && terms > 0 ? 1.0F / static_cast<float>(terms) : 1.0F;
     for (std::int32_t s = static_cast<std::int32_t>(threadIdx.x) % 32; s < terms; s += 32) {
         const bool loop = s == count;
-        const std::int32_t e = loop ? 0 : begin + sampled_position(rule, degree, s);
+        const std::int32_t e = loop ? 0 : begin + sample.position(s);
         const std::int32_t id = static_cast<std::int32_t>(row);
         sampled_col[first + s] = loop ? id : col_idx[e];
         if (source) source[first + s] = loop ? -1 - id : edge_id ? edge_id[e] : e;

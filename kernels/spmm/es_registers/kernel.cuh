@@ -1,7 +1,7 @@
 // spmm.es_registers: ES-SpMM with the sample in registers:
 //
 //   y[i, :] = scale_i * sum over s < min(degree_i, S) of w_e(i, s) x[col_e(i, s), :]    (+ self_weight[i] x[i, :])
-//   for the mean divided by the number of terms. e(i, s) is sampled_position().
+//   for the mean divided by the number of terms. e(i, s) is RowSample::position().
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] (caller's order), self_weight
 // [n_rows]
@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(kThreads)
 
     const std::int32_t begin = here ? __ldg(row_ptr + row) : 0;
     const std::int32_t degree = here ? __ldg(row_ptr + row + 1) - begin : 0;
-    const std::int32_t count = sampled_count(rule, degree);
+    const RowSample sample = sample_row(rule, degree);
+    const std::int32_t count = sample.count;
     // The rows of a warp take as many steps as the longest of them.
     std::int32_t most = count;
     for (int offset = group; offset < 32; offset *= 2) most = max(most, __shfl_xor_sync(kWarp, most, offset));
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto draw = [&](std::int32_t i) {
         Sample s;
         if (i < count) {
-            const std::int32_t e = begin + sampled_position(rule, degree, i);
+            const std::int32_t e = begin + sample.position(i);
             s.col = __ldg(col_idx + e);
             if (WEIGHTED) s.w = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
         }
