@@ -103,7 +103,7 @@ void add_constraint_options(Options& options) {
                        "choose only configs that repeat bit for bit")(
             "expected-calls", value("N", "1000"), "runs over which the cost of building formats is spread")(
             "max-error", value("E", "0"), "largest error of reduced-precision and sampling configs that may be chosen")(
-            "allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design may be chosen, within --max-error")(
+            "allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design are measured and may be chosen, within --max-error")(
             "workspace-limit", value("BYTES"), "most workspace a config may need, such as 64MiB");
 }
 

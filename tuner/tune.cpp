@@ -76,7 +76,7 @@ store::Attempt Tuner::attempt_of(GraphWorkload& graph, const Query& query, const
 }
 
 Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
-                            const std::vector<std::string>& variants) const {
+                            const TuneOptions& options) const {
     graph.graph().features();  // cost terms and applicability may ask for them
     const Query query = graph.graph().query(problem);
     Space space;
@@ -89,8 +89,10 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
     std::vector<Contender> rest;
     for (const Variant& v : registry_.variants()) {
         if (v.op != problem.op || v.backend != device_.backend) continue;
-        const bool is_named = std::find(variants.begin(), variants.end(), v.id) != variants.end();
-        if (!variants.empty() && !is_named) continue;
+        const bool is_named =
+            std::find(options.variants.begin(), options.variants.end(), v.id) != options.variants.end();
+        if (!options.variants.empty() && !is_named) continue;
+        if (v.sampling && !is_named && !options.constraints.allow_sampling) continue;
         if (const Verdict verdict = registry_.applicable(v, query); !verdict) {
             space.refusals.emplace_back(&v, verdict.reason);
             continue;
@@ -116,7 +118,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
     }
     space.contenders.insert(space.contenders.end(), std::make_move_iterator(rest.begin()),
                             std::make_move_iterator(rest.end()));
-    if (space.contenders.empty() && !variants.empty()) {
+    if (space.contenders.empty() && !options.variants.empty()) {
         space.no_default = "none of the variants that were named can do " + to_text(problem);
         for (const auto& [variant, reason] : space.refusals) {
             space.no_default.append("; ").append(variant->id).append(": ").append(reason);
@@ -128,7 +130,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
 std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options) {
     std::vector<TuneStep> steps;
     for (const Problem& problem : options.problems) {
-        const Space space = space_of(graph, problem, options.variants);
+        const Space space = space_of(graph, problem, options);
         if (space.contenders.empty()) continue;
         const Query query = graph.graph().query(problem);
         const auto graph_id = store_.find_graph_id(record.fingerprint);
@@ -226,7 +228,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
     const std::int64_t environment_id = store_.environment_id(device_.environment);
     measure_format_builds(graph, graph_id, environment_id);
     for (const Problem& problem : options.problems) {
-        Space space = space_of(graph, problem, options.variants);
+        Space space = space_of(graph, problem, options);
         if (space.contenders.empty()) {
             if (options.problems.size() == 1) throw unsupported(space.no_default);
             if (events.problem_refused) events.problem_refused(problem, space.no_default);

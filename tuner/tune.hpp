@@ -17,7 +17,8 @@ struct TuneOptions {
     std::vector<Clock> clocks;  ///< empty: every clock the device has
     Constraints constraints;    ///< of the stored choice; other constraints are answered later from the same rows
     bool again = false;            ///< take measurements that the store has already once more: the newest counts
-    /// These variants only; empty: every one. Parts of compositions are not held to it.
+    /// These variants only; empty: every one, sampling ones if the constraints allow them. Parts of compositions are not
+    /// held to it.
     std::vector<std::string> variants;
     std::uint64_t seed = 1;
     MeasureOptions measuring;
@@ -63,7 +64,7 @@ private:
     std::vector<Params> offered(GraphWorkload& graph, const Variant& variant, const Query& query) const;
     store::Attempt attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
                               Clock clock) const;
-    Space space_of(GraphWorkload& graph, const Problem& problem, const std::vector<std::string>& variants) const;
+    Space space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const;
     bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
                    const TuneOptions& options, std::int64_t run, const TuneEvents& events);
 

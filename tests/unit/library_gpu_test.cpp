@@ -59,11 +59,18 @@ TEST_F(LibraryGpu, AutoPicksCuda) {
 // The paper's question: GAS takes COO as it is, GAR has to build CSR first.
 TEST_F(LibraryGpu, ExpectedCallsDecideBetweenGasOnCooAndGarOnCsr) {
     const Environment here = cuda_device(0).environment;
-    Measurement gas = row("spmm.gas{block_size=256}", 20, 60);
-    Measurement gar = row("spmm.gar{block_size=128}", 10, 0);
-    gas.clock = gar.clock = Clock::events;
-    gas.deterministic = false;
-    write({gas, gar}, here);
+    std::vector<Measurement> rows;
+    // Of every version that there may be: rows of others than the current one do not count.
+    for (std::int32_t version = 1; version < 10; ++version) {
+        rows.push_back(row("spmm.gas{block_size=256}", 20, 60));
+        rows.back().deterministic = false;
+        rows.push_back(row("spmm.gar{block_size=128}", 10, 0));
+        for (Measurement* m : {&rows.back(), &rows[rows.size() - 2]}) {
+            m->clock = Clock::events;
+            m->variant_version = version;
+        }
+    }
+    write(rows, here);
     // From CSR the COO list has to be written out (60 us), from COO the CSR has to be sorted (900 us).
     write_builds({{"csr", "csr", Direction::forward, 0, 0},
                   {"csr", "coo", Direction::forward, 60, 0},

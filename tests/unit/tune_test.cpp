@@ -67,6 +67,7 @@ TEST_F(TuneTest, AWrongVariantIsStoredAsWrongAndNeverChosen) {
     // Weights, a width that is no multiple of four and more than 32, and an edge order that is not the caller's: every
     // fault shows.
     options_.problems = {spmm(Direction::reversed)};
+    options_.constraints.allow_sampling = true;  // one of the faulty ones samples
     store::Store store = open();
 
     ASSERT_TRUE(tune(store));
@@ -103,8 +104,14 @@ TEST_F(TuneTest, SampledConfigsAreJudgedByTheExactResultAndChosenOnlyIfAllowed) 
     options_.problems = {spmm(Direction::forward, 64)};
     store::Store store = open();
     ASSERT_TRUE(tune(store));
-
     const auto at = key(store, options_.problems.front());
+    for (const Measurement& m : store.measurements(at)) {
+        EXPECT_FALSE(registry_.find(m.config.variant)->sampling) << "measured unasked: " << m.config.text();
+    }
+    EXPECT_FALSE(registry_.find(store.choice(at, Policy::hot, Clock::host)->config.variant)->approximate);
+
+    options_.constraints.allow_sampling = true;
+    ASSERT_TRUE(tune(store));
     const auto approximate = [&](const Config& config) { return registry_.find(config.variant)->approximate; };
     int left_out_edges = 0;
     int kept_all = 0;
@@ -123,13 +130,8 @@ TEST_F(TuneTest, SampledConfigsAreJudgedByTheExactResultAndChosenOnlyIfAllowed) 
     }
     EXPECT_GT(left_out_edges, 5);
     EXPECT_GT(kept_all, 1);
-    const auto choice = store.choice(at, Policy::hot, Clock::host);
-    ASSERT_TRUE(choice);
-    EXPECT_FALSE(approximate(choice->config)) << choice->config.text();
 
     // Sampling alone allows no error, and an error alone no sampling.
-    options_.constraints.allow_sampling = true;
-    ASSERT_TRUE(tune(store));
     EXPECT_FALSE(approximate(store.choice(at, Policy::hot, Clock::host)->config));
     options_.constraints.allow_sampling = false;
     options_.constraints.max_error = 1;
