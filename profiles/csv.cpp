@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/common/error.hpp"
 
 namespace gnntune::store {
@@ -51,6 +53,11 @@ void write_query(Statement& rows, std::ostream& out) {
     }
 }
 
+constexpr std::string_view kCounterColumns =
+    "dram_read_bytes, dram_write_bytes, l2_read_bytes, l2_write_bytes, l2_atomic_bytes, l2_reduction_bytes, "
+    "l2_hit_percent, l1_hit_percent, occupancy_percent, issue_percent, l1_pipe_percent, tensor_pipe_percent, "
+    "tensor_instructions, shared_bank_conflicts, sm_active_us, atomic_unit_us";
+
 }  // namespace
 
 void write_best_csv(const Store& store, std::ostream& out) {
@@ -67,13 +74,15 @@ void write_measurements_csv(const Store& store, std::optional<std::int64_t> run,
         }
     }
     Statement rows = store.database().prepare(
-        R"(SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, self_loop, dtype,
+        fmt::format(R"(SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, self_loop, dtype,
                    reduce,                   policy, clock, config, variant_version, status, reason, median_us, q1_us, q3_us, samples,
                    sm_clock_mhz, prepare_us, workspace_bytes, max_error, device_name AS device, driver,
-                   cuda_runtime AS cuda, taken_at, git_commit AS 'commit'
+                   cuda_runtime AS cuda, measurement.taken_at AS taken_at, git_commit AS 'commit', {0}
             FROM measurement JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
             JOIN environment ON environment.id = environment_id JOIN run ON run.id = run_id
+            LEFT JOIN (SELECT measurement_id, {0} FROM counters) ON measurement_id = measurement.id
             WHERE ?1 IS NULL OR run_id = ?1 ORDER BY measurement.id)",
+                    kCounterColumns),
         "exporting measurements");
     rows.bind(run);
     write_query(rows, out);

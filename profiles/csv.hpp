@@ -16,7 +16,8 @@ void write_best_csv(const Store& store, std::ostream& out);
 /// Every measurement of `run` (of all runs if none is given) in the order taken, failed ones with their reason:
 /// graph, n_rows, n_cols, m, op, k, heads, weighted, direction, self_loop, dtype, reduce, policy, clock, config, variant_version,
 /// status, reason, median_us, q1_us, q3_us, samples, sm_clock_mhz, prepare_us, workspace_bytes, max_error, device,
-/// driver, cuda, taken_at, commit. Throws ErrorKind::invalid_argument if there is no such run.
+/// driver, cuda, taken_at, commit, and the counters of the view `counters`. Throws ErrorKind::invalid_argument if there
+/// is no such run.
 void write_measurements_csv(const Store& store, std::optional<std::int64_t> run, std::ostream& out);
 
 }  // namespace gnntune::store

@@ -192,6 +192,8 @@ public:
     /// filled with the present time if empty. Throws ErrorKind::invalid_argument for status ok without a time above
     /// zero.
     std::int64_t add_measurement(std::int64_t run, const Key& key, const Measurement& measurement);
+    /// Gives a measurement its counters; replaces those that it had.
+    void put_counters(std::int64_t measurement, const Counters& counters);
     /// Replaces the choice of (key, policy, clock). Throws ErrorKind::invalid_argument if source is "measured" and no
     /// ok measurement of that config and version stands under that key, policy and clock: what was not checked is not
     /// chosen.

@@ -42,6 +42,8 @@ struct Store::Impl {
                       std::optional<std::string_view> backend, std::optional<bool> deterministic,
                       std::optional<bool> approximate);
 
+    void replace_counters(std::int64_t measurement, const Counters& counters);
+
     std::optional<std::int64_t> first_id(Statement& statement) const {
         if (!statement.step()) return std::nullopt;
         return statement.integer(0);

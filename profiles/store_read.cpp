@@ -15,6 +15,13 @@ constexpr std::string_view kPartsText =
     "coalesce((SELECT group_concat(config || '@' || variant_version, ' ') FROM "
     "(SELECT config, variant_version FROM part WHERE measurement_id = measurement.id ORDER BY position)), '')";
 
+// A name that this build does not know is passed over: a later one may count more.
+void set_counter(Counters& counters, std::string_view name, double value) {
+    for (const CounterField& field : kCounterFields) {
+        if (name == field.name) counters.*field.value = value;
+    }
+}
+
 }  // namespace
 
 std::size_t AttemptHash::operator()(const Attempt& attempt) const noexcept {
@@ -82,6 +89,17 @@ std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const 
         parts[part_rows.integer(0)].push_back({config_from(part_rows.view(1)), part_rows.integer32(2)});
     }
 
+    Statement counter_rows = database().prepare(
+        fmt::format("SELECT measurement_id, name, value FROM counter "
+                    "JOIN measurement ON measurement.id = measurement_id WHERE {}",
+                    kWhere),
+        "reading counters of measurements");
+    counter_rows.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
+    std::map<std::int64_t, Counters> counters;
+    while (counter_rows.step()) {
+        set_counter(counters[counter_rows.integer(0)], counter_rows.view(1), counter_rows.real(2));
+    }
+
     Statement s = database().prepare(
         fmt::format("SELECT id, run_id, {} FROM measurement WHERE {} ORDER BY id", kMeasurementColumns, kWhere),
         "reading measurements");
@@ -90,6 +108,7 @@ std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const 
     while (s.step()) {
         StoredMeasurement row{s.integer(0), s.integer(1), read_measurement(s, 2)};
         if (const auto found = parts.find(row.id); found != parts.end()) row.measurement.parts = std::move(found->second);
+        if (const auto found = counters.find(row.id); found != counters.end()) row.measurement.counters = found->second;
         rows.push_back(std::move(row));
     }
     return rows;

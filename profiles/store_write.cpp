@@ -35,6 +35,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 constexpr std::string_view kInsertPart = R"sql(
 INSERT INTO part (measurement_id, position, config, variant, variant_version) VALUES (?, ?, ?, ?, ?))sql";
 
+constexpr std::string_view kInsertCounter = R"sql(
+INSERT INTO counter (measurement_id, name, value, taken_at) VALUES (?, ?, ?, ?))sql";
+
 constexpr std::string_view kFindSupport = R"sql(
 SELECT 1 FROM measurement
 WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ? AND config = ?
@@ -114,7 +117,25 @@ std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Meas
                 .bind(id, position++, part.config.text(), part.config.variant, part.variant_version)
                 .run();
         }
+        if (m.counters) impl_->replace_counters(id, *m.counters);
         return id;
+    });
+}
+
+void Store::Impl::replace_counters(std::int64_t measurement, const Counters& counters) {
+    cached("DELETE FROM counter WHERE measurement_id = ?", "clearing counters").bind(measurement).run();
+    const std::string now = utc_now();
+    for (const CounterField& field : kCounterFields) {
+        const auto& value = counters.*field.value;
+        if (!value) continue;
+        cached(kInsertCounter, "adding a counter").bind(measurement, field.name, *value, now).run();
+    }
+}
+
+void Store::put_counters(std::int64_t measurement, const Counters& counters) {
+    impl_->write([&] {
+        impl_->replace_counters(measurement, counters);
+        return 0;
     });
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/graph/fingerprint.hpp"
 #include "core/registry/config.hpp"
+#include "core/registry/counters.hpp"
 #include "core/registry/op.hpp"
 
 namespace gnntune {
@@ -84,6 +85,8 @@ struct Measurement {
     double worst_ratio = 0;  ///< largest |y - ref| / tolerance; passes at <= 1
 
     std::string taken_at;  ///< UTC, "2026-11-21T09:30:00Z"
+
+    std::optional<Counters> counters;  ///< from a replay of their own, perhaps later; nothing if there was none
 };
 
 /// What building formats of a graph costs where the caller handed in nothing but `base`; intermediate formats included.

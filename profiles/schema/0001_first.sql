@@ -121,6 +121,16 @@ CREATE TABLE part (
     FOREIGN KEY (variant, variant_version) REFERENCES variant (id, version)
 ) STRICT, WITHOUT ROWID;
 
+-- Hardware counters of one run of the measurement's config; none where the chip lacks one. The view `counters` has them
+-- side by side.
+CREATE TABLE counter (
+    measurement_id INTEGER NOT NULL REFERENCES measurement (id) ON DELETE CASCADE,
+    name           TEXT NOT NULL,
+    value          REAL NOT NULL,
+    taken_at       TEXT NOT NULL,
+    PRIMARY KEY (measurement_id, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE choice (
     id              INTEGER PRIMARY KEY,
     graph_id        INTEGER NOT NULL REFERENCES graph (id),
@@ -213,6 +223,35 @@ JOIN problem ON problem.id = problem_id
 JOIN environment ON environment.id = environment_id
 WHERE place = 1
 ORDER BY graph, op, k, problem, device, environment_id, policy, clock;
+
+-- A row for each measurement with counters: bytes moved beside the time.
+CREATE VIEW counters AS
+SELECT measurement_id, graph.name AS graph, problem.op AS op, problem.k AS k, problem.text AS problem,
+       environment.device_name AS device, policy, clock, config, round(median_us, 3) AS time_us,
+       max(iif(counter.name = 'dram_read_bytes', value, NULL))              AS dram_read_bytes,
+       max(iif(counter.name = 'dram_write_bytes', value, NULL))             AS dram_write_bytes,
+       32 * max(iif(counter.name = 'l2_read_sectors', value, NULL))         AS l2_read_bytes,
+       32 * max(iif(counter.name = 'l2_write_sectors', value, NULL))        AS l2_write_bytes,
+       32 * max(iif(counter.name = 'l2_atomic_sectors', value, NULL))       AS l2_atomic_bytes,
+       32 * max(iif(counter.name = 'l2_reduction_sectors', value, NULL))    AS l2_reduction_bytes,
+       max(iif(counter.name = 'l2_hit_percent', value, NULL))               AS l2_hit_percent,
+       max(iif(counter.name = 'l1_hit_percent', value, NULL))               AS l1_hit_percent,
+       max(iif(counter.name = 'occupancy_percent', value, NULL))            AS occupancy_percent,
+       max(iif(counter.name = 'issue_percent', value, NULL))                AS issue_percent,
+       max(iif(counter.name = 'l1_pipe_percent', value, NULL))              AS l1_pipe_percent,
+       max(iif(counter.name = 'tensor_pipe_percent', value, NULL))          AS tensor_pipe_percent,
+       max(iif(counter.name = 'tensor_instructions', value, NULL))          AS tensor_instructions,
+       max(iif(counter.name = 'shared_bank_conflicts', value, NULL))        AS shared_bank_conflicts,
+       max(iif(counter.name = 'sm_active_us', value, NULL))                 AS sm_active_us,
+       max(iif(counter.name = 'atomic_unit_us', value, NULL))               AS atomic_unit_us,
+       max(counter.taken_at) AS counted_at, environment_id
+FROM counter
+JOIN measurement ON measurement.id = measurement_id
+JOIN graph ON graph.id = graph_id
+JOIN problem ON problem.id = problem_id
+JOIN environment ON environment.id = environment_id
+GROUP BY measurement_id
+ORDER BY graph, op, k, problem, device, environment_id, policy, clock, median_us;
 
 -- What was decided, with names.
 CREATE VIEW choices AS

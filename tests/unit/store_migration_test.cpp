@@ -34,6 +34,7 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         columns_of(store.database()),
         "choice: id graph_id environment_id problem_id policy clock config variant variant_version source reason "
         "expected_us tied run_id decided_at\n"
+        "counter: measurement_id name value taken_at\n"
         "device_constant: environment_id name table_bytes row_bytes value unit taken_at\n"
         "environment: id backend device_name compute_capability multiprocessors memory_bytes l2_bytes driver "
         "cuda_runtime libraries\n"
@@ -52,6 +53,10 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         "choices: graph op k problem device policy clock config version source expected_us tied reason decided_at "
         "run_id "
         "environment_id\n"
+        "counters: measurement_id graph op k problem device policy clock config time_us dram_read_bytes "
+        "dram_write_bytes l2_read_bytes l2_write_bytes l2_atomic_bytes l2_reduction_bytes l2_hit_percent "
+        "l1_hit_percent occupancy_percent issue_percent l1_pipe_percent tensor_pipe_percent tensor_instructions "
+        "shared_bank_conflicts sm_active_us atomic_unit_us counted_at environment_id\n"
         "failures: graph problem device policy clock config version status reason taken_at run_id\n"
         "runs: run command tool_version git_commit started_at ended_at seconds measurements ok device seed host\n"
         "usable: id graph_id environment_id problem_id run_id config variant variant_version policy clock status "

@@ -34,6 +34,7 @@ void expect_same(const Measurement& a, const Measurement& b) {
     EXPECT_EQ(a.mean_error, b.mean_error);
     EXPECT_EQ(a.worst_ratio, b.worst_ratio);
     EXPECT_EQ(a.taken_at, b.taken_at);
+    EXPECT_EQ(a.counters, b.counters);
 }
 
 TEST_F(StoreTest, ReturnsEveryFieldOfAMeasurement) {
@@ -377,9 +378,11 @@ TEST_F(StoreViewTest, ExportsCsv) {
         "graph,n_rows,n_cols,m,op,k,heads,weighted,direction,self_loop,dtype,reduce,policy,clock,config,variant_version,status,"
         "reason,"
         "median_us,q1_us,q3_us,samples,sm_clock_mhz,prepare_us,workspace_bytes,max_error,device,driver,cuda,taken_at,"
-        "commit\n"
+        "commit,dram_read_bytes,dram_write_bytes,l2_read_bytes,l2_write_bytes,l2_atomic_bytes,l2_reduction_bytes,"
+        "l2_hit_percent,l1_hit_percent,occupancy_percent,issue_percent,l1_pipe_percent,tensor_pipe_percent,"
+        "tensor_instructions,shared_bank_conflicts,sm_active_us,atomic_unit_us\n"
         "cora,2708,2708,10556,spmm,64,1,1,forward,0,f32,sum,hot,span,\"spmm.x{a=1,b=2}\",1,failed,\"said \"\"no\"\"\","
-        ",,,0,0,0,0,0,NVIDIA H200,580.65.06,13.0,2026-11-21T09:31:00Z,6f4d9f3\n");
+        ",,,0,0,0,0,0,NVIDIA H200,580.65.06,13.0,2026-11-21T09:31:00Z,6f4d9f3,,,,,,,,,,,,,,,,\n");
     std::ostringstream all;
     write_measurements_csv(store, std::nullopt, all);
     EXPECT_TRUE(contains(all.str(), ",1.25e-07,"));
