@@ -2,27 +2,14 @@
 // end of its last, so that gaps between its launches count and the host's launch latency does not.
 //
 // Each call runs under an external correlation id of its own; CUPTI says which records belong to which id.
-#include <cupti.h>
-
 #include <algorithm>
 #include <limits>
 #include <mutex>
 #include <unordered_map>
 
+#include "tuner/cupti.hpp"
 #include "tuner/gpu_burst.hpp"
 #include "tuner/stopwatch.hpp"
-
-/// Evaluates a CUPTI call and throws gnntune::Error with its text if it fails.
-#define GNNTUNE_CUPTI(call)                                                                                    \
-    do {                                                                                                       \
-        const CUptiResult gnntune_cupti_status = (call);                                                       \
-        if (gnntune_cupti_status != CUPTI_SUCCESS) {                                                           \
-            const char* gnntune_cupti_text = "unknown error";                                                  \
-            (void)cuptiGetResultString(gnntune_cupti_status, &gnntune_cupti_text);                             \
-            throw ::gnntune::Error(::gnntune::ErrorKind::unsupported,                                          \
-                                   std::string("CUPTI refuses: " #call " failed with ") + gnntune_cupti_text); \
-        }                                                                                                      \
-    } while (0)
 
 namespace gnntune::tuner {
 namespace {

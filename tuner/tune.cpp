@@ -79,6 +79,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
                             const TuneOptions& options) const {
     graph.graph().features();  // cost terms and applicability may ask for them
     const Query query = graph.graph().query(problem);
+    if (!options.configs.empty()) return named(graph, query, options.configs);
     Space space;
     Config standard;
     try {
@@ -123,6 +124,18 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
         for (const auto& [variant, reason] : space.refusals) {
             space.no_default.append("; ").append(variant->id).append(": ").append(reason);
         }
+    }
+    return space;
+}
+
+Tuner::Space Tuner::named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const {
+    Space space;
+    for (const Config& config : configs) {
+        (void)parts_of(graph.graph(), resolve(registry_, query, config), query, config.params);
+        Contender c;
+        c.config = config;
+        c.keep = true;
+        space.contenders.push_back(std::move(c));
     }
     return space;
 }
@@ -257,7 +270,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
                 const auto rows = store_.measurements(key, {policy, clock, {}});
                 const auto candidates = candidates_of(registry_, query, rows);
                 const Decision decision = choose(candidates, options.constraints);
-                if (decision.winner) {
+                if (decision.winner && options.configs.empty()) {
                     const Candidate& winner = candidates[*decision.winner];
                     Choice choice;
                     choice.config = winner.config;

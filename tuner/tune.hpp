@@ -20,6 +20,8 @@ struct TuneOptions {
     /// These variants only; empty: every one, sampling ones if the constraints allow them. Parts of compositions are not
     /// held to it.
     std::vector<std::string> variants;
+    /// Nothing but these configs, never given up early; no choice is stored then. Empty: the whole space.
+    std::vector<Config> configs;
     std::uint64_t seed = 1;
     MeasureOptions measuring;
     std::size_t group = 24;  ///< configs that are interleaved: what a kill can lose at most
@@ -65,6 +67,7 @@ private:
     store::Attempt attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
                               Clock clock) const;
     Space space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const;
+    Space named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const;
     bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
                    const TuneOptions& options, std::int64_t run, const TuneEvents& events);
 
