@@ -23,6 +23,7 @@ constexpr std::array kVerbs{
     Verb{"tune", "measure every variant on a graph and remember the fastest", run_tune, true},
     Verb{"bench", "compare variants on a graph", run_bench, true},
     Verb{"verify", "check every variant against the oracle on a graph", run_verify, true},
+    Verb{"profile", "read the hardware counters of a config", run_profile},
     Verb{"explain", "say which config is chosen for a problem, and why", run_explain},
     Verb{"info", "describe a graph: sizes, degrees, features, fingerprint", run_info},
     Verb{"list", "list the variants, ops, formats, generators and stand-ins of this build", run_list},

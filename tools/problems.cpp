@@ -35,6 +35,10 @@ void add_problem_options(Options& options, const std::string& dims) {
 }
 
 std::vector<Problem> problems(const Parsed& parsed) {
+    return problems(parsed, parsed.ops("op"));
+}
+
+std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) {
     std::vector<Problem> out;
     const auto directions =
         either(parsed, "direction", "forward", Direction::forward, "reversed", Direction::reversed);
@@ -51,7 +55,7 @@ std::vector<Problem> problems(const Parsed& parsed) {
         p = normalised(p);
         if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
     };
-    for (const Op op : parsed.ops("op")) {
+    for (const Op op : ops) {
         for (const Direction direction : directions) {
             for (const bool weighted : weights) {
                 for (const bool self_loop : self_loops) {

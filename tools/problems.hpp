@@ -15,6 +15,8 @@ namespace gnntune::tools {
 void add_problem_options(Options& options, const std::string& dims);
 /// Every combination of what was asked for, in the order op, direction, weights, dim.
 std::vector<Problem> problems(const Parsed& parsed);
+/// The same with these ops, whatever --op says.
+std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops);
 
 /// Adds the group "Timing": --policy, --clock.
 void add_timing_options(Options& options);

@@ -23,6 +23,7 @@ std::span<const Verb> verbs();
 int run_tune(const Args& args);
 int run_bench(const Args& args);
 int run_verify(const Args& args);
+int run_profile(const Args& args);
 int run_explain(const Args& args);
 int run_info(const Args& args);
 int run_list(const Args& args);

@@ -10,8 +10,10 @@
 #include "profiles/store.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
+#include "tools/paper/facts.hpp"
 #include "tools/parse.hpp"
 #include "tools/problems.hpp"
+#include "tools/profile_report.hpp"
 #include "tools/program.hpp"
 #include "tuner/device_constants.hpp"
 #include "tuner/tune.hpp"
@@ -114,6 +116,8 @@ public:
         if (rows_.empty()) throw input_error("nothing was measured with that clock and policy; see gnntune db show");
         decision_ = choose(candidates_, constraints(parsed));
         environment_ = environment->environment;
+        constants_ = tuner::stored_device_constants(store, environment_);
+        features_ = paper::features_from(graph.record.features_json);
         exact_ = environment->environment == device.environment;
     }
 
@@ -138,6 +142,7 @@ public:
                                            100 * (r.median_us / w.median_us - 1)));
             }
             print_break_even(out, w);
+            print_counters(out, w);
         } else {
             out.print_text("chosen     nothing: " + decision_.reason + "\n");
         }
@@ -161,6 +166,18 @@ private:
         }
     }
 
+    void print_counters(Output& out, const Candidate& winner) const {
+        const Measurement* measured = nullptr;
+        for (const Measurement& m : rows_) {
+            if (m.config == winner.config) measured = &m;
+        }
+        if (!measured || !measured->counters) return;
+        const Counters& c = *measured->counters;
+        const Work work = features_ ? work_of(query_, gathered_rows(query_.problem, *features_)) : Work();
+        const auto limits = tuner::limits_of(c, measured->median_us, constants_);
+        out.print_text(fmt::format("counters   {}\n           {}\n", counters_text(c), conclusion(c, limits, work)));
+    }
+
     Table table() const {
         Table table({{"config", "config", ""},
                      {"time_us", "time", "us"},
@@ -171,7 +188,10 @@ private:
                      {"deterministic", "repeats", ""},
                      {"max_error", "max error", "", 9},
                      {"status", "status", ""},
-                     {"note", "note", ""}});
+                     {"note", "note", ""},
+                     {"dram_bytes", "", "", 0, false},
+                     {"l2_bytes", "", "", 0, false},
+                     {"bound", "", "", 0, false}});
         std::map<std::string, std::string> notes;
         for (const Rejection& r : decision_.rejected) notes[candidates_[r.candidate].config.text()] = r.reason;
         std::vector<const Measurement*> shown;
@@ -201,8 +221,16 @@ private:
                 spread = (m->ci_high_us - m->ci_low_us) / 2;
                 relative = m->median_us / best;
             }
+            Cell dram_bytes;
+            Cell l2_bytes;
+            Cell bound;
+            if (m->counters) {
+                if (const auto bytes = m->counters->dram_bytes()) dram_bytes = *bytes;
+                if (const auto bytes = m->counters->l2_bytes()) l2_bytes = *bytes;
+                bound = std::string(tuner::bound_of(tuner::limits_of(*m->counters, m->median_us, constants_)));
+            }
             table.add({m->config.text(), time, spread, relative, m->prepare_us, m->workspace_bytes, m->deterministic,
-                       m->max_error, std::string(to_text(m->status)), note});
+                       m->max_error, std::string(to_text(m->status)), note, dram_bytes, l2_bytes, bound});
         }
         return table;
     }
@@ -214,6 +242,8 @@ private:
     std::vector<Candidate> candidates_;
     Decision decision_;
     Environment environment_;
+    tuner::DeviceConstants constants_;
+    std::optional<Features> features_;
     Clock clock_ = Clock::span;
     bool exact_ = false;
 };

@@ -18,6 +18,7 @@
 #include "tools/progress.hpp"
 #include "tools/suggest.hpp"
 #include "tuner/device_constants.hpp"
+#include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tools {
@@ -39,6 +40,8 @@ Options tune_options() {
         ("variant", value("LIST"), "these variants only, their default configs never given up early")
         ("budget", value("TIME"), "stop after this time, such as 30s or 5m")
         ("max-samples", value("N", "100"), "most timed calls per config")
+        ("counters", boost::program_options::bool_switch(),
+         "read the hardware counters of what was chosen, and store them (gnntune profile)")
         ("again", boost::program_options::bool_switch(), "measure once more what the database has")
         ("dry-run", boost::program_options::bool_switch(), "print what would be done and stop");
     // clang-format on
@@ -123,6 +126,7 @@ public:
           device_(parsed.common.device()),
           store_(open_store()),
           tuner_(registry(), device_, store_),
+          profiler_(registry(), device_, store_, parsed.common.seed),
           results_(result_table()) {
         out_.set_device(device_);
         tune_.problems = problems(parsed);
@@ -243,7 +247,26 @@ private:
                                const std::vector<Candidate>& candidates) {
             report(record, workload, step, decision, candidates);
         };
-        return tuner_.tune(workload, record, tune_, run, events);
+        if (!tuner_.tune(workload, record, tune_, run, events)) return false;
+        if (parsed_.flag("counters")) count_choices(workload, record, run);
+        return true;
+    }
+
+    // After all timing of the graph: counters are taken in a replay.
+    void count_choices(tuner::GraphWorkload& workload, const GraphRecord& record, std::int64_t run) {
+        const bool could = !profiler_.why_not();
+        for (const Problem& problem : tune_.problems) {
+            const store::Key key{store_.graph_id(record), store_.environment_id(device_.environment),
+                                 store_.problem_id(problem)};
+            for (const Policy policy : tune_.policies) {
+                for (const Clock clock : tune_.clocks) {
+                    const auto choice = store_.choice(key, policy, clock);
+                    if (!choice || stop() || profiler_.why_not()) continue;
+                    profiler_.profile(workload, record, {problem, choice->config, policy, clock}, run);
+                }
+            }
+        }
+        if (could && profiler_.why_not()) out_.warn(profiler_.why_not()->what());
     }
 
     void report(const GraphRecord& record, tuner::GraphWorkload& workload, const tuner::TuneStep& step,
@@ -266,8 +289,7 @@ private:
         if (library_us < 1e300) vs_library = library_us / winner.median_us;
         Cell limit;
         Cell fraction;
-        const auto roof =
-            tuner::roofline(query, gathered_rows(step.problem, workload.graph().features()), constants_);
+        const auto roof = tuner::roofline(query, gathered_rows(step.problem, workload.graph().features()), constants_);
         if (constants_.copy_gbps > 0) {
             limit = roof.us();
             fraction = 100.0 * roof.us() / winner.median_us;
@@ -284,6 +306,7 @@ private:
     Device device_;
     store::Store store_;
     tuner::Tuner tuner_;
+    tuner::Profiler profiler_;
     Table results_;
     tuner::TuneOptions tune_;
     double budget_s_ = 0;

@@ -1,0 +1,247 @@
+// gnntune profile: the hardware counters of a config beside what it was expected to move.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/common/error.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/graphs.hpp"
+#include "tools/problems.hpp"
+#include "tools/profile_report.hpp"
+#include "tools/program.hpp"
+#include "tools/suggest.hpp"
+#include "tuner/device_constants.hpp"
+#include "tuner/profile.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+constexpr const char* kUsage = "gnntune profile [options] GRAPH...";
+
+Options profile_options() {
+    Options options("profile",
+                    {kUsage,
+                     "Reads the hardware counters of a config in a replay of its own: bytes from DRAM and L2, hits, "
+                     "occupancy, issue, tensor cores, atomics. Shows them beside the bytes expected, and says what "
+                     "binds. Stored with the measurement of the config, which is taken first if there is none.",
+                     {"gnntune profile data/cora.mtx.gz --dim 64",
+                      "gnntune profile graph.mtx --config 'spmm.gas{block_size=128}' --config spmm.gar --dim 128",
+                      "gnntune profile graph.mtx --op sddmm --csv"}});
+    add_problem_options(options, "64");
+    // clang-format off
+    options.group("What").add_options()
+        ("config", values("CONFIG"), "this config; params that are left out have their defaults. A variant alone: the "
+         "fastest of its configs in the database, else its default. May be repeated. Without: the config that is "
+         "chosen for --op");
+    // clang-format on
+    add_timing_options(options);
+    add_graph_options(options);
+    return options;
+}
+
+/// A config as typed: its variant's op, and params that may be incomplete.
+struct Wanted {
+    const Variant* variant = nullptr;
+    Params params;
+};
+
+std::vector<Wanted> wanted_configs(const Parsed& parsed) {
+    std::vector<std::string> known;
+    for (const Variant& v : registry().variants()) known.emplace_back(v.id);
+    std::vector<Wanted> wanted;
+    for (const std::string& text : parsed.repeated("config")) {
+        Config config = Config::parse(text);
+        const Variant* v = registry().find(config.variant);
+        if (!v) {
+            throw invalid_argument(fmt::format("--config: this build has no '{}'{} (gnntune list)", config.variant,
+                                               did_you_mean(config.variant, known)));
+        }
+        wanted.push_back({v, std::move(config.params)});
+    }
+    if (!wanted.empty() && parsed.given("op")) {
+        throw invalid_argument("--op and --config exclude each other: a config names its op");
+    }
+    return wanted;
+}
+
+class ProfileVerb {
+public:
+    explicit ProfileVerb(const Parsed& parsed)
+        : parsed_(parsed),
+          out_("profile", parsed.common),
+          wanted_(wanted_configs(parsed)),
+          device_(gpu(parsed.common)),
+          store_(store::Store::open(parsed.common.database_path(), store::Mode::read_write_create,
+                                    {store::Journal::automatic, [this](const std::string& t) { out_.warn(t); }})),
+          profiler_(registry(), device_, store_, parsed.common.seed),
+          table_(profile_table()) {
+        out_.set_device(device_);
+        policies_ = policies(parsed);
+        clocks_ = clocks(parsed, device_, out_);
+        constants_ = tuner::stored_device_constants(store_, device_.environment);
+        if (constants_.copy_gbps <= 0) {
+            out_.note(
+                "no constants of this device in the database: limits of DRAM and L2 stay empty; run gnntune doctor "
+                "--measure");
+        }
+    }
+
+    int run() {
+        const auto graphs = find_graphs(parsed_.arguments, read_options(parsed_), out_);
+        run_ = store_.begin_run({command_line(), version(), git_commit(),
+                                 static_cast<std::int64_t>(parsed_.common.seed), device_.environment.device_name});
+        for (const GraphArgument& argument : graphs) profile_graph(argument);
+        store_.end_run(run_);
+        if (!out_.is_table()) out_.print(table_);
+        if (wrong_) return kExitVerification;
+        if (const auto& why = profiler_.why_not()) {
+            return why->kind() == ErrorKind::no_device ? kExitNoDevice : kExitRuntime;
+        }
+        return table_.rows() > 0 ? kExitOk : kExitRuntime;
+    }
+
+private:
+    static Device gpu(const CommonOptions& common) {
+        Device device = common.device();
+        if (device.backend != Backend::cuda) {
+            throw Error(ErrorKind::no_device,
+                        "hardware counters are read on a GPU, and the device is the CPU; give --device cuda on a "
+                        "machine with one");
+        }
+        return device;
+    }
+
+    void profile_graph(const GraphArgument& argument) {
+        InputGraph input = argument.load(out_);
+        if (input.graph.m() == 0) {
+            out_.warn(input.name + " has no edges: there is nothing to profile");
+            return;
+        }
+        InputGraph description = input;
+        description.graph = {};
+        tuner::GraphWorkload graph(registry(), device_, std::move(input.graph));
+        GraphRecord record = graph_record(description, graph.graph().fingerprint(), graph.graph().features());
+        record.n_rows = graph.graph().n_rows();
+        record.n_cols = graph.graph().n_cols();
+        record.m = graph.graph().m();
+        for (const Wanted& wanted : wanted_) {
+            for (const Problem& problem : problems(parsed_, {wanted.variant->op})) {
+                each_timing([&](Policy policy, Clock clock) {
+                    profile(graph, record,
+                            {problem, named(graph, record, wanted, problem, policy, clock), policy, clock});
+                });
+            }
+        }
+        if (!wanted_.empty()) return;
+        for (const Problem& problem : problems(parsed_)) {
+            each_timing([&](Policy policy, Clock clock) {
+                profile(graph, record, {problem, chosen(graph, record, problem, policy, clock), policy, clock});
+            });
+        }
+    }
+
+    template <typename Body>
+    void each_timing(Body body) {
+        for (const Policy policy : policies_) {
+            for (const Clock clock : clocks_) {
+                // What one config cannot do leaves the others.
+                try {
+                    body(policy, clock);
+                } catch (const Error& e) {
+                    if (e.kind() != ErrorKind::unsupported && e.kind() != ErrorKind::verification) throw;
+                    wrong_ = wrong_ || e.kind() == ErrorKind::verification;
+                    out_.warn(e.what());
+                }
+            }
+        }
+    }
+
+    std::vector<Candidate> candidates(tuner::GraphWorkload& graph, const GraphRecord& record, const Problem& problem,
+                                      Policy policy, Clock clock) {
+        const store::Key key{store_.graph_id(record), store_.environment_id(device_.environment),
+                             store_.problem_id(problem)};
+        return tuner::candidates_of(registry(), graph.graph().query(problem),
+                                    store_.measurements(key, {policy, clock, {}}));
+    }
+
+    Config named(tuner::GraphWorkload& graph, const GraphRecord& record, const Wanted& wanted, const Problem& problem,
+                 Policy policy, Clock clock) {
+        const Query query = graph.graph().query(problem);
+        const Variant& v = *wanted.variant;
+        if (const Verdict verdict = registry().applicable(v, query); !verdict) {
+            throw unsupported(
+                fmt::format("{} cannot run {} on {}: {}", v.id, to_text(problem), record.name, verdict.reason));
+        }
+        Config config{v.id, v.default_params(query)};
+        if (wanted.params.empty()) {
+            double least = std::numeric_limits<double>::infinity();
+            for (const Candidate& c : candidates(graph, record, problem, policy, clock)) {
+                if (c.config.variant != v.id || c.median_us >= least) continue;
+                least = c.median_us;
+                config = c.config;
+            }
+            return config;
+        }
+        for (const auto& [name, text] : wanted.params.values()) {
+            if (!config.params.find(name)) {
+                throw invalid_argument(
+                    fmt::format("--config: {} has no param '{}'; it has {}", v.id, name, config.params.text()));
+            }
+            config.params.set(name, text);
+        }
+        return config;
+    }
+
+    Config chosen(tuner::GraphWorkload& graph, const GraphRecord& record, const Problem& problem, Policy policy,
+                  Clock clock) {
+        const auto measured = candidates(graph, record, problem, policy, clock);
+        const Decision decision = choose(measured, {});
+        if (decision.winner) return measured[*decision.winner].config;
+        return registry().default_config(graph.graph().query(problem), {});
+    }
+
+    void profile(tuner::GraphWorkload& graph, const GraphRecord& record, const tuner::ProfileTask& task) {
+        const bool could = !profiler_.why_not();
+        const Measurement m = profiler_.profile(graph, record, task, run_);
+        if (could && profiler_.why_not()) out_.warn(profiler_.why_not()->what());
+        const Query query = graph.graph().query(task.problem);
+        ProfiledConfig c{record.name,
+                         task.problem,
+                         m,
+                         registry().find(m.config.variant)->cost_terms(query, m.config.params),
+                         tuner::roofline(query, gathered_rows(task.problem, graph.graph().features()), constants_),
+                         {}};
+        if (m.counters) c.limits = tuner::limits_of(*m.counters, m.median_us, constants_);
+        if (out_.is_table()) {
+            out_.print_text(fmt::format("{}{}\n", table_.rows() > 0 ? "\n" : "", heading(c)));
+            out_.print(counters_table(c));
+            if (m.counters) out_.print_text("\n" + conclusion(*m.counters, c.limits, c.roofline.work) + "\n");
+        }
+        add_row(table_, c);
+    }
+
+    const Parsed& parsed_;
+    Output out_;
+    std::vector<Wanted> wanted_;
+    Device device_;
+    store::Store store_;
+    tuner::Profiler profiler_;
+    Table table_;
+    std::vector<Policy> policies_;
+    std::vector<Clock> clocks_;
+    tuner::DeviceConstants constants_;
+    std::int64_t run_ = 0;
+    bool wrong_ = false;
+};
+
+}  // namespace
+
+int run_profile(const Args& args) {
+    const Options options = profile_options();
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, SIZE_MAX, kUsage);
+    return ProfileVerb(*parsed).run();
+}
+
+}  // namespace gnntune::tools
