@@ -103,7 +103,8 @@ std::string source_text(const std::optional<paper::Source>& source) {
 /// False for what follows from graphs alone.
 bool is_timed(const paper::Item& item) {
     return std::any_of(item.columns.begin(), item.columns.end(), [](const paper::Column& c) {
-        return c.kind == paper::Column::Kind::time || c.kind == paper::Column::Kind::gflops;
+        return c.kind == paper::Column::Kind::time || c.kind == paper::Column::Kind::gflops ||
+               c.kind == paper::Column::Kind::counted;
     });
 }
 

@@ -144,6 +144,43 @@ TEST_F(PaperTest, ARefusalIsSaidAndNotAskedForAgain) {
     EXPECT_TRUE(said);
 }
 
+TEST_F(PaperTest, WhatWasCountedStandsBeforeWhatIsModelled) {
+    const auto papers = parse_papers(R"({"papers": [{
+      "id": "counted", "title": "t", "venue": "v", "device": "d",
+      "graphs": {"A": {"paper": "Alpha", "name": "cora", "file": "cora.mtx"},
+                 "B": {"paper": "Beta", "name": "standin/b", "file": "standin/b"}},
+      "items": [{
+        "kind": "table", "number": "5", "title": "t", "source": "s", "says": "p", "ours": "o",
+        "sums": {"gas": {"spmm": [{"op": "spmm", "variant": "spmm.gas"}]}},
+        "columns": [
+          {"key": "read", "title": "read", "unit": "MiB", "counted": "l2_read", "terms": "spmm"},
+          {"key": "atomic", "title": "atomic", "unit": "MiB", "counted": "l2_atomic", "terms": "spmm"},
+          {"key": "modelled_mib", "title": "m", "unit": "MiB", "modelled": "l2_bytes", "unless": "read", "terms": "spmm"}],
+        "rows": [{"graph": "A", "model": "gas", "k": 64}, {"graph": "B", "model": "gas", "k": 64}]}]}]})");
+    store::Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    Measurement counted = measurement("spmm.gas{block=64}", 100);
+    counted.counters.emplace();
+    counted.counters->l2_read_sectors = 2 * 32768;
+    counted.counters->l2_atomic_sectors = 0;
+    counted.counters->l2_reduction_sectors = 32768;
+    store.add_measurement(run, key(store, 64), counted);
+    store.add_measurement(run, key(store, 64), measurement("spmm.gas{block=128}", 50));  // faster, and not profiled
+    Evidence evidence(registry_, &store);
+
+    const Sheet sheet = fill(papers[0], papers[0].items[0], evidence, {});
+
+    EXPECT_DOUBLE_EQ(number(sheet, 0, "read"), 2);
+    EXPECT_DOUBLE_EQ(number(sheet, 0, "atomic"), 1);
+    EXPECT_TRUE(is_empty(sheet, 0, "modelled_mib"));
+    EXPECT_TRUE(is_empty(sheet, 1, "read"));
+    ASSERT_TRUE(sheet.source.has_value());
+    ASSERT_FALSE(sheet.notes.empty());
+    EXPECT_TRUE(store::contains(sheet.notes[0], "counted in spmm.gas{block=64}"));
+    ASSERT_FALSE(sheet.commands.empty());
+    EXPECT_EQ(sheet.commands[0], "gnntune profile standin/b --config spmm.gas --dim 64");
+}
+
 TEST_F(PaperTest, WithoutADatabaseOnlyTheGraphSpeaks) {
     const auto papers = parse_papers(kPapers);
     Evidence evidence(registry_, nullptr);

@@ -85,8 +85,8 @@ std::map<std::string, Cell> figures_of(const Json& json, const std::string& wher
 Column column_of(const Json& json, const std::string& item) {
     const std::string where = item + ", column " + json.at("key").get<std::string>();
     require_keys(json, where,
-                 {"key", "title", "unit", "digits", "in_text", "paper", "time", "gflops", "graph", "S", "modelled",
-                  "terms", "ratio", "least", "argleast"});
+                 {"key", "title", "unit", "digits", "in_text", "paper", "time", "gflops", "graph", "S", "counted",
+                  "modelled", "terms", "unless", "ratio", "least", "argleast"});
     Column c;
     c.shown = {json.at("key").get<std::string>(), json.at("title").get<std::string>(),
                json.value("unit", std::string()), json.value("digits", 2), json.value("in_text", true)};
@@ -107,10 +107,15 @@ Column column_of(const Json& json, const std::string& item) {
         c.kind = Column::Kind::graph;
         c.word = json.at("graph").get<std::string>();
         c.width = json.value("S", std::int64_t{0});
+    } else if (json.contains("counted")) {
+        c.kind = Column::Kind::counted;
+        c.word = json.at("counted").get<std::string>();
+        c.sum = json.at("terms").get<std::string>();
     } else if (json.contains("modelled")) {
         c.kind = Column::Kind::modelled;
         c.word = json.at("modelled").get<std::string>();
         c.sum = json.at("terms").get<std::string>();
+        if (json.contains("unless")) c.of = one_or_more(json.at("unless"));
     } else if (json.contains("ratio")) {
         c.kind = Column::Kind::ratio;
         require_keys(json.at("ratio"), where, {"of", "over", "scale"});

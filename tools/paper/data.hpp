@@ -11,7 +11,10 @@
 //              time: terms or the name of a sum    in us or ms, as the unit says
 //              gflops: terms                       2 m k of each term over the time of all
 //              graph: word, S                      a feature of the graph (facts.hpp)
-//              modelled: word, terms               cost terms of the variant's default config, MiB
+//              counted: word, terms                a counter of the fastest config that has counters, MiB: dram_read,
+//                                                  dram_write, l2_read, l2_write, l2_atomic (all kinds)
+//              modelled: word, terms, unless       cost terms of the variant's default config, MiB; empty where the
+//                                                  column `unless` has a figure
 //              ratio: {of: columns, over: columns, scale}
 //              least: columns                      the smallest, if all are there
 //              argleast: {word: column}            the word of the smallest of those that are there
@@ -43,14 +46,14 @@ struct Term {
 };
 
 struct Column {
-    enum class Kind { paper, time, gflops, graph, modelled, ratio, least, argleast };
+    enum class Kind { paper, time, gflops, graph, counted, modelled, ratio, least, argleast };
     tools::Column shown;
     Kind kind = Kind::paper;
     std::vector<Term> terms;
     std::string sum;                 ///< time: a name in the item's sums, instead of terms
-    std::string word;                ///< graph, modelled
+    std::string word;                ///< graph, counted, modelled
     std::int64_t width = 0;          ///< graph: S
-    std::vector<std::string> of;     ///< ratio, least, argleast
+    std::vector<std::string> of;     ///< ratio, least, argleast; modelled: `unless`
     std::vector<std::string> over;   ///< ratio
     std::vector<std::string> names;  ///< argleast, one for each of `of`
     double scale = 1;                ///< ratio

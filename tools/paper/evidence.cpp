@@ -97,6 +97,17 @@ const std::vector<Measurement>& Evidence::rows(std::int64_t graph, const Source&
     return at->second;
 }
 
+std::optional<Measurement> Evidence::counted(std::int64_t graph, const Source& source, const Term& term,
+                                             const Problem& problem) {
+    std::optional<Measurement> found;
+    for (const Measurement& m : rows(graph, source, problem)) {
+        if (m.status != MeasurementStatus::ok || !m.counters || !variant_fits(term, m) || !params_fit(term, m))
+            continue;
+        if (!found || m.median_us < found->median_us) found = m;
+    }
+    return found;
+}
+
 Timed Evidence::fastest(std::int64_t graph, const Source& source, const Term& term, const Problem& problem) {
     Timed found;
     for (const Measurement& m : rows(graph, source, problem)) {

@@ -51,6 +51,9 @@ public:
     const std::vector<Measurement>& rows(std::int64_t graph, const Source& source, const Problem& problem);
     /// `problem` is the term's, with its k filled in.
     Timed fastest(std::int64_t graph, const Source& source, const Term& term, const Problem& problem);
+    /// The fastest that was timed to the end and has counters.
+    std::optional<Measurement> counted(std::int64_t graph, const Source& source, const Term& term,
+                                       const Problem& problem);
 
     const Registry& registry() const { return registry_; }
     const store::Store* store() const { return store_; }

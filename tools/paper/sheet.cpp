@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "core/common/error.hpp"
 #include "tools/paper/commands.hpp"
 #include "tools/paper/facts.hpp"
 
@@ -95,8 +96,11 @@ private:
                 return gflops(c);
             case Column::Kind::graph:
                 return fact(c);
+            case Column::Kind::counted:
+                return counted(c);
             case Column::Kind::modelled:
-                return modelled(c);
+                // What was counted needs no model.
+                return sum(c.of) && !c.of.empty() ? Cell() : modelled(c);
             case Column::Kind::ratio: {
                 const auto of = sum(c.of);
                 const auto over = sum(c.over);
@@ -212,6 +216,45 @@ private:
     Cell fact(const Column& c) {
         const auto f = features();
         return f ? graph_fact(*f, c.word, c.width) : Cell();
+    }
+
+    Cell counted(const Column& c) {
+        std::optional<double> total;
+        bool complete = true;
+        for (const Term& term : terms_of(c)) {
+            for (const std::int32_t k : widths_of(term, *row_)) {
+                const auto bytes = counted_bytes(term, k, c.word);
+                complete = complete && bytes;
+                total = total.value_or(0) + term.times * bytes.value_or(0);
+            }
+        }
+        if (!complete || !total) return {};
+        ++timed_;
+        return *total / kMebi;
+    }
+
+    std::optional<double> counted_bytes(const Term& term, std::int32_t k, const std::string& word) {
+        const KnownGraph* g = graph();
+        Problem problem = term.problem;
+        problem.k = k;
+        problem = normalised(problem);
+        std::optional<Measurement> found;
+        if (g && g->id && source_) found = evidence_.counted(*g->id, *source_, term, problem);
+        if (!found) {
+            missing_.add_counters(name().file, term, problem.k);
+            return std::nullopt;
+        }
+        note(fmt::format("{}, {}: counted in {}", name().name, to_text(problem), found->config.text()));
+        const Counters& c = *found->counters;
+        const auto bytes_of = [](std::optional<double> sectors) {
+            return sectors ? std::optional(32 * *sectors) : std::nullopt;
+        };
+        if (word == "dram_read") return c.dram_read_bytes;
+        if (word == "dram_write") return c.dram_write_bytes;
+        if (word == "l2_read") return bytes_of(c.l2_read_sectors);
+        if (word == "l2_write") return bytes_of(c.l2_write_sectors);
+        if (word == "l2_atomic") return c.reduction_bytes();
+        throw input_error("papers: '" + word + "' is no counter");
     }
 
     Cell modelled(const Column& c) {
