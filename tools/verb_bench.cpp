@@ -33,7 +33,7 @@ Options bench_options() {
     return options;
 }
 
-tuner::DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
+DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
     const auto path = parsed.common.database_path();
     if (!std::filesystem::exists(path)) return {};
     const auto store = store::Store::open(path, store::Mode::read_only);
@@ -56,8 +56,8 @@ std::vector<tuner::Contender> contenders(const Query& query, bool all) {
     return out;
 }
 
-void add_rows(Table& table, const std::string& graph, const Problem& problem, const tuner::Roofline& roof,
-              std::vector<tuner::Contender> measured, const tuner::DeviceConstants& constants) {
+void add_rows(Table& table, const std::string& graph, const Problem& problem, const Roofline& roof,
+              std::vector<tuner::Contender> measured, const DeviceConstants& constants) {
     double library_us = std::numeric_limits<double>::infinity();
     for (const auto& c : measured) {
         const Measurement& m = c.measurement;
@@ -155,7 +155,7 @@ int run_bench(const Args& args) {
                         out.print(table);
                         return kExitInterrupted;
                     }
-                    add_rows(table, input.name, problem, tuner::roofline(query, gathered, constants), std::move(list),
+                    add_rows(table, input.name, problem, roofline(query, gathered, constants), std::move(list),
                              constants);
                 }
             }

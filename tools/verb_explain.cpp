@@ -7,6 +7,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/choose.hpp"
+#include "profiles/features_json.hpp"
 #include "profiles/store.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
@@ -117,7 +118,7 @@ public:
         decision_ = choose(candidates_, constraints(parsed));
         environment_ = environment->environment;
         constants_ = tuner::stored_device_constants(store, environment_);
-        features_ = paper::features_from(graph.record.features_json);
+        features_ = store::features_from(graph.record.features_json);
         exact_ = environment->environment == device.environment;
     }
 
@@ -242,7 +243,7 @@ private:
     std::vector<Candidate> candidates_;
     Decision decision_;
     Environment environment_;
-    tuner::DeviceConstants constants_;
+    DeviceConstants constants_;
     std::optional<Features> features_;
     Clock clock_ = Clock::span;
     bool exact_ = false;

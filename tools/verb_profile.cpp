@@ -209,7 +209,7 @@ private:
                          task.problem,
                          m,
                          registry().find(m.config.variant)->cost_terms(query, m.config.params),
-                         tuner::roofline(query, gathered_rows(task.problem, graph.graph().features()), constants_),
+                         roofline(query, gathered_rows(task.problem, graph.graph().features()), constants_),
                          {}};
         if (m.counters) c.limits = tuner::limits_of(*m.counters, m.median_us, constants_);
         if (out_.is_table()) {
@@ -229,7 +229,7 @@ private:
     Table table_;
     std::vector<Policy> policies_;
     std::vector<Clock> clocks_;
-    tuner::DeviceConstants constants_;
+    DeviceConstants constants_;
     std::int64_t run_ = 0;
     bool wrong_ = false;
 };

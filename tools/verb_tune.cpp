@@ -289,7 +289,7 @@ private:
         if (library_us < 1e300) vs_library = library_us / winner.median_us;
         Cell limit;
         Cell fraction;
-        const auto roof = tuner::roofline(query, gathered_rows(step.problem, workload.graph().features()), constants_);
+        const auto roof = roofline(query, gathered_rows(step.problem, workload.graph().features()), constants_);
         if (constants_.copy_gbps > 0) {
             limit = roof.us();
             fraction = 100.0 * roof.us() / winner.median_us;
@@ -311,7 +311,7 @@ private:
     tuner::TuneOptions tune_;
     double budget_s_ = 0;
     std::vector<GraphArgument> graphs_;
-    tuner::DeviceConstants constants_;
+    DeviceConstants constants_;
     Progress* progress_ = nullptr;
     std::string problem_text_;
     std::int64_t measured_ = 0;

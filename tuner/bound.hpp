@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/registry/counters.hpp"
-#include "tuner/roofline.hpp"
+#include "core/model/roofline.hpp"
 
 namespace gnntune::tuner {
 

@@ -6,7 +6,7 @@
 
 #include "core/registry/device.hpp"
 #include "profiles/store.hpp"
-#include "tuner/roofline.hpp"
+#include "core/model/roofline.hpp"
 
 namespace gnntune::tuner {
 

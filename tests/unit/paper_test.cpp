@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/common/error.hpp"
+#include "profiles/features_json.hpp"
 #include "tests/unit/store_fixture.hpp"
 #include "tools/paper/crossing.hpp"
 #include "tools/paper/facts.hpp"
@@ -218,7 +219,7 @@ TEST(PaperFacts, CountWhatTheFeaturesSay) {
     EXPECT_DOUBLE_EQ(std::get<double>(graph_fact(features, "sampling_percent", 8)), 100.0 * 170 / 330);
     EXPECT_EQ(std::get<std::int64_t>(graph_fact(features, "rule_warps", 0)), 5) << "165 edges a window";
     EXPECT_THROW(graph_fact(features, "colour", 0), Error);
-    EXPECT_FALSE(features_from("{}").has_value());
+    EXPECT_FALSE(store::features_from("{}").has_value());
 }
 
 TEST(PaperData, WhatIsShippedParses) {

@@ -1,5 +1,5 @@
 // The roofline: rates between the measured ones, and one number computed by hand.
-#include "tuner/roofline.hpp"
+#include "core/model/roofline.hpp"
 
 #include <gtest/gtest.h>
 

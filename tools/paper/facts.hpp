@@ -9,9 +9,6 @@
 
 namespace gnntune::tools::paper {
 
-/// The features that tools keep of a graph (GraphRecord::features_json); nothing if the text lacks any of them.
-std::optional<Features> features_from(const std::string& features_json);
-
 /// vertices, edges, tc_blocks_16x8, sgt_blocks_16x8, tc_blocks_16x16, sgt_blocks_16x16, fewer_16x8_percent,
 /// fewer_16x16_percent, sparsity_percent, sampling_percent (at most `width` edges of a row), window_edges (of a window
 /// of 16 rows, on average) and rule_warps (TC-GNN's warps per block). Throws ErrorKind::input for another word.

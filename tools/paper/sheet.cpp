@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
+#include "profiles/features_json.hpp"
 #include "tools/paper/commands.hpp"
 #include "tools/paper/facts.hpp"
 
@@ -208,7 +209,7 @@ private:
 
     std::optional<Features> features() {
         const KnownGraph* g = graph();
-        auto found = g ? features_from(g->features_json) : std::nullopt;
+        auto found = g ? store::features_from(g->features_json) : std::nullopt;
         if (!found) missing_.add_graph(paper_.id, item_, name().file);
         return found;
     }

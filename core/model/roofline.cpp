@@ -1,10 +1,10 @@
-#include "tuner/roofline.hpp"
+#include "core/model/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-namespace gnntune::tuner {
+namespace gnntune {
 namespace {
 
 // Rates of one row size, interpolated in the logarithm of the table's bytes.
@@ -48,4 +48,4 @@ Roofline roofline(const Query& query, std::int64_t gathered_rows, const DeviceCo
     return r;
 }
 
-}  // namespace gnntune::tuner
+}  // namespace gnntune

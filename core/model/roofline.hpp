@@ -8,7 +8,7 @@
 #include "core/features/features.hpp"
 #include "core/registry/variant.hpp"
 
-namespace gnntune::tuner {
+namespace gnntune {
 
 /// A measured gather rate: rows of `row_bytes` at random from a table of `table_bytes`.
 struct GatherRate {
@@ -36,4 +36,4 @@ struct Roofline {
 /// `gathered_rows` is U of the query's problem (core/registry/variant.hpp).
 Roofline roofline(const Query& query, std::int64_t gathered_rows, const DeviceConstants& constants);
 
-}  // namespace gnntune::tuner
+}  // namespace gnntune

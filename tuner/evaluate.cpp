@@ -1,0 +1,252 @@
+#include "tuner/evaluate.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+constexpr int kLargestShortlist = 5;
+constexpr double kPapersDegree = 8;
+
+const std::vector<std::string>& strategy_names() {
+    static const std::vector<std::string> kNames{"model",           "model_2",      "model_3", "model_4",
+                                                 "model_5",         "oracle",       "default", "static",
+                                                 "library_default", "library_best", "random",  "papers"};
+    return kNames;
+}
+
+using Times = std::map<std::string, double>;  // candidates by their text
+
+Times candidates(const TrainingProblem& p) {
+    Times out;
+    for (const TimedConfig& c : p.configs) {
+        if (c.candidate) out.emplace(c.config.text(), c.us);
+    }
+    return out;
+}
+
+std::string key_of(const TrainingProblem& p) {
+    return p.fingerprint + " " + to_text(p.problem) + " " + p.device.environment.device_name;
+}
+
+std::string fastest(const Times& times) {
+    return std::min_element(times.begin(), times.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+}
+
+bool is_library(const Registry& registry, const std::string& config) {
+    const Variant* v = registry.find(Config::parse(config).variant);
+    return v && v->baseline;
+}
+
+// A problem to judge: candidates that were timed in both runs.
+struct Case {
+    const TrainingProblem* decide = nullptr;
+    Times a;  // of the deciding run
+    Times b;  // of the scoring run
+};
+
+std::vector<Case> cases_of(const std::vector<TrainingProblem>& decide, const std::vector<TrainingProblem>& score) {
+    std::map<std::string, const TrainingProblem*> scoring;
+    for (const TrainingProblem& p : score) scoring.emplace(key_of(p), &p);
+    std::vector<Case> out;
+    for (const TrainingProblem& p : decide) {
+        const auto found = scoring.find(key_of(p));
+        if (found == scoring.end()) continue;
+        Case c{&p, candidates(p), candidates(*found->second)};
+        std::erase_if(c.a, [&](const auto& entry) { return !c.b.contains(entry.first); });
+        std::erase_if(c.b, [&](const auto& entry) { return !c.a.contains(entry.first); });
+        if (!c.a.empty()) out.push_back(std::move(c));
+    }
+    return out;
+}
+
+// The config with the best geometric mean over the problems that have it, of those that nearly all have. A problem
+// without it counts as its own slowest candidate.
+std::string best_static(const std::vector<TrainingProblem>& problems) {
+    std::map<std::string, double> sums;
+    double all_worst = 0;
+    for (const TrainingProblem& p : problems) {
+        const Times times = candidates(p);
+        double worst = 0;
+        for (const auto& [text, us] : times) worst = std::max(worst, std::log(us) - p.best_log_us);
+        all_worst += worst;
+        for (const auto& [text, us] : times) sums[text] += std::log(us) - p.best_log_us - worst;
+    }
+    std::string best;
+    double least = INFINITY;
+    for (const auto& [text, sum] : sums) {
+        if (sum + all_worst < least) least = sum + all_worst, best = text;
+    }
+    return best;
+}
+
+class Judge {
+public:
+    Judge(const Registry& registry, const Case& c) : registry_(registry), case_(c) {
+        out_.graph = c.decide->graph;
+        out_.problem = c.decide->problem;
+        out_.best = fastest(c.b);
+        out_.best_us = c.b.at(out_.best);
+        out_.efficiency.resize(strategy_names().size());
+        out_.chosen.resize(strategy_names().size());
+    }
+
+    void with_model(const model::Model& m) {
+        std::vector<Config> configs;
+        for (const auto& [text, us] : case_.a) configs.push_back(Config::parse(text));
+        const auto ranked = model::predict(m, registry_, case_.decide->query(), case_.decide->constants, configs);
+        std::string best;
+        for (int k = 1; k <= kLargestShortlist; ++k) {
+            if (static_cast<std::size_t>(k) <= ranked.size()) {
+                const std::string next = configs[ranked[static_cast<std::size_t>(k) - 1].config].text();
+                if (best.empty() || case_.a.at(next) < case_.a.at(best)) best = next;
+            }
+            choose(static_cast<std::size_t>(k) - 1, best);
+        }
+    }
+
+    void without_model(const std::string& static_config) {
+        choose(at("oracle"), fastest(case_.a));
+        choose(at("static"), static_config);
+        try {
+            choose(at("default"), registry_.default_config(case_.decide->query(), {}).text());
+        } catch (const Error&) {
+        }
+        Times library;
+        double logs = 0;
+        for (const auto& [text, us] : case_.a) {
+            if (is_library(registry_, text)) library.emplace(text, us);
+            logs += std::log(case_.b.at(text));
+        }
+        if (!library.empty()) choose(at("library_best"), fastest(library));
+        for (const auto& [text, us] : library) {
+            const Config config = Config::parse(text);
+            const Variant& v = *registry_.find(config.variant);
+            if (config.params == v.default_params(case_.decide->query())) choose(at("library_default"), text);
+        }
+        out_.efficiency[at("random")] = out_.best_us / std::exp(logs / static_cast<double>(case_.a.size()));
+        out_.chosen[at("random")] = "geometric mean of " + std::to_string(case_.a.size());
+        const char* rule = case_.decide->features->degree_mean > kPapersDegree ? "spmm.gar" : "spmm.gas";
+        for (const auto& [text, us] : case_.a) {
+            const Config config = Config::parse(text);
+            if (config.variant != rule) continue;
+            if (config.params == registry_.find(rule)->default_params(case_.decide->query()))
+                choose(at("papers"), text);
+        }
+    }
+
+    EvaluatedCase take() && { return std::move(out_); }
+
+private:
+    static std::size_t at(const std::string& name) {
+        const auto& names = strategy_names();
+        return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    }
+    void choose(std::size_t strategy, const std::string& config) {
+        const auto found = case_.b.find(config);
+        if (found == case_.b.end()) return;
+        out_.efficiency[strategy] = out_.best_us / found->second;
+        out_.chosen[strategy] = config;
+    }
+
+    const Registry& registry_;
+    const Case& case_;
+    EvaluatedCase out_;
+};
+
+// Graphs by fold, in the order in which they appear.
+std::vector<std::set<std::string>> folds_of(const std::vector<Case>& cases, const EvaluateOptions& options) {
+    std::vector<std::string> graphs;
+    std::set<std::string> seen;
+    for (const Case& c : cases) {
+        const bool wanted = options.held_out.empty() || std::find(options.held_out.begin(), options.held_out.end(),
+                                                                  c.decide->graph) != options.held_out.end();
+        if (wanted && seen.insert(c.decide->fingerprint).second) graphs.push_back(c.decide->fingerprint);
+    }
+    const bool together = !options.held_out.empty() || !options.refit;
+    const auto count = together ? 1 : options.folds > 0 ? static_cast<std::size_t>(options.folds) : graphs.size();
+    std::vector<std::set<std::string>> folds(std::max<std::size_t>(1, std::min(count, graphs.size())));
+    for (std::size_t g = 0; g < graphs.size(); ++g) folds[g % folds.size()].insert(graphs[g]);
+    return folds;
+}
+
+}  // namespace
+
+Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
+                    const std::vector<TrainingProblem>& score, const Registry& registry,
+                    const EvaluateOptions& options) {
+    const std::vector<Case> cases = cases_of(decide, score);
+    const auto folds = folds_of(cases, options);
+    std::vector<std::optional<EvaluatedCase>> judged(cases.size());
+    FitOptions fit_options = options.fit;
+    fit_options.folds = 0;  // spreads are not asked for
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (std::size_t f = next++; f < folds.size(); f = next++) {
+            std::vector<TrainingProblem> others;
+            for (const TrainingProblem& p : learn) {
+                if (!options.refit || !folds[f].contains(p.fingerprint)) others.push_back(p);
+            }
+            if (others.empty()) continue;
+            const model::Model m = fit(others, registry, fit_options);
+            const std::string fixed = best_static(others);
+            for (std::size_t i = 0; i < cases.size(); ++i) {
+                if (!folds[f].contains(cases[i].decide->fingerprint)) continue;
+                Judge judge(registry, cases[i]);
+                judge.with_model(m);
+                judge.without_model(fixed);
+                judged[i] = std::move(judge).take();
+            }
+        }
+    };
+    const std::size_t wanted =
+        options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::thread::hardware_concurrency();
+    std::vector<std::thread> threads;
+    for (std::size_t t = 1; t < std::min(std::max<std::size_t>(1, wanted), folds.size()); ++t)
+        threads.emplace_back(work);
+    work();
+    for (std::thread& t : threads) t.join();
+    Evaluation out;
+    out.strategies = strategy_names();
+    for (auto& c : judged) {
+        if (c) out.cases.push_back(std::move(*c));
+    }
+    return out;
+}
+
+std::vector<StrategyScore> scores_of(const Evaluation& evaluation) {
+    std::vector<StrategyScore> out;
+    for (std::size_t s = 0; s < evaluation.strategies.size(); ++s) {
+        StrategyScore score;
+        score.name = evaluation.strategies[s];
+        score.worst = 1;
+        double logs = 0;
+        for (const EvaluatedCase& c : evaluation.cases) {
+            const double e = c.efficiency[s];
+            if (e <= 0) continue;
+            ++score.cases;
+            logs += std::log(e);
+            score.worst = std::min(score.worst, e);
+            score.share_95 += e >= 0.95 ? 1 : 0;
+            score.top_1 += c.chosen[s] == c.best ? 1 : 0;
+        }
+        if (score.cases == 0) continue;
+        score.geomean = std::exp(logs / score.cases);
+        score.share_95 /= score.cases;
+        score.top_1 /= score.cases;
+        out.push_back(score);
+    }
+    return out;
+}
+
+}  // namespace gnntune::tuner

@@ -1,0 +1,55 @@
+// How good choices are: decided on one set of measurements, scored on another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tuner/fit.hpp"
+
+namespace gnntune::tuner {
+
+struct EvaluateOptions {
+    FitOptions fit;
+    int folds = 0;                      ///< parts that the graphs are split into; 0: one for each graph
+    std::vector<std::string> held_out;  ///< names of graphs: fit on the others, score these. Empty: every graph in turn
+    bool refit = true;  ///< false: `decide` and `score` hold other graphs or devices than `learn`: fit once
+    int threads = 0;    ///< folds at a time; 0: as many as cores
+};
+
+/// A problem of the scoring run, with what each strategy's choice costs there over the fastest candidate.
+struct EvaluatedCase {
+    std::string graph;
+    Problem problem;
+    double best_us = 0;
+    std::string best;
+    std::vector<double> efficiency;  ///< best over chosen, in (0, 1]; by strategy; 0: the strategy has no choice here
+    std::vector<std::string> chosen;
+};
+
+struct Evaluation {
+    std::vector<std::string> strategies;
+    std::vector<EvaluatedCase> cases;
+};
+
+/// One strategy's efficiencies, of the cases where it has a choice.
+struct StrategyScore {
+    std::string name;
+    int cases = 0;
+    double geomean = 0;
+    double worst = 0;
+    double share_95 = 0;  ///< of the cases with an efficiency of 0.95 or better
+    double top_1 = 0;     ///< of the cases where the choice is the fastest
+};
+
+/// Strategies: model (its first), model_2 to model_5 (the fastest in `decide` of its first so many), oracle (the
+/// fastest in `decide`: the noise floor), default (the registry's), static (the config that is best over the training
+/// graphs), library_default, library_best, random (the geometric mean over all candidates) and, for spmm, papers (GAR
+/// above a mean degree of 8, else GAS). Choices are made among candidates that both runs have. A model is fitted on
+/// `learn` without the graphs that it is asked about.
+Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
+                    const std::vector<TrainingProblem>& score, const Registry& registry,
+                    const EvaluateOptions& options = {});
+
+std::vector<StrategyScore> scores_of(const Evaluation& evaluation);
+
+}  // namespace gnntune::tuner

@@ -1,0 +1,210 @@
+#include "tuner/fit.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "core/common/error.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+using model::Forest;
+using model::ParamCodes;
+
+bool is_number(const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+// One learner's rows: features, target, and which graph each row is of.
+struct Rows {
+    Eigen::ArrayXXf x;
+    Eigen::ArrayXf y;
+    std::vector<int> graph;
+};
+
+// `points` are rows of features one after the other.
+Rows rows_of(const std::vector<float>& points, std::int32_t width, const std::vector<float>& y,
+             std::vector<int> graph) {
+    Rows rows;
+    rows.graph = std::move(graph);
+    rows.x = Eigen::Map<const Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+        points.data(), static_cast<Eigen::Index>(y.size()), width);
+    rows.y = Eigen::Map<const Eigen::ArrayXf>(y.data(), static_cast<Eigen::Index>(y.size()));
+    return rows;
+}
+
+// How often each graph counts: drawn with replacement from those for which `used` holds.
+std::vector<float> bootstrap(const std::vector<bool>& used, std::mt19937_64& random) {
+    std::vector<int> graphs;
+    for (std::size_t g = 0; g < used.size(); ++g) {
+        if (used[g]) graphs.push_back(static_cast<int>(g));
+    }
+    std::vector<float> times(used.size(), 0.0F);
+    for (std::size_t i = 0; i < graphs.size(); ++i)
+        times[static_cast<std::size_t>(graphs[random() % graphs.size()])] += 1;
+    return times;
+}
+
+std::vector<Forest> members(const Rows& rows, const std::vector<bool>& used, const FitOptions& options,
+                            std::uint64_t seed) {
+    std::vector<Forest> out;
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < options.members; ++i) {
+        // A single member learns from every graph once.
+        const std::vector<float> times =
+            options.members > 1 ? bootstrap(used, random) : std::vector<float>(used.begin(), used.end());
+        Eigen::ArrayXf weight(rows.y.size());
+        for (Eigen::Index r = 0; r < weight.size(); ++r) {
+            weight(r) = times[static_cast<std::size_t>(rows.graph[static_cast<std::size_t>(r)])];
+        }
+        BoostOptions trees = options.trees;
+        trees.seed = random();
+        out.push_back(fit_boosted_trees(rows.x, rows.y, weight, trees));
+    }
+    return out;
+}
+
+double says(const std::vector<Forest>& forests, const Rows& rows, Eigen::Index row) {
+    const Eigen::ArrayXf point = rows.x.row(row);
+    double sum = 0;
+    for (const Forest& f : forests) {
+        double one = 0;
+        model::add(f, {{point.data(), static_cast<std::size_t>(point.size())}, {}, 1, 0}, {&one, 1});
+        sum += one / static_cast<double>(forests.size());
+    }
+    return sum;
+}
+
+// Root of the mean squared error on graphs that were left out of the fit, fold by fold.
+float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, std::uint64_t seed) {
+    if (options.folds < 2 || graphs < static_cast<std::size_t>(options.folds)) return 0;
+    double squares = 0;
+    for (int fold = 0; fold < options.folds; ++fold) {
+        std::vector<bool> used(graphs);
+        for (std::size_t g = 0; g < graphs; ++g) used[g] = static_cast<int>(g) % options.folds != fold;
+        FitOptions one = options;
+        one.members = 1;
+        const auto forests = members(rows, used, one, seed);
+        for (Eigen::Index r = 0; r < rows.y.size(); ++r) {
+            if (used[static_cast<std::size_t>(rows.graph[static_cast<std::size_t>(r)])]) continue;
+            const double error = says(forests, rows, r) - rows.y(r);
+            squares += error * error;
+        }
+    }
+    return static_cast<float>(std::sqrt(squares / static_cast<double>(std::max<Eigen::Index>(1, rows.y.size()))));
+}
+
+ParamCodes codes_of(const std::vector<const Config*>& configs) {
+    std::map<std::string, std::set<std::string>> values;
+    for (const Config* c : configs) {
+        for (const auto& [name, value] : c->params.values()) values[name].insert(value);
+    }
+    ParamCodes codes;
+    for (const auto& [name, texts] : values) {
+        ParamCodes::Param p{name, {}};
+        if (!std::all_of(texts.begin(), texts.end(), is_number)) p.words.assign(texts.begin(), texts.end());
+        codes.params.push_back(std::move(p));
+    }
+    return codes;
+}
+
+class Fitter {
+public:
+    Fitter(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options)
+        : problems_(problems), registry_(registry), options_(options) {
+        std::map<std::string, int> numbers;
+        for (const TrainingProblem& p : problems) {
+            const auto [at, fresh] = numbers.emplace(p.fingerprint, static_cast<int>(numbers.size()));
+            graph_.push_back(at->second);
+            shared_.push_back(model::problem_features(p.query(), p.constants));
+        }
+        graphs_ = numbers.size();
+    }
+
+    model::Model fit() const {
+        model::Model m;
+        m.op = problems_.front().problem.op;
+        m.backend = problems_.front().device.backend;
+        fit_level(m);
+        std::set<std::string> ids;
+        for (const TrainingProblem& p : problems_) {
+            for (const TimedConfig& c : p.configs) ids.insert(c.config.variant);
+        }
+        for (const std::string& id : ids) m.variants.push_back(fit_variant(*registry_.find(id)));
+        return m;
+    }
+
+private:
+    void fit_level(model::Model& m) const {
+        std::vector<float> points;
+        std::vector<float> y;
+        for (std::size_t i = 0; i < problems_.size(); ++i) {
+            points.insert(points.end(), shared_[i].begin(), shared_[i].end());
+            y.push_back(static_cast<float>(problems_[i].best_log_us -
+                                           model::base_log_us(problems_[i].query(), problems_[i].constants)));
+        }
+        const Rows rows = rows_of(points, static_cast<std::int32_t>(shared_.front().size()), y, graph_);
+        m.level = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed);
+        m.level_spread = spread(rows, graphs_, options_, options_.seed);
+    }
+
+    model::VariantModel fit_variant(const Variant& variant) const {
+        std::vector<const Config*> configs;
+        for (const TrainingProblem& p : problems_) {
+            for (const TimedConfig& c : p.configs) {
+                if (c.config.variant == variant.id) configs.push_back(&c.config);
+            }
+        }
+        model::VariantModel v;
+        v.id = variant.id;
+        v.version = variant.version;
+        v.codes = codes_of(configs);
+        std::vector<float> points;
+        std::vector<float> y;
+        std::vector<int> graph;
+        for (std::size_t i = 0; i < problems_.size(); ++i) {
+            const Query query = problems_[i].query();
+            for (const TimedConfig& c : problems_[i].configs) {
+                if (c.config.variant != variant.id) continue;
+                points.insert(points.end(), shared_[i].begin(), shared_[i].end());
+                model::append_config_features(query, variant, c.config.params, v.codes, points);
+                y.push_back(static_cast<float>(std::min(options_.worst, std::log(c.us) - problems_[i].best_log_us)));
+                graph.push_back(graph_[i]);
+            }
+        }
+        const auto width = static_cast<std::int32_t>(shared_.front().size()) + model::config_width(v.codes);
+        const Rows rows = rows_of(points, width, y, std::move(graph));
+        v.slowdown = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed + 1);
+        v.spread = spread(rows, graphs_, options_, options_.seed + 1);
+        return v;
+    }
+
+    const std::vector<TrainingProblem>& problems_;
+    const Registry& registry_;
+    FitOptions options_;
+    std::vector<int> graph_;  // of each problem
+    std::vector<std::vector<float>> shared_;
+    std::size_t graphs_ = 0;
+};
+
+}  // namespace
+
+model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options) {
+    if (problems.empty()) {
+        throw invalid_argument("fit: expected measured problems, got none; tune graphs first (gnntune tune)");
+    }
+    for (const TrainingProblem& p : problems) {
+        if (p.problem.op != problems.front().problem.op || p.device.backend != problems.front().device.backend) {
+            throw invalid_argument("fit: expected problems of one op and backend; fit a model for each");
+        }
+    }
+    return Fitter(problems, registry, options).fit();
+}
+
+}  // namespace gnntune::tuner

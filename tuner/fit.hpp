@@ -1,0 +1,25 @@
+// Fits a cost model to measurements.
+#pragma once
+
+#include <functional>
+
+#include "core/model/model.hpp"
+#include "tuner/boosted_trees.hpp"
+#include "tuner/training.hpp"
+
+namespace gnntune::tuner {
+
+struct FitOptions {
+    BoostOptions trees;
+    int members = 3;     ///< forests that are averaged, each fitted to graphs drawn with replacement
+    double worst = 1.5;  ///< natural logarithm of a slowdown beyond which all are equally bad
+    int folds = 5;       ///< of graphs, for the spreads; below 2: spreads stay 0
+    std::uint64_t seed = 1;
+};
+
+/// A model of the problems' op and backend. Problems of one graph stay together in every split. Deterministic for a
+/// seed. Throws ErrorKind::invalid_argument if there are no problems, or problems of several ops or backends.
+model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& registry,
+                 const FitOptions& options = {});
+
+}  // namespace gnntune::tuner

@@ -1,0 +1,98 @@
+#include "tuner/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "profiles/features_json.hpp"
+#include "tuner/device_constants.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+// The newest row of each config that the registry still has; rows in the order they were taken.
+std::vector<TimedConfig> timed(const Registry& registry, const std::vector<Measurement>& rows) {
+    std::map<std::string, TimedConfig> newest;
+    for (const Measurement& m : rows) {
+        const Variant* v = registry.find(m.config.variant);
+        if (!v || v->version != m.variant_version) continue;
+        const std::string text = m.config.text();
+        newest.erase(text);
+        const bool abandoned = m.status == MeasurementStatus::abandoned;
+        if ((m.status != MeasurementStatus::ok && !abandoned) || m.median_us <= 0) continue;
+        TimedConfig c{m.config, m.median_us, false, abandoned};
+        c.candidate = !abandoned && !v->approximate && v->precision == Precision::fp32 &&
+                      (!v->capturable || v->capturable(m.config.params));
+        newest.emplace(text, std::move(c));
+    }
+    std::vector<TimedConfig> out;
+    for (auto& [text, c] : newest) out.push_back(std::move(c));
+    return out;
+}
+
+}  // namespace
+
+Device device_of(const Environment& environment) {
+    Device device;
+    device.backend = environment.backend;
+    device.multiprocessors = environment.multiprocessors;
+    device.l2_bytes = environment.l2_bytes;
+    device.environment = environment;
+    const std::string& cc = environment.compute_capability;
+    if (const auto dot = cc.find('.'); environment.backend == Backend::cuda && dot != std::string::npos) {
+        device.compute_capability = 10 * std::atoi(cc.c_str()) + std::atoi(cc.c_str() + dot + 1);
+    }
+    return device;
+}
+
+Query TrainingProblem::query() const {
+    const bool reversed = problem.direction == Direction::reversed;
+    const FeatureCounts& c = features->counts;
+    return {problem, reversed ? c.n_cols : c.n_rows, reversed ? c.n_rows : c.n_cols, c.m, features.get(), &device};
+}
+
+std::vector<TrainingProblem> training_problems(const store::Store& store, const Registry& registry,
+                                               const TrainingFilter& filter, int* without_features) {
+    std::vector<TrainingProblem> out;
+    const auto environments = store.environments();
+    const auto problems = store.problems();
+    std::map<std::int64_t, DeviceConstants> constants;
+    for (const store::EnvironmentRow& e : environments) {
+        constants.emplace(e.id, stored_device_constants(store, e.environment));
+    }
+    int missing = 0;
+    for (const store::GraphRow& g : store.graphs()) {
+        auto features = store::features_from(g.record.features_json);
+        if (!features) {
+            ++missing;
+            continue;
+        }
+        const auto shared = std::make_shared<const Features>(std::move(*features));
+        for (const store::EnvironmentRow& e : environments) {
+            if (e.environment.backend != filter.backend) continue;
+            for (const store::ProblemRow& p : problems) {
+                if (p.problem.op != filter.op) continue;
+                const auto rows = store.measurements({g.id, e.id, p.id}, {filter.policy, filter.clock, {}});
+                TrainingProblem t;
+                t.configs = timed(registry, rows);
+                double best = 0;
+                for (const TimedConfig& c : t.configs) {
+                    if (c.candidate && (best == 0 || c.us < best)) best = c.us;
+                }
+                if (best == 0) continue;
+                t.graph = g.record.name;
+                t.fingerprint = g.record.fingerprint.text();
+                t.problem = p.problem;
+                t.device = device_of(e.environment);
+                t.constants = constants.at(e.id);
+                t.features = shared;
+                t.best_log_us = std::log(best);
+                out.push_back(std::move(t));
+            }
+        }
+    }
+    if (without_features) *without_features = missing;
+    return out;
+}
+
+}  // namespace gnntune::tuner

@@ -1,0 +1,50 @@
+// What a cost model learns from and is judged by: the measurements of a store, by problem.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "profiles/store.hpp"
+
+namespace gnntune::tuner {
+
+/// A config that was timed on a problem.
+struct TimedConfig {
+    Config config;
+    double us = 0;           ///< median
+    bool candidate = false;  ///< may be chosen by one who allows no error: fp32, every edge, capturable
+    bool abandoned = false;  ///< given up early: slow, and how slow is known from few samples
+};
+
+/// A problem on a graph and a device, with the newest time of each config of a version that the registry has.
+struct TrainingProblem {
+    std::string graph;        ///< its name
+    std::string fingerprint;  ///< of the graph: what splits are made by
+    Problem problem;
+    Device device;
+    DeviceConstants constants;
+    std::shared_ptr<const Features> features;
+    std::vector<TimedConfig> configs;
+    double best_log_us = 0;  ///< natural logarithm of the fastest candidate's time
+
+    Query query() const;
+};
+
+struct TrainingFilter {
+    Op op = Op::spmm;
+    Backend backend = Backend::cuda;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+};
+
+/// Problems with at least one candidate, in order of graph, environment and problem. Graphs whose features the store
+/// does not have are passed over and counted in `without_features`, if given.
+std::vector<TrainingProblem> training_problems(const store::Store& store, const Registry& registry,
+                                               const TrainingFilter& filter, int* without_features = nullptr);
+
+/// A device as far as its environment tells: enough for features, not for limits of shared memory.
+Device device_of(const Environment& environment);
+
+}  // namespace gnntune::tuner
