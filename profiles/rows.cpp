@@ -29,6 +29,10 @@ Op op_from(std::string_view text) {
     return known(parse_op(text), "op", text);
 }
 
+Backend backend_from(std::string_view text) {
+    return known(parse_backend(text), "backend", text);
+}
+
 Config config_from(std::string_view text) {
     try {
         return Config::parse(text);
@@ -39,7 +43,7 @@ Config config_from(std::string_view text) {
 
 Environment read_environment(const Statement& row, int first) {
     Environment e;
-    e.backend = known(parse_backend(row.view(first)), "backend", row.view(first));
+    e.backend = backend_from(row.view(first));
     e.device_name = row.text(first + 1);
     e.compute_capability = row.text(first + 2);
     e.multiprocessors = row.integer32(first + 3);

@@ -34,6 +34,7 @@ Measurement read_measurement(const Statement& row, int first);
 Policy policy_from(std::string_view text);
 Clock clock_from(std::string_view text);
 Op op_from(std::string_view text);
+Backend backend_from(std::string_view text);
 /// Config::parse with ErrorKind::database.
 Config config_from(std::string_view text);
 

@@ -149,6 +149,21 @@ struct DeviceConstant {
     std::string taken_at;  ///< filled with the present time if empty
 };
 
+/// A fitted cost model (core/model/model.hpp) with where it came from.
+struct ModelRow {
+    Op op = Op::spmm;
+    Backend backend = Backend::cuda;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    std::int32_t feature_version = 0;
+    std::string bytes;     ///< model::to_bytes()
+    std::string training;  ///< JSON object: what it was fitted to
+    std::string scores;    ///< JSON object: how good it was on graphs that it had not seen; {} if nobody looked
+    std::string tool_version;
+    std::string git_commit;
+    std::string fitted_at;  ///< filled with the present time if empty
+};
+
 /// Says in words what is wrong with a config of that version, or nothing: the caller knows the registry.
 using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version)>;
 
@@ -203,6 +218,9 @@ public:
     /// Replaces the constant of that name and sizes.
     void put_device_constant(std::int64_t environment, const DeviceConstant& constant);
 
+    /// Replaces the model of its op, backend, policy and clock.
+    void put_model(const ModelRow& model);
+
     // --- Reading ---
 
     /// True if any row has this attempt, whatever its status: a resumed run does not take it again.
@@ -218,6 +236,9 @@ public:
     std::vector<FormatBuild> format_builds(std::int64_t graph, std::int64_t environment) const;
     /// In order of name, table_bytes, row_bytes.
     std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
+
+    /// In order of op, backend, policy and clock.
+    std::vector<ModelRow> models() const;
 
     // --- Listing (store_list.cpp) ---
 

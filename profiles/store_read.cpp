@@ -155,4 +155,17 @@ std::vector<DeviceConstant> Store::device_constants(std::int64_t environment, st
     return out;
 }
 
+std::vector<ModelRow> Store::models() const {
+    Statement s = database().prepare(
+        "SELECT op, backend, policy, clock, feature_version, bytes, training, scores, tool_version, git_commit, "
+        "fitted_at FROM model ORDER BY op, backend, policy, clock",
+        "reading cost models");
+    std::vector<ModelRow> out;
+    while (s.step()) {
+        out.push_back({op_from(s.view(0)), backend_from(s.view(1)), policy_from(s.view(2)), clock_from(s.view(3)),
+                       s.integer32(4), s.text(5), s.text(6), s.text(7), s.text(8), s.text(9), s.text(10)});
+    }
+    return out;
+}
+
 }  // namespace gnntune::store

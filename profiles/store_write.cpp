@@ -57,6 +57,11 @@ INSERT INTO device_constant (environment_id, name, table_bytes, row_bytes, value
 VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET value = excluded.value, unit = excluded.unit, taken_at = excluded.taken_at)sql";
 
+constexpr std::string_view kPutModel = R"sql(
+INSERT OR REPLACE INTO model (op, backend, policy, clock, feature_version, bytes, training, scores, tool_version,
+    git_commit, fitted_at)
+VALUES (?, ?, ?, ?, ?, CAST(? AS BLOB), ?, ?, ?, ?, ?))sql";
+
 }  // namespace
 
 void Store::Impl::note_variant(const std::string& id, std::int32_t version, std::optional<std::string_view> op,
@@ -178,6 +183,16 @@ void Store::put_device_constant(std::int64_t environment, const DeviceConstant& 
         impl_->cached(kPutConstant, "storing a device constant")
             .bind(environment, c.name, c.table_bytes, c.row_bytes, c.value, c.unit,
                   c.taken_at.empty() ? utc_now() : c.taken_at)
+            .run();
+        return 0;
+    });
+}
+
+void Store::put_model(const ModelRow& m) {
+    impl_->write([&] {
+        impl_->cached(kPutModel, "storing a cost model")
+            .bind(to_text(m.op), to_text(m.backend), to_text(m.policy), to_text(m.clock), m.feature_version, m.bytes,
+                  m.training, m.scores, m.tool_version, m.git_commit, m.fitted_at.empty() ? utc_now() : m.fitted_at)
             .run();
         return 0;
     });

@@ -16,7 +16,7 @@ struct ProfiledConfig {
     Problem problem;
     Measurement measurement;
     CostTerms expected;
-    tuner::Roofline roofline;
+    Roofline roofline;
     tuner::Limits limits;  ///< nothing in it without counters
 };
 

@@ -179,6 +179,12 @@ model::Forest fit_boosted_trees(const Eigen::ArrayXXf& x, const Eigen::ArrayXf& 
     for (int t = 0; t < options.trees; ++t) {
         std::vector<int> drawn_rows = draw(rows, options.row_share, random);
         grower.grow(drawn_rows, draw(features, options.feature_share, random), residual);
+        // A lone leaf only adds the noise of what was drawn.
+        if (forest.nodes[static_cast<std::size_t>(forest.roots.back())].feature < 0) {
+            forest.nodes.resize(static_cast<std::size_t>(forest.roots.back()));
+            forest.roots.pop_back();
+            continue;
+        }
         for (const int r : rows) residual(r) -= value_of(forest, forest.roots.back(), bins, r);
     }
     return forest;

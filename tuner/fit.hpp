@@ -4,14 +4,14 @@
 #include <functional>
 
 #include "core/model/model.hpp"
-#include "tuner/boosted_trees.hpp"
+#include "tuner/boost_options.hpp"
 #include "tuner/training.hpp"
 
 namespace gnntune::tuner {
 
 struct FitOptions {
     BoostOptions trees;
-    int members = 3;     ///< forests that are averaged, each fitted to graphs drawn with replacement
+    int members = 2;     ///< forests that are averaged
     double worst = 1.5;  ///< natural logarithm of a slowdown beyond which all are equally bad
     int folds = 5;       ///< of graphs, for the spreads; below 2: spreads stay 0
     std::uint64_t seed = 1;

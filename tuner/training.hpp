@@ -44,7 +44,7 @@ struct TrainingFilter {
 std::vector<TrainingProblem> training_problems(const store::Store& store, const Registry& registry,
                                                const TrainingFilter& filter, int* without_features = nullptr);
 
-/// A device as far as its environment tells: enough for features, not for limits of shared memory.
+/// A device as far as its environment tells; its shared memory by its compute capability.
 Device device_of(const Environment& environment);
 
 }  // namespace gnntune::tuner

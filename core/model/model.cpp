@@ -56,6 +56,7 @@ std::vector<Prediction> predict(const Model& model, const Registry& registry, co
             mine.push_back(i);
             append_config_features(query, *variant, configs[i].params, known.codes, own);
         }
+        if (mine.empty()) continue;
         const Points points{shared, own, static_cast<std::int32_t>(mine.size()), config_width(known.codes)};
         const Members slowdown(known.slowdown, points);
         for (std::size_t i = 0; i < mine.size(); ++i) {

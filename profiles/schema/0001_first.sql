@@ -176,6 +176,23 @@ CREATE TABLE device_constant (
     PRIMARY KEY (environment_id, name, table_bytes, row_bytes)
 ) STRICT, WITHOUT ROWID;
 
+-- Fitted cost models, the newest of each op, backend, policy and clock.
+CREATE TABLE model (
+    id              INTEGER PRIMARY KEY,
+    op              TEXT NOT NULL,
+    backend         TEXT NOT NULL,
+    policy          TEXT NOT NULL CHECK (policy IN ('hot', 'cold', 'graph')),
+    clock           TEXT NOT NULL CHECK (clock IN ('span', 'events', 'host')),
+    feature_version INTEGER NOT NULL,
+    bytes           BLOB NOT NULL,
+    training        TEXT NOT NULL CHECK (json_valid(training)),
+    scores          TEXT NOT NULL CHECK (json_valid(scores)),
+    tool_version    TEXT NOT NULL,
+    git_commit      TEXT NOT NULL,
+    fitted_at       TEXT NOT NULL,
+    UNIQUE (op, backend, policy, clock)
+) STRICT;
+
 -- The attempts that count: the newest of its config and version, checked and timed, of the newest version known here.
 CREATE VIEW usable AS
 SELECT measurement.*

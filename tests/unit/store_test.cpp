@@ -375,7 +375,8 @@ TEST_F(StoreViewTest, ExportsCsv) {
     write_measurements_csv(store, run, rows);
     EXPECT_EQ(
         rows.str(),
-        "graph,n_rows,n_cols,m,op,k,heads,weighted,direction,self_loop,dtype,reduce,policy,clock,config,variant_version,status,"
+        "graph,n_rows,n_cols,m,op,k,heads,weighted,direction,self_loop,dtype,reduce,policy,clock,config,variant_"
+        "version,status,"
         "reason,"
         "median_us,q1_us,q3_us,samples,sm_clock_mhz,prepare_us,workspace_bytes,max_error,device,driver,cuda,taken_at,"
         "commit,dram_read_bytes,dram_write_bytes,l2_read_bytes,l2_write_bytes,l2_atomic_bytes,l2_reduction_bytes,"

@@ -1,0 +1,38 @@
+# fit, predict and eval: from measurements to ranks, without a GPU.
+. "$(dirname "$0")/lib.sh"
+export OMP_NUM_THREADS=1
+
+run 3 fit --db none.db --device cpu
+err_has "has no measurements"
+run 2 eval
+err_has "expected one or two databases"
+for n in 100 200 400; do run 0 generate uniform --n-rows $n --m $((n * 5)) -o $n.mtx -q; done
+run 0 tune 100.mtx 200.mtx 400.mtx --device cpu --dim 4,8 --max-samples 5 --db a.db -q
+run 3 predict 100.mtx --device cpu --db a.db
+err_has "fit one first (gnntune fit)"
+run 3 fit --db a.db --op sddmm --device cpu
+run 0 fit --db a.db --device cpu --csv
+out_has "spmm,cpu,hot,host,3,6,"
+# The same measurements give the same model.
+cp a.db b.db
+run 0 fit --db b.db --device cpu -q
+run 0 predict 100.mtx --device cpu --db a.db --dim 16 --csv
+[ "$(wc -l <out)" -eq 6 ] || fail "expected a header and five configs"
+cut -d, -f1-7 out >first
+run 0 predict 100.mtx --device cpu --db b.db --dim 16 --csv
+cut -d, -f1-7 out | diff first - || fail "two fits of the same measurements differ"
+run 0 predict 100.mtx --device cpu --db a.db --dim 16 --top 0 --csv
+out_lacks "cpu_sampled"
+run 3 predict 100.mtx --device cpu --db a.db --on H200
+err_has "the database has"
+run 0 predict 100.mtx --device cpu --db a.db --op sddmm,spmm --dim 16
+err_has "no cost model of sddmm"
+
+run 0 eval a.db --device cpu --csv
+err_has "decided and scored by the same measurements"
+out_has "spmm,oracle,6,100,100,100,100,0"
+out_has "spmm,model,6,"
+run 0 eval a.db b.db --device cpu --cases --held-out 400 --csv
+[ "$(grep -c '^spmm,400,' out)" -gt 0 ] || fail "the graph that was held out is not scored"
+[ "$(grep -c '^spmm,100,' out)" -eq 0 ] || fail "a graph that was learnt from is scored"
+run 3 eval a.db --device cpu --op gat

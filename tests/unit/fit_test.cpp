@@ -1,0 +1,157 @@
+// Fitting: trees learn what they are shown, and a model learns which config suits which graph, on graphs left out.
+#include "tuner/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/common/error.hpp"
+#include "kernels/register_all.hpp"
+#include "tests/unit/small_graphs.hpp"
+#include "tuner/boosted_trees.hpp"
+#include "tuner/evaluate.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+TEST(BoostedTrees, LearnAProductOfTwoFeaturesAndIgnoreNoise) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    const Eigen::Index n = 4000;
+    Eigen::ArrayXXf x(n, 5);
+    for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = uniform(random);
+    const Eigen::ArrayXf y = x.col(0) * x.col(1) + 0.5F * (x.col(3) > 0.25F).cast<float>();
+    Eigen::ArrayXf weight = Eigen::ArrayXf::Ones(n);
+    weight.tail(n / 2).setZero();  // not seen
+    BoostOptions options;
+    options.trees = 200;
+
+    const model::Forest forest = fit_boosted_trees(x, y, weight, options);
+
+    ASSERT_TRUE(model::well_formed(forest, 5));
+    double squares = 0;
+    for (Eigen::Index r = n / 2; r < n; ++r) {
+        const Eigen::ArrayXf point = x.row(r);
+        double sum = 0;
+        model::add(forest, {{point.data(), 5}, {}, 1, 0}, {&sum, 1});
+        squares += (sum - y(r)) * (sum - y(r));
+    }
+    const double variance = (y - y.mean()).square().mean();
+    EXPECT_LT(squares / static_cast<double>(n / 2), 0.1 * variance);
+    EXPECT_EQ(fit_boosted_trees(x, y, weight, options), forest);
+}
+
+TEST(BoostedTrees, FewOrEqualRowsGiveTheirMean) {
+    const Eigen::ArrayXXf x = Eigen::ArrayXXf::Zero(3, 2);
+    Eigen::ArrayXf y(3);
+    y << 1, 2, 6;
+    const model::Forest forest = fit_boosted_trees(x, y, Eigen::ArrayXf::Ones(3), {});
+    const float point[2] = {0, 0};
+    double sum = 0;
+    model::add(forest, {point, {}, 1, 0}, {&sum, 1});
+    EXPECT_NEAR(sum, 3, 1e-5);
+    EXPECT_TRUE(fit_boosted_trees(x, y, Eigen::ArrayXf::Zero(3), {}).roots.empty());
+}
+
+class FitTest : public testing::Test {
+protected:
+    FitTest() { register_all(registry_); }
+
+    // Wide tiles pay on graphs of high degree, narrow ones on others; edges instead of rows where degrees are uneven.
+    static double made_up_us(const Config& config, const Features& f) {
+        const double work = static_cast<double>(f.counts.m) * 1e-2 + 3;
+        if (config.variant == "spmm.cpu_edges") return work * (f.degree_cv > 1 ? 1.0 : 1.8);
+        if (config.variant != "spmm.cpu_rows") return work * 4;
+        const double tile = std::stod(*config.params.find("tile"));
+        const double wanted = f.degree_mean > 10 ? 256 : 16;
+        return work * (f.degree_cv > 1 ? 2.0 : 1.1) * (1 + 0.2 * std::abs(std::log2(tile / wanted)));
+    }
+
+    std::vector<TrainingProblem> problems() const {
+        std::vector<TrainingProblem> out;
+        for (std::uint32_t g = 0; g < 40; ++g) {
+            const std::int32_t n = 200 + 37 * static_cast<std::int32_t>(g);
+            const std::int64_t degree = g % 4 < 2 ? 4 : 30;
+            const auto csr = test::csr_of(n, n, test::random_edges(n, n, degree * n, g % 2 == 0 ? 1 : 4, g + 1));
+            TrainingProblem p;
+            p.graph = "graph" + std::to_string(g);
+            p.fingerprint = p.graph;
+            p.problem.k = 64;
+            p.device = cpu_device();
+            p.features = std::make_shared<const Features>(features_of(csr.view()));
+            p.best_log_us = INFINITY;
+            for (const Variant& v : registry_.variants()) {
+                if (v.op != Op::spmm || v.backend != Backend::cpu || v.approximate) continue;
+                for (const Params& params : v.space(p.query())) {
+                    const Config config{v.id, params};
+                    const double us = made_up_us(config, *p.features);
+                    p.configs.push_back({config, us, true, false});
+                    p.best_log_us = std::min(p.best_log_us, std::log(us));
+                }
+            }
+            out.push_back(std::move(p));
+        }
+        return out;
+    }
+
+    Registry registry_;
+};
+
+TEST_F(FitTest, ChoosesWellOnGraphsLeftOut) {
+    const auto measured = problems();
+
+    const Evaluation e = evaluate(measured, measured, measured, registry_, {});
+
+    ASSERT_EQ(e.cases.size(), measured.size());
+    const auto scores = scores_of(e);
+    const auto score = [&](const std::string& name) {
+        for (const StrategyScore& s : scores) {
+            if (s.name == name) return s;
+        }
+        ADD_FAILURE() << "no strategy " << name;
+        return StrategyScore{};
+    };
+    EXPECT_GT(score("model").geomean, 0.97);
+    EXPECT_GE(score("model_3").geomean, score("model").geomean);
+    EXPECT_EQ(score("oracle").geomean, 1.0);
+    EXPECT_LT(score("static").geomean, 0.95);
+    EXPECT_LT(score("random").geomean, score("static").geomean);
+}
+
+TEST_F(FitTest, TheSameSeedGivesTheSameBytesAndTimesComeBack) {
+    const auto measured = problems();
+    const model::Model m = fit(measured, registry_);
+    EXPECT_EQ(model::to_bytes(fit(measured, registry_)), model::to_bytes(m));
+    EXPECT_GT(m.variants.front().spread, 0);
+    const TrainingProblem& p = measured.front();
+    std::vector<Config> configs;
+    for (const TimedConfig& c : p.configs) configs.push_back(c.config);
+    const auto ranked = model::predict(m, registry_, p.query(), p.constants, configs);
+    ASSERT_EQ(ranked.size(), configs.size());
+    for (const model::Prediction& r : ranked) {
+        EXPECT_NEAR(r.log_us, std::log(p.configs[r.config].us), 0.35) << configs[r.config].text();
+        EXPECT_GT(r.sigma, 0);
+    }
+}
+
+TEST_F(FitTest, AnotherVersionOfAVariantIsNotPredicted) {
+    const auto measured = problems();
+    model::Model m = fit(measured, registry_);
+    for (model::VariantModel& v : m.variants) {
+        if (v.id == "spmm.cpu_rows") v.version += 1;
+    }
+    const auto ranked =
+        model::predict(m, registry_, measured[0].query(), {}, {Config::parse("spmm.cpu_rows{tile=64,row_block=64}")});
+    EXPECT_TRUE(ranked.empty());
+}
+
+TEST_F(FitTest, NothingAndMixturesAreRefused) {
+    EXPECT_THROW((void)fit({}, registry_), Error);
+    auto mixed = problems();
+    mixed.back().problem.op = Op::sddmm;
+    EXPECT_THROW((void)fit(mixed, registry_), Error);
+}
+
+}  // namespace
+}  // namespace gnntune::tuner

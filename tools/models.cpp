@@ -1,0 +1,70 @@
+#include "tools/models.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/common/error.hpp"
+#include "tools/program.hpp"
+
+namespace gnntune::tools {
+
+void add_training_options(Options& options, const char* default_ops) {
+    // clang-format off
+    options.group("Measurements").add_options()
+        ("op", value("LIST", default_ops), "ops, or all (gnntune list ops)")
+        ("policy", value("WHICH", "hot"), "hot or cold")
+        ("clock", value("WHICH"), "span, events or host (default: the one with most measurements)");
+    options.group("Trees").add_options()
+        ("trees", value("N", "40"), "trees of a forest")
+        ("depth", value("N", "6"), "of a tree")
+        ("rate", value("R", "0.2"), "what each tree adds of its correction")
+        ("members", value("N", "2"), "forests that are averaged");
+    // clang-format on
+}
+
+tuner::FitOptions fit_options(const Parsed& parsed) {
+    tuner::FitOptions o;
+    o.trees.trees = static_cast<int>(*parsed.integer("trees", 1, 100000));
+    o.trees.depth = static_cast<int>(*parsed.integer("depth", 1, 12));
+    o.trees.learning_rate = static_cast<float>(*parsed.real("rate", 1e-3, 1));
+    o.members = static_cast<int>(*parsed.integer("members", 1, 100));
+    o.seed = parsed.common.seed;
+    return o;
+}
+
+Measured measured(const store::Store& store, const Parsed& parsed, Op op) {
+    Measured best;
+    best.filter.op = op;
+    best.filter.backend = parsed.common.device_text == "cpu" ? Backend::cpu : Backend::cuda;
+    const auto policy = parse_policy(parsed.text("policy"));
+    if (!policy) throw invalid_argument("--policy: expected hot or cold, not '" + parsed.text("policy") + "'");
+    best.filter.policy = *policy;
+    std::vector<Clock> clocks{Clock::events, Clock::span, Clock::host};
+    if (const auto text = parsed.find("clock")) {
+        const auto clock = parse_clock(*text);
+        if (!clock) throw invalid_argument("--clock: expected span, events or host, not '" + *text + "'");
+        clocks = {*clock};
+    }
+    for (const Clock clock : clocks) {
+        tuner::TrainingFilter filter = best.filter;
+        filter.clock = clock;
+        auto problems = tuner::training_problems(store, registry(), filter);
+        if (problems.size() > best.problems.size()) best = {filter, std::move(problems)};
+    }
+    return best;
+}
+
+std::vector<tuner::TrainingProblem> measured_there(const store::Store& store, const tuner::TrainingFilter& filter) {
+    return tuner::training_problems(store, registry(), filter);
+}
+
+std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems) {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    for (const auto& p : problems) {
+        if (seen.insert(p.fingerprint).second) names.push_back(p.graph);
+    }
+    return names;
+}
+
+}  // namespace gnntune::tools

@@ -1,0 +1,18 @@
+// Sizes and rates of boosted trees.
+#pragma once
+
+#include <cstdint>
+
+namespace gnntune::tuner {
+
+struct BoostOptions {
+    int trees = 40;
+    int depth = 6;
+    float learning_rate = 0.2F;
+    float row_share = 0.6F;      ///< of the rows, drawn for each tree
+    float feature_share = 0.6F;  ///< of the features, drawn for each tree
+    int min_leaf = 4;            ///< rows
+    std::uint64_t seed = 1;
+};
+
+}  // namespace gnntune::tuner
