@@ -7,6 +7,9 @@
 #include <string>
 
 #include "core/common/error.hpp"
+#if GNNTUNE_WITH_CUDA
+#include <cuda_runtime_api.h>
+#endif
 #include "kernels/register_all.hpp"
 #include "tests/conformance/faulty/faulty.hpp"
 #include "tests/conformance/harness.hpp"
@@ -54,7 +57,9 @@ struct Case {
     const GraphCase* graph;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.variant->id << " on " << c.graph->name; }
+void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.variant->id << " on " << c.graph->name;
+}
 
 std::vector<Case> all_cases() {
     std::vector<Case> cases;
@@ -72,17 +77,41 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
     return name;
 }
 
+/// The test after which the device did not answer any more (an illegal access, say), and with what; empty: it does.
+/// Such an error stays until the process ends: what follows would fail for no fault of its own.
+std::string& device_lost() {
+    static std::string text;
+    return text;
+}
+
+void note_lost_device(const std::string& test) {
+#if GNNTUNE_WITH_CUDA
+    if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
+        device_lost() = test + ": " + cudaGetErrorName(error);
+    }
+#else
+    (void)test;
+#endif
+}
+
 class Conformance : public testing::TestWithParam<Case> {};
 
 TEST_P(Conformance, AgreesWithTheOracleAndKeepsItsPromises) {
     const auto& [variant, graph] = GetParam();
     if (variant->backend == Backend::cuda && cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
+    if (variant->backend == Backend::cuda && !device_lost().empty()) {
+        GTEST_SKIP() << "the device was lost in " << device_lost();
+    }
     const Device device = variant->backend == Backend::cuda ? cuda_device(0) : cpu_device();
 
     const Outcome outcome = run_case(registry(), device, *variant, *graph);
 
     if (outcome.configs > 0) executed_configs()[variant->op] += outcome.configs;
     EXPECT_TRUE(outcome.failures.empty()) << first_lines(outcome.failures);
+    if (variant->backend == Backend::cuda) {
+        note_lost_device(std::string(variant->id) + " on " + graph->name);
+        EXPECT_EQ(device_lost(), "");
+    }
 }
 
 // A GPU variant's record is host code: it is checked everywhere, against a device that is described but not there.
@@ -99,8 +128,12 @@ TEST_P(Conformance, RecordAgreesWithItself) {
     }
     for (const Problem& problem : problems(variant->op, *graph)) {
         const bool reversed = problem.direction == Direction::reversed;
-        const Query query{problem, reversed ? graph->edges.n_cols : graph->edges.n_rows,
-                          reversed ? graph->edges.n_rows : graph->edges.n_cols, graph->edges.m(), nullptr, &device};
+        const Query query{problem,
+                          reversed ? graph->edges.n_cols : graph->edges.n_rows,
+                          reversed ? graph->edges.n_rows : graph->edges.n_cols,
+                          graph->edges.m(),
+                          nullptr,
+                          &device};
 
         const auto failures = check_record(registry(), *variant, query);
 

@@ -353,10 +353,15 @@ Outcome run_case(const Registry& registry, const Device& device, const Variant& 
         const auto record = check_record(registry, variant, query);
         outcome.failures.insert(outcome.failures.end(), record.begin(), record.end());
         if (!record.empty() || !registry.applicable(variant, query)) continue;
-        ConfigChecker checker(device, fixture, problem, outcome.failures);
-        for (const Params& params : corners(fixture.graph(), variant, query)) {
-            checker.check({variant.id, params});
-            ++outcome.configs;
+        try {
+            ConfigChecker checker(device, fixture, problem, outcome.failures);
+            for (const Params& params : corners(fixture.graph(), variant, query)) {
+                checker.check({variant.id, params});
+                ++outcome.configs;
+            }
+        } catch (const std::exception& e) {
+            outcome.failures.push_back({"runs", std::string(variant.id) + " on " + to_text(problem) + ": " + e.what()});
+            return outcome;
         }
     }
     return outcome;
