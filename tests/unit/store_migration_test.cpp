@@ -44,6 +44,7 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         "measurement: id graph_id environment_id problem_id run_id config variant variant_version policy clock status "
         "reason median_us q1_us q3_us min_us ci_low_us ci_high_us samples sm_clock_mhz prepare_us workspace_bytes "
         "format_bytes deterministic approximate max_error mean_error worst_ratio taken_at\n"
+        "model: id op backend policy clock feature_version bytes training scores tool_version git_commit fitted_at\n"
         "part: measurement_id position config variant variant_version\n"
         "problem: id op k heads dtype reduce weighted direction self_loop text\n"
         "run: id command tool_version git_commit started_at ended_at seed host\n"

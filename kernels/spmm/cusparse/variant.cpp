@@ -17,7 +17,24 @@ const std::vector<ParamField<CusparseParams>>& CusparseParams::fields() {
     return kFields;
 }
 
-Verdict CusparseParams::legal(const Query&, const CusparseParams& p) {
+namespace {
+
+// Duplicate edges can make a row longer than it has columns.
+bool has_overfull_row(const Query& q) {
+    if (!q.features) return false;
+    const auto& counts = q.features->counts;
+    const auto& degrees = q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees;
+    return !degrees.empty() && degrees.back().first > q.n_cols;
+}
+
+}  // namespace
+
+Verdict CusparseParams::legal(const Query& q, const CusparseParams& p) {
+    if (p.alg != kDefault && has_overfull_row(q)) {
+        return Verdict::no(
+            "a row has more entries than there are columns (duplicate edges): only alg=default is known to "
+            "take that");
+    }
     if (p.preprocess != 0 && p.alg != kCsrAlg1 && p.alg != kCsrAlg3) {
         return Verdict::no("preprocessing has an effect for csr_alg1 and csr_alg3 only");
     }
