@@ -231,7 +231,7 @@ void print_crossing(paper::Evidence& evidence, Output& out) {
     if (most.empty()) {
         out.note(
             "no graph has both; to fill it: gnntune tune GRAPH... --op spmm --dim 16,64,128 --variant "
-            "spmm.gas,spmm.gar");
+            "spmm.gas,spmm.gar --exhaustive");
     }
 }
 

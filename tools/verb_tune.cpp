@@ -1,4 +1,5 @@
-// gnntune tune: every config of every applicable variant on each graph, checked, timed and remembered.
+// gnntune tune: the promising configs, or every one, of every applicable variant on each graph, checked, timed and
+// remembered.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,9 +28,9 @@ namespace {
 Options tune_options() {
     Options options(
         "tune", {"gnntune tune [options] GRAPH...",
-                 "Checks every config of every applicable variant against the oracle, times those that pass, "
-                 "stores all of it and the choice for each problem. Stops and goes on where it stopped: what "
-                 "the database has is not measured again.",
+                 "Searches the configs of every applicable variant: checks those that promise most against the oracle, "
+                 "times those that pass, stores all of it and the choice for each problem. Stops and goes on where it "
+                 "stopped: what the database has is not measured again.",
                  {"gnntune tune data/cora.mtx.gz --dim 16,64", "gnntune tune graphs/ --op spmm,sddmm --budget 5m",
                   "gnntune tune @list.txt --policy both --db mine.db", "gnntune tune standin/ogbn_arxiv --dry-run"}});
     add_problem_options(options, "16,32,64,128,256");
@@ -38,6 +39,8 @@ Options tune_options() {
     // clang-format off
     options.group("Search").add_options()
         ("variant", value("LIST"), "these variants only, their default configs never given up early")
+        ("exhaustive", boost::program_options::bool_switch(), "measure every config, not only promising ones")
+        ("max-configs", value("N"), "most configs of a search for each problem, beside the library's default")
         ("budget", value("TIME"), "stop after this time, such as 30s or 5m")
         ("max-samples", value("N", "100"), "most timed calls per config")
         ("counters", boost::program_options::bool_switch(),
@@ -135,6 +138,13 @@ public:
         tune_.constraints = constraints(parsed);
         tune_.variants = variants(parsed);
         tune_.again = parsed.flag("again");
+        tune_.exhaustive = parsed.flag("exhaustive");
+        const auto most = parsed.integer("max-configs", 1, 1000000);
+        if (most && tune_.exhaustive) {
+            throw invalid_argument(
+                "--max-configs limits a search, and --exhaustive measures every config: give one of them");
+        }
+        tune_.max_configs = static_cast<std::size_t>(most.value_or(0));
         tune_.seed = parsed.common.seed;
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
@@ -221,10 +231,9 @@ private:
         out_.note(fmt::format("graph   {}  n {}  m {}  mean degree {:.2f}  max {}  fingerprint {}", record.name,
                               record.n_rows, record.m, features.degree_mean, features.degree_max,
                               record.fingerprint.text()));
-        std::int64_t done = 0;
-        std::int64_t total = 0;
-        for (const auto& step : tuner_.plan(workload, record, tune_)) total += static_cast<std::int64_t>(step.open);
-        progress_->set_total(measured_ + total);
+        std::int64_t later = 0;  // of the steps that have not begun
+        for (const auto& step : tuner_.plan(workload, record, tune_)) later += static_cast<std::int64_t>(step.open);
+        std::int64_t step_end = 0;
 
         std::string best;
         tuner::TuneEvents events;
@@ -233,10 +242,13 @@ private:
         events.step_begins = [&](const tuner::TuneStep& step) {
             problem_text_ = record.name + " " + short_problem(step.problem);
             best.clear();
+            later = std::max<std::int64_t>(0, later - static_cast<std::int64_t>(step.open));
+            step_end = measured_ + static_cast<std::int64_t>(step.open);
         };
         events.measured = [&](const Measurement& m, double best_us) {
-            ++done;
             ++measured_;
+            // A search may measure more than was expected.
+            progress_->set_total(std::max(measured_, step_end) + later);
             if (m.status == MeasurementStatus::ok && m.median_us <= best_us) best = m.config.text();
             if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
                 out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);

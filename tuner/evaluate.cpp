@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/common/error.hpp"
+#include "tuner/replay.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -17,9 +18,9 @@ constexpr int kLargestShortlist = 5;
 constexpr double kPapersDegree = 8;
 
 const std::vector<std::string>& strategy_names() {
-    static const std::vector<std::string> kNames{"model",           "model_2",      "model_3", "model_4",
-                                                 "model_5",         "oracle",       "default", "static",
-                                                 "library_default", "library_best", "random",  "papers"};
+    static const std::vector<std::string> kNames{
+        "model",    "model_2", "model_3", "model_4", "model_5",         "guided",       "guided_3", "guided_10",
+        "unguided", "oracle",  "default", "static",  "library_default", "library_best", "random",   "papers"};
     return kNames;
 }
 
@@ -99,6 +100,8 @@ public:
         out_.best_us = c.b.at(out_.best);
         out_.efficiency.resize(strategy_names().size());
         out_.chosen.resize(strategy_names().size());
+        out_.measured.resize(strategy_names().size());
+        out_.time_share.resize(strategy_names().size());
     }
 
     void with_model(const model::Model& m) {
@@ -112,11 +115,17 @@ public:
                 if (best.empty() || case_.a.at(next) < case_.a.at(best)) best = next;
             }
             choose(static_cast<std::size_t>(k) - 1, best);
+            out_.measured[static_cast<std::size_t>(k) - 1] = k > 1 ? k : 0;
         }
+        search("guided", &m, 0);
+        search("guided_3", &m, 3);
+        search("guided_10", &m, 10);
     }
 
     void without_model(const std::string& static_config) {
         choose(at("oracle"), fastest(case_.a));
+        out_.measured[at("oracle")] = static_cast<double>(case_.a.size());
+        search("unguided", nullptr, 0);
         choose(at("static"), static_config);
         try {
             choose(at("default"), registry_.default_config(case_.decide->query(), {}).text());
@@ -151,6 +160,14 @@ private:
     static std::size_t at(const std::string& name) {
         const auto& names = strategy_names();
         return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    }
+    void search(const std::string& strategy, const model::Model* m, std::size_t most) {
+        SearchOptions options;
+        options.most = most;
+        const Replay found = replay(*case_.decide, registry_, m, options);
+        choose(at(strategy), found.chosen);
+        out_.measured[at(strategy)] = static_cast<double>(found.measured);
+        out_.time_share[at(strategy)] = found.time_share;
     }
     void choose(std::size_t strategy, const std::string& config) {
         const auto found = case_.b.find(config);
@@ -188,8 +205,6 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
     const std::vector<Case> cases = cases_of(decide, score);
     const auto folds = folds_of(cases, options);
     std::vector<std::optional<EvaluatedCase>> judged(cases.size());
-    FitOptions fit_options = options.fit;
-    fit_options.folds = 0;  // spreads are not asked for
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         for (std::size_t f = next++; f < folds.size(); f = next++) {
@@ -198,7 +213,7 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
                 if (!options.refit || !folds[f].contains(p.fingerprint)) others.push_back(p);
             }
             if (others.empty()) continue;
-            const model::Model m = fit(others, registry, fit_options);
+            const model::Model m = fit(others, registry, options.fit);
             const std::string fixed = best_static(others);
             for (std::size_t i = 0; i < cases.size(); ++i) {
                 if (!folds[f].contains(cases[i].decide->fingerprint)) continue;
@@ -239,11 +254,15 @@ std::vector<StrategyScore> scores_of(const Evaluation& evaluation) {
             score.worst = std::min(score.worst, e);
             score.share_95 += e >= 0.95 ? 1 : 0;
             score.top_1 += c.chosen[s] == c.best ? 1 : 0;
+            score.measured += c.measured[s];
+            score.time_share += c.time_share[s];
         }
         if (score.cases == 0) continue;
         score.geomean = std::exp(logs / score.cases);
         score.share_95 /= score.cases;
         score.top_1 /= score.cases;
+        score.measured /= score.cases;
+        score.time_share /= score.cases;
         out.push_back(score);
     }
     return out;

@@ -24,6 +24,8 @@ struct EvaluatedCase {
     std::string best;
     std::vector<double> efficiency;  ///< best over chosen, in (0, 1]; by strategy; 0: the strategy has no choice here
     std::vector<std::string> chosen;
+    std::vector<double> measured;    ///< configs that the strategy measures
+    std::vector<double> time_share;  ///< that they take of the time of all; guided strategies only, 0 of the others
 };
 
 struct Evaluation {
@@ -37,15 +39,18 @@ struct StrategyScore {
     int cases = 0;
     double geomean = 0;
     double worst = 0;
-    double share_95 = 0;  ///< of the cases with an efficiency of 0.95 or better
-    double top_1 = 0;     ///< of the cases where the choice is the fastest
+    double share_95 = 0;    ///< of the cases with an efficiency of 0.95 or better
+    double top_1 = 0;       ///< of the cases where the choice is the fastest
+    double measured = 0;    ///< configs, mean
+    double time_share = 0;  ///< mean; guided strategies only
 };
 
-/// Strategies: model (its first), model_2 to model_5 (the fastest in `decide` of its first so many), oracle (the
-/// fastest in `decide`: the noise floor), default (the registry's), static (the config that is best over the training
-/// graphs), library_default, library_best, random (the geometric mean over all candidates) and, for spmm, papers (GAR
-/// above a mean degree of 8, else GAS). Choices are made among candidates that both runs have. A model is fitted on
-/// `learn` without the graphs that it is asked about.
+/// Strategies: model (its first), model_2 to model_5 (the fastest in `decide` of its first so many), guided (what a
+/// search with the model finds in `decide`), guided_3 and guided_10 (of so many configs at most, the default among
+/// them), unguided (what a search without a model finds), oracle (the fastest in `decide`: the noise floor), default
+/// (the registry's), static (the config that is best over the training graphs), library_default, library_best, random
+/// (the geometric mean over all candidates) and, for spmm, papers (GAR above a mean degree of 8, else GAS). Choices are
+/// made among candidates that both runs have. A model is fitted on `learn` without the graphs that it is asked about.
 Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
                     const std::vector<TrainingProblem>& score, const Registry& registry,
                     const EvaluateOptions& options = {});

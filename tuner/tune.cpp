@@ -1,16 +1,19 @@
 #include "tuner/tune.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
+#include <optional>
 
 #include "core/common/error.hpp"
+#include "tuner/device_constants.hpp"
+#include "tuner/guide.hpp"
 
 namespace gnntune::tuner {
 
 /// Everything that could be measured for a problem.
 struct Tuner::Space {
     std::vector<Contender> contenders;  ///< the default first, then baselines, then the rest in registry order
+    std::size_t first = 0;              ///< so many of them a search has measured in any case
     std::vector<std::pair<const Variant*, std::string>> refusals;
     double estimate_us = 0;  ///< of one call of each
     std::string no_default;  ///< why no exact variant can do the problem; empty if one can
@@ -25,6 +28,17 @@ double assumed_gbps(const Device& device) {
 constexpr double kOverheadPerConfigSeconds = 0.01;
 /// Measured configs of a part that a composition is tried with.
 constexpr std::size_t kOfferedParts = 3;
+
+bool searches(const TuneOptions& options) {
+    return !options.exhaustive && options.configs.empty();
+}
+
+const model::Model* model_for(const TuneOptions& options, const Problem& problem, const Device& device) {
+    for (const model::Model* m : options.models) {
+        if (m->op == problem.op && m->backend == device.backend) return m;
+    }
+    return nullptr;
+}
 
 }  // namespace
 
@@ -43,8 +57,7 @@ std::vector<Params> Tuner::offered(GraphWorkload& graph, const Variant& v, const
         const Query part_query = graph.graph().query(part.problem);
         auto measured =
             candidates_of(registry_, part_query, store_.measurements({*graph_id, *environment_id, *problem_id}));
-        std::erase_if(measured,
-                      [&](const Candidate& c) { return !may_be_part(*registry_.find(c.config.variant), v); });
+        std::erase_if(measured, [&](const Candidate& c) { return !may_be_part(*registry_.find(c.config.variant), v); });
         std::sort(measured.begin(), measured.end(),
                   [](const Candidate& a, const Candidate& b) { return a.median_us < b.median_us; });
         for (std::size_t i = 0; i < std::min(kOfferedParts, measured.size()); ++i) {
@@ -75,8 +88,7 @@ store::Attempt Tuner::attempt_of(GraphWorkload& graph, const Query& query, const
     return attempt;
 }
 
-Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
-                            const TuneOptions& options) const {
+Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const {
     graph.graph().features();  // cost terms and applicability may ask for them
     const Query query = graph.graph().query(problem);
     if (!options.configs.empty()) return named(graph, query, options.configs);
@@ -87,6 +99,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
     } catch (const Error& e) {
         space.no_default = e.what();  // approximate variants may still do it
     }
+    std::vector<Contender> kept;  // though no ratio needs them
     std::vector<Contender> rest;
     for (const Variant& v : registry_.variants()) {
         if (v.op != problem.op || v.backend != device_.backend) continue;
@@ -113,12 +126,16 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem,
             const CostTerms terms = v.cost_terms(query, params);
             const double bytes = std::max(terms.dram_bytes, terms.l2_bytes / 3) + terms.reduction_bytes;
             space.estimate_us += bytes / assumed_gbps(device_) / 1e3 + 3.0 * terms.launches;
-            auto& list = c.keep ? space.contenders : rest;
+            const bool for_ratios = is_default || is_named || v.precision == Precision::fp32;
+            auto& list = !c.keep ? rest : for_ratios ? space.contenders : kept;
             list.insert(is_default ? list.begin() : list.end(), std::move(c));
         }
     }
-    space.contenders.insert(space.contenders.end(), std::make_move_iterator(rest.begin()),
-                            std::make_move_iterator(rest.end()));
+    space.first = space.contenders.size();
+    for (auto* list : {&kept, &rest}) {
+        space.contenders.insert(space.contenders.end(), std::make_move_iterator(list->begin()),
+                                std::make_move_iterator(list->end()));
+    }
     if (space.contenders.empty() && !options.variants.empty()) {
         space.no_default = "none of the variants that were named can do " + to_text(problem);
         for (const auto& [variant, reason] : space.refusals) {
@@ -140,99 +157,88 @@ Tuner::Space Tuner::named(GraphWorkload& graph, const Query& query, const std::v
     return space;
 }
 
+TuneStep Tuner::step_of(GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock, const Space& space,
+                        const std::optional<store::Key>& key, const TuneOptions& options) const {
+    TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
+    if (searches(options)) {
+        const Search search = search_of(graph, step, space, key, options);
+        if (!search.next().empty()) {
+            const std::size_t expected = expected_search(step.configs, model_for(options, problem, device_) != nullptr);
+            step.open = std::max(search.next().size(), expected - std::min(expected, search.told()));
+            if (options.max_configs > 0) step.open = std::min(step.open, search.left());
+        }
+    } else {
+        const store::AttemptSet done = key && !options.again ? store_.done(*key) : store::AttemptSet();
+        const Query query = graph.graph().query(problem);
+        for (const Contender& c : space.contenders) {
+            step.open += done.contains(attempt_of(graph, query, c.config, policy, clock)) ? 0 : 1;
+        }
+    }
+    const double share = static_cast<double>(step.open) / static_cast<double>(std::max<std::size_t>(1, step.configs));
+    step.estimate_s = share * (space.estimate_us * 1e-6 * (options.measuring.min_samples + 4) +
+                               kOverheadPerConfigSeconds * static_cast<double>(step.configs));
+    return step;
+}
+
+// Knows what the store has.
+Search Tuner::search_of(GraphWorkload& graph, const TuneStep& step, const Space& space,
+                        const std::optional<store::Key>& key, const TuneOptions& options) const {
+    const Query query = graph.graph().query(step.problem);
+    std::vector<Config> configs;
+    for (const Contender& c : space.contenders) configs.push_back(c.config);
+    Outlook outlook{model_for(options, step.problem, device_), {}, options.constraints, {}};
+    if (outlook.model) outlook.constants = stored_device_constants(store_, device_.environment);
+    if (key) outlook.builds = store_.format_builds(key->graph, key->environment);
+    auto known = search_configs(registry_, query, configs, outlook);
+    for (std::size_t i = 0; i < space.first; ++i) known[i].first = true;
+    SearchOptions limits;
+    // What ratios need is no part of the search.
+    if (options.max_configs > 0)
+        limits.most = options.max_configs + space.first - std::min<std::size_t>(1, space.first);
+    Search search(std::move(known), limits);
+    if (!key || options.again) return search;
+    const store::AttemptSet done = store_.done(*key);
+    std::map<std::string, Measurement> newest;
+    for (Measurement& m : store_.measurements(*key, {step.policy, step.clock, {}})) {
+        if (m.variant_version == registry_.find(m.config.variant)->version) newest[m.config.text()] = std::move(m);
+    }
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+        if (!done.contains(attempt_of(graph, query, configs[i], step.policy, step.clock))) continue;
+        tell(search, i, newest.at(configs[i].text()), query, options);
+    }
+    return search;
+}
+
+// `m.prepare_us` has the formats in it.
+void Tuner::tell(Search& search, std::size_t config, const Measurement& m, const Query& query,
+                 const TuneOptions& options) const {
+    const bool timed = m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned;
+    if (!timed || m.median_us <= 0) {
+        search.tell_unusable(config);
+        return;
+    }
+    const auto candidate = candidates_of(registry_, query, {m});
+    const bool stands = !candidate.empty() && choose(candidate, options.constraints).winner;
+    search.tell(config, per_call_us(m.median_us, m.prepare_us, options.constraints), stands);
+}
+
 std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options) {
     std::vector<TuneStep> steps;
     for (const Problem& problem : options.problems) {
         const Space space = space_of(graph, problem, options);
         if (space.contenders.empty()) continue;
-        const Query query = graph.graph().query(problem);
         const auto graph_id = store_.find_graph_id(record.fingerprint);
         const auto environment_id = store_.find_environment_id(device_.environment);
         const auto problem_id = store_.find_problem_id(problem);
-        store::AttemptSet done;
-        if (graph_id && environment_id && problem_id && !options.again) {
-            done = store_.done({*graph_id, *environment_id, *problem_id});
-        }
+        std::optional<store::Key> key;
+        if (graph_id && environment_id && problem_id) key = {*graph_id, *environment_id, *problem_id};
         for (const Policy policy : options.policies) {
             for (const Clock clock : options.clocks) {
-                TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
-                for (const Contender& c : space.contenders) {
-                    step.open += done.contains(attempt_of(graph, query, c.config, policy, clock)) ? 0 : 1;
-                }
-                const double share =
-                    static_cast<double>(step.open) / static_cast<double>(std::max<std::size_t>(1, step.configs));
-                step.estimate_s = share * (space.estimate_us * 1e-6 * (options.measuring.min_samples + 4) +
-                                           kOverheadPerConfigSeconds * static_cast<double>(step.configs));
-                steps.push_back(step);
+                steps.push_back(step_of(graph, problem, policy, clock, space, key, options));
             }
         }
     }
     return steps;
-}
-
-namespace {
-
-// Every format, and every set of formats that some variant of the backend needs together.
-std::vector<std::vector<std::string_view>> format_sets(const Registry& registry, const Graph& graph) {
-    std::vector<std::vector<std::string_view>> sets{{kFormatCsr}, {kFormatCoo}, {kFormatCooSorted}};
-    for (const Variant& v : registry.variants()) {
-        if (v.backend != graph.device().backend) continue;
-        const Query query = graph.query({v.op, 16});
-        if (!registry.applicable(v, query)) continue;
-        const auto needed = v.formats(v.default_params(query));
-        if (std::find(sets.begin(), sets.end(), needed) == sets.end()) sets.push_back(needed);
-    }
-    return sets;
-}
-
-FormatBuild time_build(Graph& fresh, const std::vector<std::string_view>& set, FormatBuild build, StreamHandle stream) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (const std::string_view format : set) {
-        build.bytes += static_cast<std::int64_t>(fresh.format(format, build.direction, stream).bytes);
-    }
-    const auto end = std::chrono::steady_clock::now();
-    build.build_us = std::chrono::duration<double, std::micro>(end - begin).count();
-    return build;
-}
-
-}  // namespace
-
-// What formats cost from CSR and from COO, once per graph. The COO list is in order of sources, as edge lists of
-// frameworks usually are. Each is built twice on a graph of its own and the second time counts: the first loads code.
-// What the store has is left as it is: a killed run may have left some out.
-void Tuner::measure_format_builds(GraphWorkload& graph, std::int64_t graph_id, std::int64_t environment_id) {
-    const MemorySpace space = device_.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
-    Graph& g = graph.graph();
-    const std::vector<FormatBuild> known = store_.format_builds(graph_id, environment_id);
-    const auto csr = g.format_as<CsrFormat>(kFormatCsr, Direction::forward, graph.stream());
-    const CsrView csr_view{csr->n_rows, csr->n_cols, csr->m, csr->row_ptr, csr->col_idx, nullptr, space};
-    for (const char* base : {kFormatCsr, kFormatCoo}) {
-        for (const Direction direction : {Direction::forward, Direction::reversed}) {
-            for (const auto& set : format_sets(registry_, g)) {
-                const FormatBuild build{base, format_set_text(set), direction, 0, 0};
-                const bool stored = std::any_of(known.begin(), known.end(), [&](const FormatBuild& b) {
-                    return b.base == build.base && b.format == build.format && b.direction == direction;
-                });
-                if (stored) continue;
-                FormatBuild timed;
-                for (int attempt = 0; attempt < 2; ++attempt) {
-                    if (build.base == kFormatCsr) {
-                        Graph fresh(registry_, device_, csr_view);
-                        timed = time_build(fresh, set, build, graph.stream());
-                    } else {
-                        const auto by_source =
-                            g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph.stream());
-                        Graph fresh(registry_, device_,
-                                    CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx,
-                                            nullptr, space});
-                        timed = time_build(fresh, set, build, graph.stream());
-                    }
-                }
-                store_.put_format_build(graph_id, environment_id, timed);
-            }
-        }
-    }
-    g.release_formats();
 }
 
 bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options, std::int64_t run,
@@ -253,10 +259,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
         for (const Policy policy : options.policies) {
             for (const Clock clock : options.clocks) {
                 const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
-                TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
-                for (const Contender& c : space.contenders) {
-                    step.open += done.contains(attempt_of(graph, query, c.config, policy, clock)) ? 0 : 1;
-                }
+                const TuneStep step = step_of(graph, problem, policy, clock, space, key, options);
                 if (events.step_begins) events.step_begins(step);
                 for (const auto& [variant, reason] : space.refusals) {
                     if (!done.contains({variant->id, variant->version, policy, clock, {}})) {
@@ -299,6 +302,12 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         const bool exact = !c.approximate && c.precision == Precision::fp32;
         frontier.add({c.deterministic, exact, c.capturable, c.workspace_bytes == 0, c.operand_alignment}, c.median_us);
     }
+    std::optional<Search> search;
+    std::map<std::string, std::size_t> numbers;
+    if (searches(options)) {
+        search = search_of(workload.graph(), step, space, key, options);
+        for (std::size_t i = 0; i < space.contenders.size(); ++i) numbers[space.contenders[i].config.text()] = i;
+    }
     MeasureHooks hooks;
     hooks.stop = events.stop;
     const auto builds = store_.format_builds(key.graph, key.environment);
@@ -306,6 +315,7 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         const auto formats = registry_.find(m.config.variant)->formats(m.config.params);
         m.prepare_us += total_build_us(builds, formats, kFormatCsr, step.problem.direction);
         store_.add_measurement(run, key, m);
+        if (search) tell(*search, numbers.at(m.config.text()), m, query, options);
         if (events.measured) events.measured(m, frontier.best());
     };
     std::vector<Contender> group;
@@ -315,6 +325,13 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         group.clear();
         return complete;
     };
+    if (search) {
+        for (auto next = search->next(); !next.empty(); next = search->next()) {
+            for (const std::size_t i : next) group.push_back(space.contenders[i]);
+            if (!flush()) return false;
+        }
+        return true;
+    }
     for (const Contender& c : space.contenders) {
         if (done.contains(attempt_of(workload.graph(), query, c.config, step.policy, step.clock))) continue;
         group.push_back(c);

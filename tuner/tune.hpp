@@ -1,13 +1,17 @@
-// Tuning: every config of every applicable variant, checked, timed and stored, then a choice per problem.
+// Tuning: configs of the applicable variants, all or those that a search finds promising, checked, timed and stored,
+// then a choice per problem.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/dispatch/choose.hpp"
+#include "core/model/model.hpp"
 #include "profiles/store.hpp"
 #include "tuner/measure.hpp"
+#include "tuner/search.hpp"
 
 namespace gnntune::tuner {
 
@@ -16,15 +20,20 @@ struct TuneOptions {
     std::vector<Policy> policies{Policy::hot};
     std::vector<Clock> clocks;  ///< empty: every clock the device has
     Constraints constraints;    ///< of the stored choice; other constraints are answered later from the same rows
-    bool again = false;            ///< take measurements that the store has already once more: the newest counts
-    /// These variants only; empty: every one, sampling ones if the constraints allow them. Parts of compositions are not
-    /// held to it.
+    bool again = false;         ///< take measurements that the store has already once more: the newest counts
+    /// These variants only; empty: every one, sampling ones if the constraints allow them. Parts of compositions are
+    /// not held to it.
     std::vector<std::string> variants;
     /// Nothing but these configs, never given up early; no choice is stored then. Empty: the whole space.
     std::vector<Config> configs;
+    bool exhaustive = false;  ///< every config; else a Search says which
+    /// Most configs of a search for one problem, policy and clock, those that the store has among them and what ratios
+    /// need beside them. 0: as many as it finds worth it.
+    std::size_t max_configs = 0;
+    std::vector<const model::Model*> models;  ///< a search asks the first of the problem's op and the device's backend
     std::uint64_t seed = 1;
     MeasureOptions measuring;
-    std::size_t group = 24;  ///< configs that are interleaved: what a kill can lose at most
+    std::size_t group = 24;  ///< configs that are interleaved when all are measured: what a kill can lose at most
 };
 
 /// A problem, policy and clock of the work to do.
@@ -33,7 +42,7 @@ struct TuneStep {
     Policy policy = Policy::hot;
     Clock clock = Clock::events;
     std::size_t configs = 0;  ///< in the whole space
-    std::size_t open = 0;     ///< not measured yet
+    std::size_t open = 0;     ///< not measured yet; of a search, about how many it will measure
     double estimate_s = 0;    ///< a guess from the roofline terms, for plans and progress
 };
 
@@ -67,6 +76,12 @@ private:
     store::Attempt attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
                               Clock clock) const;
     Space space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const;
+    TuneStep step_of(GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock, const Space& space,
+                     const std::optional<store::Key>& key, const TuneOptions& options) const;
+    Search search_of(GraphWorkload& graph, const TuneStep& step, const Space& space,
+                     const std::optional<store::Key>& key, const TuneOptions& options) const;
+    void tell(Search& search, std::size_t config, const Measurement& m, const Query& query,
+              const TuneOptions& options) const;
     Space named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const;
     bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
                    const TuneOptions& options, std::int64_t run, const TuneEvents& events);

@@ -4,7 +4,7 @@
 
 export OMP_NUM_THREADS=1
 run 0 generate uniform --n-rows 5000 --m 100000 -o graph.gnng
-options="--device cpu --op spmm,sddmm --dim 16,64,128 --weights both -q"
+options="--device cpu --op spmm,sddmm --dim 16,64,128 --weights both --exhaustive -q"
 
 # export_to FILE DATABASE: all measurements, in the order in which they were stored.
 export_to() { "$GNNTUNE" db export --db "$2" --csv - 2>/dev/null | tail -n +2 >"$1"; }

@@ -26,6 +26,7 @@ protected:
         options_.clocks = {Clock::host};
         options_.measuring.min_samples = 5;
         options_.measuring.max_samples = 5;
+        options_.exhaustive = true;
     }
 
     /// Tunes for the options' problems; `stop` ends it early.
@@ -167,6 +168,67 @@ TEST_F(TuneTest, AStoppedTuningGoesOnWithWhatIsMissing) {
         EXPECT_EQ(plan.front().open, 0u);
         EXPECT_TRUE(store.choice(key(store, problem), Policy::hot, Clock::host));
     }
+}
+
+TEST_F(TuneTest, ASearchMeasuresFewerAndTheDefaultAlways) {
+    options_.problems = {spmm(Direction::forward, 64)};
+    options_.exhaustive = false;
+    options_.max_configs = 4;
+    store::Store store = open();
+
+    ASSERT_TRUE(tune(store));
+
+    const auto at = key(store, options_.problems.front());
+    const auto rows = store.measurements(at);
+    GraphWorkload graph(registry_, cpu_device(), csr_);
+    const Query query = graph.graph().query(options_.problems.front());
+    std::set<std::string> measured;
+    std::size_t baselines = 0;
+    for (const Measurement& m : rows) {
+        if (m.status == MeasurementStatus::refused) continue;
+        measured.insert(m.config.text());
+        const Variant& v = *registry_.find(m.config.variant);
+        baselines += v.baseline && m.config.params == v.default_params(query) ? 1 : 0;
+    }
+    EXPECT_TRUE(measured.contains(registry_.default_config(query, {}).text()));
+    EXPECT_EQ(baselines, 1u);  // for ratios, beside the limit
+    EXPECT_LE(measured.size(), 5u);
+    EXPECT_TRUE(store.choice(at, Policy::hot, Clock::host));
+    auto plan = Tuner(registry_, cpu_device(), store).plan(graph, record_, options_);
+    EXPECT_GT(plan.front().configs, 5u);
+    EXPECT_EQ(plan.front().open, 0u);
+
+    // The same again measures nothing; more room measures more; everything, the rest.
+    ASSERT_TRUE(tune(store));
+    EXPECT_EQ(store.measurements(at).size(), rows.size());
+    options_.max_configs = 6;
+    plan = Tuner(registry_, cpu_device(), store).plan(graph, record_, options_);
+    EXPECT_LE(plan.front().open, 2u);
+    ASSERT_TRUE(tune(store));
+    EXPECT_LE(store.measurements(at).size() - rows.size() + measured.size(), 7u);
+    options_.exhaustive = true;
+    ASSERT_TRUE(tune(store));
+    plan = Tuner(registry_, cpu_device(), store).plan(graph, record_, options_);
+    EXPECT_EQ(plan.front().open, 0u);
+    EXPECT_EQ(store.measurements(at).size(), plan.front().configs + rows.size() - measured.size());
+}
+
+TEST_F(TuneTest, AStoppedSearchGoesOnWithWhatItKnows) {
+    options_.problems = {spmm(Direction::forward, 64)};
+    options_.exhaustive = false;
+    store::Store store = open();
+    int asked = 0;
+
+    EXPECT_FALSE(tune(store, [&] { return ++asked > 6; }));
+    const auto at = key(store, options_.problems.front());
+    const std::size_t before = store.measurements(at).size();
+    EXPECT_TRUE(tune(store));
+
+    const auto rows = store.measurements(at);
+    EXPECT_GT(rows.size(), before);
+    std::set<std::string> configs;
+    for (const Measurement& m : rows) EXPECT_TRUE(configs.insert(m.config.text()).second) << m.config.text();
+    EXPECT_TRUE(store.choice(at, Policy::hot, Clock::host));
 }
 
 TEST_F(TuneTest, CostsOfFormatsThatAKillLeftOutAreMeasuredLater) {

@@ -90,7 +90,8 @@ std::vector<std::string> MissingCommands::text(const std::string& db) const {
     }
     for (const auto& [options, files] : joined) {
         const bool counters = options.starts_with(" --config");
-        lines.push_back((counters ? "gnntune profile " : "gnntune tune ") + files + options + database);
+        const std::string tune = "gnntune tune " + files + options + " --exhaustive";
+        lines.push_back((counters ? "gnntune profile " + files + options : tune) + database);
     }
     for (const auto& [command, files] : graphs_) {
         std::string line = command;

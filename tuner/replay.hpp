@@ -1,0 +1,22 @@
+// A guided tuning on times that were recorded before: how good it is, without a device.
+#pragma once
+
+#include <string>
+
+#include "tuner/guide.hpp"
+#include "tuner/training.hpp"
+
+namespace gnntune::tuner {
+
+struct Replay {
+    std::string chosen;        ///< the fastest candidate among those measured; empty: none was
+    std::size_t measured = 0;  ///< configs
+    double time_share = 0;     ///< sum of their times over that of all configs that could be chosen
+};
+
+/// What a search finds that is told the times of `problem`: among its configs that may be chosen by one who allows no
+/// error. The default comes first. Building counts nothing.
+Replay replay(const TrainingProblem& problem, const Registry& registry, const model::Model* model,
+              const SearchOptions& options = {});
+
+}  // namespace gnntune::tuner

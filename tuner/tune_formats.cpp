@@ -1,0 +1,73 @@
+// What building formats costs, once for a graph and device.
+#include <algorithm>
+#include <chrono>
+
+#include "tuner/tune.hpp"
+
+namespace gnntune::tuner {
+namespace {
+
+// Every format, and every set of formats that some variant of the backend needs together.
+std::vector<std::vector<std::string_view>> format_sets(const Registry& registry, const Graph& graph) {
+    std::vector<std::vector<std::string_view>> sets{{kFormatCsr}, {kFormatCoo}, {kFormatCooSorted}};
+    for (const Variant& v : registry.variants()) {
+        if (v.backend != graph.device().backend) continue;
+        const Query query = graph.query({v.op, 16});
+        if (!registry.applicable(v, query)) continue;
+        const auto needed = v.formats(v.default_params(query));
+        if (std::find(sets.begin(), sets.end(), needed) == sets.end()) sets.push_back(needed);
+    }
+    return sets;
+}
+
+FormatBuild time_build(Graph& fresh, const std::vector<std::string_view>& set, FormatBuild build, StreamHandle stream) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (const std::string_view format : set) {
+        build.bytes += static_cast<std::int64_t>(fresh.format(format, build.direction, stream).bytes);
+    }
+    const auto end = std::chrono::steady_clock::now();
+    build.build_us = std::chrono::duration<double, std::micro>(end - begin).count();
+    return build;
+}
+
+}  // namespace
+
+// What formats cost from CSR and from COO, once per graph. The COO list is in order of sources, as edge lists of
+// frameworks usually are. Each is built twice on a graph of its own and the second time counts: the first loads code.
+// What the store has is left as it is: a killed run may have left some out.
+void Tuner::measure_format_builds(GraphWorkload& graph, std::int64_t graph_id, std::int64_t environment_id) {
+    const MemorySpace space = device_.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
+    Graph& g = graph.graph();
+    const std::vector<FormatBuild> known = store_.format_builds(graph_id, environment_id);
+    const auto csr = g.format_as<CsrFormat>(kFormatCsr, Direction::forward, graph.stream());
+    const CsrView csr_view{csr->n_rows, csr->n_cols, csr->m, csr->row_ptr, csr->col_idx, nullptr, space};
+    for (const char* base : {kFormatCsr, kFormatCoo}) {
+        for (const Direction direction : {Direction::forward, Direction::reversed}) {
+            for (const auto& set : format_sets(registry_, g)) {
+                const FormatBuild build{base, format_set_text(set), direction, 0, 0};
+                const bool stored = std::any_of(known.begin(), known.end(), [&](const FormatBuild& b) {
+                    return b.base == build.base && b.format == build.format && b.direction == direction;
+                });
+                if (stored) continue;
+                FormatBuild timed;
+                for (int attempt = 0; attempt < 2; ++attempt) {
+                    if (build.base == kFormatCsr) {
+                        Graph fresh(registry_, device_, csr_view);
+                        timed = time_build(fresh, set, build, graph.stream());
+                    } else {
+                        const auto by_source =
+                            g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph.stream());
+                        Graph fresh(registry_, device_,
+                                    CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx,
+                                            nullptr, space});
+                        timed = time_build(fresh, set, build, graph.stream());
+                    }
+                }
+                store_.put_format_build(graph_id, environment_id, timed);
+            }
+        }
+    }
+    g.release_formats();
+}
+
+}  // namespace gnntune::tuner
