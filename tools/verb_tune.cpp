@@ -145,6 +145,10 @@ public:
                 "--max-configs limits a search, and --exhaustive measures every config: give one of them");
         }
         tune_.max_configs = static_cast<std::size_t>(most.value_or(0));
+        load_models();
+        tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
+            return model_for(problem, policy, clock);
+        };
         tune_.seed = parsed.common.seed;
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
@@ -187,6 +191,32 @@ private:
         // A plan must not leave a database behind.
         if (parsed_.flag("dry-run") && !std::filesystem::exists(path)) path = scratch_.path();
         return store::Store::open(path, store::Mode::read_write_create, options);
+    }
+
+    // Those of this build's features; the others are left where they are.
+    void load_models() {
+        for (store::ModelRow& row : store_.models()) {
+            if (row.backend != device_.backend) continue;
+            try {
+                model::Model fitted = model::from_bytes(row.bytes);
+                models_.push_back({std::move(row), std::move(fitted)});
+            } catch (const Error& e) {
+                out_.warn(fmt::format("the cost model of {} is not used: {}", to_text(row.op), e.what()));
+            }
+        }
+    }
+
+    // One of the same policy and clock, else of the same policy, else any: configs rank much the same.
+    const model::Model* model_for(const Problem& problem, Policy policy, Clock clock) const {
+        const Fitted* best = nullptr;
+        int most = -1;
+        for (const Fitted& f : models_) {
+            const int alike = (f.row.policy == policy ? 2 : 0) + (f.row.clock == clock ? 1 : 0);
+            if (f.row.op != problem.op || alike <= most) continue;
+            most = alike;
+            best = &f;
+        }
+        return best ? &best->model : nullptr;
     }
 
     bool stop() const { return interrupted() || elapsed_s() > budget_s_; }
@@ -312,6 +342,11 @@ private:
                       vs_default, limit, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason});
     }
 
+    struct Fitted {
+        store::ModelRow row;
+        model::Model model;
+    };
+
     const Parsed& parsed_;
     ScratchFile scratch_;
     Output out_;
@@ -321,6 +356,7 @@ private:
     tuner::Profiler profiler_;
     Table results_;
     tuner::TuneOptions tune_;
+    std::vector<Fitted> models_;
     double budget_s_ = 0;
     std::vector<GraphArgument> graphs_;
     DeviceConstants constants_;

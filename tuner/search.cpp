@@ -98,6 +98,7 @@ Search::Search(std::vector<SearchConfig> configs, const SearchOptions& options)
         sum += c.log_us.value_or(0);
         known += c.log_us ? 1 : 0;
     }
+    of_variant_.resize(variants.size());
     for (std::size_t i = 0; i < configs_.size(); ++i) {
         SearchConfig& c = configs_[i];
         if (!c.log_us) c.sigma = kUnknownSigma;
@@ -139,8 +140,10 @@ void Search::tell(std::size_t config, double us, bool stands) {
     for (std::size_t i = 0; i < factor.size(); ++i) belief_.mean[i] += factor[i] * surprise;
     // The first one tells the level, which was not predicted.
     if (belief_.factors.size() > 1) {
-        surprises_ += surprise * surprise;
-        ++surprising_;
+        for (Surprises* seen : {&surprises_, &of_variant_[variant_[config]]}) {
+            seen->squares += surprise * surprise;
+            seen->times += 1;
+        }
     }
     if (stands) best_log_us_ = std::min(best_log_us_, log_us);
     open_[config] = false;
@@ -154,8 +157,11 @@ void Search::tell_unusable(std::size_t config) {
 
 // E[max(0, best - time)] of the logarithms.
 double Search::expected_gain(const Belief& belief, std::size_t config) const {
-    const double surprise = (kCalmTimes + surprises_) / (kCalmTimes + static_cast<double>(surprising_));
-    const double sigma = std::sqrt(belief.variance[config] * std::max(1.0, surprise));
+    const auto mean_square = [](const Surprises& seen) {
+        return (kCalmTimes + seen.squares) / (kCalmTimes + seen.times);
+    };
+    const double grown = std::max({1.0, mean_square(surprises_), mean_square(of_variant_[variant_[config]])});
+    const double sigma = std::sqrt(belief.variance[config] * grown);
     const double gain = best_log_us_ - belief.mean[config];
     if (sigma < 1e-9) return std::max(gain, 0.0);
     const double z = gain / sigma;
@@ -171,9 +177,14 @@ std::size_t Search::left() const {
 std::vector<std::size_t> Search::next() const {
     const std::size_t room = std::min(options_.group, left());
     std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < configs_.size() && out.size() < room; ++i) {
-        if (configs_[i].first && open_[i]) out.push_back(i);
-    }
+    const auto propose_all = [&](const auto& wanted) {
+        for (const std::size_t i : order_) {
+            if (out.size() < room && open_[i] && wanted(configs_[i])) out.push_back(i);
+        }
+    };
+    propose_all([](const SearchConfig& c) { return c.first; });
+    // However far apart variants are that nothing is known of, each has had its turn.
+    if (out.empty()) propose_all([](const SearchConfig& c) { return c.standard && c.may_win && !c.log_us; });
     if (!out.empty()) return out;
     Belief belief = belief_;
     while (out.size() < room) {

@@ -15,7 +15,7 @@ struct SearchConfig {
     Config config;
     bool first = false;            ///< measured before the others, promising or not: the default, and what ratios need
     bool may_win = true;           ///< false: it cannot be chosen, so that only `first` has it measured
-    bool standard = false;         ///< its variant's default params: before its like, where nothing tells them apart
+    bool standard = false;         ///< its variant's default params: measured in any case if the model does not know it
     std::optional<double> log_us;  ///< natural logarithm of the predicted time; nothing: no model knows it
     double sigma = 0;              ///< standard deviation of that
 };
@@ -28,13 +28,13 @@ struct SearchOptions {
 
 /// A Gaussian process over the logarithms of the times. Its mean is the prediction. What a prediction is wrong by is
 /// taken to be much the same for all configs of the problem, and the rest more alike within a variant and most alike
-/// for like params. Where times keep surprising, predictions are trusted less. Deterministic.
+/// for like params. Where times surprise, predictions are trusted less. Deterministic.
 class Search {
 public:
     explicit Search(std::vector<SearchConfig> configs, const SearchOptions& options = {});
 
-    /// The time of a config, proposed or not; also of one that was given up early. `stands`: false if it turned out that
-    /// it cannot be chosen.
+    /// The time of a config, proposed or not; also of one that was given up early. `stands`: false if it turned out
+    /// that it cannot be chosen.
     void tell(std::size_t config, double us, bool stands = true);
     /// A config that failed or was wrong.
     void tell_unusable(std::size_t config);
@@ -55,6 +55,12 @@ private:
         std::vector<std::vector<double>> factors;  // covariance with each observation, given the ones before it
     };
 
+    // How far times were from what was believed just before.
+    struct Surprises {
+        double squares = 0;  // in standard deviations
+        double times = 0;
+    };
+
     double prior_covariance(std::size_t a, std::size_t b) const;
     /// The belief once `config` is observed, but for the means, which move by the new factor for each standard
     /// deviation that the time is off. Returns that standard deviation.
@@ -70,8 +76,8 @@ private:
     std::vector<bool> open_;
     Belief belief_;
     double best_log_us_;
-    double surprises_ = 0;        // squared, in standard deviations
-    std::size_t surprising_ = 0;  // how many they are
+    Surprises surprises_;  // of all
+    std::vector<Surprises> of_variant_;
     std::size_t told_ = 0;
 };
 

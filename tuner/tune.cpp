@@ -33,11 +33,8 @@ bool searches(const TuneOptions& options) {
     return !options.exhaustive && options.configs.empty();
 }
 
-const model::Model* model_for(const TuneOptions& options, const Problem& problem, const Device& device) {
-    for (const model::Model* m : options.models) {
-        if (m->op == problem.op && m->backend == device.backend) return m;
-    }
-    return nullptr;
+const model::Model* model_for(const TuneOptions& options, const TuneStep& step) {
+    return options.model ? options.model(step.problem, step.policy, step.clock) : nullptr;
 }
 
 }  // namespace
@@ -163,7 +160,7 @@ TuneStep Tuner::step_of(GraphWorkload& graph, const Problem& problem, Policy pol
     if (searches(options)) {
         const Search search = search_of(graph, step, space, key, options);
         if (!search.next().empty()) {
-            const std::size_t expected = expected_search(step.configs, model_for(options, problem, device_) != nullptr);
+            const std::size_t expected = expected_search(step.configs, model_for(options, step) != nullptr);
             step.open = std::max(search.next().size(), expected - std::min(expected, search.told()));
             if (options.max_configs > 0) step.open = std::min(step.open, search.left());
         }
@@ -186,7 +183,7 @@ Search Tuner::search_of(GraphWorkload& graph, const TuneStep& step, const Space&
     const Query query = graph.graph().query(step.problem);
     std::vector<Config> configs;
     for (const Contender& c : space.contenders) configs.push_back(c.config);
-    Outlook outlook{model_for(options, step.problem, device_), {}, options.constraints, {}};
+    Outlook outlook{model_for(options, step), {}, options.constraints, {}};
     if (outlook.model) outlook.constants = stored_device_constants(store_, device_.environment);
     if (key) outlook.builds = store_.format_builds(key->graph, key->environment);
     auto known = search_configs(registry_, query, configs, outlook);

@@ -30,7 +30,8 @@ struct TuneOptions {
     /// Most configs of a search for one problem, policy and clock, those that the store has among them and what ratios
     /// need beside them. 0: as many as it finds worth it.
     std::size_t max_configs = 0;
-    std::vector<const model::Model*> models;  ///< a search asks the first of the problem's op and the device's backend
+    /// The cost model that a search asks about a problem; null, or no function: it goes without.
+    std::function<const model::Model*(const Problem&, Policy, Clock)> model;
     std::uint64_t seed = 1;
     MeasureOptions measuring;
     std::size_t group = 24;  ///< configs that are interleaved when all are measured: what a kill can lose at most

@@ -9,6 +9,7 @@
 #include "tests/conformance/faulty/faulty.hpp"
 #include "tests/unit/small_graphs.hpp"
 #include "tests/unit/store_fixture.hpp"
+#include "tuner/fit.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -213,13 +214,40 @@ TEST_F(TuneTest, ASearchMeasuresFewerAndTheDefaultAlways) {
     EXPECT_EQ(store.measurements(at).size(), plan.front().configs + rows.size() - measured.size());
 }
 
+TEST_F(TuneTest, ASearchAsksTheModelOfItsProblem) {
+    options_.problems = {spmm(Direction::forward, 64)};
+    store::Store store = open();
+    ASSERT_TRUE(tune(store));
+    TrainingProblem learned;
+    learned.problem = options_.problems.front();
+    learned.device = cpu_device();
+    learned.features = std::make_shared<const Features>(features_of(csr_.view()));
+    for (const Measurement& m : store.measurements(key(store, learned.problem))) {
+        if (m.median_us > 0) learned.configs.push_back({m.config, m.median_us, true, false});
+    }
+    const model::Model fitted = fit({learned}, registry_);
+    int asked = 0;
+    options_.exhaustive = false;
+    options_.model = [&](const Problem& problem, Policy policy, Clock clock) {
+        EXPECT_EQ(problem, options_.problems.front());
+        EXPECT_EQ(policy, Policy::hot);
+        EXPECT_EQ(clock, Clock::host);
+        ++asked;
+        return &fitted;
+    };
+    store::Store other = store::Store::open(file("other.db"), store::Mode::read_write_create);
+    ASSERT_TRUE(tune(other));
+    EXPECT_GT(asked, 0);
+    EXPECT_TRUE(other.choice(key(other, options_.problems.front()), Policy::hot, Clock::host));
+}
+
 TEST_F(TuneTest, AStoppedSearchGoesOnWithWhatItKnows) {
     options_.problems = {spmm(Direction::forward, 64)};
     options_.exhaustive = false;
     store::Store store = open();
     int asked = 0;
 
-    EXPECT_FALSE(tune(store, [&] { return ++asked > 6; }));
+    EXPECT_FALSE(tune(store, [&] { return ++asked > 5; }));
     const auto at = key(store, options_.problems.front());
     const std::size_t before = store.measurements(at).size();
     EXPECT_TRUE(tune(store));
