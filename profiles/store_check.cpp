@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/model/model.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store.hpp"
 
@@ -95,6 +96,18 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
     }
 }
 
+void find_bad_models(const std::vector<ModelRow>& models, Problems& problems) {
+    for (const ModelRow& row : models) {
+        const std::string name = "model of " + std::string(to_text(row.op)) + ", " + std::string(to_text(row.backend));
+        try {
+            const model::Model m = model::from_bytes(row.bytes);
+            if (m.op != row.op || m.backend != row.backend) problems.push_back(name + ": its bytes are of another");
+        } catch (const Error& error) {
+            problems.push_back(name + ": " + error.what());
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> Store::check(const ConfigCheck& check) const {
@@ -112,6 +125,7 @@ std::vector<std::string> Store::check(const ConfigCheck& check) const {
     attempt([&] { find_unsupported_choices(database(), problems); });
     attempt([&] { find_bad_texts(database(), problems); });
     attempt([&] { find_bad_configs(database(), check, problems); });
+    attempt([&] { find_bad_models(models(), problems); });
     return problems;
 }
 

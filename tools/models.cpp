@@ -32,24 +32,49 @@ tuner::FitOptions fit_options(const Parsed& parsed) {
     return o;
 }
 
-Measured measured(const store::Store& store, const Parsed& parsed, Op op) {
+Backend backend_of(const store::Store& store, const Parsed& parsed) {
+    const std::string& text = parsed.common.device_text;
+    if (text == "cpu") return Backend::cpu;
+    if (text == "cuda" || text.starts_with("cuda:")) return Backend::cuda;
+    if (!text.empty()) throw invalid_argument("--device: expected cpu or cuda, not '" + text + "'");
+    const auto environments = store.environments();
+    const bool gpu = std::any_of(environments.begin(), environments.end(),
+                                 [](const store::EnvironmentRow& e) { return e.environment.backend == Backend::cuda; });
+    return gpu ? Backend::cuda : Backend::cpu;
+}
+
+Policy policy_of(const Parsed& parsed) {
+    const auto policy = parse_policy(parsed.text("policy"));
+    if (!policy || *policy == Policy::graph) {
+        throw invalid_argument("--policy: expected hot or cold, not '" + parsed.text("policy") + "'");
+    }
+    return *policy;
+}
+
+std::optional<Clock> clock_of(const Parsed& parsed) {
+    const auto text = parsed.find("clock");
+    if (!text) return std::nullopt;
+    const auto clock = parse_clock(*text);
+    if (!clock) throw invalid_argument("--clock: expected span, events or host, not '" + *text + "'");
+    return clock;
+}
+
+Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out) {
     Measured best;
     best.filter.op = op;
-    best.filter.backend = parsed.common.device_text == "cpu" ? Backend::cpu : Backend::cuda;
-    const auto policy = parse_policy(parsed.text("policy"));
-    if (!policy) throw invalid_argument("--policy: expected hot or cold, not '" + parsed.text("policy") + "'");
-    best.filter.policy = *policy;
+    best.filter.backend = backend_of(store, parsed);
+    best.filter.policy = policy_of(parsed);
     std::vector<Clock> clocks{Clock::events, Clock::span, Clock::host};
-    if (const auto text = parsed.find("clock")) {
-        const auto clock = parse_clock(*text);
-        if (!clock) throw invalid_argument("--clock: expected span, events or host, not '" + *text + "'");
-        clocks = {*clock};
-    }
+    if (const auto clock = clock_of(parsed)) clocks = {*clock};
+    int without_features = 0;
     for (const Clock clock : clocks) {
         tuner::TrainingFilter filter = best.filter;
         filter.clock = clock;
-        auto problems = tuner::training_problems(store, registry(), filter);
+        auto problems = tuner::training_problems(store, registry(), filter, &without_features);
         if (problems.size() > best.problems.size()) best = {filter, std::move(problems)};
+    }
+    if (without_features > 0) {
+        out.warn(std::to_string(without_features) + " graphs are left out: the database lacks their features");
     }
     return best;
 }

@@ -1,11 +1,13 @@
 // What fit, predict and eval have in common: which measurements they mean.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiles/store.hpp"
 #include "tools/options.hpp"
+#include "tools/output.hpp"
 #include "tuner/fit.hpp"
 
 namespace gnntune::tools {
@@ -15,15 +17,23 @@ void add_training_options(Options& options, const char* default_ops);
 /// --trees, --depth, --rate, --members.
 tuner::FitOptions fit_options(const Parsed& parsed);
 
-/// The problems of `op` on GPUs (on CPUs with --device cpu), by the clock that was asked for, else the one with most
-/// problems. Empty if there are none.
+/// The problems of `op` on one backend, by the clock that was asked for, else the one with most problems. Empty if
+/// there are none.
 struct Measured {
     tuner::TrainingFilter filter;
     std::vector<tuner::TrainingProblem> problems;
 };
-Measured measured(const store::Store& store, const Parsed& parsed, Op op);
+/// Warns of graphs whose features the store does not have.
+Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out);
 /// The same problems of another database.
 std::vector<tuner::TrainingProblem> measured_there(const store::Store& store, const tuner::TrainingFilter& filter);
+
+/// --device cpu or cuda; without, CUDA if the store knows a GPU, else the CPU. No device has to be there.
+Backend backend_of(const store::Store& store, const Parsed& parsed);
+/// --policy: hot or cold.
+Policy policy_of(const Parsed& parsed);
+/// --clock, or nothing.
+std::optional<Clock> clock_of(const Parsed& parsed);
 
 /// Names of the graphs, in order, each once.
 std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems);

@@ -1,6 +1,9 @@
 // gnntune eval: how good choices are, from recorded measurements alone.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "core/common/error.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/models.hpp"
@@ -25,8 +28,8 @@ Options eval_options() {
     options.group("Split").add_options()
         ("folds", value("N", "0"), "parts that the graphs are split into; 0: leave out one graph at a time")
         ("held-out", value("LIST"), "score these graphs, learn from the others")
-        ("learn", value("FILE"), "learn from all graphs of this database, of another device for instance, and score those of "
-         "the arguments that are not in it")
+        ("learn", value("FILE"), "learn from this database instead, of another device for instance; a graph that is "
+         "scored is left out of it all the same")
         ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy");
     // clang-format on
     return options;
@@ -38,9 +41,11 @@ Table score_table() {
                   {"cases", "cases", "", 0},
                   {"geomean_percent", "geomean", "%", 2},
                   {"worst_percent", "worst", "%", 1},
-                  {"share_95_percent", ">= 95 %", "%", 1},
+                  {"share_95_percent", "at 95 or better", "%", 1},
                   {"top_1_percent", "fastest", "%", 1},
-                  {"regret_percent", "regret", "%", 2}});
+                  {"regret_percent", "regret", "%", 2},
+                  {"measured", "measured", "configs", 1},
+                  {"time_share_percent", "of all times", "%", 1}});
 }
 
 Table case_table() {
@@ -70,7 +75,7 @@ int run_eval(const Args& args) {
     Output out("eval", parsed->common);
     const store::Store decide = open(parsed->arguments.front());
     const store::Store score = open(parsed->arguments.back());
-    if (parsed->arguments.size() == 1) {
+    if (std::filesystem::equivalent(parsed->arguments.front(), parsed->arguments.back())) {
         out.warn("decided and scored by the same measurements: noise counts as skill; give a second run's database");
     }
     tuner::EvaluateOptions options;
@@ -80,22 +85,39 @@ int run_eval(const Args& args) {
     Table scores = score_table();
     Table cases = case_table();
     for (const Op op : parsed->ops("op")) {
-        const Measured deciding = measured(decide, *parsed, op);
+        const Measured deciding = measured(decide, *parsed, op, out);
         if (deciding.problems.empty()) continue;
         auto learning = deciding.problems;
         if (const auto other = parsed->find("learn")) {
             learning = measured_there(open(*other), deciding.filter);
-            options.folds = 1;
             if (learning.empty()) throw input_error(*other + " has no measurements of " + std::string(to_text(op)));
         }
         const auto scoring = measured_there(score, deciding.filter);
         out.note(fmt::format("{}: {} problems on {} graphs, clock {}, policy {}", to_text(op), deciding.problems.size(),
                              graph_names(deciding.problems).size(), to_text(deciding.filter.clock),
                              to_text(deciding.filter.policy)));
+        const auto names = graph_names(deciding.problems);
+        for (const std::string& name : options.held_out) {
+            if (std::find(names.begin(), names.end(), name) == names.end()) {
+                throw invalid_argument(fmt::format("--held-out: {} has no measurements of {} on a graph '{}'",
+                                                   parsed->arguments.front(), to_text(op), name));
+            }
+        }
         const tuner::Evaluation e = tuner::evaluate(learning, deciding.problems, scoring, registry(), options);
+        if (e.cases.empty()) {
+            throw input_error(
+                e.common == 0
+                    ? fmt::format("{} and {} have no problem of {} in common that was measured on the same device",
+                                  parsed->arguments.front(), parsed->arguments.back(), to_text(op))
+                    : fmt::format("nothing of {} is left to learn from once the scored graphs are left out; give more "
+                                  "graphs, or another database with --learn",
+                                  to_text(op)));
+        }
         for (const tuner::StrategyScore& s : tuner::scores_of(e)) {
             scores.add({std::string(to_text(op)), s.name, std::int64_t{s.cases}, 100 * s.geomean, 100 * s.worst,
-                        100 * s.share_95, 100 * s.top_1, 100 * (1 / s.geomean - 1)});
+                        100 * s.share_95, 100 * s.top_1, 100 * (1 / s.geomean - 1),
+                        s.measured > 0 ? Cell(s.measured) : Cell(),
+                        s.time_share > 0 ? Cell(100 * s.time_share) : Cell()});
         }
         for (const tuner::EvaluatedCase& c : e.cases) {
             for (std::size_t s = 0; s < e.strategies.size(); ++s) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <set>
 
 #include "core/common/error.hpp"
@@ -60,8 +61,16 @@ int run_fit(const Args& args) {
                                "'; the database is --db FILE");
     }
     Output out("fit", parsed->common);
-    store::Store store = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
-                                            {store::Journal::automatic, [&](const std::string& t) { out.warn(t); }});
+    // Nothing is created for nothing: it is opened for writing once there is a model.
+    const store::Store measurements = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
+    std::optional<store::Store> writing;
+    const auto store = [&]() -> store::Store& {
+        if (!writing) {
+            writing = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
+                                         {store::Journal::automatic, [&](const std::string& t) { out.warn(t); }});
+        }
+        return *writing;
+    };
     const tuner::FitOptions options = fit_options(*parsed);
     const auto folds = static_cast<int>(*parsed->integer("folds", 0, 100000));
     Table table({{"op", "op", "", 0},
@@ -77,7 +86,7 @@ int run_fit(const Args& args) {
                  {"geomean_percent", "new graphs", "%", 2},
                  {"worst_percent", "worst", "%", 1}});
     for (const Op op : parsed->ops("op")) {
-        const Measured m = measured(store, *parsed, op);
+        const Measured m = measured(measurements, *parsed, op, out);
         if (m.problems.empty()) continue;
         const auto started = std::chrono::steady_clock::now();
         const model::Model fitted = tuner::fit(m.problems, registry(), options);
@@ -98,8 +107,8 @@ int run_fit(const Args& args) {
             }
         }
         const std::string bytes = model::to_bytes(fitted);
-        store.put_model({op, m.filter.backend, m.filter.policy, m.filter.clock, model::kFeatureVersion, bytes,
-                         training_json(m, options).dump(), scores.dump(), version(), git_commit(), ""});
+        store().put_model({op, m.filter.backend, m.filter.policy, m.filter.clock, model::kFeatureVersion, bytes,
+                           training_json(m, options).dump(), scores.dump(), version(), git_commit(), ""});
         table.add({std::string(to_text(op)), std::string(to_text(m.filter.backend)),
                    std::string(to_text(m.filter.policy)), std::string(to_text(m.filter.clock)),
                    static_cast<std::int64_t>(graphs), static_cast<std::int64_t>(m.problems.size()),

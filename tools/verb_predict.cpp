@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "core/common/error.hpp"
@@ -29,6 +30,8 @@ Options predict_options() {
     // clang-format off
     options.group("What").add_options()
         ("on", value("TEXT"), "a device of the database whose name holds this text (default: the newest)")
+        ("policy", value("WHICH", "hot"), "times hot or cold")
+        ("clock", value("WHICH"), "span, events or host (default: that of the newest model)")
         ("top", value("N", "5"), "rows for each problem; 0: all")
         ("approximate", boost::program_options::bool_switch(), "configs of reduced precision and sampling ones too");
     // clang-format on
@@ -69,7 +72,7 @@ public:
         : parsed_(parsed),
           out_("predict", parsed.common),
           store_(store::Store::open(parsed.common.database_path(), store::Mode::read_only)),
-          backend_(parsed.common.device_text == "cpu" ? Backend::cpu : Backend::cuda),
+          backend_(backend_of(store_, parsed)),
           environment_(device_named(store_, parsed.text("on"), backend_)),
           device_(tuner::device_of(environment_)),
           constants_(tuner::stored_device_constants(store_, environment_)),
@@ -79,25 +82,34 @@ public:
                   {"config", "config", "", 0},
                   {"time_us", "expected", "us", 2},
                   {"slowdown_percent", "behind the first", "%", 1},
-                  {"sigma_percent", "+-", "%", 1},
+                  {"sigma_percent", "+- of that", "%", 1},
                   {"model_us", "asked in", "us", 1, false}}) {
+        const Policy policy = policy_of(parsed);
+        const auto clock = clock_of(parsed);
         for (const store::ModelRow& row : store_.models()) {
-            if (row.backend == backend_) models_.push_back({row, model::from_bytes(row.bytes)});
+            if (row.backend != backend_ || row.policy != policy || (clock && row.clock != *clock)) continue;
+            models_.push_back(row);
         }
         if (models_.empty()) {
-            throw input_error(parsed.common.database_path().string() +
-                              " has no cost model for this backend; fit one first (gnntune fit)");
+            throw input_error(fmt::format("{} has no cost model for {}, policy {}; fit one first (gnntune fit)",
+                                          parsed.common.database_path().string(), to_text(backend_), to_text(policy)));
         }
+        top_ = static_cast<std::size_t>(*parsed.integer("top", 0, 1000000));
     }
 
     int run() {
+        if (parsed_.arguments.empty()) throw invalid_argument("predict: expected a graph; gnntune predict graph.mtx");
+        out_.set_device(device_);
         out_.note("on " + environment_.device_name);
         for (const GraphArgument& argument : find_graphs(parsed_.arguments, read_options(parsed_), out_)) {
             const InputGraph input = argument.load(out_);
             const Features features = features_of(input.graph.view());
             for (const Problem& problem : problems(parsed_)) rank(input.name, features, problem);
         }
-        if (table_.rows() == 0) return kExitRuntime;
+        if (table_.rows() == 0) {
+            throw input_error(
+                "no model here ranks any config of these problems; gnntune fit after tuning such problems");
+        }
         out_.print(table_);
         return kExitOk;
     }
@@ -108,10 +120,27 @@ private:
         model::Model model;
     };
 
+    // The newest of its op, read when it is asked for; null if there is none.
+    const Fitted* model_of(Op op) {
+        if (const auto known = fitted_.find(op); known != fitted_.end()) return &known->second;
+        const store::ModelRow* newest = nullptr;
+        for (const store::ModelRow& row : models_) {
+            if (row.op == op && (!newest || row.fitted_at > newest->fitted_at)) newest = &row;
+        }
+        if (!newest) return nullptr;
+        Fitted f{*newest, model::from_bytes(newest->bytes)};
+        if (f.model.op != op || f.model.backend != backend_) {
+            throw input_error(fmt::format(
+                "the cost model of {} is of another op or backend; fit it again (gnntune fit)", to_text(op)));
+        }
+        out_.note(fmt::format("model of {}: {}, {}, fitted {}", to_text(op), to_text(newest->policy),
+                              to_text(newest->clock), newest->fitted_at));
+        return &fitted_.emplace(op, std::move(f)).first->second;
+    }
+
     void rank(const std::string& name, const Features& features, const Problem& problem) {
-        const auto fitted =
-            std::find_if(models_.begin(), models_.end(), [&](const Fitted& f) { return f.row.op == problem.op; });
-        if (fitted == models_.end()) {
+        const Fitted* fitted = model_of(problem.op);
+        if (!fitted) {
             out_.warn(fmt::format("no cost model of {}: fit one (gnntune fit --op {})", to_text(problem.op),
                                   to_text(problem.op)));
             return;
@@ -125,12 +154,12 @@ private:
         const auto ranked = model::predict(fitted->model, registry(), query, constants_, configs);
         const double asked =
             std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - started).count();
-        const auto top = static_cast<std::size_t>(*parsed_.integer("top", 0, 1000000));
         std::int64_t place = 0;
         for (const model::Prediction& p : ranked) {
-            if (top > 0 && static_cast<std::size_t>(place) == top) break;
+            if (top_ > 0 && static_cast<std::size_t>(place) == top_) break;
             table_.add({name, to_text(problem), ++place, configs[p.config].text(), std::exp(p.log_us),
-                        100 * std::expm1(p.slowdown - ranked.front().slowdown), 100 * std::expm1(p.sigma), asked});
+                        100 * std::expm1(p.slowdown - ranked.front().slowdown),
+                        p.sigma > 0 ? Cell(100 * std::expm1(p.sigma)) : Cell(), asked});
         }
     }
 
@@ -141,7 +170,9 @@ private:
     Environment environment_;
     Device device_;
     DeviceConstants constants_;
-    std::vector<Fitted> models_;
+    std::vector<store::ModelRow> models_;
+    std::map<Op, Fitted> fitted_;
+    std::size_t top_ = 0;
     Table table_;
 };
 

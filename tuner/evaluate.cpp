@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -34,8 +36,22 @@ Times candidates(const TrainingProblem& p) {
     return out;
 }
 
+/// The same problem on the same graph, whatever the device.
 std::string key_of(const TrainingProblem& p) {
-    return p.fingerprint + " " + to_text(p.problem) + " " + p.device.environment.device_name;
+    return p.fingerprint + " " + to_text(p.problem);
+}
+
+// Of several environments the one that decided; else the only one with a device of that name.
+const TrainingProblem* same_device(const std::vector<const TrainingProblem*>& found, const TrainingProblem& decide) {
+    const TrainingProblem* near = nullptr;
+    int names = 0;
+    for (const TrainingProblem* p : found) {
+        if (p->device.environment == decide.device.environment) return p;
+        if (p->device.environment.device_name != decide.device.environment.device_name) continue;
+        near = p;
+        ++names;
+    }
+    return names == 1 ? near : nullptr;
 }
 
 std::string fastest(const Times& times) {
@@ -57,13 +73,13 @@ struct Case {
 };
 
 std::vector<Case> cases_of(const std::vector<TrainingProblem>& decide, const std::vector<TrainingProblem>& score) {
-    std::map<std::string, const TrainingProblem*> scoring;
-    for (const TrainingProblem& p : score) scoring.emplace(key_of(p), &p);
+    std::map<std::string, std::vector<const TrainingProblem*>> scoring;
+    for (const TrainingProblem& p : score) scoring[key_of(p)].push_back(&p);
     std::vector<Case> out;
     for (const TrainingProblem& p : decide) {
-        const auto found = scoring.find(key_of(p));
-        if (found == scoring.end()) continue;
-        Case c{&p, candidates(p), candidates(*found->second)};
+        const TrainingProblem* there = same_device(scoring[key_of(p)], p);
+        if (!there) continue;
+        Case c{&p, candidates(p), candidates(*there)};
         std::erase_if(c.a, [&](const auto& entry) { return !c.b.contains(entry.first); });
         std::erase_if(c.b, [&](const auto& entry) { return !c.a.contains(entry.first); });
         if (!c.a.empty()) out.push_back(std::move(c));
@@ -190,7 +206,7 @@ std::vector<std::set<std::string>> folds_of(const std::vector<Case>& cases, cons
                                                                   c.decide->graph) != options.held_out.end();
         if (wanted && seen.insert(c.decide->fingerprint).second) graphs.push_back(c.decide->fingerprint);
     }
-    const bool together = !options.held_out.empty() || !options.refit;
+    const bool together = !options.held_out.empty();
     const auto count = together ? 1 : options.folds > 0 ? static_cast<std::size_t>(options.folds) : graphs.size();
     std::vector<std::set<std::string>> folds(std::max<std::size_t>(1, std::min(count, graphs.size())));
     for (std::size_t g = 0; g < graphs.size(); ++g) folds[g % folds.size()].insert(graphs[g]);
@@ -206,11 +222,13 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
     const auto folds = folds_of(cases, options);
     std::vector<std::optional<EvaluatedCase>> judged(cases.size());
     std::atomic<std::size_t> next{0};
-    const auto work = [&] {
+    std::exception_ptr failed;
+    std::mutex failing;
+    const auto judge_folds = [&] {
         for (std::size_t f = next++; f < folds.size(); f = next++) {
             std::vector<TrainingProblem> others;
             for (const TrainingProblem& p : learn) {
-                if (!options.refit || !folds[f].contains(p.fingerprint)) others.push_back(p);
+                if (!folds[f].contains(p.fingerprint)) others.push_back(p);
             }
             if (others.empty()) continue;
             const model::Model m = fit(others, registry, options.fit);
@@ -224,6 +242,15 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
             }
         }
     };
+    const auto work = [&] {
+        try {
+            judge_folds();
+        } catch (...) {
+            const std::lock_guard lock(failing);
+            failed = std::current_exception();
+            next = folds.size();
+        }
+    };
     const std::size_t wanted =
         options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::thread::hardware_concurrency();
     std::vector<std::thread> threads;
@@ -231,8 +258,10 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
         threads.emplace_back(work);
     work();
     for (std::thread& t : threads) t.join();
+    if (failed) std::rethrow_exception(failed);
     Evaluation out;
     out.strategies = strategy_names();
+    out.common = static_cast<int>(cases.size());
     for (auto& c : judged) {
         if (c) out.cases.push_back(std::move(*c));
     }

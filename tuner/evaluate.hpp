@@ -12,8 +12,7 @@ struct EvaluateOptions {
     FitOptions fit;
     int folds = 0;                      ///< parts that the graphs are split into; 0: one for each graph
     std::vector<std::string> held_out;  ///< names of graphs: fit on the others, score these. Empty: every graph in turn
-    bool refit = true;  ///< false: `decide` and `score` hold other graphs or devices than `learn`: fit once
-    int threads = 0;    ///< folds at a time; 0: as many as cores
+    int threads = 0;                    ///< folds at a time; 0: as many as cores
 };
 
 /// A problem of the scoring run, with what each strategy's choice costs there over the fastest candidate.
@@ -31,6 +30,7 @@ struct EvaluatedCase {
 struct Evaluation {
     std::vector<std::string> strategies;
     std::vector<EvaluatedCase> cases;
+    int common = 0;  ///< problems that both runs have, scored or not
 };
 
 /// One strategy's efficiencies, of the cases where it has a choice.
@@ -50,7 +50,8 @@ struct StrategyScore {
 /// them), unguided (what a search without a model finds), oracle (the fastest in `decide`: the noise floor), default
 /// (the registry's), static (the config that is best over the training graphs), library_default, library_best, random
 /// (the geometric mean over all candidates) and, for spmm, papers (GAR above a mean degree of 8, else GAS). Choices are
-/// made among candidates that both runs have. A model is fitted on `learn` without the graphs that it is asked about.
+/// made among candidates that both runs have, on the environment that decided or the only one with its device's name. A
+/// model is fitted on `learn` without the graphs that it is asked about.
 Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
                     const std::vector<TrainingProblem>& score, const Registry& registry,
                     const EvaluateOptions& options = {});

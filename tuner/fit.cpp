@@ -71,11 +71,12 @@ double says(const std::vector<Forest>& forests, const Rows& rows, Eigen::Index r
 
 // Root of the mean squared error on graphs that were left out of the fit, fold by fold.
 float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, std::uint64_t seed) {
-    if (options.folds < 2 || graphs < static_cast<std::size_t>(options.folds)) return 0;
+    const int folds = std::min(options.folds, static_cast<int>(graphs));
+    if (folds < 2) return 0;
     double squares = 0;
-    for (int fold = 0; fold < options.folds; ++fold) {
+    for (int fold = 0; fold < folds; ++fold) {
         std::vector<bool> used(graphs);
-        for (std::size_t g = 0; g < graphs; ++g) used[g] = static_cast<int>(g) % options.folds != fold;
+        for (std::size_t g = 0; g < graphs; ++g) used[g] = static_cast<int>(g) % folds != fold;
         FitOptions one = options;
         one.members = 1;
         const auto forests = members(rows, used, one, seed);

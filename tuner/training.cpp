@@ -6,24 +6,24 @@
 
 #include "profiles/features_json.hpp"
 #include "tuner/device_constants.hpp"
+#include "tuner/standing.hpp"
 
 namespace gnntune::tuner {
 namespace {
 
-// The newest row of each config that the registry still has; rows in the order they were taken.
-std::vector<TimedConfig> timed(const Registry& registry, const std::vector<Measurement>& rows) {
+// The newest row of each config, as far as it stands; rows in the order they were taken.
+std::vector<TimedConfig> timed(const Registry& registry, const Query& query, const std::vector<Measurement>& rows) {
     std::map<std::string, TimedConfig> newest;
     for (const Measurement& m : rows) {
-        const Variant* v = registry.find(m.config.variant);
-        if (!v || v->version != m.variant_version) continue;
         const std::string text = m.config.text();
+        if (const Variant* v = registry.find(m.config.variant); !v || v->version != m.variant_version) continue;
         newest.erase(text);
         const bool abandoned = m.status == MeasurementStatus::abandoned;
-        if ((m.status != MeasurementStatus::ok && !abandoned) || m.median_us <= 0) continue;
-        TimedConfig c{m.config, m.median_us, false, abandoned};
-        c.candidate = !abandoned && !v->approximate && v->precision == Precision::fp32 &&
-                      (!v->capturable || v->capturable(m.config.params));
-        newest.emplace(text, std::move(c));
+        if (m.status != MeasurementStatus::ok && !abandoned) continue;
+        if (!std::isfinite(m.median_us) || m.median_us <= 0 || !stands(registry, query, m)) continue;
+        const Variant& v = *registry.find(m.config.variant);
+        const bool exact = !v.approximate && v.precision == Precision::fp32;
+        newest.emplace(text, TimedConfig{m.config, m.median_us, exact && may_be_captured(registry, m), abandoned});
     }
     std::vector<TimedConfig> out;
     for (auto& [text, c] : newest) out.push_back(std::move(c));
@@ -43,7 +43,8 @@ Device device_of(const Environment& environment) {
         device.compute_capability = 10 * std::atoi(cc.c_str()) + std::atoi(cc.c_str() + dot + 1);
     }
     // Largest opt-in shared memory of a block, CUDA C programming guide, table of compute capabilities.
-    constexpr std::pair<std::int32_t, std::int64_t> kSharedKiB[] = {{100, 227}, {90, 227}, {86, 99}, {80, 163}, {75, 64}};
+    constexpr std::pair<std::int32_t, std::int64_t> kSharedKiB[] = {
+        {100, 227}, {90, 227}, {86, 99}, {80, 163}, {75, 64}};
     for (const auto& [capability, kib] : kSharedKiB) {
         const bool consumer = device.compute_capability == 89 || device.compute_capability >= 120;
         if (device.compute_capability < capability) continue;
@@ -81,19 +82,20 @@ std::vector<TrainingProblem> training_problems(const store::Store& store, const 
             for (const store::ProblemRow& p : problems) {
                 if (p.problem.op != filter.op) continue;
                 const auto rows = store.measurements({g.id, e.id, p.id}, {filter.policy, filter.clock, {}});
+                if (rows.empty()) continue;
                 TrainingProblem t;
-                t.configs = timed(registry, rows);
-                double best = 0;
-                for (const TimedConfig& c : t.configs) {
-                    if (c.candidate && (best == 0 || c.us < best)) best = c.us;
-                }
-                if (best == 0) continue;
                 t.graph = g.record.name;
                 t.fingerprint = g.record.fingerprint.text();
                 t.problem = p.problem;
                 t.device = device_of(e.environment);
                 t.constants = constants.at(e.id);
                 t.features = shared;
+                t.configs = timed(registry, t.query(), rows);
+                double best = 0;
+                for (const TimedConfig& c : t.configs) {
+                    if (c.candidate && !c.abandoned && (best == 0 || c.us < best)) best = c.us;
+                }
+                if (best == 0) continue;
                 t.best_log_us = std::log(best);
                 out.push_back(std::move(t));
             }

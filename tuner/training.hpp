@@ -14,11 +14,11 @@ namespace gnntune::tuner {
 struct TimedConfig {
     Config config;
     double us = 0;           ///< median
-    bool candidate = false;  ///< may be chosen by one who allows no error: fp32, every edge, capturable
-    bool abandoned = false;  ///< given up early: slow, and how slow is known from few samples
+    bool candidate = false;  ///< one who allows no error might choose it: fp32, every edge, capturable
+    bool abandoned = false;  ///< given up early: slow, and how slow is known from few samples. Never the fastest
 };
 
-/// A problem on a graph and a device, with the newest time of each config of a version that the registry has.
+/// A problem on a graph and a device, with the newest time of each config that still stands (tuner/standing.hpp).
 struct TrainingProblem {
     std::string graph;        ///< its name
     std::string fingerprint;  ///< of the graph: what splits are made by

@@ -7,6 +7,7 @@
 #include "core/common/error.hpp"
 #include "tuner/device_constants.hpp"
 #include "tuner/guide.hpp"
+#include "tuner/standing.hpp"
 
 namespace gnntune::tuner {
 
@@ -345,14 +346,7 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
         if (!v || v->version != m.variant_version) continue;
         const std::string text = m.config.text();
         newest.erase(text);
-        if (m.status != MeasurementStatus::ok || !registry.applicable(*v, query) || !v->valid(query, m.config.params)) {
-            continue;
-        }
-        const bool parts_stand = std::all_of(m.parts.begin(), m.parts.end(), [&](const PartVersion& part) {
-            const Variant* p = registry.find(part.config.variant);
-            return p && p->version == part.variant_version;
-        });
-        if (!parts_stand) continue;
+        if (m.status != MeasurementStatus::ok || !stands(registry, query, m)) continue;
         Candidate c;
         c.config = m.config;
         c.median_us = m.median_us;
@@ -363,7 +357,7 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
         c.workspace_bytes = m.workspace_bytes;
         c.operand_alignment = v->operand_alignment;
         c.deterministic = m.deterministic;
-        c.capturable = !v->capturable || v->capturable(m.config.params);
+        c.capturable = may_be_captured(registry, m);
         c.approximate = v->approximate;
         c.precision = v->precision;
         c.max_error = m.max_error;

@@ -1,10 +1,13 @@
 #include "core/model/trees.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace gnntune::model {
 namespace {
+
+constexpr std::int32_t kDeepest = 32;  // of a tree: walks go down by recursion
 
 class Walk {
 public:
@@ -45,11 +48,20 @@ bool well_formed(const Forest& forest, std::int32_t features) {
     for (const std::int32_t root : forest.roots) {
         if (root < 0 || root >= size) return false;
     }
+    if (!std::isfinite(forest.start)) return false;
+    std::vector<std::int32_t> depth(forest.nodes.size(), 0);
     for (std::int32_t i = 0; i < size; ++i) {
         const Node& n = forest.nodes[static_cast<std::size_t>(i)];
+        if (!std::isfinite(n.threshold)) return false;
         if (n.feature < -1 || n.feature >= features) return false;
         // Children come after their parents, so that every walk ends.
-        if (n.feature >= 0 && (n.right <= i + 1 || n.right >= size)) return false;
+        if (n.feature < 0) continue;
+        if (n.right <= i + 1 || n.right >= size) return false;
+        const std::int32_t below = depth[static_cast<std::size_t>(i)] + 1;
+        if (below > kDeepest) return false;
+        for (const std::int32_t child : {i + 1, n.right}) {
+            depth[static_cast<std::size_t>(child)] = std::max(depth[static_cast<std::size_t>(child)], below);
+        }
     }
     return true;
 }

@@ -26,7 +26,8 @@ struct Forest {
     bool operator==(const Forest&) const = default;
 };
 
-/// Whether every index of the forest lies inside it, every feature below `features`, and every tree ends.
+/// Whether every index of the forest lies inside it, every feature below `features`, every number is finite, and every
+/// tree ends within 32 levels.
 bool well_formed(const Forest& forest, std::int32_t features);
 
 /// Points that agree in their first features: those of the problem, which all configs share.

@@ -2,8 +2,8 @@
 . "$(dirname "$0")/lib.sh"
 export OMP_NUM_THREADS=1
 
-run 3 fit --db none.db --device cpu
-err_has "has no measurements"
+run 6 fit --db none.db --device cpu
+[ ! -e none.db ] || fail "nothing was fitted, and yet there is a database"
 run 2 eval
 err_has "expected one or two databases"
 for n in 100 200 400; do run 0 generate uniform --n-rows $n --m $((n * 5)) -o $n.mtx -q; done
@@ -36,3 +36,26 @@ run 0 eval a.db b.db --device cpu --cases --held-out 400 --csv
 [ "$(grep -c '^spmm,400,' out)" -gt 0 ] || fail "the graph that was held out is not scored"
 [ "$(grep -c '^spmm,100,' out)" -eq 0 ] || fail "a graph that was learnt from is scored"
 run 3 eval a.db --device cpu --op gat
+err_has "has no measurements"
+run 2 eval a.db --held-out 400,nosuch
+err_has "nosuch"
+run 3 eval a.db --folds 1
+err_has "nothing of spmm is left to learn from"
+run 0 tune 100.mtx --device cpu --dim 16 --max-samples 5 --db c.db -q
+run 3 eval a.db c.db
+err_has "have no problem of spmm in common"
+# Without --device the database decides, and another database teaches all the same.
+run 0 eval a.db b.db --learn b.db --csv
+out_has "spmm,model,6,"
+run 2 fit --db a.db --device gpu
+run 2 predict --db a.db
+run 3 predict 100.mtx --db a.db --policy cold
+err_has "policy cold"
+
+# A config that this build does not take any more is passed over, not stumbled upon.
+command -v sqlite3 >/dev/null || exit 0
+cp a.db d.db
+sqlite3 d.db "update measurement set config = 'spmm.cpu_rows{tile=17,row_block=64}' where id =
+    (select min(id) from measurement where variant = 'spmm.cpu_rows')"
+run 0 fit --db d.db -q
+run 0 eval d.db --csv
