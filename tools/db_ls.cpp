@@ -73,7 +73,8 @@ Table problems(const store::Store& store) {
     for (const store::ProblemRow& r : store.problems()) {
         const Problem& p = r.problem;
         table.add({r.id, to_text(p), text(to_text(p.op)), std::int64_t{p.k}, std::int64_t{p.heads},
-                   text(to_text(p.dtype)), text(to_text(p.reduce)), p.weighted, text(to_text(p.direction)), p.self_loop});
+                   text(to_text(p.dtype)), text(to_text(p.reduce)), p.weighted, text(to_text(p.direction)),
+                   p.self_loop});
     }
     return table;
 }
@@ -136,17 +137,46 @@ Table environments(const store::Store& store) {
     return table;
 }
 
+Table models(const store::Store& store) {
+    Table table({{"op", "op", ""},
+                 {"backend", "backend", ""},
+                 {"policy", "policy", ""},
+                 {"clock", "clock", ""},
+                 {"graphs", "graphs", ""},
+                 {"rows", "rows", ""},
+                 {"geomean_percent", "new graphs", "%", 2},
+                 {"worst_percent", "worst", "%", 1},
+                 {"bytes", "model", "B"},
+                 {"feature_version", "features", ""},
+                 {"fitted_at", "fitted", ""},
+                 {"git_commit", "commit", "", 0, false}});
+    for (const store::ModelRow& r : store.models()) {
+        const Json training = Json::parse(r.training);
+        const Json scores = Json::parse(r.scores);
+        const auto percent = [&](const char* key) {
+            return scores.contains("model") ? Cell(100 * scores["model"].value(key, 0.0)) : Cell();
+        };
+        table.add({text(to_text(r.op)), text(to_text(r.backend)), text(to_text(r.policy)), text(to_text(r.clock)),
+                   static_cast<std::int64_t>(training.value("graphs", Json::array()).size()),
+                   training.value("rows", std::int64_t{0}), percent("geomean"), percent("worst"),
+                   static_cast<std::int64_t>(r.bytes.size()), std::int64_t{r.feature_version}, r.fitted_at,
+                   r.git_commit});
+    }
+    return table;
+}
+
 struct Listing {
     const char* name;
     Table (*make)(const store::Store& store);
 };
-constexpr Listing kListings[] = {{"best", best}, {"graphs", graphs},   {"problems", problems},
-                                 {"runs", runs}, {"choices", choices}, {"environments", environments}};
+constexpr Listing kListings[] = {{"best", best},    {"graphs", graphs},   {"problems", problems},
+                                 {"runs", runs},    {"choices", choices}, {"environments", environments},
+                                 {"models", models}};
 
 }  // namespace
 
 int run_db_ls(const Args& args) {
-    constexpr const char* kUsage = "gnntune db ls [options] [best|graphs|problems|runs|choices|environments]";
+    constexpr const char* kUsage = "gnntune db ls [options] [best|graphs|problems|runs|choices|environments|models]";
     Options options("db ls",
                     {kUsage,
                      "Lists the database: for every graph, problem, device, policy and clock the fastest exact "

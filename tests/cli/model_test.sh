@@ -13,6 +13,8 @@ err_has "fit one first (gnntune fit)"
 run 3 fit --db a.db --op sddmm --device cpu
 run 0 fit --db a.db --device cpu --csv
 out_has "spmm,cpu,hot,host,3,6,"
+run 0 db ls models --db a.db --csv
+out_has "spmm,cpu,hot,host,3,"
 # The same measurements give the same model.
 cp a.db b.db
 run 0 fit --db b.db --device cpu -q
