@@ -3,9 +3,9 @@
 //   y[i, :] = scale_i * sum over s < min(degree_i, S) of w_e(i, s) x[col_e(i, s), :]    (+ self_weight[i] x[i, :])
 //   for the mean divided by the number of terms (section VI-A: normalised inside). e(i, s) is RowSample::position().
 //
-// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] (caller's order), self_weight
-// [n_rows]
-//          or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
+// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] (caller's order),
+//          self_weight [n_rows] or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to
+//          4 VEC bytes.
 // Work     grid.x walks the rows; block -> kEsThreads / group rows; group of 8 to 128 threads -> one row. A group is
 //          `parts` parts of `lanes` threads; part p takes the samples p, p + parts, ...; lane -> VEC features. Where
 //          k is wider than lanes * VEC there is one part, which walks over the feature tiles.
@@ -15,11 +15,9 @@
 // Sums     FLIGHT products at a time: where the prime divides the degree, the same edge comes hundreds of times, and
 //          the rounding errors of a single chain all point the same way.
 // Shared   per row `chunk` samples, an id or an id and a weight side by side; 4 VEC bytes a thread for the sums of
-// parts
-//          in different warps.
+//          parts in different warps.
 // Barriers per group, so that rows do not wait for each other: a warp's own up to 32 threads, a named one above.
-// Threads
-//          without a row stay to the end: no barrier is divergent.
+//          Threads without a row stay to the end: no barrier is divergent.
 // Atomics  none; the order of summation depends on params and k only: repeats bit for bit.
 // Needs    group and lanes powers of two, group from 8 to 128, lanes up to group, and lanes * VEC >= k where
 //          lanes < group.
