@@ -82,7 +82,8 @@ public:
 
 private:
     // A part may refuse the graph that a composition makes for it (a sampled one), in words; only the standard parts
-    // have to take everything.
+    // have to take everything. A config may be refused here for what only the degrees tell, if its record says the same
+    // once they are known.
     std::unique_ptr<Plan> make_plan(const Config& config, StreamHandle stream) const {
         Graph& graph = fixture_.graph();
         const Variant& v = *graph.registry().find(config.variant);
@@ -90,7 +91,9 @@ private:
             return std::make_unique<Plan>(graph, problem_, config, stream);
         } catch (const Error& e) {
             const bool other_parts = v.parts && !(config.params == v.default_params(query_));
-            if (e.kind() != ErrorKind::unsupported || !other_parts) throw;
+            if (e.kind() != ErrorKind::unsupported) throw;
+            graph.features();
+            if (!other_parts && v.valid(graph.query(problem_), config.params)) throw;
             return nullptr;
         }
     }

@@ -6,7 +6,7 @@
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] (caller's order),
 //          self_weight [n_rows] or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to
 //          4 VEC bytes.
-// Work     grid.x walks the rows; block -> kEsThreads / group rows; group of 8 to 128 threads -> one row. A group is
+// Work     grid.x walks the rows; block -> kEsThreads / group rows; group of 32 to 128 threads -> one row. A group is
 //          `parts` parts of `lanes` threads; part p takes the samples p, p + parts, ...; lane -> VEC features. Where
 //          k is wider than lanes * VEC there is one part, which walks over the feature tiles.
 // Data     Stage 1: the group's threads draw up to `chunk` samples together and copy their column ids and weights into
@@ -16,10 +16,10 @@
 //          the rounding errors of a single chain all point the same way.
 // Shared   per row `chunk` samples, an id or an id and a weight side by side; 4 VEC bytes a thread for the sums of
 //          parts in different warps.
-// Barriers per group, so that rows do not wait for each other: a warp's own up to 32 threads, a named one above.
+// Barriers per group, so that rows do not wait for each other: a warp's own for 32 threads, a named one above.
 //          Threads without a row stay to the end: no barrier is divergent.
 // Atomics  none; the order of summation depends on params and k only: repeats bit for bit.
-// Needs    group and lanes powers of two, group from 8 to 128, lanes up to group, and lanes * VEC >= k where
+// Needs    group and lanes powers of two, group from 32 to 128, lanes up to group, and lanes * VEC >= k where
 //          lanes < group.
 #pragma once
 
@@ -33,7 +33,7 @@ namespace gnntune::kernels {
 
 /// Barrier of the `group` consecutive threads whose number in the block is `slot`.
 __device__ __forceinline__ void group_barrier(int slot, int group) {
-    if (group <= 32) {
+    if (group == 32) {
         __syncwarp();
     } else {
         asm volatile("bar.sync %0, %1;" ::"r"(slot + 1), "r"(group) : "memory");
@@ -76,6 +76,18 @@ __device__ __forceinline__ void gather_step(Vec<VEC>& acc, const Sample* mine, i
     for (int j = 0; j < VEC; ++j) acc.v[j] += sum.v[j];
 }
 
+/// Scales the sum of a row's samples, adds the self loop, and writes features f .. f + VEC - 1 of the row.
+template <int VEC>
+__device__ __forceinline__ void finish_row(Vec<VEC>& acc, const SampleRule& rule, bool mean, std::int32_t count,
+                                           std::int32_t degree, const float* self_weight, const float* column, float* y,
+                                           unsigned row, int f, std::int32_t k) {
+    if (rule.rescale) kernels::scale(acc, sample_scale(rule, degree));
+    if (self_weight) fma(acc, __ldg(self_weight + row), load<VEC>(column + static_cast<std::int64_t>(row) * k));
+    const std::int32_t terms = count + (self_weight ? 1 : 0);
+    if (mean && terms > 0) kernels::scale(acc, 1.0F / static_cast<float>(terms));
+    store_streaming(y + static_cast<std::int64_t>(row) * k + f, acc);
+}
+
 template <int VEC, bool WEIGHTED, int FLIGHT>
 __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) : 5)
     es_sample_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
@@ -100,8 +112,6 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
     const std::int32_t degree = here ? __ldg(row_ptr + row + 1) - begin : 0;
     const RowSample drawing = sample_row(rule, degree);
     const std::int32_t count = drawing.count;
-    // Groups that share a warp share its barriers, and so the number of turns.
-    const std::int32_t turns_for = group < 32 ? __reduce_max_sync(0xffffffffU, count) : count;
     const auto draw = [&](std::int32_t i) {
         const std::int32_t e = begin + drawing.position(i);
         Sample s;
@@ -115,9 +125,9 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
         const float* const column = x + (f < k ? f : 0);  // lanes beyond k gather what they do not store
         Vec<VEC> acc;
         zero(acc);
-        for (std::int32_t from = 0; from < turns_for; from += shape.chunk) {
+        for (std::int32_t from = 0; from < count; from += shape.chunk) {
             const std::int32_t drawn = min(shape.chunk, count - from);
-            if (tile == 0 || turns_for > shape.chunk) {
+            if (tile == 0 || count > shape.chunk) {
                 if (from > 0 || tile > 0) group_barrier(slot, group);
                 std::int32_t i = thread;
 #pragma unroll 1
@@ -142,7 +152,7 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
         if (parts > 1) {
             // Parts of one warp meet by shuffles, those of different warps in shared memory. There is one
             // tile only.
-            for (int offset = lanes; offset < 32 && offset < group; offset *= 2) {
+            for (int offset = lanes; offset < 32; offset *= 2) {
 #pragma unroll
                 for (int j = 0; j < VEC; ++j) acc.v[j] += __shfl_xor_sync(0xffffffffU, acc.v[j], offset);
             }
@@ -160,11 +170,7 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
             }
         }
         if (part != 0 || !here || f >= k) continue;
-        if (rule.rescale) kernels::scale(acc, sample_scale(rule, degree));
-        if (self_weight) fma(acc, __ldg(self_weight + row), load<VEC>(column + static_cast<std::int64_t>(row) * k));
-        const std::int32_t terms = count + (self_weight ? 1 : 0);
-        if (mean && terms > 0) kernels::scale(acc, 1.0F / static_cast<float>(terms));
-        store_streaming(y + static_cast<std::int64_t>(row) * k + f, acc);
+        finish_row(acc, rule, mean, count, degree, self_weight, column, y, row, f, k);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/common/es_sample/kernel.cuh"
+#include "kernels/common/es_sample/narrow.cuh"
 #include "kernels/common/host.hpp"
 
 namespace gnntune::kernels {
@@ -21,7 +21,7 @@ constexpr int chunk_of(int group) {
 }
 
 template <int VEC, bool WEIGHTED, int FLIGHT>
-void launch_kernel(const EsPlan& p, int lanes, const Operands& o, cudaStream_t stream) {
+void launch_wide(const EsPlan& p, int lanes, const Operands& o, cudaStream_t stream) {
     const EsShape shape{log2_of(p.group), log2_of(lanes), std::min(p.rule.width, chunk_of(p.group))};
     const int slots = kEsThreads / p.group;
     const auto blocks = static_cast<unsigned>(ceil_div(p.csr->n_rows, slots));
@@ -33,14 +33,27 @@ void launch_kernel(const EsPlan& p, int lanes, const Operands& o, cudaStream_t s
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
-// Where one part takes all samples of a row, it keeps more of them in flight; several parts do so together.
+template <int VEC, bool WEIGHTED>
+void launch_narrow(const EsPlan& p, int lanes, const Operands& o, cudaStream_t stream) {
+    const EsShape shape{log2_of(p.group), log2_of(lanes), 0};
+    const auto blocks = static_cast<unsigned>(ceil_div(p.csr->n_rows, kEsNarrowThreads / p.group));
+    es_narrow_kernel<VEC, WEIGHTED>
+        <<<blocks, kEsNarrowThreads, 0, stream>>>(p.csr->row_ptr, p.csr->col_idx, p.csr->edge_id, o.edge_weight,
+                                                  o.self_weight, o.x, o.y, p.csr->n_rows, p.k, p.rule, p.mean, shape);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
+// Where one part takes all samples of a row and there are many, it keeps more of them in flight; several parts do so
+// together.
 template <int VEC, bool WEIGHTED>
 void launch_width(const EsPlan& p, const Operands& o, cudaStream_t stream) {
     const int lanes = std::min(p.group, next_power_of_two(static_cast<std::int32_t>(ceil_div(p.k, VEC))));
-    if (lanes == p.group) {
-        launch_kernel<VEC, WEIGHTED, 8>(p, lanes, o, stream);
+    if (p.group < 32) {
+        launch_narrow<VEC, WEIGHTED>(p, lanes, o, stream);
+    } else if (lanes == p.group && p.rule.width > 64) {
+        launch_wide<VEC, WEIGHTED, 8>(p, lanes, o, stream);
     } else {
-        launch_kernel<VEC, WEIGHTED, 4>(p, lanes, o, stream);
+        launch_wide<VEC, WEIGHTED, 4>(p, lanes, o, stream);
     }
 }
 

@@ -9,8 +9,9 @@
 
 namespace gnntune::kernels {
 
-/// Threads of a block, which does kEsThreads / group rows at a time.
+/// Threads of a block, which does kEsThreads / group rows at a time: groups of at least a warp, and narrower ones.
 inline constexpr int kEsThreads = 256;
+inline constexpr int kEsNarrowThreads = 128;
 
 /// Work division of a launch, in powers of two: a division costs as much as the gathers of a short row.
 struct EsShape {

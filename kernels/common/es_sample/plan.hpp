@@ -15,9 +15,8 @@ Verdict es_legal(const Query&, const P& p) {
     return require_useful_rule(P::rule(p));
 }
 
-/// Short rows want a narrow group, as far as a row of x needs no more than a vector of each thread; long ones a wide
-/// group, which copies the sample faster and has more gathers in flight. In a graph so small that all its rows run at
-/// once, the longest row decides.
+/// A narrow group serves a row of x that needs no more than a vector of each thread; where rows are long, a wide one
+/// has more gathers in flight. In a graph so small that all its rows run at once, the longest row decides.
 template <typename P>
 bool es_searched(const Query& q, const P& p) {
     const SampleRule rule = P::rule(p);
@@ -25,8 +24,8 @@ bool es_searched(const Query& q, const P& p) {
     if (!worth_searching(q, rule, standard.S)) return false;
     if (departures(rule) > 0) return p.group == standard.group;
     if (p.group == 32) return true;
+    if (p.group < 32) return q.problem.k <= p.group * vector_width(q.problem.k, {});
     const double kept = sampled_edges(q, rule) / static_cast<double>(std::max<std::int64_t>(1, q.n_rows));
-    if (p.group < 32) return kept <= 8 * p.group && q.problem.k <= p.group * vector_width(q.problem.k, {});
     const std::int64_t resident = q.device ? std::int64_t{q.device->multiprocessors} * 2048 : 0;
     return kept >= 24 || (most_kept(q, rule) >= p.group && std::int64_t{q.n_rows} * p.group <= 2 * resident);
 }

@@ -17,12 +17,33 @@ const std::vector<ParamField<CusparseParams>>& CusparseParams::fields() {
     return kFields;
 }
 
-Verdict CusparseParams::legal(const Query&, const CusparseParams& p) {
-    if (p.preprocess != 0 && p.alg == kCsrAlg3) {
-        return Verdict::no("cuSPARSE's preprocessing for csr_alg3 writes outside its buffer on graphs with a long row");
+namespace {
+
+constexpr std::string_view kOverfull =
+    "a row has more entries than there are columns (duplicate edges): there cuSPARSE's preprocessing for csr_alg3 "
+    "writes "
+    "outside its buffer; merge the duplicates or use another algorithm";
+
+/// Whether duplicate edges make a row longer than it has columns.
+bool has_overfull_row(const Features& features, const Query& q) {
+    const auto& counts = features.counts;
+    const auto& degrees = q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees;
+    return !degrees.empty() && degrees.back().first > q.n_cols;
+}
+
+bool preprocesses_csr_alg3(const CusparseParams& p) {
+    return p.alg == kCsrAlg3 && p.preprocess != 0;
+}
+
+}  // namespace
+
+Verdict CusparseParams::legal(const Query& q, const CusparseParams& p) {
+    if (p.preprocess != 0 && p.alg != kCsrAlg1 && p.alg != kCsrAlg3) {
+        return Verdict::no("preprocessing has an effect for csr_alg1 and csr_alg3 only");
     }
-    if (p.preprocess != 0 && p.alg != kCsrAlg1) {
-        return Verdict::no("preprocessing has an effect for csr_alg1 only");
+    // Where the degrees are not known yet, prepare() looks.
+    if (preprocesses_csr_alg3(p) && q.features && has_overfull_row(*q.features, q)) {
+        return Verdict::no(std::string(kOverfull));
     }
     return Verdict::yes();
 }
@@ -46,7 +67,8 @@ bool deterministic(const Params& params) {
 
 // On a graph with a long row, csr_alg3 without preprocessing invalidated the capture.
 bool capturable(const Params& params) {
-    return from_params<CusparseParams>(params).alg != kCsrAlg3;
+    const auto p = from_params<CusparseParams>(params);
+    return p.alg != kCsrAlg3 || p.preprocess != 0;
 }
 
 std::vector<std::string_view> formats(const Params& params) {
@@ -56,6 +78,9 @@ std::vector<std::string_view> formats(const Params& params) {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto params = from_params<CusparseParams>(c.params);
     const Problem& problem = c.query.problem;
+    if (preprocesses_csr_alg3(params) && has_overfull_row(c.graph.features(), c.query)) {
+        throw unsupported("spmm.cusparse: " + std::string(kOverfull));
+    }
     std::shared_ptr<const CsrFormat> csr;
     std::shared_ptr<const CooFormat> coo;
     if (params.coo()) {

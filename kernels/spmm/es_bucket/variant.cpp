@@ -30,7 +30,7 @@ struct BucketParams {
 void register_spmm_es_bucket(Registry& registry) {
     Variant v = kernels::es_variant<spmm_es_bucket::BucketParams>();
     v.id = "spmm.es_bucket";
-    v.version = 2;  // narrow groups, blocked sums
+    v.version = 3;  // rows that share a warp help each other
     v.summary = "ES-SpMM: the first S edges of each row, sampled in shared memory (Bucket)";
     registry.add(v);
 }

@@ -35,7 +35,7 @@ struct FastRandParams {
 void register_spmm_es_fastrand(Registry& registry) {
     Variant v = kernels::es_variant<spmm_es_fastrand::FastRandParams>();
     v.id = "spmm.es_fastrand";
-    v.version = 2;  // narrow groups, blocked sums
+    v.version = 3;  // rows that share a warp help each other
     v.summary = "ES-SpMM: S pseudo-random edges of each row, sampled in shared memory (FastRand)";
     registry.add(v);
 }
