@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <random>
+#include <string_view>
 
 #include "core/graph/convert.hpp"
 
@@ -92,8 +93,8 @@ std::vector<GraphCase> build() {
     cases.push_back(make("shuffled_coo", 150, 90, random_edges(150, 90, 900, 8)));
     cases.back().as_coo = true;
 
-    // One row of 200,000 edges and a few more among short ones. Ten edges to each column keep the features small, so that
-    // the suite spends its time on kernels.
+    // One row of 200,000 edges and a few more among short ones. Ten edges to each column keep the features small, so
+    // that the suite spends its time on kernels.
     cases.push_back(make("hub_row", 300, 20000, [] {
         std::vector<Edge> edges = random_edges(300, 20000, 900, 9);
         for (std::int32_t j = 0; j < 200000; ++j) edges.emplace_back(137, j % 20000);
@@ -120,10 +121,16 @@ const std::vector<GraphCase>& graph_cases() {
     return kCases;
 }
 
+Scope scope() {
+    const char* text = std::getenv("GNNTUNE_CONFORMANCE_SHORT");
+    if (!text || *text == '\0') return Scope::full;
+    return std::string_view(text) == "races" ? Scope::once : Scope::shorter;
+}
+
 std::vector<std::int32_t> widths(const GraphCase& graph) {
+    if (scope() == Scope::once) return {33, 64};
     if (graph.large) return {1, 16, 33, 130};
-    // Under a sanitizer, which is a hundred times slower, fewer widths still cross every code path.
-    if (std::getenv("GNNTUNE_CONFORMANCE_SHORT")) return {1, 6, 33, 64};
+    if (scope() == Scope::shorter) return {1, 6, 33, 64};
     return {1, 2, 3, 7, 16, 32, 33, 64, 100, 128, 130, 256, 602};
 }
 

@@ -18,6 +18,14 @@ struct GraphCase {
 /// Every case, built once. Deterministic.
 const std::vector<GraphCase>& graph_cases();
 
+/// How much of the suite runs, for tools that slow kernels down: the environment variable GNNTUNE_CONFORMANCE_SHORT.
+enum class Scope {
+    full,
+    shorter,  ///< 1: fewer widths, which still cross every code path; for a sanitizer that is ten times slower
+    once,  ///< races: two widths, each config once, forward, of standard parts; for racecheck, a thousand times slower
+};
+Scope scope();
+
 /// Feature dimensions: 1, primes, odd, multiples of 2, 4, 16 and the paper's 602. Fewer for large graphs.
 std::vector<std::int32_t> widths(const GraphCase& graph);
 
