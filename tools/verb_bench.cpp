@@ -56,7 +56,7 @@ std::vector<tuner::Contender> contenders(const Query& query, bool all) {
     return out;
 }
 
-void add_rows(Table& table, const std::string& graph, const Problem& problem, const Roofline& roof,
+void add_rows(Table& table, const std::string& graph, const Query& query, std::int64_t gathered,
               std::vector<tuner::Contender> measured, const DeviceConstants& constants) {
     double library_us = std::numeric_limits<double>::infinity();
     for (const auto& c : measured) {
@@ -72,9 +72,11 @@ void add_rows(Table& table, const std::string& graph, const Problem& problem, co
         };
         return key(a.measurement) < key(b.measurement);
     });
-    const double useful_bytes = roof.work.a_bytes + roof.work.gather_min_bytes + roof.work.out_bytes;
     for (const auto& c : measured) {
         const Measurement& m = c.measurement;
+        const Roofline roof =
+            roofline_of(*registry().find(m.config.variant), m.config.params, query, gathered, constants);
+        const double useful_bytes = roof.work.a_bytes + roof.work.gather_min_bytes + roof.work.out_bytes;
         const bool timed = m.samples > 0 && m.median_us > 0;
         Cell time;
         Cell spread;
@@ -93,7 +95,7 @@ void add_rows(Table& table, const std::string& graph, const Problem& problem, co
         const Style style =
             m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad : Style::plain;
         table.add(
-            {graph, short_problem(problem), m.config.text(), time, spread, gbps, gflops, fraction, ratio,
+            {graph, short_problem(query.problem), m.config.text(), time, spread, gbps, gflops, fraction, ratio,
              std::string(to_text(m.clock)), std::string(to_text(m.policy)), std::string(to_text(m.status)), m.reason},
             style);
     }
@@ -155,8 +157,7 @@ int run_bench(const Args& args) {
                         out.print(table);
                         return kExitInterrupted;
                     }
-                    add_rows(table, input.name, problem, roofline(query, gathered, constants), std::move(list),
-                             constants);
+                    add_rows(table, input.name, query, gathered, std::move(list), constants);
                 }
             }
         }

@@ -205,11 +205,13 @@ private:
         const Measurement m = profiler_.profile(graph, record, task, run_);
         if (could && profiler_.why_not()) out_.warn(profiler_.why_not()->what());
         const Query query = graph.graph().query(task.problem);
+        const Variant& variant = *registry().find(m.config.variant);
+        const std::int64_t gathered = gathered_rows(task.problem, graph.graph().features());
         ProfiledConfig c{record.name,
                          task.problem,
                          m,
-                         registry().find(m.config.variant)->cost_terms(query, m.config.params),
-                         roofline(query, gathered_rows(task.problem, graph.graph().features()), constants_),
+                         variant.cost_terms(query, m.config.params),
+                         roofline_of(variant, m.config.params, query, gathered, constants_),
                          {}};
         if (m.counters) c.limits = tuner::limits_of(*m.counters, m.median_us, constants_);
         if (out_.is_table()) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/registry/sampled.hpp"
+
 namespace gnntune {
 namespace {
 
@@ -46,6 +48,14 @@ Roofline roofline(const Query& query, std::int64_t gathered_rows, const DeviceCo
     const double rate = gather_gbps(constants, std::max(1.0, r.work.gather_min_bytes), r.work.row_bytes);
     if (rate > 0) r.gather_us = (common + r.work.gather_max_bytes) / rate / 1e3;
     return r;
+}
+
+Roofline roofline_of(const Variant& variant, const Params& params, const Query& query, std::int64_t gathered_rows,
+                     const DeviceConstants& constants) {
+    if (!variant.sampling) return roofline(query, gathered_rows, constants);
+    Query kept = query;
+    kept.m = static_cast<std::int64_t>(sampled_edges(query, variant.sampling(params)));
+    return roofline(kept, std::min(gathered_rows, kept.m), constants);
 }
 
 }  // namespace gnntune

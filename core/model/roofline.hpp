@@ -1,4 +1,4 @@
-// The roofline of a problem on a graph: one number for all exact variants (docs/measuring.md).
+// The roofline of a problem on a graph: one number for all exact variants, and one for each sample (docs/measuring.md).
 #pragma once
 
 #include <optional>
@@ -35,5 +35,10 @@ struct Roofline {
 
 /// `gathered_rows` is U of the query's problem (core/registry/variant.hpp).
 Roofline roofline(const Query& query, std::int64_t gathered_rows, const DeviceConstants& constants);
+
+/// What a config of `variant` is held to: the problem's roofline, and for one that samples that of the edges it keeps,
+/// which refer to U vertices at most.
+Roofline roofline_of(const Variant& variant, const Params& params, const Query& query, std::int64_t gathered_rows,
+                     const DeviceConstants& constants);
 
 }  // namespace gnntune

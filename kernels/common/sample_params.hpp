@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/graph/sample.hpp"
+#include "core/registry/sampled.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 
@@ -83,30 +84,6 @@ template <typename P>
 void set_searched_params(Variant& v) {
     set_typed_params<P>(v);
     v.space = &searched_space<P>;
-}
-
-/// Edges that the sample keeps: counted where degrees are known, else bounded.
-inline double sampled_edges(const Query& q, const SampleRule& rule) {
-    if (!q.features) return std::min(static_cast<double>(q.m), static_cast<double>(q.n_rows) * rule.width);
-    const auto& counts = q.features->counts;
-    double kept = 0;
-    for (const auto& [degree, rows] :
-         q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees) {
-        kept += static_cast<double>(rows) * std::min(degree, rule.width);
-    }
-    return kept;
-}
-
-/// Most edges that the sample keeps of any row: the width where degrees are not known.
-inline std::int32_t most_kept(const Query& q, const SampleRule& rule) {
-    if (!q.features) return rule.width;
-    const auto& counts = q.features->counts;
-    std::int32_t most = 0;
-    for (const auto& [degree, rows] :
-         q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees) {
-        most = std::max(most, static_cast<std::int32_t>(degree));
-    }
-    return std::min(most, rule.width);
 }
 
 /// Cost of a kernel that gathers the sampled edges only.

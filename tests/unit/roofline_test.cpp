@@ -216,6 +216,26 @@ TEST(Roofline, OfAnUnmeasuredDeviceIsZeroButItsBytesAreKnown) {
     EXPECT_EQ(r.work.gather_max_bytes, 128000);
 }
 
+TEST(Roofline, OfASampleIsThatOfTheEdgesItKeeps) {
+    Variant sampling;
+    sampling.sampling = [](const Params&) { return SampleRule{SampleKind::bucket, 4}; };
+    Features features;
+    features.counts.row_degrees = {{2, 40}, {4, 30}, {20, 40}};  // 1000 edges, of which 360 are kept
+    Query q = query(Op::spmm, 32, false);
+    q.features = &features;
+
+    const Roofline kept = roofline_of(sampling, {}, q, 80, constants());
+    const Roofline exact = roofline_of(Variant{}, {}, q, 80, constants());
+
+    EXPECT_EQ(kept.work.gather_max_bytes, 360 * 128);
+    EXPECT_EQ(kept.work.gather_min_bytes, 80 * 128);
+    EXPECT_EQ(exact.work.gather_max_bytes, 1000 * 128);
+
+    features.counts.row_degrees = {{1000, 1}};
+    const Roofline one_row = roofline_of(sampling, {}, q, 80, constants());
+    EXPECT_EQ(one_row.work.gather_min_bytes, 4 * 128) << "four edges refer to four vertices at most";
+}
+
 TEST(Roofline, OfAGraphWithoutEdgesIsFinite) {
     Query q = query(Op::spmm, 32, false);
     q.m = 0;
