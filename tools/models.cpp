@@ -5,6 +5,7 @@
 
 #include "core/common/error.hpp"
 #include "tools/program.hpp"
+#include "tuner/ablation.hpp"
 
 namespace gnntune::tools {
 
@@ -18,7 +19,8 @@ void add_training_options(Options& options, const char* default_ops) {
         ("trees", value("N", "40"), "trees of a forest")
         ("depth", value("N", "6"), "of a tree")
         ("rate", value("R", "0.2"), "what each tree adds of its correction")
-        ("members", value("N", "2"), "forests that are averaged");
+        ("members", value("N", "2"), "forests that are averaged")
+        ("without", value("LIST"), "features that they do not see, such as locality,sgt_fill");
     // clang-format on
 }
 
@@ -29,6 +31,7 @@ tuner::FitOptions fit_options(const Parsed& parsed) {
     o.trees.learning_rate = static_cast<float>(*parsed.real("rate", 1e-3, 1));
     o.members = static_cast<int>(*parsed.integer("members", 1, 100));
     o.seed = parsed.common.seed;
+    for (const std::string& name : parsed.list("without")) o.without.insert(name);
     return o;
 }
 
@@ -57,6 +60,19 @@ std::optional<Clock> clock_of(const Parsed& parsed) {
     const auto clock = parse_clock(*text);
     if (!clock) throw invalid_argument("--clock: expected span, events or host, not '" + *text + "'");
     return clock;
+}
+
+void check_features(const std::set<std::string>& names, const std::vector<tuner::TrainingProblem>& problems) {
+    std::string known;
+    std::set<std::string> all;
+    for (const tuner::FeatureGroup& group : tuner::feature_groups(problems)) {
+        for (const std::string& feature : group.features) {
+            if (all.insert(feature).second) known += (known.empty() ? "" : ", ") + feature;
+        }
+    }
+    for (const std::string& name : names) {
+        if (!all.contains(name)) throw invalid_argument("--without: no feature '" + name + "'; there are " + known);
+    }
 }
 
 Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out) {

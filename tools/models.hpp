@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@ namespace gnntune::tools {
 
 /// --op, --policy, --clock and the options of the trees, in a group of `options`.
 void add_training_options(Options& options, const char* default_ops);
-/// --trees, --depth, --rate, --members.
+/// --trees, --depth, --rate, --members, --without.
 tuner::FitOptions fit_options(const Parsed& parsed);
+/// Throws ErrorKind::invalid_argument if one of `names` is no feature of the problems or of their configs.
+void check_features(const std::set<std::string>& names, const std::vector<tuner::TrainingProblem>& problems);
 
 /// The problems of `op` on one backend, by the clock that was asked for, else the one with most problems. Empty if
 /// there are none.

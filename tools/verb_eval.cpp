@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 
 #include "core/common/error.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/families.hpp"
 #include "tools/models.hpp"
 #include "tools/output.hpp"
 #include "tools/program.hpp"
-#include "tuner/evaluate.hpp"
+#include "tuner/ablation.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -22,15 +25,19 @@ Options eval_options() {
                  "measurements of the first database and scores by those of the second, another run. Needs no GPU.",
                  {"gnntune eval a.db b.db", "gnntune eval a.db b.db --op all --folds 10",
                   "gnntune eval a.db b.db --held-out cora,pubmed --cases --csv",
+                  "gnntune eval a.db b.db --families data/corpus.csv", "gnntune eval a.db b.db --ablation --folds 10",
                   "gnntune eval h100_a.db h100_b.db --learn h200.db"}});
     add_training_options(options, "spmm");
     // clang-format off
     options.group("Split").add_options()
         ("folds", value("N", "0"), "parts that the graphs are split into; 0: leave out one graph at a time")
         ("held-out", value("LIST"), "score these graphs, learn from the others")
+        ("families", value("FILE"), "a CSV with the name and family of graphs: score a family at a time, learn from the "
+         "others")
         ("learn", value("FILE"), "learn from this database instead, of another device for instance; a graph that is "
          "scored is left out of it all the same")
-        ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy");
+        ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy")
+        ("ablation", boost::program_options::bool_switch(), "fit again without each group of features, and compare");
     // clang-format on
     return options;
 }
@@ -59,6 +66,30 @@ Table case_table() {
                   {"best_us", "fastest", "us", 2}});
 }
 
+Table ablation_table() {
+    return Table({{"op", "op", "", 0},
+                  {"without", "without", "", 0},
+                  {"geomean_percent", "model geomean", "%", 2},
+                  {"worst_percent", "worst", "%", 1},
+                  {"share_95_percent", "at 95 or better", "%", 1},
+                  {"difference_percent", "difference", "%", 2},
+                  {"model_3_percent", "model_3 geomean", "%", 2},
+                  {"features", "features", "", 0, false}});
+}
+
+void add_ablation(Table& table, Op op, const std::vector<tuner::Ablation>& ablation) {
+    std::optional<double> whole;
+    for (const tuner::Ablation& a : ablation) {
+        std::map<std::string, tuner::StrategyScore> scores;
+        for (const tuner::StrategyScore& s : tuner::scores_of(a.evaluation)) scores[s.name] = s;
+        const tuner::StrategyScore& model = scores["model"];
+        if (!whole) whole = model.geomean;
+        table.add({std::string(to_text(op)), a.left_out.name, 100 * model.geomean, 100 * model.worst,
+                   100 * model.share_95, 100 * (model.geomean / *whole - 1), 100 * scores["model_3"].geomean,
+                   fmt::format("{}", fmt::join(a.left_out.features, " "))});
+    }
+}
+
 store::Store open(const std::string& path) {
     return store::Store::open(path, store::Mode::read_only);
 }
@@ -82,6 +113,11 @@ int run_eval(const Args& args) {
     options.fit = fit_options(*parsed);
     options.folds = static_cast<int>(*parsed->integer("folds", 0, 100000));
     options.held_out = parsed->list("held-out");
+    if (const auto file = parsed->find("families")) options.families = read_families(*file);
+    if (!options.families.empty() && (options.folds > 0 || !options.held_out.empty())) {
+        throw invalid_argument("--families splits by family; leave out --folds and --held-out");
+    }
+    Table ablations = ablation_table();
     Table scores = score_table();
     Table cases = case_table();
     for (const Op op : parsed->ops("op")) {
@@ -103,7 +139,14 @@ int run_eval(const Args& args) {
                                                    parsed->arguments.front(), to_text(op), name));
             }
         }
-        const tuner::Evaluation e = tuner::evaluate(learning, deciding.problems, scoring, registry(), options);
+        check_features(options.fit.without, learning);
+        std::vector<tuner::Ablation> parts;
+        if (parsed->flag("ablation")) {
+            parts = tuner::ablation(learning, deciding.problems, scoring, registry(), options);
+        } else {
+            parts.push_back({{}, tuner::evaluate(learning, deciding.problems, scoring, registry(), options)});
+        }
+        const tuner::Evaluation& e = parts.front().evaluation;
         if (e.cases.empty()) {
             throw input_error(
                 e.common == 0
@@ -112,6 +155,10 @@ int run_eval(const Args& args) {
                     : fmt::format("nothing of {} is left to learn from once the scored graphs are left out; give more "
                                   "graphs, or another database with --learn",
                                   to_text(op)));
+        }
+        if (parsed->flag("ablation")) {
+            add_ablation(ablations, op, parts);
+            continue;
         }
         for (const tuner::StrategyScore& s : tuner::scores_of(e)) {
             scores.add({std::string(to_text(op)), s.name, std::int64_t{s.cases}, 100 * s.geomean, 100 * s.worst,
@@ -127,12 +174,12 @@ int run_eval(const Args& args) {
             }
         }
     }
-    if (scores.rows() == 0) {
+    if (scores.rows() == 0 && ablations.rows() == 0) {
         throw input_error(parsed->arguments.front() +
                           " has no measurements of these ops on this backend that this build's "
                           "variants took; gnntune db ls shows what it has");
     }
-    out.print(parsed->flag("cases") ? cases : scores);
+    out.print(parsed->flag("ablation") ? ablations : parsed->flag("cases") ? cases : scores);
     return kExitOk;
 }
 

@@ -88,6 +88,7 @@ int run_fit(const Args& args) {
     for (const Op op : parsed->ops("op")) {
         const Measured m = measured(measurements, *parsed, op, out);
         if (m.problems.empty()) continue;
+        check_features(options.without, m.problems);
         const auto started = std::chrono::steady_clock::now();
         const model::Model fitted = tuner::fit(m.problems, registry(), options);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

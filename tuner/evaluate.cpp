@@ -120,7 +120,7 @@ public:
         out_.time_share.resize(strategy_names().size());
     }
 
-    void with_model(const model::Model& m) {
+    void with_model(const model::Model& m, bool searches) {
         std::vector<Config> configs;
         for (const auto& [text, us] : case_.a) configs.push_back(Config::parse(text));
         const auto ranked = model::predict(m, registry_, case_.decide->query(), case_.decide->constants, configs);
@@ -133,15 +133,16 @@ public:
             choose(static_cast<std::size_t>(k) - 1, best);
             out_.measured[static_cast<std::size_t>(k) - 1] = k > 1 ? k : 0;
         }
+        if (!searches) return;
         search("guided", &m, 0);
         search("guided_3", &m, 3);
         search("guided_10", &m, 10);
     }
 
-    void without_model(const std::string& static_config) {
+    void without_model(const std::string& static_config, bool searches) {
         choose(at("oracle"), fastest(case_.a));
         out_.measured[at("oracle")] = static_cast<double>(case_.a.size());
-        search("unguided", nullptr, 0);
+        if (searches) search("unguided", nullptr, 0);
         choose(at("static"), static_config);
         try {
             choose(at("default"), registry_.default_config(case_.decide->query(), {}).text());
@@ -197,8 +198,28 @@ private:
     EvaluatedCase out_;
 };
 
+// A family's graphs, those that are only learnt from among them.
+std::vector<std::set<std::string>> families_of(const std::vector<Case>& cases,
+                                               const std::vector<TrainingProblem>& learn,
+                                               const EvaluateOptions& options) {
+    const auto family_of = [&](const TrainingProblem& p) {
+        const auto found = options.families.find(p.graph);
+        return found == options.families.end() ? "graph " + p.graph : "family " + found->second;
+    };
+    std::map<std::string, std::set<std::string>> graphs;
+    for (const Case& c : cases) graphs[family_of(*c.decide)].insert(c.decide->fingerprint);
+    for (const TrainingProblem& p : learn) {
+        if (const auto family = graphs.find(family_of(p)); family != graphs.end()) family->second.insert(p.fingerprint);
+    }
+    std::vector<std::set<std::string>> folds;
+    for (auto& [family, members] : graphs) folds.push_back(std::move(members));
+    return folds;
+}
+
 // Graphs by fold, in the order in which they appear.
-std::vector<std::set<std::string>> folds_of(const std::vector<Case>& cases, const EvaluateOptions& options) {
+std::vector<std::set<std::string>> folds_of(const std::vector<Case>& cases, const std::vector<TrainingProblem>& learn,
+                                            const EvaluateOptions& options) {
+    if (!options.families.empty()) return families_of(cases, learn, options);
     std::vector<std::string> graphs;
     std::set<std::string> seen;
     for (const Case& c : cases) {
@@ -219,7 +240,7 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
                     const std::vector<TrainingProblem>& score, const Registry& registry,
                     const EvaluateOptions& options) {
     const std::vector<Case> cases = cases_of(decide, score);
-    const auto folds = folds_of(cases, options);
+    const auto folds = folds_of(cases, learn, options);
     std::vector<std::optional<EvaluatedCase>> judged(cases.size());
     std::atomic<std::size_t> next{0};
     std::exception_ptr failed;
@@ -236,8 +257,8 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
             for (std::size_t i = 0; i < cases.size(); ++i) {
                 if (!folds[f].contains(cases[i].decide->fingerprint)) continue;
                 Judge judge(registry, cases[i]);
-                judge.with_model(m);
-                judge.without_model(fixed);
+                judge.with_model(m, options.searches);
+                judge.without_model(fixed, options.searches);
                 judged[i] = std::move(judge).take();
             }
         }

@@ -1,6 +1,7 @@
 // How good choices are: decided on one set of measurements, scored on another.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,11 @@ struct EvaluateOptions {
     FitOptions fit;
     int folds = 0;                      ///< parts that the graphs are split into; 0: one for each graph
     std::vector<std::string> held_out;  ///< names of graphs: fit on the others, score these. Empty: every graph in turn
-    int threads = 0;                    ///< folds at a time; 0: as many as cores
+    /// Family of each graph, by name; a graph that is not there is a family of its own. Where any is given, a family at
+    /// a time is scored, and nothing is learnt from it.
+    std::map<std::string, std::string> families;
+    bool searches = true;  ///< whether to replay searches too, which takes most of the time
+    int threads = 0;       ///< folds at a time; 0: as many as cores
 };
 
 /// A problem of the scoring run, with what each strategy's choice costs there over the fastest candidate.

@@ -29,13 +29,16 @@ struct Rows {
     std::vector<int> graph;
 };
 
-// `points` are rows of features one after the other.
-Rows rows_of(const std::vector<float>& points, std::int32_t width, const std::vector<float>& y,
-             std::vector<int> graph) {
+// `points` are rows of the named features one after the other. A constant one splits nothing.
+Rows rows_of(const std::vector<float>& points, const std::vector<std::string>& names, const std::vector<float>& y,
+             std::vector<int> graph, const std::set<std::string>& without) {
     Rows rows;
     rows.graph = std::move(graph);
     rows.x = Eigen::Map<const Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-        points.data(), static_cast<Eigen::Index>(y.size()), width);
+        points.data(), static_cast<Eigen::Index>(y.size()), static_cast<Eigen::Index>(names.size()));
+    for (std::size_t f = 0; f < names.size(); ++f) {
+        if (without.contains(names[f])) rows.x.col(static_cast<Eigen::Index>(f)).setZero();
+    }
     rows.y = Eigen::Map<const Eigen::ArrayXf>(y.data(), static_cast<Eigen::Index>(y.size()));
     return rows;
 }
@@ -138,7 +141,7 @@ private:
             y.push_back(static_cast<float>(problems_[i].best_log_us -
                                            model::base_log_us(problems_[i].query(), problems_[i].constants)));
         }
-        const Rows rows = rows_of(points, static_cast<std::int32_t>(shared_.front().size()), y, graph_);
+        const Rows rows = rows_of(points, model::problem_feature_names(), y, graph_, options_.without);
         m.level = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed);
         m.level_spread = spread(rows, graphs_, options_, options_.seed);
     }
@@ -167,8 +170,9 @@ private:
                 graph.push_back(graph_[i]);
             }
         }
-        const auto width = static_cast<std::int32_t>(shared_.front().size()) + model::config_width(v.codes);
-        const Rows rows = rows_of(points, width, y, std::move(graph));
+        std::vector<std::string> names = model::problem_feature_names();
+        for (std::string& name : model::config_feature_names(v.codes)) names.push_back(std::move(name));
+        const Rows rows = rows_of(points, names, y, std::move(graph), options_.without);
         v.slowdown = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed + 1);
         v.spread = spread(rows, graphs_, options_, options_.seed + 1);
         return v;

@@ -1,7 +1,8 @@
 // Fits a cost model to measurements.
 #pragma once
 
-#include <functional>
+#include <set>
+#include <string>
 
 #include "core/model/model.hpp"
 #include "tuner/boost_options.hpp"
@@ -15,6 +16,7 @@ struct FitOptions {
     double worst = 1.5;  ///< natural logarithm of a slowdown beyond which all are equally bad
     int folds = 5;       ///< of graphs, for the spreads; below 2: spreads stay 0
     std::uint64_t seed = 1;
+    std::set<std::string> without;  ///< names of features that the trees do not see (core/model/model_features.hpp)
 };
 
 /// A model of the problems' op and backend. Problems of one graph stay together in every split. Deterministic for a

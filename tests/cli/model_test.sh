@@ -41,6 +41,30 @@ run 3 eval a.db --device cpu --op gat
 err_has "has no measurements"
 run 2 eval a.db --held-out 400,nosuch
 err_has "nosuch"
+printf 'family,name\n"small, really",100\nlarge,200\nlarge,400\n' >families.csv
+run 0 eval a.db b.db --families families.csv --csv
+out_has "spmm,model,6,"
+run 2 eval a.db b.db --families families.csv --folds 2
+err_has "leave out --folds"
+printf 'name,kind\n100,x\n' >bad.csv
+run 3 eval a.db b.db --families bad.csv
+err_has "bad.csv:1"
+printf 'name,family\n100,x\n200\n' >bad.csv
+run 3 eval a.db b.db --families bad.csv
+err_has "bad.csv:3"
+printf 'name,family\n100,x\n100,y\n' >bad.csv
+run 3 eval a.db b.db --families bad.csv
+err_has "twice"
+run 3 eval a.db b.db --families nosuch.csv
+err_has "nosuch.csv"
+run 0 eval a.db b.db --ablation --csv
+out_has "spmm,nothing,"
+out_has "spmm,cost terms,"
+out_lacks "guided"
+run 2 eval a.db --without nosuch
+err_has "no feature 'nosuch'"
+err_has "locality"
+run 0 fit --db b.db --device cpu --without locality,k -q
 run 3 eval a.db --folds 1
 err_has "nothing of spmm is left to learn from"
 run 0 tune 100.mtx --device cpu --dim 16 --max-samples 5 --db c.db -q

@@ -9,6 +9,7 @@
 #include "core/common/error.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/small_graphs.hpp"
+#include "tuner/ablation.hpp"
 #include "tuner/boosted_trees.hpp"
 #include "tuner/evaluate.hpp"
 
@@ -144,6 +145,58 @@ TEST_F(FitTest, AnotherVersionOfAVariantIsNotPredicted) {
     const auto ranked =
         model::predict(m, registry_, measured[0].query(), {}, {Config::parse("spmm.cpu_rows{tile=64,row_block=64}")});
     EXPECT_TRUE(ranked.empty());
+}
+
+// Even graphs have even degrees, odd ones do not: a family by that hides half of what there is to learn.
+TEST_F(FitTest, NothingIsLearntFromTheFamilyThatIsScored) {
+    const auto measured = problems();
+    EvaluateOptions options;
+    options.searches = false;
+    for (std::size_t g = 0; g < measured.size(); ++g) {
+        options.families[measured[g].graph] = measured[g].features->degree_cv > 1 ? "uneven" : "even";
+    }
+    const auto model_score = [&](const EvaluateOptions& o) {
+        const Evaluation e = evaluate(measured, measured, measured, registry_, o);
+        EXPECT_EQ(e.cases.size(), measured.size());
+        return scores_of(e).front().geomean;
+    };
+    const double strangers = model_score(options);
+    options.families.clear();
+
+    EXPECT_GT(model_score(options), 0.97);
+    EXPECT_LT(strangers, 0.8) << "a model that has seen no uneven graph knows what suits them";
+
+    options.families = {{measured[0].graph, "all"}};
+    for (const TrainingProblem& p : measured) options.families[p.graph] = "all";
+    EXPECT_TRUE(evaluate(measured, measured, measured, registry_, options).cases.empty());
+}
+
+TEST_F(FitTest, AFeatureThatIsLeftOutIsNotUsed) {
+    const auto measured = problems();
+    EvaluateOptions options;
+    options.folds = 5;
+
+    const auto ablated = ablation(measured, measured, measured, registry_, options);
+
+    ASSERT_GT(ablated.size(), 3U);
+    EXPECT_TRUE(ablated.front().left_out.features.empty());
+    std::set<std::string> seen;
+    for (const Ablation& a : ablated) {
+        for (const std::string& f : a.left_out.features) EXPECT_TRUE(seen.insert(f).second) << f << " is in two groups";
+    }
+    for (const std::string& f : model::problem_feature_names()) EXPECT_TRUE(seen.contains(f)) << f << " is in no group";
+
+    FitOptions blind;
+    blind.without.insert(seen.begin(), seen.end());
+    EXPECT_NE(model::to_bytes(fit(measured, registry_, blind)), model::to_bytes(fit(measured, registry_)));
+    // Without any feature of the problem every graph is predicted the same.
+    const model::Model m = fit(measured, registry_, blind);
+    std::vector<Config> configs;
+    for (const TimedConfig& c : measured[0].configs) configs.push_back(c.config);
+    const auto one = model::predict(m, registry_, measured[0].query(), {}, configs);
+    const auto other = model::predict(m, registry_, measured[3].query(), {}, configs);
+    ASSERT_EQ(one.size(), other.size());
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].config, other[i].config);
 }
 
 TEST_F(FitTest, NothingAndMixturesAreRefused) {
