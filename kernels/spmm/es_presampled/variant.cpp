@@ -168,8 +168,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     CostTerms terms = kernels::sampled_cost(q, rule);
     if (gathers(q.problem)) {
         // Position and weight are read, the weight is written and read again by the part.
-        terms.dram_bytes += 12.0 * kernels::sampled_edges(q, rule);
-        terms.l2_bytes += 12.0 * kernels::sampled_edges(q, rule);
+        terms.dram_bytes += 12.0 * sampled_edges(q, rule);
+        terms.l2_bytes += 12.0 * sampled_edges(q, rule);
         terms.launches = 2;
     }
     return terms;
