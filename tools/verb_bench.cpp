@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <optional>
 
 #include "core/common/error.hpp"
 #include "profiles/store.hpp"
@@ -12,6 +14,8 @@
 #include "tools/interrupt.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
+#include "tools/reference.hpp"
+#include "tools/verdicts.hpp"
 #include "tuner/device_constants.hpp"
 #include "tuner/measure.hpp"
 
@@ -24,11 +28,17 @@ Options bench_options() {
                      "Times every applicable variant with its default params, and each library in all its forms: "
                      "time, useful bytes per second, fraction of the roofline, ratio to the best library config. "
                      "Stores nothing; the roofline comes from the database (gnntune doctor --measure).",
-                     {"gnntune bench data/cora.mtx.gz --dim 64", "gnntune bench graph.mtx --all --csv"}});
+                     {"gnntune bench data/cora.mtx.gz --dim 64", "gnntune bench graph.mtx --all --csv",
+                      "gnntune bench graph.mtx --compare before.db --fail-on SLOW"}});
     add_problem_options(options, "64");
     add_timing_options(options);
-    options.group("Search").add_options()("all", boost::program_options::bool_switch(),
-                                          "every config of every variant, not only the defaults");
+    // clang-format off
+    options.group("Search").add_options()
+        ("all", boost::program_options::bool_switch(), "every config of every variant, not only the defaults")
+        ("compare", value("FILE"), "judge each config against what this database has of it: SAME, FAST, SLOW or "
+         "AMBIGUOUS (gnntune db diff)");
+    // clang-format on
+    add_verdict_options(options);
     add_graph_options(options);
     return options;
 }
@@ -57,7 +67,8 @@ std::vector<tuner::Contender> contenders(const Query& query, bool all) {
 }
 
 void add_rows(Table& table, const std::string& graph, const Query& query, std::int64_t gathered,
-              std::vector<tuner::Contender> measured, const DeviceConstants& constants) {
+              std::vector<tuner::Contender> measured, const DeviceConstants& constants,
+              const std::optional<std::map<std::string, tuner::Pair>>& judged) {
     double library_us = std::numeric_limits<double>::infinity();
     for (const auto& c : measured) {
         const Measurement& m = c.measurement;
@@ -92,12 +103,29 @@ void add_rows(Table& table, const std::string& graph, const Query& query, std::i
             if (constants.copy_gbps > 0) fraction = 100.0 * roof.us() / m.median_us;
             if (library_us < 1e300) ratio = library_us / m.median_us;
         }
-        const Style style =
+        Style style =
             m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad : Style::plain;
-        table.add(
-            {graph, short_problem(query.problem), m.config.text(), time, spread, gbps, gflops, fraction, ratio,
-             std::string(to_text(m.clock)), std::string(to_text(m.policy)), std::string(to_text(m.status)), m.reason},
-            style);
+        std::vector<Cell> cells = {graph,
+                                   short_problem(query.problem),
+                                   m.config.text(),
+                                   time,
+                                   spread,
+                                   gbps,
+                                   gflops,
+                                   fraction,
+                                   ratio,
+                                   std::string(to_text(m.clock)),
+                                   std::string(to_text(m.policy)),
+                                   std::string(to_text(m.status)),
+                                   m.reason};
+        if (judged) {
+            const auto found = judged->find(m.config.text());
+            const tuner::Pair* pair = found == judged->end() ? nullptr : &found->second;
+            if (pair && style == Style::plain) style = style_of(pair->judgement.verdict);
+            const auto verdict = Reference::cells(pair);
+            cells.insert(cells.end(), verdict.begin(), verdict.end());
+        }
+        table.add(std::move(cells), style);
     }
 }
 
@@ -120,19 +148,22 @@ int run_bench(const Args& args) {
             "no constants of this device in the database: the roofline column stays empty; run gnntune doctor "
             "--measure");
     }
-    Table table({{"graph", "graph", ""},
-                 {"problem", "problem", ""},
-                 {"config", "config", ""},
-                 {"time_us", "time", "us"},
-                 {"ci_us", "+-", "us"},
-                 {"gbps", "useful", "GB/s", 0},
-                 {"gflops", "", "GFLOP/s", 0},
-                 {"roofline_percent", "roofline", "%", 0},
-                 {"vs_library", "vs library", "x"},
-                 {"clock", "clock", ""},
-                 {"policy", "policy", ""},
-                 {"status", "status", ""},
-                 {"reason", "reason", "", 0, false}});
+    Reference reference(*parsed);
+    std::vector<Column> columns = {{"graph", "graph", ""},
+                                   {"problem", "problem", ""},
+                                   {"config", "config", ""},
+                                   {"time_us", "time", "us"},
+                                   {"ci_us", "+-", "us"},
+                                   {"gbps", "useful", "GB/s", 0},
+                                   {"gflops", "", "GFLOP/s", 0},
+                                   {"roofline_percent", "roofline", "%", 0},
+                                   {"vs_library", "vs library", "x"},
+                                   {"clock", "clock", ""},
+                                   {"policy", "policy", ""},
+                                   {"status", "status", ""},
+                                   {"reason", "reason", "", 0, false}};
+    if (reference.given()) columns.insert(columns.end(), reference.columns().begin(), reference.columns().end());
+    Table table(std::move(columns));
     tuner::MeasureHooks hooks;
     hooks.stop = [] { return interrupted(); };
     for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
@@ -157,13 +188,18 @@ int run_bench(const Args& args) {
                         out.print(table);
                         return kExitInterrupted;
                     }
-                    add_rows(table, input.name, query, gathered, std::move(list), constants);
+                    std::optional<std::map<std::string, tuner::Pair>> judged;
+                    if (reference.given()) {
+                        judged =
+                            reference.judge(graph.graph().fingerprint(), input.name, device.environment, problem, list);
+                    }
+                    add_rows(table, input.name, query, gathered, std::move(list), constants, judged);
                 }
             }
         }
     }
     out.print(table);
-    return kExitOk;
+    return reference.report(*parsed, out);
 }
 
 }  // namespace gnntune::tools

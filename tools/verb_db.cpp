@@ -16,6 +16,7 @@ constexpr std::array kParts{
     Verb{"ls", "the best config of every problem; or graphs, problems, runs, choices, environments", run_db_ls},
     Verb{"show", "everything measured on one graph", run_db_show},
     Verb{"check", "look for damage and for rows that this build cannot use", run_db_check},
+    Verb{"diff", "judge what two databases have both measured: SAME, FAST, SLOW or AMBIGUOUS", run_db_diff},
     Verb{"export", "measurements or the best table as a CSV file", run_db_export},
 };
 
@@ -26,6 +27,7 @@ void print_overview(std::ostream& out) {
            "Examples:\n"
            "  gnntune db ls\n"
            "  gnntune db show cora --op spmm --dim 64\n"
+           "  gnntune db diff before.db after.db --fail-on SLOW\n"
            "  gnntune db export --csv measurements.csv\n\n"
            "Parts:\n";
     for (const Verb& part : kParts) out << fmt::format("  {:<10}{}\n", part.name, part.summary);
