@@ -13,7 +13,7 @@ void add_training_options(Options& options, const char* default_ops) {
     // clang-format off
     options.group("Measurements").add_options()
         ("op", value("LIST", default_ops), "ops, or all (gnntune list ops)")
-        ("policy", value("WHICH", "hot"), "hot or cold")
+        ("policy", value("WHICH", "hot"), "hot, cold or graph")
         ("clock", value("WHICH"), "span, events or host (default: the one with most measurements)");
     options.group("Trees").add_options()
         ("trees", value("N", "40"), "trees of a forest")
@@ -48,8 +48,8 @@ Backend backend_of(const store::Store& store, const Parsed& parsed) {
 
 Policy policy_of(const Parsed& parsed) {
     const auto policy = parse_policy(parsed.text("policy"));
-    if (!policy || *policy == Policy::graph) {
-        throw invalid_argument("--policy: expected hot or cold, not '" + parsed.text("policy") + "'");
+    if (!policy) {
+        throw invalid_argument("--policy: expected hot, cold or graph, not '" + parsed.text("policy") + "'");
     }
     return *policy;
 }

@@ -40,8 +40,7 @@ std::vector<Problem> problems(const Parsed& parsed) {
 
 std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) {
     std::vector<Problem> out;
-    const auto directions =
-        either(parsed, "direction", "forward", Direction::forward, "reversed", Direction::reversed);
+    const auto directions = either(parsed, "direction", "forward", Direction::forward, "reversed", Direction::reversed);
     const auto weights = either(parsed, "weights", "yes", true, "no", false);
     const auto self_loops = either(parsed, "self-loop", "no", false, "yes", true);
     const auto dims = parsed.integers("dim", 1, 1 << 20);
@@ -76,14 +75,34 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
 }
 
 void add_timing_options(Options& options) {
-    options.group("Timing").add_options()("policy", value("WHICH", "hot"),
-                                          "hot (inputs as the last run left them), cold (L2 flushed) or both")(
-        "clock", value("WHICH", "auto"),
-        "span (CUPTI), events (CUDA events) or both; auto: span where CUPTI allows it, else events");
+    options.group("Timing").add_options()(
+        "policy", value("WHICH", "hot"),
+        "hot (inputs as the last run left them), cold (L2 flushed), both of these, graph (hot, in a CUDA graph) or "
+        "a list")("clock", value("WHICH", "auto"),
+                  "span (CUPTI), events (CUDA events) or both; auto: span where CUPTI allows it, else events");
 }
 
 std::vector<Policy> policies(const Parsed& parsed) {
-    return either(parsed, "policy", "hot", Policy::hot, "cold", Policy::cold);
+    if (parsed.text("policy") == "both") return {Policy::hot, Policy::cold};
+    std::vector<Policy> out;
+    for (const std::string& word : parsed.list("policy")) {
+        const auto policy = parse_policy(word);
+        if (!policy) {
+            throw invalid_argument("--policy: expected hot, cold, graph, both or a list of them, not '" +
+                                   parsed.text("policy") + "'");
+        }
+        if (std::find(out.begin(), out.end(), *policy) == out.end()) out.push_back(*policy);
+    }
+    if (out.empty()) throw invalid_argument("--policy: expected hot, cold, graph, both or a list of them");
+    return out;
+}
+
+std::vector<Policy> policies(const Parsed& parsed, const Device& device) {
+    std::vector<Policy> out = policies(parsed);
+    if (device.backend == Backend::cpu && std::find(out.begin(), out.end(), Policy::graph) != out.end()) {
+        throw invalid_argument("--policy graph times CUDA graphs, and the device is the CPU; give --device cuda");
+    }
+    return out;
 }
 
 std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& out) {
@@ -107,7 +126,8 @@ void add_constraint_options(Options& options) {
                        "choose only configs that repeat bit for bit")(
             "expected-calls", value("N", "1000"), "runs over which the cost of building formats is spread")(
             "max-error", value("E", "0"), "largest error of reduced-precision and sampling configs that may be chosen")(
-            "allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design are measured and may be chosen, within --max-error")(
+            "allow-sampling", boost::program_options::bool_switch(),
+            "configs that drop edges by design are measured and may be chosen, within --max-error")(
             "workspace-limit", value("BYTES"), "most workspace a config may need, such as 64MiB");
 }
 

@@ -21,6 +21,8 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops);
 /// Adds the group "Timing": --policy, --clock.
 void add_timing_options(Options& options);
 std::vector<Policy> policies(const Parsed& parsed);
+/// Those that can be timed on `device`. Throws ErrorKind::invalid_argument for graph on a CPU.
+std::vector<Policy> policies(const Parsed& parsed, const Device& device);
 /// Clocks of --clock that the device has; says on stderr which could not be had. "auto" is the best one.
 std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& out);
 

@@ -140,7 +140,7 @@ int run_bench(const Args& args) {
     const Device device = parsed->common.device();
     out.set_device(device);
     const auto wanted = problems(*parsed);
-    const auto timing = policies(*parsed);
+    const auto timing = policies(*parsed, device);
     const auto by = clocks(*parsed, device, out);
     const auto constants = constants_of(*parsed, device);
     if (constants.copy_gbps <= 0 && device.backend == Backend::cuda) {

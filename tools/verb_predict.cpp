@@ -30,7 +30,7 @@ Options predict_options() {
     // clang-format off
     options.group("What").add_options()
         ("on", value("TEXT"), "a device of the database whose name holds this text (default: the newest)")
-        ("policy", value("WHICH", "hot"), "times hot or cold")
+        ("policy", value("WHICH", "hot"), "times hot, cold or graph")
         ("clock", value("WHICH"), "span, events or host (default: that of the newest model)")
         ("top", value("N", "5"), "rows for each problem; 0: all")
         ("approximate", boost::program_options::bool_switch(), "configs of reduced precision and sampling ones too");

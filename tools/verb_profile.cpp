@@ -77,6 +77,10 @@ public:
           table_(profile_table()) {
         out_.set_device(device_);
         policies_ = policies(parsed);
+        if (std::find(policies_.begin(), policies_.end(), Policy::graph) != policies_.end()) {
+            throw invalid_argument(
+                "--policy graph: the kernels of a CUDA graph move what those of hot move; profile --policy hot");
+        }
         clocks_ = clocks(parsed, device_, out_);
         constants_ = tuner::stored_device_constants(store_, device_.environment);
         if (constants_.copy_gbps <= 0) {

@@ -133,7 +133,7 @@ public:
           results_(result_table()) {
         out_.set_device(device_);
         tune_.problems = problems(parsed);
-        tune_.policies = policies(parsed);
+        tune_.policies = policies(parsed, device_);
         tune_.clocks = clocks(parsed, device_, out_);
         tune_.constraints = constraints(parsed);
         tune_.variants = variants(parsed);

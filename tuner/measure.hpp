@@ -38,9 +38,9 @@ struct MeasureHooks {
 
 /// Plans, checks and times `contenders` (prepare_us is that of the plans' own data: what formats cost is known apart)
 /// on `workload` under one clock and policy; `best_us` carries the best median over several calls for the same problem
-/// (infinite at first). Every contender that was reached ends with a measurement of a final status: ok, wrong, failed
-/// or abandoned. Returns false if hooks.stop ended it early; contenders without a finished measurement then keep
-/// samples = 0 and were not reported.
+/// (infinite at first). Every contender that was reached ends with a measurement of a final status: ok, wrong, failed,
+/// abandoned, or refused where it cannot be captured for Policy::graph. Returns false if hooks.stop ended it early;
+/// contenders without a finished measurement then keep samples = 0 and were not reported.
 bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
              const MeasureOptions& options, const MeasureHooks& hooks, Frontier& frontier);
 

@@ -17,7 +17,8 @@ public:
     virtual ~Stopwatch() = default;
     virtual Clock clock() const = 0;
     /// Makes `count` calls and returns the time of each, microseconds. Policy::hot: back to back, inputs as the last
-    /// run left them. Policy::cold: the last-level cache is flushed before each call, outside of the time.
+    /// run left them. Policy::graph: likewise; a call is the launch of a CUDA graph. Policy::cold: the last-level cache
+    /// is flushed before each call, outside of the time.
     virtual std::vector<double> time(const std::function<void()>& call, int count, Policy policy) = 0;
 };
 

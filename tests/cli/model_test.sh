@@ -75,6 +75,10 @@ run 0 eval a.db b.db --learn b.db --csv
 out_has "spmm,model,6,"
 run 2 fit --db a.db --device gpu
 run 2 predict --db a.db
+run 2 tune 100.mtx --device cpu --db a.db --policy graph
+err_has "give --device cuda"
+run 2 tune 100.mtx --device cpu --db a.db --policy warm
+err_has "expected hot, cold, graph"
 run 3 predict 100.mtx --db a.db --policy cold
 err_has "policy cold"
 

@@ -126,7 +126,7 @@ protected:
             c.keep = std::find(keep.begin(), keep.end(), id) != keep.end();
             contenders_.push_back(std::move(c));
         }
-        return measure(*workload_, contenders_, stopwatch_, Policy::hot, options_, hooks_, frontier_);
+        return measure(*workload_, contenders_, stopwatch_, policy_, options_, hooks_, frontier_);
     }
     const Measurement& of(int id) const { return contenders_[static_cast<std::size_t>(id)].measurement; }
     int bursts_of(int id) const {
@@ -137,6 +137,7 @@ protected:
     std::unique_ptr<GraphWorkload> graph_;
     std::unique_ptr<ProblemWorkload> workload_;
     WrittenTimes stopwatch_;
+    Policy policy_ = Policy::hot;
     MeasureOptions options_;
     MeasureHooks hooks_;
     Frontier frontier_;
@@ -172,6 +173,18 @@ TEST_F(MeasureTest, SpendsNoMoreThanNeededOnOneThatCannotWin) {
 
     EXPECT_EQ(of(1).status, MeasurementStatus::ok);
     EXPECT_EQ(of(1).samples, options_.min_samples);
+}
+
+TEST_F(MeasureTest, AGraphPolicyIsRefusedWhereNothingCanBeCaptured) {
+    policy_ = Policy::graph;
+    stopwatch_.times = {{0, {10}}, {1, {11}}};
+
+    EXPECT_TRUE(measure_all(2));
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::refused);
+    EXPECT_NE(of(0).reason.find("CUDA graph"), std::string::npos) << of(0).reason;
+    EXPECT_EQ(finished_.size(), 2U) << "each outcome is reported once";
+    EXPECT_EQ(bursts_of(0), 0);
 }
 
 TEST_F(MeasureTest, GivesUpTheHopelessWithAReason) {
