@@ -12,6 +12,7 @@
 #include "tools/models.hpp"
 #include "tools/output.hpp"
 #include "tools/program.hpp"
+#include "tools/progress.hpp"
 #include "tuner/ablation.hpp"
 
 namespace gnntune::tools {
@@ -140,6 +141,11 @@ int run_eval(const Args& args) {
             }
         }
         check_features(options.fit.without, learning);
+        Progress progress(out, "eval " + std::string(to_text(op)), 0);
+        options.progress = [&](std::size_t done, std::size_t total) {
+            progress.set_total(static_cast<std::int64_t>(total));
+            progress.update(static_cast<std::int64_t>(done), "");
+        };
         std::vector<tuner::Ablation> parts;
         if (parsed->flag("ablation")) {
             parts = tuner::ablation(learning, deciding.problems, scoring, registry(), options);

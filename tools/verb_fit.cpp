@@ -10,6 +10,7 @@
 #include "tools/models.hpp"
 #include "tools/output.hpp"
 #include "tools/program.hpp"
+#include "tools/progress.hpp"
 #include "tuner/evaluate.hpp"
 
 namespace gnntune::tools {
@@ -100,6 +101,11 @@ int run_fit(const Args& args) {
             tuner::EvaluateOptions evaluation;
             evaluation.fit = options;
             evaluation.folds = folds;
+            Progress progress(out, "fit " + std::string(to_text(op)), 0);
+            evaluation.progress = [&](std::size_t done, std::size_t total) {
+                progress.set_total(static_cast<std::int64_t>(total));
+                progress.update(static_cast<std::int64_t>(done), "scoring");
+            };
             for (const auto& s :
                  tuner::scores_of(tuner::evaluate(m.problems, m.problems, m.problems, registry(), evaluation))) {
                 scores[s.name] = {

@@ -46,8 +46,14 @@ std::vector<Ablation> ablation(const std::vector<TrainingProblem>& learn, const 
     std::vector<FeatureGroup> groups{{"nothing", {}}};
     for (FeatureGroup& g : feature_groups(learn)) groups.push_back(std::move(g));
     std::vector<Ablation> out;
-    for (FeatureGroup& group : groups) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        FeatureGroup& group = groups[g];
         EvaluateOptions one = options;
+        if (options.progress) {
+            one.progress = [&](std::size_t done, std::size_t total) {
+                options.progress(g * total + done, groups.size() * total);
+            };
+        }
         one.searches = false;
         one.fit.without.insert(group.features.begin(), group.features.end());
         Evaluation evaluation = evaluate(learn, decide, score, registry, one);

@@ -244,7 +244,8 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
     std::vector<std::optional<EvaluatedCase>> judged(cases.size());
     std::atomic<std::size_t> next{0};
     std::exception_ptr failed;
-    std::mutex failing;
+    std::mutex reporting;
+    std::size_t done = 0;
     const auto judge_folds = [&] {
         for (std::size_t f = next++; f < folds.size(); f = next++) {
             std::vector<TrainingProblem> others;
@@ -261,13 +262,15 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
                 judge.without_model(fixed, options.searches);
                 judged[i] = std::move(judge).take();
             }
+            const std::lock_guard lock(reporting);
+            if (options.progress) options.progress(++done, folds.size());
         }
     };
     const auto work = [&] {
         try {
             judge_folds();
         } catch (...) {
-            const std::lock_guard lock(failing);
+            const std::lock_guard lock(reporting);
             failed = std::current_exception();
             next = folds.size();
         }

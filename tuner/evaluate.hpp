@@ -1,6 +1,8 @@
 // How good choices are: decided on one set of measurements, scored on another.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +19,8 @@ struct EvaluateOptions {
     /// a time is scored, and nothing is learnt from it.
     std::map<std::string, std::string> families;
     bool searches = true;  ///< whether to replay searches too, which takes most of the time
-    int threads = 0;       ///< folds at a time; 0: as many as cores
+    std::function<void(std::size_t done, std::size_t total)> progress;  ///< after each fold, one at a time; optional
+    int threads = 0;                                                    ///< folds at a time; 0: as many as cores
 };
 
 /// A problem of the scoring run, with what each strategy's choice costs there over the fastest candidate.
