@@ -164,6 +164,26 @@ struct ModelRow {
     std::string fitted_at;  ///< filled with the present time if empty
 };
 
+/// A choice whose measurements changed, by its place.
+struct OpenChoice {
+    Key key;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+};
+
+/// What merge() did.
+struct MergeReport {
+    std::int64_t graphs = 0;  ///< added, as are the others
+    std::int64_t environments = 0;
+    std::int64_t runs = 0;
+    std::int64_t measurements = 0;
+    std::int64_t known = 0;  ///< measurements that were here already
+    /// What the two databases say differently, a sentence each: configs that were wrong in one and right in the other,
+    /// choices, models. Of choices and models the newer one stays.
+    std::vector<std::string> conflicts;
+    std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
+};
+
 /// Says in words what is wrong with a config of that version, or nothing: the caller knows the registry.
 using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version)>;
 
@@ -221,12 +241,19 @@ public:
     /// Replaces the model of its op, backend, policy and clock.
     void put_model(const ModelRow& model);
 
+    /// Takes in everything of another database, in one commit: raw measurements with their runs, parts and counters,
+    /// and the newer of what stands once (formats, constants, models, choices). Rows are the same if their values are,
+    /// so that the same file taken in twice adds nothing. Attempts are then in the order of their times. Throws
+    /// ErrorKind::database if that file is no database of this schema or contradicts this one about a graph, and
+    /// ErrorKind::invalid_argument if it is this one.
+    MergeReport merge(const std::filesystem::path& from);
+
     // --- Reading ---
 
     /// True if any row has this attempt, whatever its status: a resumed run does not take it again.
     bool has_measurement(const Key& key, const Attempt& attempt) const;
-    /// All attempts done for a key, in one query. Failed ones are not among them: out of memory may pass, so a resumed run
-    /// tries them again.
+    /// All attempts done for a key, in one query. Failed ones are not among them: out of memory may pass, so a resumed
+    /// run tries them again.
     AttemptSet done(const Key& key) const;
     /// Attempts in the order they were taken, all statuses.
     std::vector<Measurement> measurements(const Key& key, const MeasurementFilter& filter = {}) const;

@@ -17,6 +17,7 @@ constexpr std::array kParts{
     Verb{"show", "everything measured on one graph", run_db_show},
     Verb{"check", "look for damage and for rows that this build cannot use", run_db_check},
     Verb{"diff", "judge what two databases have both measured: SAME, FAST, SLOW or AMBIGUOUS", run_db_diff},
+    Verb{"merge", "take other databases into this one", run_db_merge},
     Verb{"export", "measurements or the best table as a CSV file", run_db_export},
 };
 

@@ -272,15 +272,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
                 const auto candidates = candidates_of(registry_, query, rows);
                 const Decision decision = choose(candidates, options.constraints);
                 if (decision.winner && options.configs.empty()) {
-                    const Candidate& winner = candidates[*decision.winner];
-                    Choice choice;
-                    choice.config = winner.config;
-                    choice.variant_version = registry_.find(winner.config.variant)->version;
-                    choice.source = "measured";
-                    choice.reason = decision.reason;
-                    choice.expected_us = winner.median_us;
-                    for (const std::size_t i : decision.tied) choice.tied.push_back(candidates[i].config);
-                    store_.set_choice(run, key, policy, clock, choice);
+                    store_.set_choice(run, key, policy, clock, choice_of(registry_, candidates, decision));
                 }
                 if (events.step_ends) events.step_ends(step, decision, candidates);
             }
@@ -336,6 +328,18 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         if (group.size() == options.group && !flush()) return false;
     }
     return flush();
+}
+
+Choice choice_of(const Registry& registry, const std::vector<Candidate>& candidates, const Decision& decision) {
+    const Candidate& winner = candidates[*decision.winner];
+    Choice choice;
+    choice.config = winner.config;
+    choice.variant_version = registry.find(winner.config.variant)->version;
+    choice.source = "measured";
+    choice.reason = decision.reason;
+    choice.expected_us = winner.median_us;
+    for (const std::size_t i : decision.tied) choice.tied.push_back(candidates[i].config);
+    return choice;
 }
 
 std::vector<Candidate> candidates_of(const Registry& registry, const Query& query,

@@ -97,4 +97,7 @@ private:
 std::vector<Candidate> candidates_of(const Registry& registry, const Query& query,
                                      const std::vector<Measurement>& rows);
 
+/// What is stored of a decision that has a winner among `candidates`.
+Choice choice_of(const Registry& registry, const std::vector<Candidate>& candidates, const Decision& decision);
+
 }  // namespace gnntune::tuner

@@ -42,6 +42,23 @@ run 2 db export --db a.db --run 99 -
 run 2 db export --db a.db --json -
 run 3 db export --db a.db no/such/folder.csv
 
+# Two databases become one; the choices that have new rows beside them are made again.
+run 0 generate uniform --n-rows 60 --m 300 -o other.mtx -q
+run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db b.db -q
+run 0 db merge b.db --db merged.db --csv
+run 0 db merge a.db b.db --db merged.db --csv
+grep -q '^b.db,0,' out || fail "rows that were there already were taken again"
+run 0 db ls graphs --db merged.db --csv
+[ "$(wc -l <out)" -eq 3 ] || fail "expected two graphs"
+run 0 db check --db merged.db
+run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db c.db -q
+run 0 db merge c.db --db merged.db --csv
+[ "$(tail -1 out | cut -d, -f8)" -eq 1 ] || fail "the choice was not made again"
+run 2 db merge merged.db --db merged.db
+err_has "the database itself"
+run 6 db merge nosuch.db --db merged.db
+run 2 db merge --db merged.db
+
 run 0 db check --db a.db
 out_has "a.db: sound"
 run 0 doctor --db a.db

@@ -1,0 +1,261 @@
+// Store: everything of another database taken in. Rows are compared by value, so the same file merged twice adds
+// nothing.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/common/error.hpp"
+#include "profiles/store_impl.hpp"
+
+namespace gnntune::store {
+namespace {
+
+/// `other` is the database that is taken in, as SQLite knows it, for as long as this lives.
+class Attached {
+public:
+    Attached(const Database& database, const std::filesystem::path& path) : database_(database) {
+        database.prepare("ATTACH ? AS other", "attaching " + path.string()).bind(path.string()).run();
+    }
+    Attached(const Attached&) = delete;
+    Attached& operator=(const Attached&) = delete;
+    ~Attached() {
+        try {
+            database_.execute("DETACH other", "detaching");
+        } catch (const Error&) {
+            // The connection goes with the store.
+        }
+    }
+
+private:
+    const Database& database_;
+};
+
+// Ids of the other database and of this one, in temporary tables. A row is the same if all of its values are.
+constexpr const char* kFindOrAdd = R"sql(
+DROP TABLE IF EXISTS temp.merge_graph;
+DROP TABLE IF EXISTS temp.merge_environment;
+DROP TABLE IF EXISTS temp.merge_problem;
+DROP TABLE IF EXISTS temp.merge_run;
+DROP TABLE IF EXISTS temp.merge_measurement;
+
+INSERT OR IGNORE INTO variant SELECT * FROM other.variant;
+UPDATE variant SET (op, backend, deterministic, approximate) =
+    (SELECT coalesce(variant.op, t.op), coalesce(variant.backend, t.backend),
+            coalesce(variant.deterministic, t.deterministic), coalesce(variant.approximate, t.approximate)
+     FROM other.variant AS t WHERE t.id = variant.id AND t.version = variant.version)
+WHERE op IS NULL AND (id, version) IN (SELECT id, version FROM other.variant WHERE op IS NOT NULL);
+
+INSERT INTO graph (fingerprint, n_rows, n_cols, m, name, source, features)
+SELECT fingerprint, n_rows, n_cols, m, name, source, features FROM other.graph
+WHERE fingerprint NOT IN (SELECT fingerprint FROM graph) ORDER BY id;
+CREATE TEMP TABLE merge_graph AS
+SELECT t.id AS theirs, o.id AS ours FROM other.graph AS t JOIN main.graph AS o USING (fingerprint);
+UPDATE graph SET features = (SELECT t.features FROM other.graph AS t WHERE t.fingerprint = graph.fingerprint)
+WHERE features = '{}' AND fingerprint IN (SELECT fingerprint FROM other.graph);
+INSERT OR IGNORE INTO graph_name (graph_id, name, source)
+SELECT ours, names.name, names.source
+FROM (SELECT id AS graph_id, name, source FROM other.graph UNION ALL SELECT * FROM other.graph_name) AS names
+JOIN temp.merge_graph ON theirs = names.graph_id
+JOIN main.graph AS o ON o.id = ours
+WHERE names.name <> o.name;
+
+INSERT OR IGNORE INTO environment (backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes,
+                                   driver, cuda_runtime, libraries)
+SELECT backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, driver, cuda_runtime, libraries
+FROM other.environment ORDER BY id;
+CREATE TEMP TABLE merge_environment AS
+SELECT t.id AS theirs, o.id AS ours FROM other.environment AS t
+JOIN main.environment AS o USING (backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes,
+                                  driver, cuda_runtime, libraries);
+
+INSERT OR IGNORE INTO problem (op, k, heads, dtype, reduce, weighted, direction, self_loop, text)
+SELECT op, k, heads, dtype, reduce, weighted, direction, self_loop, text FROM other.problem ORDER BY id;
+CREATE TEMP TABLE merge_problem AS
+SELECT t.id AS theirs, o.id AS ours FROM other.problem AS t
+JOIN main.problem AS o USING (op, k, heads, dtype, reduce, weighted, direction, self_loop);
+
+INSERT INTO run (command, tool_version, git_commit, started_at, ended_at, seed, host)
+SELECT command, tool_version, git_commit, started_at, ended_at, seed, host FROM other.run AS t
+WHERE NOT EXISTS (SELECT 1 FROM main.run AS o
+                  WHERE o.command = t.command AND o.tool_version = t.tool_version AND o.git_commit = t.git_commit
+                    AND o.started_at = t.started_at AND o.seed = t.seed AND o.host = t.host)
+ORDER BY id;
+CREATE TEMP TABLE merge_run AS
+SELECT t.id AS theirs, min(o.id) AS ours FROM other.run AS t
+JOIN main.run AS o USING (command, tool_version, git_commit, started_at, seed, host) GROUP BY t.id;
+UPDATE run SET ended_at = (SELECT t.ended_at FROM other.run AS t JOIN temp.merge_run ON theirs = t.id WHERE ours = run.id)
+WHERE ended_at IS NULL AND id IN (SELECT ours FROM temp.merge_run);
+
+CREATE TEMP TABLE merge_measurement AS
+SELECT t.id AS theirs,
+       (SELECT coalesce(max(id), 0) FROM main.measurement) + row_number() OVER (ORDER BY t.id) AS ours,
+       g.ours AS graph_id, e.ours AS environment_id, p.ours AS problem_id, r.ours AS run_id
+FROM other.measurement AS t
+JOIN temp.merge_graph AS g ON g.theirs = t.graph_id
+JOIN temp.merge_environment AS e ON e.theirs = t.environment_id
+JOIN temp.merge_problem AS p ON p.theirs = t.problem_id
+JOIN temp.merge_run AS r ON r.theirs = t.run_id
+WHERE NOT EXISTS (
+    SELECT 1 FROM main.measurement AS o
+    WHERE o.graph_id = g.ours AND o.environment_id = e.ours AND o.problem_id = p.ours AND o.policy = t.policy
+      AND o.clock = t.clock AND o.config = t.config AND o.variant_version = t.variant_version AND o.run_id = r.ours
+      AND o.status = t.status AND o.median_us IS t.median_us AND o.samples = t.samples AND o.taken_at = t.taken_at);
+INSERT INTO measurement
+SELECT n.ours, n.graph_id, n.environment_id, n.problem_id, n.run_id, config, variant, variant_version, policy, clock,
+       status, reason, median_us, q1_us, q3_us, min_us, ci_low_us, ci_high_us, samples, sm_clock_mhz, prepare_us,
+       workspace_bytes, format_bytes, deterministic, approximate, max_error, mean_error, worst_ratio, taken_at
+FROM other.measurement AS t JOIN temp.merge_measurement AS n ON n.theirs = t.id ORDER BY n.ours;
+INSERT INTO part
+SELECT n.ours, position, config, variant, variant_version
+FROM other.part AS t JOIN temp.merge_measurement AS n ON n.theirs = t.measurement_id;
+INSERT INTO counter
+SELECT n.ours, name, value, taken_at
+FROM other.counter AS t JOIN temp.merge_measurement AS n ON n.theirs = t.measurement_id;
+)sql";
+
+// The newest of each counts.
+constexpr const char* kTakeNewer = R"sql(
+INSERT INTO format_build
+SELECT g.ours, e.ours, base, format, direction, build_us, bytes, taken_at FROM other.format_build AS t
+JOIN temp.merge_graph AS g ON g.theirs = t.graph_id JOIN temp.merge_environment AS e ON e.theirs = t.environment_id
+WHERE true
+ON CONFLICT DO UPDATE SET build_us = excluded.build_us, bytes = excluded.bytes, taken_at = excluded.taken_at
+    WHERE excluded.taken_at > taken_at;
+INSERT INTO device_constant
+SELECT e.ours, name, table_bytes, row_bytes, value, unit, taken_at FROM other.device_constant AS t
+JOIN temp.merge_environment AS e ON e.theirs = t.environment_id
+WHERE true
+ON CONFLICT DO UPDATE SET value = excluded.value, unit = excluded.unit, taken_at = excluded.taken_at
+    WHERE excluded.taken_at > taken_at;
+INSERT INTO model (op, backend, policy, clock, feature_version, bytes, training, scores, tool_version, git_commit,
+                   fitted_at)
+SELECT op, backend, policy, clock, feature_version, bytes, training, scores, tool_version, git_commit, fitted_at
+FROM other.model AS t
+WHERE true
+ON CONFLICT DO UPDATE SET feature_version = excluded.feature_version, bytes = excluded.bytes,
+    training = excluded.training, scores = excluded.scores, tool_version = excluded.tool_version,
+    git_commit = excluded.git_commit, fitted_at = excluded.fitted_at
+    WHERE excluded.fitted_at > fitted_at;
+INSERT INTO choice (graph_id, environment_id, problem_id, policy, clock, config, variant, variant_version, source, reason,
+                    expected_us, tied, run_id, decided_at)
+SELECT g.ours, e.ours, p.ours, policy, clock, config, variant, variant_version, source, reason, expected_us, tied, r.ours,
+       decided_at
+FROM other.choice AS t
+JOIN temp.merge_graph AS g ON g.theirs = t.graph_id
+JOIN temp.merge_environment AS e ON e.theirs = t.environment_id
+JOIN temp.merge_problem AS p ON p.theirs = t.problem_id
+JOIN temp.merge_run AS r ON r.theirs = t.run_id
+WHERE true
+ON CONFLICT DO UPDATE SET config = excluded.config, variant = excluded.variant,
+    variant_version = excluded.variant_version, source = excluded.source, reason = excluded.reason,
+    expected_us = excluded.expected_us, tied = excluded.tied, run_id = excluded.run_id, decided_at = excluded.decided_at
+    WHERE excluded.decided_at > decided_at;
+)sql";
+
+// Of attempts that agree the one with the largest id counts, so ids follow the time at which they were taken.
+constexpr const char* kRenumber = R"sql(
+PRAGMA defer_foreign_keys = ON;
+CREATE TEMP TABLE merge_order (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
+INSERT INTO temp.merge_order SELECT id, row_number() OVER (ORDER BY taken_at, id) FROM main.measurement;
+UPDATE measurement SET id = -(SELECT new FROM temp.merge_order WHERE old = id);
+UPDATE measurement SET id = -id;
+UPDATE part SET measurement_id = -(SELECT new FROM temp.merge_order WHERE old = measurement_id);
+UPDATE part SET measurement_id = -measurement_id;
+UPDATE counter SET measurement_id = -(SELECT new FROM temp.merge_order WHERE old = measurement_id);
+UPDATE counter SET measurement_id = -measurement_id;
+DROP TABLE temp.merge_order;
+)sql";
+
+constexpr const char* kOutOfOrder = R"sql(
+SELECT EXISTS (SELECT 1 FROM (SELECT taken_at, lag(taken_at) OVER (ORDER BY id) AS before FROM main.measurement)
+               WHERE taken_at < before))sql";
+
+void refuse_contradictions(const Database& database, const std::filesystem::path& from) {
+    Statement s = database.prepare(
+        "SELECT t.name, t.n_rows, t.n_cols, t.m, o.n_rows, o.n_cols, o.m FROM other.graph AS t JOIN main.graph AS o "
+        "USING (fingerprint) WHERE (t.n_rows, t.n_cols, t.m) <> (o.n_rows, o.n_cols, o.m)",
+        "comparing graphs");
+    if (!s.step()) return;
+    throw Error(
+        ErrorKind::database,
+        fmt::format("{}: the graph {} has {} rows, {} columns and {} edges there, and {}, {} and {} here, under "
+                    "one fingerprint; one of the files is damaged (gnntune db check)",
+                    from.string(), s.view(0), s.view(1), s.view(2), s.view(3), s.view(4), s.view(5), s.view(6)));
+}
+
+// What the two files say differently, before anything is written.
+std::vector<std::string> conflicts(const Database& database) {
+    std::vector<std::string> out;
+    const auto collect = [&](const char* sql) {
+        Statement s = database.prepare(sql, "comparing the databases");
+        while (s.step()) out.push_back(s.text(0));
+    };
+    const std::string same_key =
+        " JOIN main.graph AS g ON g.fingerprint = (SELECT fingerprint FROM other.graph WHERE id = t.graph_id)"
+        " JOIN main.problem AS p ON p.text = (SELECT text FROM other.problem WHERE id = t.problem_id)"
+        " JOIN other.environment AS te ON te.id = t.environment_id"
+        " JOIN main.environment AS e USING (backend, device_name, compute_capability, multiprocessors, memory_bytes,"
+        " l2_bytes, driver, cuda_runtime, libraries) ";
+    collect(("SELECT DISTINCT g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config ||"
+             " ' is ' || t.status || ' there and ' || o.status || ' here' FROM other.measurement AS t" +
+             same_key +
+             "JOIN main.measurement AS o ON o.graph_id = g.id AND o.environment_id = e.id AND o.problem_id = p.id"
+             " AND o.policy = t.policy AND o.clock = t.clock AND o.config = t.config"
+             " AND o.variant_version = t.variant_version"
+             " WHERE (t.status = 'wrong') <> (o.status = 'wrong') AND t.status IN ('ok', 'wrong', 'abandoned')"
+             " AND o.status IN ('ok', 'wrong', 'abandoned') ORDER BY 1")
+                .c_str());
+    collect(("SELECT g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config ||"
+             " ' was chosen there and ' || o.config || ' here' FROM other.choice AS t" +
+             same_key +
+             "JOIN main.choice AS o ON o.graph_id = g.id AND o.environment_id = e.id AND o.problem_id = p.id"
+             " AND o.policy = t.policy AND o.clock = t.clock WHERE o.config <> t.config ORDER BY 1")
+                .c_str());
+    collect(
+        "SELECT 'the model of ' || t.op || ' on ' || t.backend || ', ' || t.policy || ', ' || t.clock || ': fitted ' ||"
+        " t.fitted_at || ' there and ' || o.fitted_at || ' here; the newer one stays' FROM other.model AS t"
+        " JOIN main.model AS o USING (op, backend, policy, clock) WHERE o.bytes <> t.bytes ORDER BY 1");
+    return out;
+}
+
+}  // namespace
+
+MergeReport Store::merge(const std::filesystem::path& from) {
+    const Database& database = impl_->database;
+    std::error_code ignored;
+    if (std::filesystem::equivalent(from, path(), ignored)) {
+        throw invalid_argument(from.string() + " is the database itself; give another one to take in");
+    }
+    (void)open(from, Mode::read_only);  // says in words what is no database of this schema
+    const Attached attached(database, from);
+    Transaction transaction(database);
+    refuse_contradictions(database, from);
+    MergeReport report;
+    report.conflicts = conflicts(database);
+    constexpr std::array<const char*, 4> kTables{"graph", "environment", "run", "measurement"};
+    const std::array<std::int64_t*, 4> added{&report.graphs, &report.environments, &report.runs, &report.measurements};
+    const auto count = [&](const char* table) {
+        return database.integer(fmt::format("SELECT count(*) FROM main.{}", table), "counting rows");
+    };
+    for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] = -count(kTables[i]);
+    database.execute(kFindOrAdd, "taking in rows");
+    database.execute(kTakeNewer, "taking in what is newer");
+    for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] += count(kTables[i]);
+    report.known = database.integer("SELECT count(*) FROM other.measurement", "counting rows") - report.measurements;
+    Statement s = database.prepare(
+        "SELECT DISTINCT m.graph_id, m.environment_id, m.problem_id, m.policy, m.clock FROM temp.merge_measurement AS "
+        "m_ "
+        "JOIN main.measurement AS m ON m.id = m_.ours JOIN main.choice USING (graph_id, environment_id, problem_id, "
+        "policy, clock) ORDER BY 1, 2, 3, 4, 5",
+        "finding choices to make again");
+    while (s.step()) {
+        report.open_choices.push_back(
+            {{s.integer(0), s.integer(1), s.integer(2)}, *parse_policy(s.view(3)), *parse_clock(s.view(4))});
+    }
+    if (database.integer(kOutOfOrder, "looking at the order") != 0)
+        database.execute(kRenumber, "ordering rows by time");
+    transaction.commit();
+    return report;
+}
+
+}  // namespace gnntune::store

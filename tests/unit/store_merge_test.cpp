@@ -1,0 +1,168 @@
+// Two databases become one: nothing lost, nothing twice, the newest counts.
+#include "tests/unit/store_fixture.hpp"
+
+namespace gnntune::store {
+namespace {
+
+class StoreMergeTest : public StoreTest {
+protected:
+    static Measurement taken(const std::string& config, double us, const std::string& at) {
+        Measurement m = measurement(config, us);
+        m.taken_at = at;
+        return m;
+    }
+    Store at(const std::string& name) const { return Store::open(file(name), Mode::read_write_create); }
+    static Key key_in(Store& store, const std::string& graph_name = "cora", std::uint64_t seed = 1, int k = 64) {
+        return {store.graph_id(graph(graph_name, seed)), store.environment_id(environment()),
+                store.problem_id(problem(k))};
+    }
+    static std::int64_t run_in(Store& store, const std::string& command) {
+        return store.begin_run({command, "0.1.0", "abc", 1, "host"});
+    }
+    static std::vector<std::string> configs(const Store& store, const Key& key) {
+        std::vector<std::string> out;
+        for (const Measurement& m : store.measurements(key)) out.push_back(m.config.text());
+        return out;
+    }
+};
+
+TEST_F(StoreMergeTest, EverythingIsTakenOnceHoweverOften) {
+    Store a = at("a.db");
+    const Key key = key_in(a);
+    a.add_measurement(run_in(a, "tune a"), key, measurement("spmm.rows{vec=4}", 10));
+    {
+        Store b = at("b.db");
+        // Other ids there: another graph, environment and problem come first.
+        (void)b.environment_id({Backend::cpu, "a CPU", "", 8, 1, 1, "", "", ""});
+        const Key other = key_in(b, "pubmed", 2, 16);
+        const std::int64_t run = run_in(b, "tune b");
+        const std::int64_t counted = b.add_measurement(run, other, measurement("spmm.edges{items=2}", 20));
+        Counters counters;
+        counters.dram_read_bytes = 4096;
+        b.put_counters(counted, counters);
+        b.add_measurement(
+            run, key_in(b, "Cora", 1),
+            with_parts(measurement("spmm.pair{spmm=default}", 30), {{Config::parse("spmm.rows{vec=4}"), 3}}));
+        b.put_format_build(other.graph, other.environment, {"csr", "sgt", Direction::forward, 55, 100});
+        b.put_device_constant(other.environment, {"copy_gbps", 0, 0, 4000, "GB/s", ""});
+    }
+
+    const MergeReport first = a.merge(file("b.db"));
+
+    EXPECT_EQ(first.measurements, 2);
+    EXPECT_EQ(first.known, 0);
+    EXPECT_EQ(first.graphs, 1);
+    EXPECT_EQ(first.environments, 1) << "the CPU; the GPU is known";
+    EXPECT_EQ(first.runs, 1);
+    EXPECT_EQ(first.conflicts, std::vector<std::string>{});
+    EXPECT_EQ(a.check(), std::vector<std::string>{});
+    const Key pubmed = key_in(a, "pubmed", 2, 16);
+    ASSERT_EQ(configs(a, pubmed), std::vector<std::string>{"spmm.edges{items=2}"});
+    EXPECT_EQ(a.measurements(pubmed).front().counters->dram_read_bytes, 4096);
+    ASSERT_EQ(configs(a, key).size(), 2U);
+    ASSERT_EQ(a.measurements(key).back().parts.size(), 1U);
+    EXPECT_EQ(a.measurements(key).back().parts.front().variant_version, 3);
+    EXPECT_EQ(a.format_builds(pubmed.graph, pubmed.environment).size(), 1U);
+    EXPECT_EQ(a.device_constants(pubmed.environment).size(), 1U);
+    EXPECT_EQ(a.find_graphs("Cora").size(), 1U) << "the other name is kept";
+    EXPECT_EQ(a.runs().size(), 2U);
+
+    const MergeReport again = a.merge(file("b.db"));
+
+    EXPECT_EQ(again.measurements, 0);
+    EXPECT_EQ(again.known, 2);
+    EXPECT_EQ(again.graphs + again.environments + again.runs, 0);
+    EXPECT_EQ(configs(a, key).size(), 2U);
+}
+
+TEST_F(StoreMergeTest, TheNewestAttemptCountsWhicheverFileItComesFrom) {
+    Store a = at("a.db");
+    const Key key = key_in(a);
+    const std::int64_t run = run_in(a, "tune a");
+    Counters counters;
+    counters.l2_hit_percent = 77;
+    a.put_counters(a.add_measurement(run, key, taken("spmm.rows{vec=4}", 10, "2026-11-21T12:00:00Z")), counters);
+    a.add_measurement(
+        run, key,
+        with_parts(taken("spmm.edges{items=2}", 9, "2026-11-21T12:00:01Z"), {{Config::parse("spmm.rows{vec=4}"), 1}}));
+    {
+        Store b = at("b.db");
+        b.add_measurement(run_in(b, "tune b"), key_in(b), taken("spmm.rows{vec=4}", 50, "2026-11-20T12:00:00Z"));
+    }
+
+    a.merge(file("b.db"));
+
+    const auto rows = a.stored_measurements(key);
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[0].measurement.median_us, 50) << "older ones first";
+    EXPECT_EQ(rows[1].measurement.median_us, 10);
+    ASSERT_TRUE(rows[1].measurement.counters);
+    EXPECT_EQ(rows[1].measurement.counters->l2_hit_percent, 77) << "counters follow their measurement";
+    EXPECT_EQ(rows[2].measurement.parts.size(), 1U) << "and parts";
+    EXPECT_EQ(a.best().front().time_us, 9);
+    EXPECT_EQ(a.check(), std::vector<std::string>{});
+}
+
+TEST_F(StoreMergeTest, WhatTheyDisagreeAboutIsSaidAndTheNewerChoiceStays) {
+    Store a = at("a.db");
+    const Key key = key_in(a);
+    const std::int64_t run = run_in(a, "tune a");
+    a.add_measurement(run, key, measurement("spmm.rows{vec=4}", 10));
+    a.add_measurement(run, key, measurement("spmm.edges{items=2}", 12));
+    Choice choice;
+    choice.config = Config::parse("spmm.rows{vec=4}");
+    choice.source = "measured";
+    choice.reason = "fastest";
+    choice.expected_us = 10;
+    a.set_choice(run, key, Policy::hot, Clock::span, choice);
+    {
+        Store b = at("b.db");
+        const Key there = key_in(b);
+        const std::int64_t other = run_in(b, "tune b");
+        b.add_measurement(other, there, not_ok("spmm.rows{vec=4}", MeasurementStatus::wrong, "element 3"));
+        b.add_measurement(other, there, measurement("spmm.edges{items=2}", 11));
+        choice.config = Config::parse("spmm.edges{items=2}");
+        choice.expected_us = 11;
+        b.set_choice(other, there, Policy::hot, Clock::span, choice);
+    }
+
+    const MergeReport report = a.merge(file("b.db"));
+
+    ASSERT_EQ(report.conflicts.size(), 2U);
+    EXPECT_NE(report.conflicts[0].find("spmm.rows{vec=4} is wrong there and ok here"), std::string::npos)
+        << report.conflicts[0];
+    EXPECT_NE(report.conflicts[1].find("spmm.edges{items=2} was chosen there and spmm.rows{vec=4} here"),
+              std::string::npos)
+        << report.conflicts[1];
+    ASSERT_EQ(report.open_choices.size(), 1U);
+    EXPECT_EQ(report.open_choices.front().key, key);
+    EXPECT_EQ(report.open_choices.front().clock, Clock::span);
+}
+
+TEST_F(StoreMergeTest, RefusesItselfOtherFilesAndContradictions) {
+    Store a = at("a.db");
+    a.add_measurement(run_in(a, "tune a"), key_in(a), measurement("spmm.rows{vec=4}", 10));
+    EXPECT_THROW((void)a.merge(file("a.db")), Error);
+    EXPECT_THROW((void)a.merge(file("missing.db")), Error);
+    EXPECT_FALSE(std::filesystem::exists(file("missing.db"))) << "looking does not create";
+    write_file("text.db", "no database at all, just a longer text");
+    EXPECT_THROW((void)a.merge(file("text.db")), Error);
+    {
+        Store b = at("b.db");
+        GraphRecord other = graph();
+        other.m += 1;
+        (void)b.graph_id(other);
+    }
+    try {
+        (void)a.merge(file("b.db"));
+        FAIL() << "two sizes under one fingerprint";
+    } catch (const Error& e) {
+        EXPECT_NE(std::string(e.what()).find("10557 edges there, and 2708, 2708 and 10556 here"), std::string::npos)
+            << e.what();
+    }
+    EXPECT_EQ(a.graphs().size(), 1U);
+    EXPECT_EQ(a.check(), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace gnntune::store

@@ -1,0 +1,121 @@
+// gnntune db merge: other databases taken into this one.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/common/error.hpp"
+#include "profiles/features_json.hpp"
+#include "tools/db.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/program.hpp"
+#include "tuner/training.hpp"
+#include "tuner/tune.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+constexpr const char* kUsage = "gnntune db merge [options] FROM.db...";
+
+Options merge_options() {
+    return Options(
+        "db merge",
+        {kUsage,
+         "Takes what other databases hold into the one of --db: every measurement with its run, parts and "
+         "counters, and the newer of formats, constants and models. Then makes the choices again that have "
+         "new measurements beside them. Says what the databases disagree about. The same file taken in twice "
+         "adds nothing.",
+         {"gnntune db merge piece1.db piece2.db --db all.db", "gnntune db merge colleague.db --json"}});
+}
+
+/// Makes choices again, by the rule and the default constraints.
+class Chooser {
+public:
+    explicit Chooser(store::Store& store) : store_(store) {
+        for (const auto& row : store.graphs()) graphs_.emplace(row.id, row.record);
+        for (const auto& row : store.environments()) devices_.emplace(row.id, tuner::device_of(row.environment));
+        for (const auto& row : store.problems()) problems_.emplace(row.id, row.problem);
+    }
+
+    /// The choice, if this build has variants that may be chosen.
+    std::optional<Choice> again(const store::OpenChoice& open) const {
+        const GraphRecord& graph = graphs_.at(open.key.graph);
+        const Problem& problem = problems_.at(open.key.problem);
+        const bool reversed = problem.direction == Direction::reversed;
+        const auto features = store::features_from(graph.features_json);
+        const Query query{problem, reversed ? graph.n_cols : graph.n_rows, reversed ? graph.n_rows : graph.n_cols,
+                          graph.m, features ? &*features : nullptr,        &devices_.at(open.key.environment)};
+        const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
+        const auto candidates = tuner::candidates_of(registry(), query, rows);
+        const Decision decision = choose(candidates, {});
+        if (!decision.winner) return std::nullopt;
+        return tuner::choice_of(registry(), candidates, decision);
+    }
+    std::string where(const store::OpenChoice& open) const {
+        return fmt::format("{}, {}, {}, {}", graphs_.at(open.key.graph).name, to_text(problems_.at(open.key.problem)),
+                           to_text(open.policy), to_text(open.clock));
+    }
+
+private:
+    store::Store& store_;
+    std::map<std::int64_t, GraphRecord> graphs_;
+    std::map<std::int64_t, Device> devices_;
+    std::map<std::int64_t, Problem> problems_;
+};
+
+}  // namespace
+
+int run_db_merge(const Args& args) {
+    const auto parsed = merge_options().parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, SIZE_MAX, kUsage);
+    Output out("db.merge", parsed->common);
+    store::Store store =
+        store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
+                           {store::Journal::automatic, [&out](const std::string& sentence) { out.warn(sentence); }});
+    Table table({{"from", "from", ""},
+                 {"measurements", "measurements", ""},
+                 {"known", "known already", ""},
+                 {"graphs", "new graphs", ""},
+                 {"environments", "new devices", ""},
+                 {"runs", "new runs", ""},
+                 {"conflicts", "conflicts", ""},
+                 {"choices_made_again", "choices made again", ""},
+                 {"choices_changed", "of them changed", ""}});
+    std::optional<std::int64_t> run;
+    for (const std::string& from : parsed->arguments) {
+        const store::MergeReport report = store.merge(from);
+        for (const std::string& conflict : report.conflicts) out.warn(from + ": " + conflict);
+        std::int64_t made = 0;
+        std::int64_t changed = 0;
+        const Chooser chooser(store);
+        auto transaction = store.transaction();
+        for (const store::OpenChoice& open : report.open_choices) {
+            const auto choice = chooser.again(open);
+            if (!choice) continue;
+            const auto before = store.choice(open.key, open.policy, open.clock);
+            if (before && before->config.text() != choice->config.text()) {
+                ++changed;
+                out.note(fmt::format("{}: now {}, before {}", chooser.where(open), choice->config.text(),
+                                     before->config.text()));
+            }
+            if (!run) {
+                run = store.begin_run(
+                    {command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed->common.seed), ""});
+            }
+            store.set_choice(*run, open.key, open.policy, open.clock, *choice);
+            ++made;
+        }
+        transaction.commit();
+        table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
+                   static_cast<std::int64_t>(report.conflicts.size()), made, changed});
+        if (made < static_cast<std::int64_t>(report.open_choices.size())) {
+            out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
+                                 from, static_cast<std::int64_t>(report.open_choices.size()) - made));
+        }
+    }
+    if (run) store.end_run(*run);
+    out.print(table);
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools
