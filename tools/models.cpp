@@ -99,6 +99,17 @@ std::vector<tuner::TrainingProblem> measured_there(const store::Store& store, co
     return tuner::training_problems(store, registry(), filter);
 }
 
+std::string nothing_measured(const store::Store& store, const std::string& file, const Parsed& parsed) {
+    if (GNNTUNE_WITH_CUDA == 0 && backend_of(store, parsed) == Backend::cuda && !store.problems().empty()) {
+        return file +
+               ": its measurements are of a GPU, and this build has no CUDA variants to judge them by; build with "
+               "nvcc (a GPU is not needed), or give --device cpu for measurements of CPUs";
+    }
+    return file +
+           " has no measurements of these ops on this backend whose variants this build has; tune graphs first "
+           "(gnntune tune), gnntune db ls shows what is there";
+}
+
 std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems) {
     std::vector<std::string> names;
     std::set<std::string> seen;

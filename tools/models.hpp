@@ -38,6 +38,9 @@ Policy policy_of(const Parsed& parsed);
 /// --clock, or nothing.
 std::optional<Clock> clock_of(const Parsed& parsed);
 
+/// Why fit and eval found nothing of the ops in `store`, which lies in `file`.
+std::string nothing_measured(const store::Store& store, const std::string& file, const Parsed& parsed);
+
 /// Names of the graphs, in order, each once.
 std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems);
 

@@ -35,6 +35,7 @@ Options bench_options() {
     // clang-format off
     options.group("Search").add_options()
         ("all", boost::program_options::bool_switch(), "every config of every variant, not only the defaults")
+        ("allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design too")
         ("compare", value("FILE"), "judge each config against what this database has of it: SAME, FAST, SLOW or "
          "AMBIGUOUS (gnntune db diff)");
     // clang-format on
@@ -50,10 +51,10 @@ DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
     return tuner::stored_device_constants(store, device.environment);
 }
 
-std::vector<tuner::Contender> contenders(const Query& query, bool all) {
+std::vector<tuner::Contender> contenders(const Query& query, bool all, bool sampling) {
     std::vector<tuner::Contender> out;
     for (const Variant& v : registry().variants()) {
-        if (!registry().applicable(v, query)) continue;
+        if (!registry().applicable(v, query) || (v.sampling && !sampling)) continue;
         const Params standard = v.default_params(query);
         for (const Params& params : v.space(query)) {
             if (!all && !v.baseline && !(params == standard)) continue;
@@ -180,7 +181,7 @@ int run_bench(const Args& args) {
             const std::int64_t gathered = gathered_rows(problem, f);
             for (const Policy policy : timing) {
                 for (const Clock clock : by) {
-                    auto list = contenders(query, parsed->flag("all"));
+                    auto list = contenders(query, parsed->flag("all"), parsed->flag("allow-sampling"));
                     const auto stopwatch = tuner::make_stopwatch(clock, device, graph.stream());
                     tuner::Frontier frontier;
                     const bool complete = tuner::measure(workload, list, *stopwatch, policy, {}, hooks, frontier);

@@ -181,9 +181,7 @@ int run_eval(const Args& args) {
         }
     }
     if (scores.rows() == 0 && ablations.rows() == 0) {
-        throw input_error(parsed->arguments.front() +
-                          " has no measurements of these ops on this backend that this build's "
-                          "variants took; gnntune db ls shows what it has");
+        throw input_error(nothing_measured(decide, parsed->arguments.front(), *parsed));
     }
     out.print(parsed->flag("ablation") ? ablations : parsed->flag("cases") ? cases : scores);
     return kExitOk;

@@ -123,8 +123,7 @@ int run_fit(const Args& args) {
                    static_cast<std::int64_t>(bytes.size()), seconds, geomean, worst});
     }
     if (table.rows() == 0) {
-        throw input_error(parsed->common.database_path().string() +
-                          " has no measurements of these ops on this backend; tune graphs first (gnntune tune)");
+        throw input_error(nothing_measured(measurements, parsed->common.database_path().string(), *parsed));
     }
     out.print(table);
     return kExitOk;

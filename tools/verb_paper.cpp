@@ -283,8 +283,8 @@ int run_paper(const Args& args) {
     if (crossing) {
         if (p.id != "fusegnn") throw invalid_argument("--crossing is about fusegnn");
         require_arguments(*parsed, 1, 1, "gnntune paper fusegnn --crossing");
-        const store::Store store = open_for_reading(parsed->common, out);
-        paper::Evidence evidence(registry(), &store);
+        const auto store = open_if_there(parsed->common, out);
+        paper::Evidence evidence(registry(), store ? &*store : nullptr);
         print_crossing(evidence, out);
         return kExitOk;
     }
