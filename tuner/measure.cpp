@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "tuner/burst_filter.hpp"
 #include "tuner/captured_calls.hpp"
+#include "tuner/gpu_state.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -19,8 +21,7 @@ struct Racer {
     std::unique_ptr<Plan> plan;
     std::optional<CapturedCalls> captured;  // Policy::graph
     Frontier::Traits traits;
-    std::vector<double> samples;
-    std::vector<int> clocks_mhz;
+    BurstFilter bursts;
     bool finished = false;
 };
 
@@ -30,14 +31,8 @@ std::string rounded(double ratio) {
     return text;
 }
 
-int median_clock(std::vector<int> clocks) {
-    if (clocks.empty()) return 0;
-    std::nth_element(clocks.begin(), clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2), clocks.end());
-    return clocks[clocks.size() / 2];
-}
-
 void fill(Measurement& m, const Racer& racer) {
-    const Summary s = summarise(racer.samples);
+    const Summary s = summarise(racer.bursts.samples());
     m.median_us = s.median;
     m.q1_us = s.q1;
     m.q3_us = s.q3;
@@ -45,7 +40,11 @@ void fill(Measurement& m, const Racer& racer) {
     m.ci_low_us = s.ci_low;
     m.ci_high_us = s.ci_high;
     m.samples = static_cast<std::int64_t>(s.samples);
-    m.sm_clock_mhz = median_clock(racer.clocks_mhz);
+    m.sm_clock_mhz = racer.bursts.clock_mhz();
+    // Why an ok row may not be what it should.
+    if (const std::string remark = racer.bursts.remark(); !remark.empty()) {
+        m.reason += (m.reason.empty() ? "" : "; ") + remark;
+    }
 }
 
 // Builds and checks; leaves the verdict in the contender's measurement.
@@ -106,6 +105,7 @@ Measurement refused(const Variant& variant, const std::string& reason, Policy po
 
 bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
              const MeasureOptions& options, const MeasureHooks& hooks, Frontier& frontier) {
+    GraphWorkload& graph = workload.graph();
     const auto stopped = [&] { return hooks.stop && hooks.stop(); };
     std::vector<Racer> racers;
     racers.reserve(contenders.size());
@@ -130,6 +130,7 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
         racer.contender = &c;
         racer.traits = Frontier::traits_of(*plan);
         racer.plan = std::move(plan);
+        racer.bursts = BurstFilter(options.clock_drop, options.max_discarded);
         racers.push_back(std::move(racer));
     }
 
@@ -162,7 +163,9 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
             try {
                 call();  // brings code and, for the hot policy, inputs into the caches
                 workload.graph().synchronise();
-                for (const double t : stopwatch.time(call, options.burst, policy)) racer.samples.push_back(t / calls);
+                auto times = stopwatch.time(call, options.burst, policy);
+                for (double& t : times) t /= calls;
+                racer.bursts.add(std::move(times), hooks.clock ? hooks.clock() : clock_state(graph.device()));
             } catch (const std::exception& e) {
                 racer.contender->measurement.status = MeasurementStatus::failed;
                 racer.contender->measurement.reason = e.what();
@@ -170,12 +173,15 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
                 stop_if_broken(workload.graph(), racer.contender->measurement);
                 continue;
             }
-            racer.clocks_mhz.push_back(sm_clock_mhz(workload.graph().device()));
-            const Summary s = summarise(racer.samples);
+            const Summary s = summarise(racer.bursts.samples());
+            if (s.samples == 0) {  // all discarded so far
+                running = true;
+                continue;
+            }
             const bool contends =
                 racer.contender->keep || s.median <= options.stop_factor * frontier.best_for(racer.traits);
             const double best_us = provisional.best_for(racer.traits);
-            if (round <= 1 && !racer.contender->keep && s.min > options.abandon_factor * best_us) {
+            if (racer.bursts.counting() <= 2 && !racer.contender->keep && s.min > options.abandon_factor * best_us) {
                 racer.contender->measurement.status = MeasurementStatus::abandoned;
                 racer.contender->measurement.reason =
                     "its fastest call took " + rounded(s.min / best_us) + " times the best median";
@@ -194,7 +200,8 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
         }
         if (round == 0) {
             for (const Racer& racer : racers) {
-                if (!racer.finished) provisional.add(racer.traits, summarise(racer.samples).median);
+                if (!racer.finished && racer.bursts.counting() > 0)
+                    provisional.add(racer.traits, summarise(racer.bursts.samples()).median);
             }
         }
         if (!running) return true;

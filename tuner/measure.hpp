@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/frontier.hpp"
+#include "tuner/gpu_state.hpp"
 #include "tuner/statistics.hpp"
 #include "tuner/stopwatch.hpp"
 #include "tuner/workload.hpp"
@@ -21,6 +22,8 @@ struct MeasureOptions {
         1.25;  ///< a config this much slower than the best that may stand in for it gets no more than min_samples
     double abandon_factor =
         3.0;  ///< a config whose fastest call of the first two bursts is this much slower than the best is given up
+    double clock_drop = 0.05;  ///< a burst whose clock is this much under the config's highest is discarded, ...
+    int max_discarded = 8;     ///< ... up to so many for each config (tuner/burst_filter.hpp)
 };
 
 /// A config on its way through checking and timing.
@@ -34,6 +37,7 @@ struct Contender {
 struct MeasureHooks {
     std::function<void(const Measurement&)> finished;  ///< a measurement is complete, in the order of completion
     std::function<bool()> stop;                        ///< asked between bursts; true ends the measuring
+    std::function<ClockState()> clock;                 ///< asked after each burst instead of the device
 };
 
 /// Plans, checks and times `contenders` (prepare_us is that of the plans' own data: what formats cost is known apart)

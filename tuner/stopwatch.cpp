@@ -50,9 +50,6 @@ std::unique_ptr<Stopwatch> host_stopwatch(const Device& device) {
 std::unique_ptr<Stopwatch> event_stopwatch(const Device&, StreamHandle) {
     throw unsupported("this build has no CUDA backend and so no CUDA events");
 }
-int sm_clock_mhz(const Device&) {
-    return 0;
-}
 #endif
 
 #if !GNNTUNE_WITH_CUPTI

@@ -38,7 +38,4 @@ struct Clocks {
 Clocks usable_clocks(const Device& device, const std::vector<Clock>& wanted);
 std::unique_ptr<Stopwatch> make_stopwatch(Clock clock, const Device& device, StreamHandle stream);
 
-/// Present SM clock in MHz, 0 if it cannot be read (no NVML, no GPU).
-int sm_clock_mhz(const Device& device);
-
 }  // namespace gnntune::tuner

@@ -60,7 +60,7 @@ struct Measurement {
     Policy policy = Policy::hot;
     Clock clock = Clock::events;
     MeasurementStatus status = MeasurementStatus::ok;
-    std::string reason;  ///< why, for every status but ok
+    std::string reason;  ///< why, for every status but ok; for ok that the clock was throttled, else empty
 
     // Times of one call, microseconds. Meaningful for ok and abandoned.
     double median_us = 0;

@@ -346,6 +346,53 @@ TEST_F(MeasureTest, AMeasurementSaysHowItWasTaken) {
     EXPECT_LE(m.worst_ratio, 1);
 }
 
+/// Clocks of the bursts, in order; the last one for ever.
+std::function<ClockState()> clocks(std::vector<ClockState> states) {
+    return [states, next = std::size_t{0}]() mutable { return states[std::min(next++, states.size() - 1)]; };
+}
+
+TEST_F(MeasureTest, BurstsAtAThrottledClockAreTakenAgain) {
+    std::vector<double> times(5, 20.0);  // the first burst
+    times.insert(times.end(), 200, 10.0);
+    stopwatch_.times = {{0, times}};
+    hooks_.clock = clocks({{1000, false}, {1980, false}});
+
+    measure_all(1);
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(0).median_us, 10);
+    EXPECT_EQ(of(0).q3_us, 10) << "the slow burst does not count";
+    EXPECT_EQ(of(0).samples, options_.min_samples);
+    EXPECT_EQ(bursts_of(0), options_.min_samples / options_.burst + 1);
+    EXPECT_EQ(of(0).sm_clock_mhz, 1980);
+    EXPECT_EQ(of(0).reason, "");
+}
+
+TEST_F(MeasureTest, AGpuThatStaysSlowedDownIsMeasuredAllTheSameAndSaysSo) {
+    stopwatch_.times = {{0, {10}}};
+    options_.max_discarded = 3;
+    hooks_.clock = clocks({{1200, true}});
+
+    EXPECT_TRUE(measure_all(1));
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(0).samples, options_.min_samples);
+    EXPECT_EQ(bursts_of(0), options_.min_samples / options_.burst + 3);
+    EXPECT_EQ(of(0).reason, "4 of 4 bursts at a throttled clock, down to 1200 of 1200 MHz");
+}
+
+TEST_F(MeasureTest, NobodyIsGivenUpForADiscardedBurst) {
+    std::vector<double> times(5, 100.0);
+    times.insert(times.end(), 200, 10.0);
+    stopwatch_.times = {{0, {10}}, {1, times}};
+    hooks_.clock = clocks({{1980, false}, {1980, true}, {1980, false}});  // the second burst is that of config 1
+
+    measure_all(2);
+
+    EXPECT_EQ(of(1).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(1).median_us, 10);
+}
+
 TEST_F(MeasureTest, ARefusalNamesVariantVersionAndReason) {
     const Measurement m = refused(stage_variant(), "no heads", Policy::cold, Clock::events);
 
