@@ -9,6 +9,7 @@
 
 #include "core/common/error.hpp"
 #include "profiles/store.hpp"
+#include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/interrupt.hpp"
@@ -40,6 +41,7 @@ Options bench_options() {
          "AMBIGUOUS (gnntune db diff)");
     // clang-format on
     add_verdict_options(options);
+    add_exclusive_options(options);
     add_graph_options(options);
     return options;
 }
@@ -142,6 +144,9 @@ int run_bench(const Args& args) {
     out.set_device(device);
     const auto wanted = problems(*parsed);
     const auto timing = policies(*parsed, device);
+    Reference reference(*parsed);
+    const auto lock = exclusive(device, *parsed, out);
+    if (interrupted()) return kExitInterrupted;
     const auto by = clocks(*parsed, device, out);
     const auto constants = constants_of(*parsed, device);
     if (constants.copy_gbps <= 0 && device.backend == Backend::cuda) {
@@ -149,7 +154,6 @@ int run_bench(const Args& args) {
             "no constants of this device in the database: the roofline column stays empty; run gnntune doctor "
             "--measure");
     }
-    Reference reference(*parsed);
     std::vector<Column> columns = {{"graph", "graph", ""},
                                    {"problem", "problem", ""},
                                    {"config", "config", ""},

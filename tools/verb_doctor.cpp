@@ -3,6 +3,7 @@
 
 #include "core/common/error.hpp"
 #include "profiles/store.hpp"
+#include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tuner/device_constants.hpp"
 
@@ -38,6 +39,7 @@ int measure(const Parsed& parsed, Output& out) {
     const Device device = parsed.common.device();
     out.set_device(device);
     auto store = store::Store::open(parsed.common.database_path(), store::Mode::read_write_create);
+    const auto lock = exclusive(device, parsed, out);
     const auto constants =
         tuner::measure_device_constants(device, store, [&](const std::string& line) { out.detail(line); });
     Table table({{"name", "name", ""},
@@ -66,6 +68,7 @@ int run_doctor(const Args& args) {
     options.group("Measuring")
         .add_options()("measure", boost::program_options::bool_switch(),
                        "measure the copy and gather rates of the GPU and store them: the roofline's constants");
+    add_exclusive_options(options);
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 0, 0, kUsage);

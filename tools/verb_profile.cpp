@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/common/error.hpp"
+#include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/problems.hpp"
@@ -35,6 +36,7 @@ Options profile_options() {
          "chosen for --op");
     // clang-format on
     add_timing_options(options);
+    add_exclusive_options(options);
     add_graph_options(options);
     return options;
 }
@@ -81,6 +83,7 @@ public:
             throw invalid_argument(
                 "--policy graph: the kernels of a CUDA graph move what those of hot move; profile --policy hot");
         }
+        lock_ = exclusive(device_, parsed, out_);
         clocks_ = clocks(parsed, device_, out_);
         constants_ = tuner::stored_device_constants(store_, device_.environment);
         if (constants_.copy_gbps <= 0) {
@@ -230,6 +233,7 @@ private:
     Output out_;
     std::vector<Wanted> wanted_;
     Device device_;
+    std::optional<tuner::DeviceLock> lock_;
     store::Store store_;
     tuner::Profiler profiler_;
     Table table_;

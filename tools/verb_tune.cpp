@@ -10,6 +10,7 @@
 
 #include "core/common/error.hpp"
 #include "profiles/store.hpp"
+#include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/interrupt.hpp"
@@ -48,6 +49,7 @@ Options tune_options() {
         ("again", boost::program_options::bool_switch(), "measure once more what the database has")
         ("dry-run", boost::program_options::bool_switch(), "print what would be done and stop");
     // clang-format on
+    add_exclusive_options(options);
     add_graph_options(options);
     return options;
 }
@@ -134,7 +136,6 @@ public:
         out_.set_device(device_);
         tune_.problems = problems(parsed);
         tune_.policies = policies(parsed, device_);
-        tune_.clocks = clocks(parsed, device_, out_);
         tune_.constraints = constraints(parsed);
         tune_.variants = variants(parsed);
         tune_.again = parsed.flag("again");
@@ -154,10 +155,14 @@ public:
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
         graphs_ = find_graphs(parsed.arguments, read_options(parsed), out_);
         constants_ = tuner::stored_device_constants(store_, device_.environment);
+        // Last, since they may wait, and look for clocks on the device.
+        if (!parsed.flag("dry-run")) lock_ = exclusive(device_, parsed, out_);
+        tune_.clocks = clocks(parsed, device_, out_);
     }
 
     int run() {
         if (parsed_.flag("dry-run")) return dry_run();
+        if (interrupted()) return kExitInterrupted;  // while it waited for the GPU
         if (const auto warning = load_warning(device_)) out_.warn(*warning);
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
                               store_.path().string()));
@@ -351,6 +356,7 @@ private:
     ScratchFile scratch_;
     Output out_;
     Device device_;
+    std::optional<tuner::DeviceLock> lock_;
     store::Store store_;
     tuner::Tuner tuner_;
     tuner::Profiler profiler_;

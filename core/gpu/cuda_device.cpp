@@ -10,6 +10,19 @@ std::string version_text(int version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+// As nvidia-smi writes it: GPU-8-4-4-4-12.
+std::string uuid_text(const cudaUUID_t& uuid) {
+    std::string text = "GPU";
+    for (int i = 0; i < 16; ++i) {
+        if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+        constexpr char kDigits[] = "0123456789abcdef";
+        const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+        text += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
+    }
+    return text;
+}
+
 }  // namespace
 
 int cuda_device_count() {
@@ -42,6 +55,7 @@ Device cuda_device(int ordinal) {
     d.multiprocessors = properties.multiProcessorCount;
     d.l2_bytes = properties.l2CacheSize;
     d.shared_memory_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
+    d.uuid = uuid_text(properties.uuid);
     Environment& e = d.environment;
     e.backend = Backend::cuda;
     e.device_name = properties.name;

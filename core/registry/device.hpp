@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
@@ -16,6 +17,7 @@ struct Device {
     std::int32_t multiprocessors = 0;           ///< SMs, or OpenMP threads
     std::int64_t l2_bytes = 0;                  ///< L2, or last-level cache
     std::int64_t shared_memory_per_block = 0;   ///< opt-in maximum; 0 for the CPU
+    std::string uuid;                           ///< "GPU-" and 32 digits with dashes; empty for the CPU
     Environment environment;
 };
 
