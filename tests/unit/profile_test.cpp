@@ -47,7 +47,7 @@ protected:
     std::optional<Error> why_not_;
 };
 
-TEST_F(ProfileTest, MeasuresTheDefaultFirstAndChoosesNothing) {
+TEST_F(ProfileTest, MeasuresTheDefaultBesideItAndChoosesNothing) {
     store::Store store = open();
 
     const Measurement m = profile(store, config_of("spmm.cpu_edges"));
@@ -59,8 +59,9 @@ TEST_F(ProfileTest, MeasuresTheDefaultFirstAndChoosesNothing) {
     EXPECT_EQ(why_not_->kind(), ErrorKind::no_device);
     const auto stored = rows(store);
     ASSERT_EQ(stored.size(), 2u);
-    EXPECT_NE(stored[0].config.variant, "spmm.cpu_edges");
-    EXPECT_EQ(stored[1].config.variant, "spmm.cpu_edges");
+    // They take turns, so either may be done first.
+    EXPECT_NE(stored[0].config.variant, stored[1].config.variant);
+    EXPECT_TRUE(stored[0].config.variant == "spmm.cpu_edges" || stored[1].config.variant == "spmm.cpu_edges");
     EXPECT_TRUE(store.choices().empty());
 }
 
