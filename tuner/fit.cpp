@@ -66,7 +66,7 @@ double says(const std::vector<Forest>& forests, const Rows& rows, Eigen::Index r
     double sum = 0;
     for (const Forest& f : forests) {
         double one = 0;
-        model::add(f, {{point.data(), static_cast<std::size_t>(point.size())}, {}, 1, 0}, {&one, 1});
+        model::add(f, {{point.data(), static_cast<std::size_t>(point.size())}, {}, 1}, {&one, 1});
         sum += one / static_cast<double>(forests.size());
     }
     return sum;
@@ -161,11 +161,14 @@ private:
         std::vector<float> y;
         std::vector<int> graph;
         for (std::size_t i = 0; i < problems_.size(); ++i) {
-            const Query query = problems_[i].query();
+            const model::ConfigFeatures features(problems_[i].query());
             for (const TimedConfig& c : problems_[i].configs) {
                 if (c.config.variant != variant.id) continue;
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());
-                model::append_config_features(query, variant, c.config.params, v.codes, points);
+                const std::size_t own = points.size();
+                points.resize(own + static_cast<std::size_t>(model::config_width(v.codes)));
+                features.write(variant, c.config.params, v.codes, model::coded_params(c.config.params, v.codes),
+                               points.data() + own);
                 y.push_back(static_cast<float>(std::min(options_.worst, std::log(c.us) - problems_[i].best_log_us)));
                 graph.push_back(graph_[i]);
             }

@@ -12,7 +12,7 @@ struct Members {
     std::vector<double> variance;
 
     Members(const std::vector<Forest>& forests, const Points& points)
-        : mean(static_cast<std::size_t>(points.count)), variance(mean.size()) {
+        : mean(static_cast<std::size_t>(points.count())), variance(mean.size()) {
         if (forests.empty()) return;
         std::vector<double> sums(mean.size());
         for (const Forest& forest : forests) {
@@ -40,34 +40,57 @@ const VariantModel* Model::find(std::string_view id, std::int32_t version) const
     return nullptr;
 }
 
-std::vector<Prediction> predict(const Model& model, const Registry& registry, const Query& query,
-                                const DeviceConstants& constants, const std::vector<Config>& configs) {
-    const std::vector<float> shared = problem_features(query, constants);
-    const Members level(model.level, Points{shared, {}, 1, 0});
-    const double best_log_us = base_log_us(query, constants) + level.mean.front();
-    std::vector<Prediction> out;
-    for (const VariantModel& known : model.variants) {
-        const Variant* variant = registry.find(known.id);
-        if (!variant || variant->version != known.version) continue;
-        std::vector<std::size_t> mine;
-        std::vector<float> own;
-        for (std::size_t i = 0; i < configs.size(); ++i) {
-            if (configs[i].variant != known.id) continue;
-            mine.push_back(i);
-            append_config_features(query, *variant, configs[i].params, known.codes, own);
+CodedConfigs::CodedConfigs(const Model& model, const Registry& registry, std::vector<Config> configs)
+    : configs_(std::move(configs)) {
+    for (std::size_t v = 0; v < model.variants.size(); ++v) {
+        const VariantModel& fitted = model.variants[v];
+        const Variant* variant = registry.find(fitted.id);
+        if (!variant || variant->version != fitted.version) continue;
+        std::size_t room = 0;
+        for (std::size_t i = 0; i < configs_.size(); ++i) {
+            if (configs_[i].variant != fitted.id) continue;
+            if (room == 0) {
+                groups_.push_back({variant, v, {}});
+                room = kMostPoints;
+            }
+            groups_.back().known.push_back({i, coded_params(configs_[i].params, fitted.codes)});
+            --room;
         }
-        if (mine.empty()) continue;
-        const Points points{shared, own, static_cast<std::int32_t>(mine.size()), config_width(known.codes)};
-        const Members slowdown(known.slowdown, points);
-        for (std::size_t i = 0; i < mine.size(); ++i) {
-            const double sigma = std::sqrt(slowdown.variance[i] + double{known.spread} * known.spread);
-            out.push_back({mine[i], best_log_us + slowdown.mean[i], slowdown.mean[i], sigma});
+    }
+}
+
+std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs, const Query& query,
+                                const DeviceConstants& constants) {
+    const std::vector<float> shared = problem_features(query, constants);
+    const Members level(model.level, Points(shared, {}, 1));
+    const double best_log_us = base_log_us(query, constants) + level.mean.front();
+    const ConfigFeatures features(query);
+    std::vector<float> own;
+    std::vector<Prediction> out;
+    out.reserve(configs.configs_.size());
+    for (const CodedConfigs::Group& group : configs.groups_) {
+        const VariantModel& fitted = model.variants[group.model];
+        const std::size_t count = group.known.size();
+        own.resize(count * static_cast<std::size_t>(config_width(fitted.codes)));
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto& [config, coded] = group.known[i];
+            features.write(*group.variant, configs.configs_[config].params, fitted.codes, coded, own.data() + i, count);
+        }
+        const Members slowdown(fitted.slowdown, Points(shared, own, static_cast<std::int32_t>(count)));
+        for (std::size_t i = 0; i < count; ++i) {
+            const double sigma = std::sqrt(slowdown.variance[i] + double{fitted.spread} * fitted.spread);
+            out.push_back({group.known[i].config, best_log_us + slowdown.mean[i], slowdown.mean[i], sigma});
         }
     }
     std::sort(out.begin(), out.end(), [](const Prediction& a, const Prediction& b) {
         return a.slowdown != b.slowdown ? a.slowdown < b.slowdown : a.config < b.config;
     });
     return out;
+}
+
+std::vector<Prediction> predict(const Model& model, const Registry& registry, const Query& query,
+                                const DeviceConstants& constants, const std::vector<Config>& configs) {
+    return predict(model, CodedConfigs(model, registry, configs), query, constants);
 }
 
 }  // namespace gnntune::model

@@ -43,8 +43,37 @@ struct Prediction {
     double sigma = 0;     ///< standard deviation of `slowdown`: of its members, and of what was seen on new graphs
 };
 
-/// Predictions for those of `configs` whose variant and version the model knows, fastest first; equal ones in the order
-/// of the list. `query` has features and a device. Thread-safe.
+/// Configs as a model sees them, but for what depends on the graph: made once, asked about on any graph. Those whose
+/// variant and version the model does not know are kept, and not predicted. Immutable.
+class CodedConfigs {
+public:
+    /// The registry must outlive it.
+    CodedConfigs(const Model& model, const Registry& registry, std::vector<Config> configs);
+
+    const std::vector<Config>& configs() const { return configs_; }
+
+private:
+    friend std::vector<Prediction> predict(const Model&, const CodedConfigs&, const Query&, const DeviceConstants&);
+
+    struct Known {
+        std::size_t config = 0;
+        std::vector<float> coded;
+    };
+    struct Group {  // configs of a variant that walk the trees together
+        const Variant* variant = nullptr;
+        std::size_t model = 0;  // index into Model::variants
+        std::vector<Known> known;
+    };
+
+    std::vector<Config> configs_;
+    std::vector<Group> groups_;
+};
+
+/// Predictions for those configs that the model knows, fastest first; equal ones in the order of the list. `configs`
+/// were coded for this model. `query` has features and a device. Thread-safe.
+std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs, const Query& query,
+                                const DeviceConstants& constants);
+/// The same for configs that are asked about once.
 std::vector<Prediction> predict(const Model& model, const Registry& registry, const Query& query,
                                 const DeviceConstants& constants, const std::vector<Config>& configs);
 

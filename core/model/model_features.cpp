@@ -161,31 +161,47 @@ std::vector<std::string> config_feature_names(const ParamCodes& codes) {
     return names;
 }
 
-void append_config_features(const Query& q, const Variant& variant, const Params& params, const ParamCodes& codes,
-                            std::vector<float>& out) {
-    // Without a device the terms hold no expected hit rate: that is slow to find and follows from the problem's
-    // features.
-    Query bare = q;
-    bare.device = nullptr;
-    const CostTerms terms = variant.cost_terms ? variant.cost_terms(bare, params) : CostTerms{};
-    const double gathered = std::max(1.0, static_cast<double>(q.m) * 4.0 * width_of(q.problem));
-    out.push_back(log2_of(terms.dram_bytes / gathered));
-    out.push_back(log2_of(terms.l2_bytes / gathered));
-    out.push_back(log2_of(1e-3 + terms.reduction_bytes / gathered));
-    out.push_back(log2_of(terms.flops / gathered));
-    out.push_back(static_cast<float>(terms.launches));
-    const float k = log2_of(width_of(q.problem));
-    const float degree = log2_of(static_cast<double>(q.m) / std::max<double>(1.0, static_cast<double>(q.n_rows)));
+std::vector<float> coded_params(const Params& params, const ParamCodes& codes) {
+    std::vector<float> out;
     for (const ParamCodes::Param& p : codes.params) {
         const std::string* text = params.find(p.name);
-        if (!p.words.empty()) {
+        if (p.words.empty()) {
+            out.push_back(log2_of(1.0 + (text ? number(*text).value_or(0.0) : 0.0)));
+        } else {
             const auto at = text ? std::find(p.words.begin(), p.words.end(), *text) : p.words.end();
             out.push_back(at == p.words.end() ? 0.0F : static_cast<float>(1 + (at - p.words.begin())));
-            out.insert(out.end(), {0.0F, 0.0F});
-            continue;
         }
-        const float value = log2_of(1.0 + (text ? number(*text).value_or(0.0) : 0.0));
-        out.insert(out.end(), {value, value - k, value - degree});
+    }
+    return out;
+}
+
+ConfigFeatures::ConfigFeatures(const Query& query)
+    : query_(query),
+      gathered_(std::max(1.0, static_cast<double>(query.m) * 4.0 * width_of(query.problem))),
+      k_(log2_of(width_of(query.problem))),
+      degree_(log2_of(static_cast<double>(query.m) / std::max<double>(1.0, static_cast<double>(query.n_rows)))) {
+    // Without a device the terms hold no expected hit rate: that is slow to find and follows from the problem's
+    // features.
+    query_.device = nullptr;
+}
+
+void ConfigFeatures::write(const Variant& variant, const Params& params, const ParamCodes& codes,
+                           const std::vector<float>& coded, float* out, std::size_t stride) const {
+    const CostTerms terms = variant.cost_terms ? variant.cost_terms(query_, params) : CostTerms{};
+    const auto put = [&](float value) {
+        *out = value;
+        out += stride;
+    };
+    put(log2_of(terms.dram_bytes / gathered_));
+    put(log2_of(terms.l2_bytes / gathered_));
+    put(log2_of(1e-3 + terms.reduction_bytes / gathered_));
+    put(log2_of(terms.flops / gathered_));
+    put(static_cast<float>(terms.launches));
+    for (std::size_t i = 0; i < coded.size(); ++i) {
+        const bool words = !codes.params[i].words.empty();
+        put(coded[i]);
+        put(words ? 0.0F : coded[i] - k_);
+        put(words ? 0.0F : coded[i] - degree_);
     }
 }
 

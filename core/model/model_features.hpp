@@ -49,10 +49,27 @@ inline std::int32_t config_width(const ParamCodes& codes) {
 /// Names of a config's features, in their order.
 std::vector<std::string> config_feature_names(const ParamCodes& codes);
 
-/// Appends config_width() features of one config: its cost terms relative to the problem's work, and for each param its
-/// value, the value over k and the value over the mean degree. A param that is missing or has an unknown word counts as
-/// 0.
-void append_config_features(const Query& query, const Variant& variant, const Params& params, const ParamCodes& codes,
-                            std::vector<float>& out);
+/// A number for each of the params, the same on every graph: the code of a word, or the logarithm of a number. A param
+/// that is missing or has an unknown word counts as 0.
+std::vector<float> coded_params(const Params& params, const ParamCodes& codes);
+
+/// Features of the configs of one problem.
+class ConfigFeatures {
+public:
+    /// The query has no need of features or a device.
+    explicit ConfigFeatures(const Query& query);
+
+    /// Writes config_width(codes) features of a config to out[0], out[stride], ...: its cost terms relative to the
+    /// problem's work, and for each param its value, the value over k and the value over the mean degree. `coded` is
+    /// coded_params(params, codes).
+    void write(const Variant& variant, const Params& params, const ParamCodes& codes, const std::vector<float>& coded,
+               float* out, std::size_t stride = 1) const;
+
+private:
+    Query query_;
+    double gathered_;  // bytes of the gathered rows
+    float k_;
+    float degree_;
+};
 
 }  // namespace gnntune::model

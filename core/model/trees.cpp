@@ -1,8 +1,10 @@
 #include "core/model/trees.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numeric>
+#include <iterator>
+#include <limits>
 
 namespace gnntune::model {
 namespace {
@@ -12,33 +14,37 @@ constexpr std::int32_t kDeepest = 32;  // of a tree: walks go down by recursion
 class Walk {
 public:
     Walk(const Forest& forest, const Points& points, std::span<double> sums)
-        : forest_(forest), points_(points), sums_(sums) {}
+        : nodes_(forest.nodes.data()),
+          shared_(points.shared().data()),
+          shared_width_(static_cast<std::int32_t>(points.shared().size())),
+          points_(points),
+          sums_(sums.data()) {}
 
-    void descend(std::int32_t node, std::span<std::int32_t> here) {
-        const auto shared = static_cast<std::int32_t>(points_.shared.size());
-        while (!here.empty()) {
-            const Node& n = forest_.nodes[static_cast<std::size_t>(node)];
+    void descend(std::int32_t node, std::uint64_t here) {
+        while (true) {
+            const Node& n = nodes_[node];
             if (n.feature < 0) {
-                for (const std::int32_t p : here) sums_[static_cast<std::size_t>(p)] += n.threshold;
+                for (; here != 0; here &= here - 1) sums_[std::countr_zero(here)] += n.threshold;
                 return;
             }
-            if (n.feature < shared) {
-                node = points_.shared[static_cast<std::size_t>(n.feature)] <= n.threshold ? node + 1 : n.right;
+            if (n.feature < shared_width_) {
+                node = shared_[n.feature] <= n.threshold ? node + 1 : n.right;
                 continue;
             }
-            const auto middle = std::partition(here.begin(), here.end(),
-                                               [&](std::int32_t p) { return points_.at(p, n.feature) <= n.threshold; });
-            const auto left = static_cast<std::size_t>(middle - here.begin());
-            descend(node + 1, here.first(left));
-            here = here.subspan(left);
-            node = n.right;
+            const std::uint64_t left = here & points_.at_most(n.feature - shared_width_, n.threshold);
+            const std::uint64_t right = here & ~left;
+            if (left != 0 && right != 0) descend(node + 1, left);
+            here = right != 0 ? right : left;
+            node = right != 0 ? n.right : node + 1;
         }
     }
 
 private:
-    const Forest& forest_;
+    const Node* nodes_;
+    const float* shared_;
+    std::int32_t shared_width_;
     const Points& points_;
-    std::span<double> sums_;
+    double* sums_;
 };
 
 }  // namespace
@@ -66,12 +72,33 @@ bool well_formed(const Forest& forest, std::int32_t features) {
     return true;
 }
 
+Points::Points(std::span<const float> shared, std::span<const float> own, std::int32_t count)
+    : shared_(shared), count_(count) {
+    const std::size_t width = count == 0 ? 0 : own.size() / static_cast<std::size_t>(count);
+    steps_.reserve(own.size() + width);  // pointers into it are kept
+    for (std::size_t feature = 0; feature < width; ++feature) {
+        const auto begin = static_cast<std::ptrdiff_t>(steps_.size());
+        const float* values = own.data() + feature * static_cast<std::size_t>(count);
+        for (std::int32_t p = 0; p < count; ++p) {
+            if (std::isnan(values[p])) continue;  // above every threshold
+            auto at = steps_.begin() + begin;
+            while (at != steps_.end() && at->value < values[p]) ++at;
+            if (at == steps_.end() || at->value != values[p]) at = steps_.insert(at, {values[p], 0});
+            at->points |= std::uint64_t{1} << p;
+        }
+        for (auto at = steps_.begin() + begin; at != steps_.end(); ++at) {
+            if (at != steps_.begin() + begin) at->points |= std::prev(at)->points;
+        }
+        steps_.push_back({std::numeric_limits<float>::quiet_NaN(), 0});
+        first_.push_back(steps_.data() + begin);
+    }
+}
+
 void add(const Forest& forest, const Points& points, std::span<double> sums) {
-    std::vector<std::int32_t> all(static_cast<std::size_t>(points.count));
-    std::iota(all.begin(), all.end(), 0);
     for (double& sum : sums) sum += forest.start;
+    if (points.count() == 0) return;
     Walk walk(forest, points, sums);
-    for (const std::int32_t root : forest.roots) walk.descend(root, all);
+    for (const std::int32_t root : forest.roots) walk.descend(root, points.all());
 }
 
 }  // namespace gnntune::model

@@ -5,6 +5,7 @@
 // From that follow text, parsing, validity of single values and enumeration of the whole space.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -40,32 +41,45 @@ Params to_params(const P& typed) {
     return out;
 }
 
-/// Typed params of `params`. Names left out keep the struct's default. Throws ErrorKind::invalid_argument for an unknown
-/// name or a value that the field does not list.
+/// The value that `text` stands for, or null if the field does not list it.
+template <typename P>
+const int* value_of(const ParamField<P>& field, std::string_view text) {
+    for (std::size_t i = 0; i < field.values.size(); ++i) {
+        if (!field.labels.empty()) {
+            if (field.labels[i] == text) return &field.values[i];
+            continue;
+        }
+        // Compared as text, so that 08 is no 8: a config has one text.
+        char digits[16];
+        const auto end = std::to_chars(digits, digits + sizeof digits, field.values[i]).ptr;
+        if (std::string_view(digits, static_cast<std::size_t>(end - digits)) == text) return &field.values[i];
+    }
+    return nullptr;
+}
+
+/// Typed params of `params`. Names left out keep the struct's default. Throws ErrorKind::invalid_argument for an
+/// unknown name or a value that the field does not list. Allocates only to say so: a dispatcher calls it for every
+/// config.
 template <typename P>
 P from_params(const Params& params) {
     P out;
+    const auto& fields = P::fields();
     for (const auto& [name, text] : params.values()) {
-        const ParamField<P>* field = nullptr;
-        for (const auto& candidate : P::fields()) {
-            if (candidate.name == name) field = &candidate;
-        }
+        const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; });
         std::string known;
-        if (!field) {
-            for (const auto& f : P::fields()) known += (known.empty() ? "" : ", ") + std::string(f.name);
+        if (field == fields.end()) {
+            for (const auto& f : fields) known += (known.empty() ? "" : ", ") + std::string(f.name);
             throw invalid_argument("unknown param '" + name + "'; expected " + (known.empty() ? "none" : known));
         }
-        bool found = false;
-        for (std::size_t i = 0; i < field->values.size() && !found; ++i) {
-            const std::string word =
-                field->labels.empty() ? std::to_string(field->values[i]) : std::string(field->labels[i]);
-            known += (known.empty() ? "" : ", ") + word;
-            if (word == text) {
-                out.*(field->member) = field->values[i];
-                found = true;
+        const int* value = value_of(*field, text);
+        if (!value) {
+            for (std::size_t i = 0; i < field->values.size(); ++i) {
+                known += (known.empty() ? "" : ", ") +
+                         (field->labels.empty() ? std::to_string(field->values[i]) : std::string(field->labels[i]));
             }
+            throw invalid_argument("param " + name + "=" + text + " is not one of " + known);
         }
-        if (!found) throw invalid_argument("param " + name + "=" + text + " is not one of " + known);
+        out.*(field->member) = *value;
     }
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "core/common/error.hpp"
@@ -65,22 +66,34 @@ TEST(Trees, PointsThatWalkTogetherArriveWhereEachArrivesAlone) {
     std::uniform_real_distribution<float> uniform(-1, 1);
     const std::int32_t shared_width = 4;
     const std::int32_t own_width = 3;
-    const std::int32_t count = 37;
+    const std::int32_t count = kMostPoints;
     const Forest forest = random_forest(shared_width + own_width, 20, 6, random);
     ASSERT_TRUE(well_formed(forest, shared_width + own_width));
     std::vector<float> shared(4);
     for (float& v : shared) v = uniform(random);
     std::vector<float> own(static_cast<std::size_t>(count * own_width));
     for (float& v : own) v = uniform(random);
-    std::vector<double> sums(static_cast<std::size_t>(count), 1.0);
+    // Few values, as params have; thresholds that are hit exactly; and what no threshold holds.
+    for (std::size_t p = 0; p < static_cast<std::size_t>(count); ++p) own[p] = static_cast<float>(p % 3) - 1.0F;
+    for (const Node& n : forest.nodes) {
+        if (n.feature == shared_width + 1) own[static_cast<std::size_t>(count) + 5] = n.threshold;
+    }
+    own[7] = std::numeric_limits<float>::quiet_NaN();
+    own[8] = std::numeric_limits<float>::infinity();
+    for (const std::int32_t part : {0, 1, 37, count}) {
+        std::vector<float> mine;
+        for (std::int32_t f = 0; f < own_width; ++f) {
+            mine.insert(mine.end(), own.begin() + f * count, own.begin() + f * count + part);
+        }
+        std::vector<double> sums(static_cast<std::size_t>(part), 0.0);
 
-    add(forest, {shared, own, count, own_width}, sums);
+        add(forest, Points(shared, mine, part), sums);
 
-    for (std::size_t p = 0; p < sums.size(); ++p) {
-        std::vector<float> point = shared;
-        point.insert(point.end(), own.begin() + static_cast<std::ptrdiff_t>(p) * own_width,
-                     own.begin() + (static_cast<std::ptrdiff_t>(p) + 1) * own_width);
-        EXPECT_NEAR(sums[p], 1.0 + walk(forest, point), 1e-12) << p;
+        for (std::int32_t p = 0; p < part; ++p) {
+            std::vector<float> point = shared;
+            for (std::int32_t f = 0; f < own_width; ++f) point.push_back(own[static_cast<std::size_t>(f * count + p)]);
+            EXPECT_EQ(sums[static_cast<std::size_t>(p)], walk(forest, point)) << p << " of " << part;
+        }
     }
 }
 
