@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/model/model_features.hpp"
+#include "profiles/device_constants.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store.hpp"
 
@@ -42,6 +44,10 @@ public:
     void read_file(const Store& store, const Environment& here, std::uint32_t file) {
         const Database& database = store.database();
         read_keys(database);
+        read_models(store, here.backend, file);
+        if (snapshot_.constants_.copy_gbps <= 0 && snapshot_.constants_.gather.empty()) {
+            snapshot_.constants_ = stored_device_constants(store, here);
+        }
         auto environments = store.environments();
         std::reverse(environments.begin(), environments.end());
         for (const EnvironmentMatch wanted : {EnvironmentMatch::exact, EnvironmentMatch::near}) {
@@ -105,6 +111,19 @@ private:
             } catch (const Error&) {
                 continue;
             }
+        }
+    }
+
+    void read_models(const Store& store, Backend backend, std::uint32_t file) {
+        for (ModelRow& row : store.models()) {
+            if (row.backend != backend) continue;
+            const auto [at, fresh] = snapshot_.models_.try_emplace({row.op, row.policy});
+            const SnapshotModel& before = at->second;
+            const auto usable = [](const ModelRow& r) { return r.feature_version == model::kFeatureVersion; };
+            const bool better = usable(row) != usable(before.row)
+                                    ? usable(row)
+                                    : before.file == file && row.fitted_at > before.row.fitted_at;
+            if (fresh || better) at->second = {std::move(row), file};
         }
     }
 
@@ -300,8 +319,9 @@ std::size_t Snapshot::EntryKeyHash::operator()(const EntryKey& key) const noexce
     const Problem& p = key.problem;
     for (const auto v :
          {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
-          static_cast<std::uint64_t>(p.self_loop) * 512 + static_cast<std::uint64_t>(p.dtype) * 64 + static_cast<std::uint64_t>(p.reduce) * 16 +
-              static_cast<std::uint64_t>(p.weighted) * 8 + static_cast<std::uint64_t>(p.direction),
+          static_cast<std::uint64_t>(p.self_loop) * 512 + static_cast<std::uint64_t>(p.dtype) * 64 +
+              static_cast<std::uint64_t>(p.reduce) * 16 + static_cast<std::uint64_t>(p.weighted) * 8 +
+              static_cast<std::uint64_t>(p.direction),
           static_cast<std::uint64_t>(key.policy) * 8 + static_cast<std::uint64_t>(key.clock)}) {
         h = (h ^ v) * 0x9e3779b97f4a7c15ull;
         h ^= h >> 32;
@@ -323,6 +343,11 @@ const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& pro
         if (entry && (!best || usefulness(*entry) > usefulness(*best))) best = entry;
     }
     return best;
+}
+
+const SnapshotModel* Snapshot::model(Op op, Policy policy) const {
+    const auto found = models_.find({op, policy});
+    return found == models_.end() ? nullptr : &found->second;
 }
 
 const std::vector<FormatBuild>* Snapshot::format_builds(const Fingerprint& graph) const {

@@ -14,11 +14,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/graph/fingerprint.hpp"
+#include "core/model/roofline.hpp"
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
+#include "profiles/store.hpp"
 
 namespace gnntune::store {
 
@@ -77,11 +80,17 @@ struct SnapshotFile {
     std::int64_t rows = 0;  ///< taken from it
 };
 
+/// A fitted cost model, not yet decoded: most programs ask few of them.
+struct SnapshotModel {
+    ModelRow row;
+    std::uint32_t file = 0;  ///< index into Snapshot::files()
+};
+
 struct SnapshotOptions {
     /// An unreadable file is noted in files() instead of thrown: for applications that prefer a default to an error.
     bool skip_unreadable = false;
-    /// Whether this version of a variant is the one that would run. Entries without such rows do not stand in the way of
-    /// others. Empty: every version counts.
+    /// Whether this version of a variant is the one that would run. Entries without such rows do not stand in the way
+    /// of others. Empty: every version counts.
     std::function<bool(std::string_view variant, std::int32_t version)> current;
     /// As OpenOptions::warn of profiles/store.hpp.
     std::function<void(const std::string&)> warn;
@@ -114,6 +123,13 @@ public:
     /// now.
     std::span<const SnapshotPart> parts(const SnapshotRow& row) const;
 
+    /// The cost model of the present backend, or null: of the first file that has one fitted on this build's features,
+    /// there the newest; if all are of other features, the first file's.
+    const SnapshotModel* model(Op op, Policy policy) const;
+    const std::map<std::pair<Op, Policy>, SnapshotModel>& models() const { return models_; }
+    /// Of the present device or another of its name, from the first file that has any; else empty.
+    const DeviceConstants& constants() const { return constants_; }
+
     const std::vector<SnapshotFile>& files() const { return files_; }
     const std::vector<Environment>& environments() const { return environments_; }
     std::size_t entries() const { return entries_.size(); }
@@ -138,6 +154,8 @@ private:
     std::vector<SnapshotPart> parts_;
     std::vector<SnapshotFile> files_;
     std::vector<Environment> environments_;
+    std::map<std::pair<Op, Policy>, SnapshotModel> models_;
+    DeviceConstants constants_;
     std::size_t rows_ = 0;
 };
 

@@ -164,6 +164,9 @@ struct ModelRow {
     std::string fitted_at;  ///< filled with the present time if empty
 };
 
+/// "spmm, cuda, policy hot, clock events, fitted 2026-11-21T09:30:00Z by gnntune 0.1.0 (6fcf5c76be03)"
+std::string to_text(const ModelRow& model);
+
 /// A choice whose measurements changed, by its place.
 struct OpenChoice {
     Key key;
@@ -264,7 +267,7 @@ public:
     /// In order of name, table_bytes, row_bytes.
     std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
 
-    /// In order of op, backend, policy and clock.
+    /// In order of op, backend, policy and clock; without those of ops that this build does not know.
     std::vector<ModelRow> models() const;
 
     // --- Listing (store_list.cpp) ---

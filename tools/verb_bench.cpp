@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "profiles/device_constants.hpp"
 #include "profiles/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
@@ -17,7 +18,6 @@
 #include "tools/program.hpp"
 #include "tools/reference.hpp"
 #include "tools/verdicts.hpp"
-#include "tuner/device_constants.hpp"
 #include "tuner/measure.hpp"
 
 namespace gnntune::tools {
@@ -50,7 +50,7 @@ DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
     const auto path = parsed.common.database_path();
     if (!std::filesystem::exists(path)) return {};
     const auto store = store::Store::open(path, store::Mode::read_only);
-    return tuner::stored_device_constants(store, device.environment);
+    return store::stored_device_constants(store, device.environment);
 }
 
 std::vector<tuner::Contender> contenders(const Query& query, bool all, bool sampling) {

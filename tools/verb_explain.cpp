@@ -7,29 +7,33 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/choose.hpp"
+#include "profiles/device_constants.hpp"
 #include "profiles/features_json.hpp"
 #include "profiles/store.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/explain_advice.hpp"
+#include "tools/feature_list.hpp"
 #include "tools/graphs.hpp"
 #include "tools/paper/facts.hpp"
 #include "tools/parse.hpp"
 #include "tools/problems.hpp"
 #include "tools/profile_report.hpp"
 #include "tools/program.hpp"
-#include "tuner/device_constants.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tools {
 namespace {
 
 Options explain_options() {
-    Options options("explain",
-                    {"gnntune explain [options] GRAPH",
-                     "Shows the config that is chosen for a problem under the given demands, the runner-up, what "
-                     "is tied, what was rejected and why. GRAPH is a file, or the name or the first digits of "
-                     "the fingerprint of a graph in the database.",
-                     {"gnntune explain data/cora.mtx.gz --dim 64", "gnntune explain cora --dim 64 --deterministic",
-                      "gnntune explain cora --dim 64 --expected-calls 1"}});
+    Options options(
+        "explain",
+        {"gnntune explain [options] GRAPH",
+         "Shows the config that is chosen for a problem under the given demands, the runner-up, what "
+         "is tied, what was rejected and why; where nothing was measured, what the cost model of the database "
+         "expects, and whether a dispatcher follows it. GRAPH is a file, or the name or the first digits of "
+         "the fingerprint of a graph in the database.",
+         {"gnntune explain data/cora.mtx.gz --dim 64", "gnntune explain cora --dim 64 --deterministic",
+          "gnntune explain cora --dim 64 --expected-calls 1"}});
     add_problem_options(options, "64");
     add_timing_options(options);
     add_constraint_options(options);
@@ -39,6 +43,7 @@ Options explain_options() {
     return options;
 }
 
+/// The graph's row; with id 0 for a file that the database does not know.
 store::GraphRow find_row(const store::Store& store, const Parsed& parsed, Output& out) {
     const std::string& text = parsed.arguments.front();
     const auto known = store.find_graphs(text);
@@ -58,8 +63,11 @@ store::GraphRow find_row(const store::Store& store, const Parsed& parsed, Output
     for (const auto& g : store.graphs()) {
         if (id && g.id == *id) return g;
     }
-    throw input_error(text + " is not in " + store.path().string() + "; tune it first: gnntune tune " +
-                      shell_quoted(text));
+    store::GraphRow unknown;
+    const CsrView view = input.graph.view();
+    unknown.record = {
+        fingerprint(view), view.n_rows, view.n_cols, view.m, input.name, text, features_json(features_of(view)).dump()};
+    return unknown;
 }
 
 // Of several environments the device's own, else the newest with measurements of the graph and problem.
@@ -82,19 +90,18 @@ public:
         const auto problem_id = store.find_problem_id(problem);
         const auto environment =
             problem_id ? find_environment(store, device.environment, graph.id, *problem_id) : std::nullopt;
-        if (!environment) {
-            throw input_error("nothing was measured for " + to_text(problem) + " on " + graph.record.name +
-                              "; tune it first");
-        }
+        features_ = store::features_from(graph.record.features_json);
         const bool reversed = problem.direction == Direction::reversed;
         device_ = device;
-        device_.backend = environment->environment.backend;
-        device_.environment = environment->environment;
-        device_.multiprocessors = environment->environment.multiprocessors;
-        device_.l2_bytes = environment->environment.l2_bytes;
-        if (!environment->environment.compute_capability.empty() && device_.backend == Backend::cuda) {
-            device_.compute_capability =
-                static_cast<std::int32_t>(std::stod(environment->environment.compute_capability) * 10 + 0.5);
+        if (environment) {
+            device_.backend = environment->environment.backend;
+            device_.environment = environment->environment;
+            device_.multiprocessors = environment->environment.multiprocessors;
+            device_.l2_bytes = environment->environment.l2_bytes;
+            if (!environment->environment.compute_capability.empty() && device_.backend == Backend::cuda) {
+                device_.compute_capability =
+                    static_cast<std::int32_t>(std::stod(environment->environment.compute_capability) * 10 + 0.5);
+            }
         }
         query_ = {problem,
                   reversed ? graph.record.n_cols : graph.record.n_rows,
@@ -102,6 +109,13 @@ public:
                   graph.record.m,
                   nullptr,
                   &device_};
+        if (!environment) {
+            ask_model(store);
+            if (answer_ && answer_->has_model()) return;
+            throw input_error("nothing was measured for " + to_text(problem) + " on " + graph.record.name +
+                              ", and the database has no cost model of " + std::string(to_text(problem.op)) +
+                              "; tune it first (gnntune tune), or fit one (gnntune fit)");
+        }
         const std::string clock = parsed.text("clock");
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : {Clock::span, Clock::events, Clock::host}) {
@@ -114,17 +128,30 @@ public:
                 candidates_ = std::move(candidates);
             }
         }
+        if (rows_.empty() && clock == "auto") {
+            ask_model(store);
+            if (answer_ && answer_->has_model()) return;
+        }
         if (rows_.empty()) throw input_error("nothing was measured with that clock and policy; see gnntune db show");
         decision_ = choose(candidates_, constraints(parsed));
+        if (!decision_.winner) ask_model(store);
         environment_ = environment->environment;
-        constants_ = tuner::stored_device_constants(store, environment_);
-        features_ = store::features_from(graph.record.features_json);
+        constants_ = store::stored_device_constants(store, environment_);
         exact_ = environment->environment == device.environment;
     }
 
     void print(Output& out, const store::GraphRow& graph) const {
         out.print_text(fmt::format("graph      {}  n {}  m {}  fingerprint {}\n", graph.record.name,
                                    graph.record.n_rows, graph.record.m, graph.record.fingerprint.text()));
+        if (rows_.empty()) {
+            out.print_text(
+                fmt::format("problem    {}  policy {}\n", to_text(query_.problem), to_text(policies(parsed_).front())));
+            out.print_text("measured   nothing of this graph and problem\n");
+            answer_->print(out);
+            out.print_text("\n");
+            out.print(answer_->table());
+            return;
+        }
         out.print_text(fmt::format("problem    {}  policy {}  clock {}\n", to_text(query_.problem),
                                    to_text(policies(parsed_).front()), to_text(clock_)));
         out.print_text(fmt::format("measured   on {}{}\n", environment_.device_name,
@@ -145,13 +172,23 @@ public:
             print_break_even(out, w);
             print_counters(out, w);
         } else {
-            out.print_text("chosen     nothing: " + decision_.reason + "\n");
+            out.print_text("database   nothing of it can be used: " + decision_.reason + "\n");
+            if (answer_) answer_->print(out);
         }
         out.print_text("\n");
         out.print(table());
     }
 
 private:
+    // What the dispatcher does then. Without features of the graph nothing can be predicted.
+    void ask_model(const store::Store& store) {
+        if (!features_) return;
+        Query query = query_;
+        query.features = &*features_;
+        const auto snapshot = store::Snapshot::load(store.path(), device_.environment);
+        answer_.emplace(snapshot, query, policies(parsed_).front(), constraints(parsed_));
+    }
+
     // Against the config that needs the least building: how many calls pay for the winner's formats.
     void print_break_even(Output& out, const Candidate& winner) const {
         const Candidate* cheapest = nullptr;
@@ -245,6 +282,7 @@ private:
     Environment environment_;
     DeviceConstants constants_;
     std::optional<Features> features_;
+    std::optional<ModelAnswer> answer_;  // where no measurement answers
     Clock clock_ = Clock::span;
     bool exact_ = false;
 };

@@ -9,12 +9,12 @@
 
 #include "core/common/error.hpp"
 #include "core/features/features.hpp"
+#include "profiles/device_constants.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/models.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
-#include "tuner/device_constants.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -75,7 +75,7 @@ public:
           backend_(backend_of(store_, parsed)),
           environment_(device_named(store_, parsed.text("on"), backend_)),
           device_(tuner::device_of(environment_)),
-          constants_(tuner::stored_device_constants(store_, environment_)),
+          constants_(store::stored_device_constants(store_, environment_)),
           table_({{"graph", "graph", "", 0},
                   {"problem", "problem", "", 0},
                   {"rank", "rank", "", 0},

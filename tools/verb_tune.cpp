@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "profiles/device_constants.hpp"
 #include "profiles/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
@@ -19,7 +20,6 @@
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
 #include "tools/suggest.hpp"
-#include "tuner/device_constants.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
 
@@ -154,7 +154,7 @@ public:
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
         graphs_ = find_graphs(parsed.arguments, read_options(parsed), out_);
-        constants_ = tuner::stored_device_constants(store_, device_.environment);
+        constants_ = store::stored_device_constants(store_, device_.environment);
         // Last, since they may wait, and look for clocks on the device.
         if (!parsed.flag("dry-run")) lock_ = exclusive(device_, parsed, out_);
         tune_.clocks = clocks(parsed, device_, out_);

@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
+#include "core/model/roofline.hpp"
 #include "core/registry/device.hpp"
 #include "profiles/store.hpp"
-#include "core/model/roofline.hpp"
 
 namespace gnntune::tuner {
 
@@ -14,8 +14,5 @@ namespace gnntune::tuner {
 /// them under its environment. `say` receives a line per figure. Throws ErrorKind::no_device for the CPU.
 DeviceConstants measure_device_constants(const Device& device, store::Store& store,
                                          const std::function<void(const std::string&)>& say);
-
-/// Constants stored for this environment, or for the newest one with the same device name; empty if there are none.
-DeviceConstants stored_device_constants(const store::Store& store, const Environment& environment);
 
 }  // namespace gnntune::tuner

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/common/error.hpp"
+#include "core/dispatch/advise.hpp"
 #include "tuner/replay.hpp"
 
 namespace gnntune::tuner {
@@ -21,8 +22,9 @@ constexpr double kPapersDegree = 8;
 
 const std::vector<std::string>& strategy_names() {
     static const std::vector<std::string> kNames{
-        "model",    "model_2", "model_3", "model_4", "model_5",         "guided",       "guided_3", "guided_10",
-        "unguided", "oracle",  "default", "static",  "library_default", "library_best", "random",   "papers"};
+        "model",  "model_2",         "model_3",      "model_4",  "model_5", "model_or_default",
+        "guided", "guided_3",        "guided_10",    "unguided", "oracle",  "default",
+        "static", "library_default", "library_best", "random",   "papers"};
     return kNames;
 }
 
@@ -132,6 +134,13 @@ public:
             }
             choose(static_cast<std::size_t>(k) - 1, best);
             out_.measured[static_cast<std::size_t>(k) - 1] = k > 1 ? k : 0;
+        }
+        const Prospects prospects(m, registry_, configs);
+        const Advice advice = advise(m, prospects, registry_, case_.decide->query(), case_.decide->constants, {});
+        if (!advice.better.empty()) {
+            choose(at("model_or_default"), prospects.candidates()[advice.better.front().candidate].config.text());
+        } else if (advice.standard) {
+            choose(at("model_or_default"), advice.standard->text());
         }
         if (!searches) return;
         search("guided", &m, 0);

@@ -15,14 +15,9 @@ constexpr double kExpectedShareWithout = 0.5;
 }  // namespace
 
 bool may_be_chosen(const Variant& variant, const Params& params, const Constraints& constraints) {
-    Candidate c;
-    // A composition repeats if its parts do, which is not known here.
-    c.deterministic = variant.parts || variant.deterministic(params);
-    c.capturable = !variant.capturable || variant.capturable(params);
-    c.approximate = variant.approximate;
-    c.precision = variant.precision;
-    c.operand_alignment = variant.operand_alignment;
-    return choose({c}, constraints).winner.has_value();
+    Candidate c = unmeasured(variant, params);
+    c.max_error = 0;  // measuring it will tell
+    return !refusal(c, constraints);
 }
 
 double per_call_us(double us, double build_us, const Constraints& constraints) {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "profiles/device_constants.hpp"
 #include "profiles/features_json.hpp"
-#include "tuner/device_constants.hpp"
 #include "tuner/standing.hpp"
 
 namespace gnntune::tuner {
@@ -67,7 +67,7 @@ std::vector<TrainingProblem> training_problems(const store::Store& store, const 
     const auto problems = store.problems();
     std::map<std::int64_t, DeviceConstants> constants;
     for (const store::EnvironmentRow& e : environments) {
-        constants.emplace(e.id, stored_device_constants(store, e.environment));
+        constants.emplace(e.id, store::stored_device_constants(store, e.environment));
     }
     int missing = 0;
     for (const store::GraphRow& g : store.graphs()) {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "tuner/device_constants.hpp"
+#include "profiles/device_constants.hpp"
 #include "tuner/guide.hpp"
 #include "tuner/standing.hpp"
 
@@ -185,7 +185,7 @@ Search Tuner::search_of(GraphWorkload& graph, const TuneStep& step, const Space&
     std::vector<Config> configs;
     for (const Contender& c : space.contenders) configs.push_back(c.config);
     Outlook outlook{model_for(options, step), {}, options.constraints, {}};
-    if (outlook.model) outlook.constants = stored_device_constants(store_, device_.environment);
+    if (outlook.model) outlook.constants = store::stored_device_constants(store_, device_.environment);
     if (key) outlook.builds = store_.format_builds(key->graph, key->environment);
     auto known = search_configs(registry_, query, configs, outlook);
     for (std::size_t i = 0; i < space.first; ++i) known[i].first = true;

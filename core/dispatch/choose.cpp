@@ -1,8 +1,11 @@
 #include "core/dispatch/choose.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 namespace gnntune {
 namespace {
@@ -17,29 +20,6 @@ std::string whole(double x) {
     char text[32];
     std::snprintf(text, sizeof text, x < 1e15 ? "%.0f" : "%.3g", x);
     return text;
-}
-
-std::optional<std::string> refusal(const Candidate& c, const Constraints& limits) {
-    if (c.approximate && !limits.allow_sampling) return "drops edges by design, and sampling was not allowed";
-    if (!c.capturable) return "cannot be captured in a CUDA graph, so it is measured for comparison only";
-    if (limits.deterministic && !c.deterministic) return "does not repeat bit for bit, and that was demanded";
-    const bool exact = c.precision == Precision::fp32 && !c.approximate;
-    if (!exact && limits.max_error <= 0) {
-        return (c.approximate ? "drops edges by design" : "computes in " + std::string(to_text(c.precision))) +
-               ", and no error was allowed";
-    }
-    if (!exact && c.max_error > limits.max_error) {
-        return "its error " + number(c.max_error) + " on this graph is above the allowed " + number(limits.max_error);
-    }
-    if (c.operand_alignment > limits.operand_alignment) {
-        return "needs operands aligned to " + std::to_string(c.operand_alignment) + " bytes, " +
-               std::to_string(limits.operand_alignment) + " were promised";
-    }
-    if (c.workspace_bytes > 0 && static_cast<std::size_t>(c.workspace_bytes) > limits.workspace_limit_bytes) {
-        return "needs " + std::to_string(c.workspace_bytes) + " bytes of workspace, more than the allowed " +
-               std::to_string(limits.workspace_limit_bytes);
-    }
-    return std::nullopt;
 }
 
 double cost_us(const Candidate& c, double calls) {
@@ -57,6 +37,42 @@ bool tied_with(const Candidate& best, const Candidate& c, double calls) {
 }
 
 }  // namespace
+
+std::optional<std::string> refusal(const Candidate& c, const Constraints& limits) {
+    if (c.approximate && !limits.allow_sampling) return "drops edges by design, and sampling was not allowed";
+    if (!c.capturable) return "cannot be captured in a CUDA graph, so it is measured for comparison only";
+    if (limits.deterministic && !c.deterministic) return "does not repeat bit for bit, and that was demanded";
+    const bool exact = c.precision == Precision::fp32 && !c.approximate;
+    if (!exact && limits.max_error <= 0) {
+        return (c.approximate ? "drops edges by design" : "computes in " + std::string(to_text(c.precision))) +
+               ", and no error was allowed";
+    }
+    if (!exact && std::isinf(c.max_error)) return "its error on this graph was not measured";
+    if (!exact && c.max_error > limits.max_error) {
+        return "its error " + number(c.max_error) + " on this graph is above the allowed " + number(limits.max_error);
+    }
+    if (c.operand_alignment > limits.operand_alignment) {
+        return "needs operands aligned to " + std::to_string(c.operand_alignment) + " bytes, " +
+               std::to_string(limits.operand_alignment) + " were promised";
+    }
+    if (c.workspace_bytes > 0 && static_cast<std::size_t>(c.workspace_bytes) > limits.workspace_limit_bytes) {
+        return "needs " + std::to_string(c.workspace_bytes) + " bytes of workspace, more than the allowed " +
+               std::to_string(limits.workspace_limit_bytes);
+    }
+    return std::nullopt;
+}
+
+Candidate unmeasured(const Variant& variant, Params params) {
+    Candidate c;
+    c.operand_alignment = variant.operand_alignment;
+    c.deterministic = variant.parts || variant.deterministic(params);
+    c.capturable = !variant.capturable || variant.capturable(params);
+    c.approximate = variant.approximate;
+    c.precision = variant.precision;
+    c.max_error = std::numeric_limits<double>::infinity();
+    c.config = {variant.id, std::move(params)};
+    return c;
+}
 
 Decision choose(const std::vector<Candidate>& candidates, const Constraints& limits) {
     Decision decision;

@@ -16,7 +16,7 @@
 
 namespace gnntune {
 
-/// A measured config that may be chosen.
+/// A config that may be chosen: measured, or as far as is known without (unmeasured()).
 struct Candidate {
     Config config;
     double median_us = 0;
@@ -30,7 +30,7 @@ struct Candidate {
     bool capturable = true;    ///< its launch may be captured in a CUDA graph
     bool approximate = false;  ///< drops edges by design
     Precision precision = Precision::fp32;
-    double max_error = 0;  ///< measured on this graph, relative to the scale of each element
+    double max_error = 0;  ///< measured on this graph, relative to the scale of each element; infinite if nobody did
 };
 
 struct Rejection {
@@ -50,6 +50,13 @@ struct Decision {
 inline constexpr double kTieMargin = 0.01;
 
 Decision choose(const std::vector<Candidate>& candidates, const Constraints& constraints);
+
+/// Why a candidate may not be chosen under these constraints, in words; nothing if it may.
+std::optional<std::string> refusal(const Candidate& candidate, const Constraints& constraints);
+
+/// A config as far as its record tells before it was measured. The error of one that is not exact is unknown, so that
+/// no constraint allows it; a composition repeats if its parts do, which its plan tells.
+Candidate unmeasured(const Variant& variant, Params params);
 
 /// Calls after which `b` has cost less than `a`, format building counted: 0 if at once, nothing if never.
 std::optional<double> break_even_calls(const Candidate& a, const Candidate& b);

@@ -51,6 +51,16 @@ std::optional<Config> forced_config() {
     return config;
 }
 
+Sources sources_of(const OpenRequest& request) {
+    if (request.sources) return *request.sources;
+    const char* text = variable("GNNTUNE_SOURCES");
+    if (!text) return Sources::database_then_model;
+    for (const Sources known : {Sources::database, Sources::database_then_model}) {
+        if (text == to_text(known)) return known;
+    }
+    throw invalid_argument(std::string("GNNTUNE_SOURCES: expected db_only or db_then_model, not '") + text + "'");
+}
+
 #if GNNTUNE_WITH_CUDA
 std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector<std::string>& notes) {
     const bool demanded = request.backend == BackendChoice::cuda;
@@ -132,6 +142,16 @@ const Registry& all_variants() {
     return *kRegistry;
 }
 
+std::string_view to_text(Sources sources) {
+    switch (sources) {
+        case Sources::database:
+            return "db_only";
+        case Sources::database_then_model:
+            return "db_then_model";
+    }
+    return "?";
+}
+
 std::string Context::no_database_reason() const {
     if (snapshot.entries() > 0) return {};
     if (snapshot.files().empty()) return "no database: " + (notes.empty() ? "none was named" : notes.back());
@@ -146,6 +166,8 @@ std::string Context::describe() const {
                     e.compute_capability, e.multiprocessors, device.backend == Backend::cuda ? "SMs" : "threads",
                     e.driver.empty() ? "" : ", driver " + e.driver + ", CUDA " + e.cuda_runtime);
     for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(file) + "\n";
+    text += "sources    " + std::string(to_text(sources)) + "\n";
+    for (const auto& [key, model] : snapshot.models()) text += "model      " + store::to_text(model.row) + "\n";
     if (forced) text += "forced     " + forced->text() + "\n";
     for (const std::string& note : notes) text += "note       " + note + "\n";
     return text;
@@ -155,6 +177,7 @@ Context open_context(const OpenRequest& request) {
     std::vector<std::string> notes;
     std::optional<Config> forced = forced_config();
     const char* verbose = variable("GNNTUNE_VERBOSE");
+    const Sources sources = sources_of(request);
     Device device = pick_device(request, notes);
     store::Snapshot snapshot = load_snapshot(request, device.environment, notes);
     return {all_variants(),
@@ -162,6 +185,8 @@ Context open_context(const OpenRequest& request) {
             std::move(snapshot),
             std::move(forced),
             verbose && wants_dispatch_lines(verbose),
+            sources,
+            std::make_unique<ModelSource>(all_variants()),
             std::move(notes)};
 }
 

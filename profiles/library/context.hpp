@@ -1,32 +1,43 @@
-// One processor and what is known about it: what gnntune_open makes. Immutable, so any number of threads may use it.
+// One processor and what is known about it: what gnntune_open makes. Immutable but for what `models` keeps under its
+// own lock, so any number of threads may use it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/registry/config.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/registry.hpp"
+#include "profiles/library/model_source.hpp"
 #include "profiles/snapshot.hpp"
 
 namespace gnntune::library {
 
 enum class BackendChoice { automatic, cpu, cuda };
 
+/// What is asked before the default.
+enum class Sources { database, database_then_model };
+std::string_view to_text(Sources sources);
+
 struct OpenRequest {
     const char* db_path = nullptr;  ///< null: the user's default database
     BackendChoice backend = BackendChoice::automatic;
     int ordinal = 0;  ///< -1: the current device
     bool require_database = false;
+    std::optional<Sources> sources;  ///< nothing: GNNTUNE_SOURCES, else the database, then the model
 };
 
 struct Context {
     const Registry& registry;
     Device device;
     store::Snapshot snapshot;
-    std::optional<Config> forced;    ///< GNNTUNE_FORCE
-    bool verbose = false;            ///< GNNTUNE_VERBOSE=dispatch
+    std::optional<Config> forced;  ///< GNNTUNE_FORCE
+    bool verbose = false;          ///< GNNTUNE_VERBOSE=dispatch
+    Sources sources = Sources::database_then_model;
+    std::unique_ptr<ModelSource> models;
     std::vector<std::string> notes;  ///< sentences about what did not go as one may expect
 
     /// Why the database has nothing to say at all; empty if it has.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "core/dispatch/build_cost.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -34,20 +35,14 @@ std::optional<std::string> unusable(const Context& context, const Query& query, 
 }
 
 /// What a config still needs built here. The row says what everything cost from a CSR graph; the costs of single
-/// formats say how much of that was formats, and what the missing ones cost from what this graph was handed in as.
+/// formats say how much of that was formats.
 double missing_us(const Graph& graph, const Problem& problem, const Variant& variant, const store::SnapshotRow& row,
                   const Config& config, const std::vector<FormatBuild>* builds) {
     const Direction direction = problem.direction;
     const auto formats = variant.formats(config.params);
-    std::vector<std::string_view> there;
-    for (const std::string_view id : formats) {
-        if (graph.has_format(id, direction)) there.push_back(id);
-    }
-    if (!builds) return there.size() == formats.size() ? 0 : row.prepare_us;
+    if (!builds) return has_formats(graph, formats, direction) ? 0 : row.prepare_us;
     const double own = row.prepare_us - total_build_us(*builds, formats, kFormatCsr, direction);
-    const double all = total_build_us(*builds, formats, graph.base_format(), direction);
-    const double had = there.empty() ? 0 : total_build_us(*builds, there, graph.base_format(), direction);
-    return std::max(0.0, own) + std::max(0.0, all - had);
+    return std::max(0.0, own) + missing_formats_us(graph, formats, direction, *builds);
 }
 
 Candidate candidate_from(const Graph& graph, const Problem& problem, const Variant& variant,
@@ -93,9 +88,17 @@ std::unique_ptr<Plan> try_plan(Graph& graph, const Request& request, const Confi
                                std::string& reason) {
     try {
         auto plan = std::make_unique<Plan>(graph, request.problem, config, stream);
-        if (plan->workspace_bytes() <= request.constraints.workspace_limit_bytes) return plan;
-        reason = fmt::format("needs {} bytes of workspace, more than the allowed {}", plan->workspace_bytes(),
-                             request.constraints.workspace_limit_bytes);
+        // What a composition promises depends on its parts.
+        if (request.constraints.deterministic && !plan->deterministic()) {
+            reason = "does not repeat bit for bit, and that was demanded";
+        } else if (!plan->capturable()) {
+            reason = "cannot be captured in a CUDA graph";
+        } else if (plan->workspace_bytes() <= request.constraints.workspace_limit_bytes) {
+            return plan;
+        } else {
+            reason = fmt::format("needs {} bytes of workspace, more than the allowed {}", plan->workspace_bytes(),
+                                 request.constraints.workspace_limit_bytes);
+        }
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::out_of_memory) throw;
         reason = error.what();
@@ -143,13 +146,39 @@ bool plan_from_database(const Context& context, Graph& graph, const Request& req
     return false;
 }
 
-/// Exact variants with their default params, in the order in which the registry would try them. Reduced precision is
-/// left out even where some error is allowed: how large it is on this graph, nobody has measured.
+/// The first of the configs that the model prefers to the default whose plan can be built. Whatever goes wrong with one
+/// is no reason to fail: the default has not been tried.
+bool plan_from_model(const Context& context, Graph& graph, const Request& request, StreamHandle stream,
+                     Outcome& outcome) {
+    try {
+        outcome.forecast = ask_model(context, graph, request.problem, request.constraints, request.policy);
+    } catch (const Error& error) {
+        outcome.forecast.emplace().why = error.what();
+        return false;
+    }
+    Forecast& forecast = *outcome.forecast;
+    for (const Expected& expected : forecast.advice.better) {
+        const Config& config = forecast.prospects->candidates()[expected.candidate].config;
+        std::string reason;
+        try {
+            outcome.plan = try_plan(graph, request, config, stream, reason);
+        } catch (const Error& error) {
+            reason = error.what();
+        }
+        if (outcome.plan) {
+            outcome.source = Source::model;
+            forecast.chosen = expected;
+            return true;
+        }
+        outcome.misses.push_back({config.text(), std::move(reason)});
+    }
+    return false;
+}
+
+/// Exact variants with their default params, in the order in which the registry would try them.
 std::vector<Config> fallbacks(const Context& context, const Query& query, const Request& request) {
-    Constraints exact = request.constraints;
-    exact.max_error = 0;
     // Throws in words if there is none, and settles which one comes first.
-    std::vector<Config> configs{context.registry.default_config(query, exact)};
+    std::vector<Config> configs{exact_default(context.registry, query, request.constraints)};
     std::vector<const Variant*> order;
     for (const Variant& v : context.registry.variants()) {
         if (v.approximate || v.precision != Precision::fp32 || configs.front().variant == v.id) continue;
@@ -198,6 +227,8 @@ std::string_view to_text(Source source) {
     switch (source) {
         case Source::database:
             return "database";
+        case Source::model:
+            return "model";
         case Source::fallback:
             return "default";
         case Source::forced:
@@ -211,7 +242,8 @@ Outcome make_plan(const Context& context, Graph& graph, const Request& request, 
     Outcome outcome;
     if (context.forced && context.registry.find(context.forced->variant)->op == request.problem.op) {
         plan_forced(*context.forced, graph, request, stream, outcome);
-    } else if (!plan_from_database(context, graph, request, stream, outcome)) {
+    } else if (!plan_from_database(context, graph, request, stream, outcome) &&
+               !plan_from_model(context, graph, request, stream, outcome)) {
         plan_by_default(context, graph, request, stream, outcome);
     }
     return outcome;

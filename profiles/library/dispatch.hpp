@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/dispatch/choose.hpp"
 #include "core/dispatch/plan.hpp"
 #include "profiles/library/context.hpp"
+#include "profiles/library/forecast.hpp"
 
 namespace gnntune::library {
 
@@ -18,7 +20,7 @@ struct Request {
     Policy policy = Policy::hot;
 };
 
-enum class Source { database, fallback, forced };
+enum class Source { database, model, fallback, forced };
 std::string_view to_text(Source source);
 
 /// A config that did not come into question, and why.
@@ -36,7 +38,8 @@ struct Outcome {
     const store::SnapshotEntry* entry = nullptr;
     std::vector<Candidate> candidates;  ///< usable rows
     Decision decision;                  ///< over `candidates`
-    std::vector<Miss> misses;           ///< rows that could not be candidates, or whose plan could not be built
+    std::optional<Forecast> forecast;   ///< null if the database answered, or a config was forced
+    std::vector<Miss> misses;           ///< configs that could not be candidates, or whose plan could not be built
 };
 
 /// Throws ErrorKind::unsupported listing the refusals if nothing can do it. May allocate and synchronise.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 
 namespace gnntune::library {
@@ -35,8 +36,36 @@ std::string priced(const Candidate& c) {
     return fmt::format("{} at {:.4g} us a run, {:.4g} us to build", c.config.text(), c.median_us, c.build_us);
 }
 
+std::string expected_of(const Expected& e, const Request& request) {
+    return fmt::format("{:.4g} us a run (+- {:.0f} %), {:.4g} us to build as far as known, over {:g} calls", e.us,
+                       100 * std::expm1(e.sigma), e.build_us, request.constraints.expected_calls);
+}
+
+/// Which model was asked, what it said, and what asking took.
+void explain_forecast(const Request& request, const Forecast& forecast, Text& text) {
+    if (!forecast.origin) {
+        text.line("model", forecast.why);
+        return;
+    }
+    const Advice& advice = forecast.advice;
+    text.line("model", store::to_text(forecast.origin->row));
+    text.line("forecast", forecast.why);
+    if (forecast.chosen) text.line("expected", expected_of(*forecast.chosen, request));
+    if (advice.expected_standard) {
+        text.line("default", advice.standard->text() + " at " + expected_of(*advice.expected_standard, request));
+    }
+    text.line("asked", fmt::format("{} configs in {:.1f} us, features of the graph in {:.1f} us", advice.asked,
+                                   forecast.asked_us, forecast.features_us));
+    text.lines("rejected", advice.rejected, [&](const Rejection& r) {
+        return forecast.prospects->candidates()[r.candidate].config.text() + ": " + r.reason;
+    });
+}
+
 void explain_source(const Context& context, const Request& request, const Outcome& outcome, Text& text) {
-    if (outcome.source != Source::database) {
+    if (outcome.source == Source::model) {
+        const std::uint32_t file = outcome.forecast->origin->file;
+        text.line("source", fmt::format("model of {}", context.snapshot.files()[file].path.string()));
+    } else if (outcome.source != Source::database) {
         text.line("source", to_text(outcome.source));
     } else {
         const store::SnapshotEntry& entry = *outcome.entry;
@@ -85,6 +114,7 @@ std::string explain(const Context& context, Graph& graph, const Request& request
     text.line("device",
               fmt::format("{} on {}", context.device.environment.device_name, to_text(context.device.backend)));
     explain_source(context, request, outcome, text);
+    if (outcome.forecast) explain_forecast(request, *outcome.forecast, text);
     explain_decision(request, outcome, text);
     text.line("needs", fmt::format("{} bytes of workspace, {} bytes of formats, built in {:.4g} us",
                                    plan.workspace_bytes(), plan.format_bytes(), plan.prepare_us()));

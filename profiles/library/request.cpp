@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,11 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
                                   {GNNTUNE_BACKEND_CUDA, BackendChoice::cuda}});
     request.ordinal = options.device;
     request.require_database = options.require_database != 0;
+    request.sources = translate<std::optional<Sources>>("options.sources", options.sources,
+                                                        "0, GNNTUNE_DB_THEN_MODEL or GNNTUNE_DB_ONLY",
+                                                        {{0, std::nullopt},
+                                                         {GNNTUNE_DB_THEN_MODEL, Sources::database_then_model},
+                                                         {GNNTUNE_DB_ONLY, Sources::database}});
     return request;
 }
 

@@ -10,6 +10,9 @@ for n in 100 200 400; do run 0 generate uniform --n-rows $n --m $((n * 5)) -o $n
 run 0 tune 100.mtx 200.mtx 400.mtx --device cpu --dim 4,8 --max-samples 5 --db a.db -q
 run 3 predict 100.mtx --device cpu --db a.db
 err_has "fit one first (gnntune fit)"
+run 3 explain 100.mtx --device cpu --db a.db --dim 16
+err_has "nothing was measured"
+err_has "no cost model of spmm"
 run 3 fit --db a.db --op sddmm --device cpu
 run 0 fit --db a.db --device cpu --csv
 out_has "spmm,cpu,hot,host,3,6,"
@@ -30,10 +33,25 @@ err_has "the database has"
 run 0 predict 100.mtx --device cpu --db a.db --op sddmm,spmm --dim 16
 err_has "no cost model of sddmm"
 
+# What a dispatcher does with a problem, and with a graph, that was not measured.
+run 0 generate uniform --n-rows 300 --m 1500 -o 300.mtx -q
+for graph in 100.mtx 300.mtx; do
+    run 0 explain $graph --device cpu --db a.db --dim 16
+    out_has "measured   nothing of this graph and problem"
+    grep -Eq '^model      spmm, cpu, policy hot, clock host, fitted 20[0-9T:-]+Z by gnntune [0-9.]+' out || fail "no model"
+    grep -Eq '^chosen     spmm\.[a-z_]+\{?.* us \+- [0-9]+ %  \(source (model|default)\)$' out || fail "nothing is chosen"
+    run 0 explain $graph --device cpu --db a.db --dim 16 --csv
+    out_has "config,time_us,sigma_percent,source,note"
+    grep -q ',default,' out || fail "the default is not among what is tried"
+done
+run 0 explain 100.mtx --device cpu --db a.db --dim 8
+out_has "measured   on"
+out_lacks "model      "
 run 0 eval a.db --device cpu --csv
 err_has "decided and scored by the same measurements"
 out_has "spmm,oracle,6,100,100,100,100,0"
 out_has "spmm,model,6,"
+out_has "spmm,model_or_default,6,"
 run 0 eval a.db b.db --device cpu --cases --held-out 400 --csv
 [ "$(grep -c '^spmm,400,' out)" -gt 0 ] || fail "the graph that was held out is not scored"
 [ "$(grep -c '^spmm,100,' out)" -eq 0 ] || fail "a graph that was learnt from is scored"

@@ -29,7 +29,7 @@ std::string winner(const std::vector<Candidate>& candidates, const Constraints& 
 }
 
 /// Why the only candidate is refused; empty if it is not.
-std::string refusal(const Candidate& c, const Constraints& limits) {
+std::string words_of_refusal(const Candidate& c, const Constraints& limits) {
     const Decision decision = choose({c}, limits);
     EXPECT_EQ(decision.winner.has_value(), decision.rejected.empty());
     return decision.rejected.empty() ? "" : decision.rejected.front().reason;
@@ -150,7 +150,7 @@ TEST(Choose, ConfigThatCannotBeCapturedIsNeverChosen) {
     best.capturable = false;
 
     EXPECT_EQ(winner({best, candidate("spmm.slow", 100)}, {}), "spmm.slow");
-    EXPECT_EQ(refusal(best, {}), "cannot be captured in a CUDA graph, so it is measured for comparison only");
+    EXPECT_EQ(words_of_refusal(best, {}), "cannot be captured in a CUDA graph, so it is measured for comparison only");
 }
 
 TEST(Choose, SamplingNeedsPermissionAndAnErrorBound) {
@@ -159,16 +159,16 @@ TEST(Choose, SamplingNeedsPermissionAndAnErrorBound) {
     c.max_error = 0.2;
     Constraints limits;
 
-    EXPECT_EQ(refusal(c, limits), "drops edges by design, and sampling was not allowed");
+    EXPECT_EQ(words_of_refusal(c, limits), "drops edges by design, and sampling was not allowed");
     limits.allow_sampling = true;
-    EXPECT_EQ(refusal(c, limits), "drops edges by design, and no error was allowed");
+    EXPECT_EQ(words_of_refusal(c, limits), "drops edges by design, and no error was allowed");
     limits.allow_sampling = false;
     limits.max_error = 0.5;
-    EXPECT_EQ(refusal(c, limits), "drops edges by design, and sampling was not allowed");
+    EXPECT_EQ(words_of_refusal(c, limits), "drops edges by design, and sampling was not allowed");
     limits.allow_sampling = true;
-    EXPECT_EQ(refusal(c, limits), "");
+    EXPECT_EQ(words_of_refusal(c, limits), "");
     limits.max_error = 0.1;
-    EXPECT_EQ(refusal(c, limits), "its error 0.2 on this graph is above the allowed 0.1");
+    EXPECT_EQ(words_of_refusal(c, limits), "its error 0.2 on this graph is above the allowed 0.1");
 }
 
 TEST(Choose, ReducedPrecisionNeedsAnErrorBound) {
@@ -177,11 +177,11 @@ TEST(Choose, ReducedPrecisionNeedsAnErrorBound) {
     c.max_error = 3e-4;
     Constraints limits;
 
-    EXPECT_EQ(refusal(c, limits), "computes in tf32, and no error was allowed");
+    EXPECT_EQ(words_of_refusal(c, limits), "computes in tf32, and no error was allowed");
     limits.max_error = 1e-4;
-    EXPECT_EQ(refusal(c, limits), "its error 0.0003 on this graph is above the allowed 0.0001");
+    EXPECT_EQ(words_of_refusal(c, limits), "its error 0.0003 on this graph is above the allowed 0.0001");
     limits.max_error = 3e-4;
-    EXPECT_EQ(refusal(c, limits), "");
+    EXPECT_EQ(words_of_refusal(c, limits), "");
 }
 
 TEST(Choose, AnExactConfigPassesWhateverTheErrorBound) {
@@ -189,9 +189,9 @@ TEST(Choose, AnExactConfigPassesWhateverTheErrorBound) {
     c.max_error = 2e-7;
     Constraints limits;
 
-    EXPECT_EQ(refusal(c, limits), "");
+    EXPECT_EQ(words_of_refusal(c, limits), "");
     limits.max_error = 1e-9;
-    EXPECT_EQ(refusal(c, limits), "");
+    EXPECT_EQ(words_of_refusal(c, limits), "");
 }
 
 TEST(Choose, DemandsAreRefusedWithTheirFigures) {
@@ -208,10 +208,10 @@ TEST(Choose, DemandsAreRefusedWithTheirFigures) {
     Constraints enough;
     enough.workspace_limit_bytes = 4096;
 
-    EXPECT_EQ(refusal(c, deterministic), "does not repeat bit for bit, and that was demanded");
-    EXPECT_EQ(refusal(c, misaligned), "needs operands aligned to 16 bytes, 4 were promised");
-    EXPECT_EQ(refusal(c, small), "needs 4096 bytes of workspace, more than the allowed 1024");
-    EXPECT_EQ(refusal(c, enough), "");
+    EXPECT_EQ(words_of_refusal(c, deterministic), "does not repeat bit for bit, and that was demanded");
+    EXPECT_EQ(words_of_refusal(c, misaligned), "needs operands aligned to 16 bytes, 4 were promised");
+    EXPECT_EQ(words_of_refusal(c, small), "needs 4096 bytes of workspace, more than the allowed 1024");
+    EXPECT_EQ(words_of_refusal(c, enough), "");
 }
 
 TEST(Choose, RejectedOnesNeitherWinNorTieNorRunUp) {

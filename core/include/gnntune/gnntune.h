@@ -42,8 +42,9 @@
  *     finished when a function returns.
  *
  * (10) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
- *      GNNTUNE_FORCE and GNNTUNE_VERBOSE, in gnntune_open only. With GNNTUNE_VERBOSE=dispatch every plan of the context
- *      prints one line on stderr (docs/dispatcher.md has its fields); otherwise the library prints nothing.
+ *      GNNTUNE_FORCE, GNNTUNE_SOURCES and GNNTUNE_VERBOSE, in gnntune_open only. With GNNTUNE_VERBOSE=dispatch every
+ *      plan of the context prints one line on stderr (docs/dispatcher.md has its fields); otherwise the library prints
+ *      nothing.
  */
 #ifndef GNNTUNE_GNNTUNE_H
 #define GNNTUNE_GNNTUNE_H
@@ -135,6 +136,13 @@ enum { GNNTUNE_FORWARD = 0, GNNTUNE_REVERSED = 1 };
 typedef int32_t gnntune_policy;
 enum { GNNTUNE_HOT = 0, GNNTUNE_COLD = 1, GNNTUNE_GRAPH = 2 };
 
+/* Where a config comes from that GNNTUNE_FORCE does not name. */
+typedef int32_t gnntune_sources;
+enum {
+    GNNTUNE_DB_THEN_MODEL = 1, /* measurements of the database; without, its cost model; else the default */
+    GNNTUNE_DB_ONLY = 2        /* measurements of the database, else the default: predicts nothing */
+};
+
 /* ---- Version and errors. Thread-safe. ---- */
 
 /* 10000 major + 100 minor + patch of the library that is loaded. */
@@ -154,6 +162,7 @@ typedef struct gnntune_open_options {
     gnntune_backend backend;
     int32_t device;           /* CUDA device ordinal; -1 = the calling thread's current one; ignored by cpu */
     int32_t require_database; /* a database that is missing or unreadable is an error */
+    gnntune_sources sources;  /* 0 = $GNNTUNE_SOURCES (db_then_model or db_only), else GNNTUNE_DB_THEN_MODEL */
 } gnntune_open_options;
 
 /* Opens a context: one processor, and what is known about it.
@@ -163,7 +172,8 @@ typedef struct gnntune_open_options {
  *            gnntune_plan_explain say so, unless options->require_database.
  *   options  NULL for the defaults.
  * Errors: NO_DEVICE if the backend or the device asked for is not there, DATABASE, INVALID_ARGUMENT (also for a
- * GNNTUNE_FORCE that is no config of this build). Not safe beside setenv in another thread. */
+ * GNNTUNE_FORCE that is no config of this build, and for words that GNNTUNE_SOURCES does not have). Not safe beside
+ * setenv in another thread. */
 GNNTUNE_API gnntune_status gnntune_open(const char* db_path, const gnntune_open_options* options,
                                         gnntune_context** out);
 
@@ -259,8 +269,11 @@ typedef struct gnntune_problem {
 } gnntune_problem;
 
 /* Chooses a config and builds what it needs on the graph: formats are built once per graph and shared by its plans.
- * Order of sources: the measurements of this graph, problem and policy in the database; then the op's default config.
- * GNNTUNE_FORCE, a config's text such as "spmm.cpu_rows{tile=64,row_block=16}", overrules both for the op it computes,
+ * Order of sources: the measurements of this graph, problem and policy in the database; then its cost model of the op
+ * and policy, where that expects to gain over the default (it needs the graph's features: a few passes over the arrays,
+ * once a graph); then the op's default config. Model and default choose exact configs in fp32 only: the error of others
+ * on this graph was not measured. gnntune_sources leaves the model out.
+ * GNNTUNE_FORCE, a config's text such as "spmm.cpu_rows{tile=64,row_block=16}", overrules all for the op it computes,
  * constraints included: for debugging.
  *
  * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it. Allocates and
@@ -281,11 +294,11 @@ GNNTUNE_API size_t gnntune_plan_workspace_bytes(const gnntune_plan* plan);
  * NULL. */
 GNNTUNE_API const char* gnntune_plan_config(const gnntune_plan* plan);
 
-/* Where the config comes from: "database", "default" or "forced". "" for NULL. Never freed. */
+/* Where the config comes from: "database", "model", "default" or "forced". "" for NULL. Never freed. */
 GNNTUNE_API const char* gnntune_plan_source(const gnntune_plan* plan);
 
-/* Lines for people: the config, its source, when and on what it was measured, the runner-up and its distance, what was
- * tied, what was rejected and why. Buffer and result as in gnntune_context_describe. The wording may change. */
+/* Lines for people: the config, its source, when and on what it was measured or what the model expects of it, the
+ * runner-up and its distance, what was tied, what was rejected and why, and why the model was not followed. Buffer and result as in gnntune_context_describe. The wording may change. */
 GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size);
 
 /* ---- Run. ---- */

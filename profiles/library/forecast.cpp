@@ -1,0 +1,53 @@
+#include "profiles/library/forecast.hpp"
+
+#include <chrono>
+
+#include "core/dispatch/build_cost.hpp"
+
+namespace gnntune::library {
+namespace {
+
+using Instant = std::chrono::steady_clock::time_point;
+
+double us_since(Instant begin) {
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Costs that were measured on this graph, for another problem: nothing is known of others.
+BuildCost known_builds(const Context& context, Graph& graph, Direction direction) {
+    const auto* builds = context.snapshot.format_builds(graph.fingerprint());
+    if (!builds) return {};
+    return [&context, &graph, direction, builds](const Config& config) {
+        const auto formats = context.registry.find(config.variant)->formats(config.params);
+        return missing_formats_us(graph, formats, direction, *builds);
+    };
+}
+
+}  // namespace
+
+Forecast ask_model(const Context& context, Graph& graph, const Problem& problem, const Constraints& constraints,
+                   Policy policy) {
+    Forecast forecast;
+    if (context.sources == Sources::database) {
+        forecast.why = "not asked: the sources are db_only";
+        return forecast;
+    }
+    const ReadyModel ready = context.models->ready(context.snapshot, graph.query(problem), policy, forecast.why);
+    if (!ready.model) return forecast;
+    forecast.origin = ready.origin;
+    forecast.prospects = ready.prospects;
+    if (!graph.query(problem).features) {
+        const Instant begin = std::chrono::steady_clock::now();
+        graph.features();
+        forecast.features_us = us_since(begin);
+    }
+    const Instant begin = std::chrono::steady_clock::now();
+    forecast.advice =
+        advise(*ready.model, *ready.prospects, context.registry, graph.query(problem), context.snapshot.constants(),
+               constraints, known_builds(context, graph, problem.direction));
+    forecast.why = forecast.advice.reason;
+    forecast.asked_us = us_since(begin);
+    return forecast;
+}
+
+}  // namespace gnntune::library

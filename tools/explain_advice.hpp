@@ -1,0 +1,42 @@
+// What a dispatcher runs where no measurement answers: the part of `gnntune explain` that speaks of the cost model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dispatch/advise.hpp"
+#include "profiles/snapshot.hpp"
+#include "tools/output.hpp"
+
+namespace gnntune::tools {
+
+/// The model's favourite or the default, with what decided.
+class ModelAnswer {
+public:
+    /// `query` has features and a device, those of the environment that the dispatcher would run in. Throws
+    /// ErrorKind::input for a model that cannot be read.
+    ModelAnswer(const store::Snapshot& snapshot, const Query& query, Policy policy, const Constraints& constraints);
+
+    /// Whether the database has a model for the problem.
+    bool has_model() const { return !model_.empty(); }
+    /// Lines as those of `explain`: chosen, model, why, refused.
+    void print(Output& out) const;
+    /// What the dispatcher tries, in that order, the default last: config, time_us, sigma_percent, source, note.
+    Table table() const;
+
+private:
+    struct Tried {
+        Config config;
+        std::optional<Expected> expected;
+        const char* source = "";
+        std::string refused;  ///< empty: it may run
+    };
+
+    std::string model_;  // which one; empty: there is none
+    std::vector<Tried> tried_;
+    std::optional<std::size_t> chosen_;  // index into tried_
+    std::string why_;
+};
+
+}  // namespace gnntune::tools
