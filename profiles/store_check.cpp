@@ -43,6 +43,20 @@ void find_unsupported_choices(const Database& database, Problems& problems) {
     }
 }
 
+void find_impossible_numbers(const Database& database, Problems& problems) {
+    Statement s = database.prepare(
+        R"(SELECT graph.name, problem.text, config, m.id FROM measurement AS m
+            JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
+            WHERE (status = 'ok' AND (median_us > 1e15 OR samples < 1 OR ci_low_us > median_us OR ci_high_us < median_us
+                                      OR min_us > median_us OR min_us <= 0))
+               OR prepare_us < 0 OR prepare_us > 1e15 OR workspace_bytes < 0 OR format_bytes < 0)",
+        "checking numbers");
+    while (s.step()) {
+        problems.push_back(fmt::format("measurement {} of {} for {}, {} has numbers that no measuring gives", s.view(3),
+                                       s.view(2), s.view(0), s.view(1)));
+    }
+}
+
 void find_bad_texts(const Database& database, Problems& problems) {
     Statement graphs = database.prepare("SELECT name, fingerprint FROM graph", "checking graphs");
     while (graphs.step()) {
@@ -123,6 +137,7 @@ std::vector<std::string> Store::check(const ConfigCheck& check) const {
     attempt([&] { find_damage(database(), problems); });
     attempt([&] { find_dangling(database(), problems); });
     attempt([&] { find_unsupported_choices(database(), problems); });
+    attempt([&] { find_impossible_numbers(database(), problems); });
     attempt([&] { find_bad_texts(database(), problems); });
     attempt([&] { find_bad_configs(database(), check, problems); });
     attempt([&] { find_bad_models(models(), problems); });

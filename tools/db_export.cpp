@@ -1,6 +1,7 @@
 // gnntune db export: evidence as CSV.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -55,6 +56,10 @@ int run_db_export(const Args& args) {
     if (path == "-") {
         out.print_raw(text.str());
     } else {
+        std::error_code ignored;
+        if (std::filesystem::equivalent(path, parsed->common.database_path(), ignored)) {
+            throw invalid_argument(path + " is the database itself; give another file, or - for stdout");
+        }
         write_file(path, text.str());
         out.note(fmt::format("{}: written", path));
     }

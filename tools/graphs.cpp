@@ -108,7 +108,8 @@ void add_path(const std::string& argument, const io::ReadOptions& options, Outpu
         add_folder(path, options, out, found);
         return;
     }
-    if (!options.format) {
+    // A pipe can be read once: what it holds shows then.
+    if (!options.format && fs::is_regular_file(status)) {
         const io::Sniffed sniffed = io::sniff_format(path);
         if (!sniffed.format) throw input_error(fmt::format("{}: not a graph: {}", argument, sniffed.reason));
     }

@@ -114,6 +114,9 @@ int run_eval(const Args& args) {
     options.fit = fit_options(*parsed);
     options.folds = static_cast<int>(*parsed->integer("folds", 0, 100000));
     options.held_out = parsed->list("held-out");
+    if (parsed->flag("ablation") && parsed->flag("cases")) {
+        throw invalid_argument("--ablation and --cases exclude each other");
+    }
     if (const auto file = parsed->find("families")) options.families = read_families(*file);
     if (!options.families.empty() && (options.folds > 0 || !options.held_out.empty())) {
         throw invalid_argument("--families splits by family; leave out --folds and --held-out");
@@ -138,6 +141,18 @@ int run_eval(const Args& args) {
             if (std::find(names.begin(), names.end(), name) == names.end()) {
                 throw invalid_argument(fmt::format("--held-out: {} has no measurements of {} on a graph '{}'",
                                                    parsed->arguments.front(), to_text(op), name));
+            }
+        }
+        if (!options.families.empty()) {
+            const auto known = std::count_if(names.begin(), names.end(),
+                                             [&](const std::string& name) { return options.families.contains(name); });
+            if (known == 0) {
+                throw invalid_argument(fmt::format("--families: {} names none of the {} graphs in {}",
+                                                   *parsed->find("families"), names.size(), parsed->arguments.front()));
+            }
+            if (static_cast<std::size_t>(known) < names.size()) {
+                out.note(fmt::format("{} of {} graphs are in no family there, and are scored each by itself",
+                                     names.size() - static_cast<std::size_t>(known), names.size()));
             }
         }
         check_features(options.fit.without, learning);

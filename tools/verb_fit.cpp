@@ -63,8 +63,9 @@ int run_fit(const Args& args) {
     }
     Output out("fit", parsed->common);
     // Nothing is created for nothing: it is opened for writing once there is a model.
-    const store::Store measurements = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
+    // The reader closes first: the last one to close moves the log into the file, and a reader cannot.
     std::optional<store::Store> writing;
+    const store::Store measurements = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
     const auto store = [&]() -> store::Store& {
         if (!writing) {
             writing = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,

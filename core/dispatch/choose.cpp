@@ -22,6 +22,15 @@ std::string whole(double x) {
     return text;
 }
 
+// Of rows that people or accidents have changed.
+std::optional<std::string> no_time(const Candidate& c) {
+    if (std::isfinite(c.median_us) && c.median_us > 0 && std::isfinite(c.build_us) && c.build_us >= 0) {
+        return std::nullopt;
+    }
+    return "its stored time of " + number(c.median_us) + " us with " + number(c.build_us) +
+           " us of building is no time; measure it again";
+}
+
 double cost_us(const Candidate& c, double calls) {
     return c.build_us + calls * c.median_us;
 }
@@ -30,9 +39,11 @@ double cost_us(const Candidate& c, double calls) {
 bool tied_with(const Candidate& best, const Candidate& c, double calls) {
     const double best_cost = cost_us(best, calls);
     if (cost_us(c, calls) > best_cost * (1.0 + kTieMargin)) return false;
+    // An interval that does not hold its median says nothing.
     const double best_high =
-        best.ci_high_us > 0 ? best.build_us + calls * best.ci_high_us : best_cost * (1.0 + kTieMargin);
-    const double low = c.ci_low_us > 0 ? c.build_us + calls * c.ci_low_us : cost_us(c, calls);
+        best.ci_high_us >= best.median_us ? best.build_us + calls * best.ci_high_us : best_cost * (1.0 + kTieMargin);
+    const double low =
+        c.ci_low_us > 0 && c.ci_low_us <= c.median_us ? c.build_us + calls * c.ci_low_us : cost_us(c, calls);
     return low <= best_high;
 }
 
@@ -79,7 +90,9 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     const double calls = limits.expected_calls > 0 ? limits.expected_calls : 1.0;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (auto reason = refusal(candidates[i], limits)) {
+        auto reason = no_time(candidates[i]);
+        if (!reason) reason = refusal(candidates[i], limits);
+        if (reason) {
             decision.rejected.push_back({i, std::move(*reason)});
         } else {
             order.push_back(i);
@@ -95,7 +108,7 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     const Candidate& cheapest = candidates[order.front()];
     std::vector<std::size_t> tied;
     for (const std::size_t i : order) {
-        if (tied_with(cheapest, candidates[i], calls)) {
+        if (i == order.front() || tied_with(cheapest, candidates[i], calls)) {
             tied.push_back(i);
         } else if (!decision.runner_up) {
             decision.runner_up = i;

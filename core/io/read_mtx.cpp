@@ -29,35 +29,41 @@ std::string next_word(const char*& p) {
 
 void read_banner(LineReader& lines, Header& header) {
     std::string_view line;
-    if (!lines.next_line(line)) fail(lines.name(), "is empty; expected a Matrix Market file");
-    const char* p = line.data();
+    const char* p = nullptr;
+    do {
+        if (!lines.next_line(line)) fail(lines.name(), "is empty; expected a Matrix Market file");
+        if (lines.line() == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+        p = skip_blanks(line.data());
+    } while (*p == '\n');
     const auto& name = lines.name();
+    const std::uint64_t number = lines.line();
     if (next_word(p) != "%%matrixmarket") {
-        fail_line(name, 1, "expected the banner '%%MatrixMarket matrix coordinate ...', found {}", quoted(line.data()));
+        fail_line(name, number, "expected the banner '%%MatrixMarket matrix coordinate ...', found {}",
+                  quoted(line.data()));
     }
     const std::string object = next_word(p);
     const std::string layout = next_word(p);
     const std::string field = next_word(p);
     const std::string symmetry = next_word(p);
     if (object != "matrix" || layout != "coordinate") {
-        fail_line(name, 1,
+        fail_line(name, number,
                   "'{} {}' is not supported; a graph is a 'matrix coordinate' file, so write it as a sparse matrix",
                   printable(object), printable(layout));
     }
     header.pattern = field == "pattern";
     if (field != "pattern" && field != "real" && field != "double" && field != "integer" &&
         field != "unsigned-integer") {
-        fail_line(name, 1, "values of kind '{}' are not supported; expected pattern, real or integer",
+        fail_line(name, number, "values of kind '{}' are not supported; expected pattern, real or integer",
                   printable(field));
     }
     header.skew = symmetry == "skew-symmetric";
     header.symmetric = header.skew || symmetry == "symmetric";
     if (!header.symmetric && symmetry != "general") {
-        fail_line(name, 1, "symmetry '{}' is not supported; expected general, symmetric or skew-symmetric",
+        fail_line(name, number, "symmetry '{}' is not supported; expected general, symmetric or skew-symmetric",
                   printable(symmetry));
     }
     if (header.skew && header.pattern) {
-        fail_line(name, 1, "a pattern cannot be skew-symmetric, as it has no signs; expected real or integer");
+        fail_line(name, number, "a pattern cannot be skew-symmetric, as it has no signs; expected real or integer");
     }
 }
 

@@ -146,8 +146,12 @@ Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
     if (head.starts_with(gnng::kMagic)) return {Format::gnng, ""};
     constexpr std::string_view kBanner = "%%matrixmarket";
     const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-    if (head.size() >= kBanner.size() &&
-        std::equal(kBanner.begin(), kBanner.end(), head.begin(), [&](char b, char a) { return same(a, b); })) {
+    // Editors put a byte order mark or a blank line in front.
+    std::string_view text = head;
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(" \t\r\n")));
+    if (text.size() >= kBanner.size() &&
+        std::equal(kBanner.begin(), kBanner.end(), text.begin(), [&](char b, char a) { return same(a, b); })) {
         return {Format::matrix_market, ""};
     }
     for (const auto& [magic, words] : kOthers) {

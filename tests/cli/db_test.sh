@@ -41,6 +41,9 @@ cmp -s run.csv all.csv || fail "the only run is not everything"
 run 2 db export --db a.db --run 99 -
 run 2 db export --db a.db --json -
 run 3 db export --db a.db no/such/folder.csv
+run 2 db export --db a.db a.db
+err_has "the database itself"
+run 0 db check --db a.db
 
 # Two databases become one; the choices that have new rows beside them are made again.
 run 0 generate uniform --n-rows 60 --m 300 -o other.mtx -q
@@ -64,6 +67,11 @@ out_has "a.db: sound"
 run 0 doctor --db a.db
 out_has "1 graphs"
 command -v sqlite3 >/dev/null || exit 0
+cp a.db odd.db
+sqlite3 odd.db "update measurement set ci_high_us = 1e-3, samples = -5" || fail "sqlite3"
+run 6 db check --db odd.db
+out_has "numbers that no measuring gives"
+run 0 explain ring --db odd.db --dim 8 --device cpu
 sqlite3 a.db "update choice set config = 'spmm.cpu_rows{tile=3}'" || fail "sqlite3"
 run 6 db check --db a.db
 out_has "spmm.cpu_rows{tile=3}"

@@ -8,6 +8,10 @@ out_is info_cora.txt
 run 0 info --csv "$cora"
 [ "$(wc -l <out)" -eq 2 ] || fail "expected a header and a row"
 header=$(sed -n 1p out)
+cp out as_file
+# A pipe is read once.
+gzip -dc "$cora" | "$GNNTUNE" info --csv /dev/stdin >out 2>err || fail "a pipe is not read"
+[ "$(sed -n 2p out | cut -d, -f5-9)" = "$(sed -n 2p as_file | cut -d, -f5-9)" ] || fail "a pipe reads another graph"
 row=$(sed -n 2p out)
 column() {
     local at

@@ -18,11 +18,15 @@ run 0 fit --db a.db --device cpu --csv
 out_has "spmm,cpu,hot,host,3,6,"
 run 0 db ls models --db a.db --csv
 out_has "spmm,cpu,hot,host,3,"
-# The same measurements give the same model.
+# The model is in the file itself, and the same measurements give the same one.
 cp a.db b.db
+run 0 db ls models --db b.db --csv
+out_has "spmm,cpu,hot,host,3,"
 run 0 fit --db b.db --device cpu -q
 run 0 predict 100.mtx --device cpu --db a.db --dim 16 --csv
-[ "$(wc -l <out)" -eq 6 ] || fail "expected a header and five configs"
+# On a busy machine a variant may have been given up on every graph.
+lines=$(wc -l <out)
+[ "$lines" -ge 3 ] && [ "$lines" -le 6 ] || fail "expected a header and up to five configs"
 cut -d, -f1-7 out >first
 run 0 predict 100.mtx --device cpu --db b.db --dim 16 --csv
 cut -d, -f1-7 out | diff first - || fail "two fits of the same measurements differ"
@@ -64,6 +68,10 @@ run 0 eval a.db b.db --families families.csv --csv
 out_has "spmm,model,6,"
 run 2 eval a.db b.db --families families.csv --folds 2
 err_has "leave out --folds"
+printf 'name,family\nnosuch,x\n' >bad.csv
+run 2 eval a.db b.db --families bad.csv
+err_has "names none of the 3 graphs"
+run 2 eval a.db b.db --ablation --cases
 printf 'name,kind\n100,x\n' >bad.csv
 run 3 eval a.db b.db --families bad.csv
 err_has "bad.csv:1"

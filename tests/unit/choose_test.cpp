@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace gnntune {
 namespace {
 
@@ -43,6 +46,28 @@ TEST(Choose, NothingMeasuredSaysSo) {
     EXPECT_TRUE(decision.tied.empty());
     EXPECT_TRUE(decision.rejected.empty());
     EXPECT_EQ(decision.reason, "nothing was measured");
+}
+
+// A database that people or accidents have changed: nothing to choose is an answer, a crash is none.
+TEST(Choose, ImpossibleNumbersAreRefusedOrIgnored) {
+    Candidate inverted = candidate("spmm.a", 10);
+    inverted.ci_low_us = 20;
+    inverted.ci_high_us = 5;
+    EXPECT_EQ(winner({inverted}, {}), "spmm.a");
+    EXPECT_EQ(winner({inverted, candidate("spmm.b", 9)}, {}), "spmm.b");
+    Candidate unknown = candidate("spmm.a", 10);
+    unknown.ci_low_us = 20;
+    unknown.ci_high_us = 0;
+    EXPECT_EQ(winner({unknown}, {}), "spmm.a");
+
+    for (const double time : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+        Candidate timeless = candidate("spmm.a", time);
+        EXPECT_NE(refusal(timeless, {}).find("is no time"), std::string::npos) << time;
+        EXPECT_EQ(winner({timeless, candidate("spmm.b", 9)}, {}), "spmm.b");
+    }
+    Candidate built = candidate("spmm.a", 10);
+    built.build_us = -1e300;
+    EXPECT_NE(refusal(built, {}).find("is no time"), std::string::npos);
 }
 
 TEST(Choose, FewCallsPreferWhatNeedsNothingBuilt) {

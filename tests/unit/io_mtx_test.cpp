@@ -52,6 +52,18 @@ TEST(MatrixMarket, KeepsTheDirectionOfAThreeEdgeFile) {
     EXPECT_EQ(g.fix_ups.text(), "");
 }
 
+TEST(MatrixMarket, AByteOrderMarkAndBlankLinesInFrontChangeNothing) {
+    const auto plain = read(kReal + "2 4 2\n2 3 3.5\n1 4 -1\n");
+    for (const std::string front : {"\xef\xbb\xbf", "\n", "  \r\n\n", "\xef\xbb\xbf\n"}) {
+        const auto g = io::read_graph_bytes(front + kReal + "2 4 2\n2 3 3.5\n1 4 -1\n", "g.txt", {});
+        EXPECT_EQ(g.graph.n_cols, 4);
+        EXPECT_EQ(cols(g), cols(plain));
+        EXPECT_EQ(weights(g), weights(plain));
+    }
+    EXPECT_NE(problem("\n\n%%MatrixMarket matrix array real general\n").find("3"), std::string::npos)
+        << "the banner is on line 3";
+}
+
 TEST(MatrixMarket, ReverseSwapsRowsAndColumns) {
     io::ReadOptions options;
     options.reverse = true;
