@@ -66,6 +66,7 @@ int Reference::report(const Parsed& parsed, Output& out) const {
     if (all_.pairs.empty()) {
         out.warn(path_ + " has timed none of this on this device" +
                  (across_ ? "" : "; --across judges measurements of other devices and versions too"));
+        return kExitInput;
     }
     return exit_code_of(all_, parsed, out);
 }

@@ -186,6 +186,11 @@ int run_bench(const Args& args) {
             for (const Policy policy : timing) {
                 for (const Clock clock : by) {
                     auto list = contenders(query, parsed->flag("all"), parsed->flag("allow-sampling"));
+                    if (list.empty()) {
+                        out.warn(fmt::format("{}: no variant of this build does {} (gnntune list)", input.name,
+                                             to_text(problem)));
+                        continue;
+                    }
                     const auto stopwatch = tuner::make_stopwatch(clock, device, graph.stream());
                     tuner::Frontier frontier;
                     const bool complete = tuner::measure(workload, list, *stopwatch, policy, {}, hooks, frontier);
@@ -204,6 +209,7 @@ int run_bench(const Args& args) {
         }
     }
     out.print(table);
+    if (table.rows() == 0) return kExitRuntime;
     return reference.report(*parsed, out);
 }
 

@@ -13,7 +13,7 @@ namespace gnntune::tools {
 namespace {
 
 constexpr std::array kParts{
-    Verb{"ls", "the best config of every problem; or graphs, problems, runs, choices, environments", run_db_ls},
+    Verb{"ls", "the best config of every problem; or graphs, problems, runs, choices, environments, models", run_db_ls},
     Verb{"show", "everything measured on one graph", run_db_show},
     Verb{"check", "look for damage and for rows that this build cannot use", run_db_check},
     Verb{"diff", "judge what two databases have both measured: SAME, FAST, SLOW or AMBIGUOUS", run_db_diff},

@@ -65,9 +65,18 @@ int exit_code_of(const tuner::Comparison& comparison, const Parsed& parsed, Outp
     const auto list = verdicts(parsed, "fail-on");
     const auto n = std::count_if(comparison.pairs.begin(), comparison.pairs.end(),
                                  [&list](const tuner::Pair& p) { return has(list, p.judgement.verdict); });
-    if (n == 0) return kExitOk;
-    out.note(fmt::format("--fail-on {}: {} of {} configs", parsed.text("fail-on"), n, comparison.pairs.size()));
-    return kExitRuntime;
+    if (n > 0)
+        out.note(fmt::format("--fail-on {}: {} of {} configs", parsed.text("fail-on"), n, comparison.pairs.size()));
+    // A config that has lost its time is worse than one that has become slow.
+    const auto lost = std::count_if(
+        comparison.changes.begin(), comparison.changes.end(),
+        [](const tuner::StatusChange& change) { return change.a.measurement.status == MeasurementStatus::ok; });
+    const bool lost_counts = lost > 0 && has(list, tuner::Judged::slow);
+    if (lost_counts) {
+        out.note(fmt::format("--fail-on {}: {} configs had a time and are wrong, refused or failed now",
+                             parsed.text("fail-on"), lost));
+    }
+    return n > 0 || lost_counts ? kExitRuntime : kExitOk;
 }
 
 Table pair_table(const tuner::Comparison& comparison, const std::vector<Judged>& only) {

@@ -103,10 +103,18 @@ out_lacks ",SLOW,"
 err_has "against long.db:"
 run 1 bench ring.txt --device cpu --op spmm --dim 8 --compare long.db --fail-on FAST
 plant other.db "update environment set libraries = 'other 1.0'; update measurement set ${times//f/100000};"
-run 0 bench ring.txt --device cpu --op spmm --dim 8 --compare other.db
+run 3 bench ring.txt --device cpu --op spmm --dim 8 --compare other.db
 err_has "has timed none of this on this device"
 run 1 bench ring.txt --device cpu --op spmm --dim 8 --compare other.db --across --fail-on FAST
 out_has "libraries other 1.0 -> "
 run 2 bench ring.txt --device cpu --fail-on SLOW
 err_has "give --compare FILE too"
 run 6 bench ring.txt --device cpu --compare missing.db
+# Nothing to judge is no pass, and neither is a config that has lost its time.
+run 1 bench ring.txt --device cpu --op spmm --dim 8 --reduce max
+err_has "no variant of this build does"
+plant wrong.db "update measurement set status = 'wrong', reason = 'planted'; delete from choice;"
+run 0 db diff a.db wrong.db
+run 1 db diff a.db wrong.db --fail-on SLOW
+err_has "are wrong, refused or failed now"
+run 0 db diff a.db wrong.db --fail-on FAST

@@ -62,12 +62,12 @@ TEST(Choose, ImpossibleNumbersAreRefusedOrIgnored) {
 
     for (const double time : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
         Candidate timeless = candidate("spmm.a", time);
-        EXPECT_NE(refusal(timeless, {}).find("is no time"), std::string::npos) << time;
+        EXPECT_NE(words_of_refusal(timeless, {}).find("is no time"), std::string::npos) << time;
         EXPECT_EQ(winner({timeless, candidate("spmm.b", 9)}, {}), "spmm.b");
     }
     Candidate built = candidate("spmm.a", 10);
     built.build_us = -1e300;
-    EXPECT_NE(refusal(built, {}).find("is no time"), std::string::npos);
+    EXPECT_NE(words_of_refusal(built, {}).find("is no time"), std::string::npos);
 }
 
 TEST(Choose, FewCallsPreferWhatNeedsNothingBuilt) {
