@@ -118,6 +118,40 @@ struct ChoiceRow {
     std::int64_t run = 0;  ///< the run that decided
     std::string decided_at;
 };
+/// A config chosen for one call of a training step (core/dispatch/step.hpp).
+struct StepCallChoice {
+    Problem problem;
+    int runs_per_step = 0;
+    int runs_per_graph = 0;
+    Config config;
+    std::int32_t variant_version = 1;
+    std::string formats;     ///< for people: "csr reversed, coo"; "none"
+    double expected_us = 0;  ///< of one run
+};
+/// What was chosen for all calls of a training step together.
+struct StepChoice {
+    std::string step;  ///< to_text(Step)
+    double expected_steps = 1;
+    std::optional<std::int64_t> format_limit_bytes;
+    std::string formats;  ///< the union
+    std::int64_t format_bytes = 0;
+    std::int64_t workspace_bytes = 0;  ///< the largest
+    double build_us = 0;               ///< formats and plans, once
+    double step_us = 0;                ///< the calls of one step
+    std::string reason;
+    std::vector<StepCallChoice> calls;  ///< in the order of calls_of()
+};
+struct StepChoiceRow {
+    std::int64_t graph = 0;
+    std::int64_t environment = 0;
+    std::string graph_name;
+    std::string device_name;
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    StepChoice choice;
+    std::int64_t run = 0;  ///< the run that decided
+    std::string decided_at;
+};
 /// A row of the view `best`: the fastest exact config of its key.
 struct BestRow {
     std::string graph;
@@ -236,6 +270,10 @@ public:
     /// ok measurement of that config and version stands under that key, policy and clock: what was not checked is not
     /// chosen.
     void set_choice(std::int64_t run, const Key& key, Policy policy, Clock clock, const Choice& choice);
+    /// Replaces the choice of (graph, environment, step, policy, clock). Throws ErrorKind::invalid_argument if a call
+    /// has no ok measurement of its config and version under that policy and clock.
+    void set_step_choice(std::int64_t run, std::int64_t graph, std::int64_t environment, Policy policy, Clock clock,
+                         const StepChoice& choice);
     /// Replaces the cost of that base, format and direction.
     void put_format_build(std::int64_t graph, std::int64_t environment, const FormatBuild& build);
     /// Replaces the constant of that name and sizes.
@@ -277,6 +315,8 @@ public:
     std::vector<ProblemRow> problems() const;
     std::vector<RunRow> runs() const;
     std::vector<ChoiceRow> choices() const;
+    /// In order of graph name, step, environment, policy and clock.
+    std::vector<StepChoiceRow> step_choices() const;
     std::vector<BestRow> best() const;
     /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or
     /// more).

@@ -57,6 +57,26 @@ void find_impossible_numbers(const Database& database, Problems& problems) {
     }
 }
 
+void find_unsupported_step_calls(const Database& database, Problems& problems) {
+    Statement s = database.prepare(
+        R"(SELECT graph.name, step, problem.text, step_choice.policy, step_choice.clock, config, variant_version
+            FROM step_call
+            JOIN step_choice ON step_choice.id = step_choice_id
+            JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
+            WHERE NOT EXISTS (
+                SELECT 1 FROM measurement AS m
+                WHERE m.graph_id = step_choice.graph_id AND m.environment_id = step_choice.environment_id
+                  AND m.problem_id = step_call.problem_id AND m.policy = step_choice.policy
+                  AND m.clock = step_choice.clock AND m.config = step_call.config
+                  AND m.variant_version = step_call.variant_version AND m.status = 'ok'))",
+        "checking choices for steps");
+    while (s.step()) {
+        problems.push_back(fmt::format(
+            "the choice for step {} on {}, {} ({}, {}) is {} version {}, of which no ok measurement is stored",
+            s.view(1), s.view(0), s.view(2), s.view(3), s.view(4), s.view(5), s.view(6)));
+    }
+}
+
 void find_bad_texts(const Database& database, Problems& problems) {
     Statement graphs = database.prepare("SELECT name, fingerprint FROM graph", "checking graphs");
     while (graphs.step()) {
@@ -84,6 +104,7 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
         R"(SELECT config, variant, variant_version, count(*)
             FROM (SELECT config, variant, variant_version FROM measurement UNION ALL
                   SELECT config, variant, variant_version FROM choice UNION ALL
+                  SELECT config, variant, variant_version FROM step_call UNION ALL
                   SELECT config, variant, variant_version FROM part)
             WHERE variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant)
             GROUP BY 1, 2, 3 ORDER BY 1, 3)",
@@ -138,6 +159,7 @@ std::vector<std::string> Store::check(const ConfigCheck& check) const {
     attempt([&] { find_dangling(database(), problems); });
     attempt([&] { find_unsupported_choices(database(), problems); });
     attempt([&] { find_impossible_numbers(database(), problems); });
+    attempt([&] { find_unsupported_step_calls(database(), problems); });
     attempt([&] { find_bad_texts(database(), problems); });
     attempt([&] { find_bad_configs(database(), check, problems); });
     attempt([&] { find_bad_models(models(), problems); });

@@ -1,4 +1,4 @@
-// The inside of a Store. Included by store.cpp and store_write.cpp only.
+// The inside of a Store. Included by store.cpp, store_write.cpp and store_steps.cpp only.
 #pragma once
 
 #include <optional>
@@ -41,6 +41,9 @@ struct Store::Impl {
     void note_variant(const std::string& id, std::int32_t version, std::optional<std::string_view> op,
                       std::optional<std::string_view> backend, std::optional<bool> deterministic,
                       std::optional<bool> approximate);
+
+    /// Throws ErrorKind::invalid_argument unless an ok measurement of that config and version is stored.
+    void require_measured(const Key& key, Policy policy, Clock clock, const Config& config, std::int32_t version);
 
     void replace_counters(std::int64_t measurement, const Counters& counters);
 

@@ -152,6 +152,38 @@ ON CONFLICT DO UPDATE SET config = excluded.config, variant = excluded.variant,
     WHERE excluded.decided_at > decided_at;
 )sql";
 
+// The newer of each step's choices, its calls with it. Nobody makes them again: explain decides from the rows.
+constexpr const char* kTakeSteps = R"sql(
+DROP TABLE IF EXISTS temp.merge_step;
+CREATE TEMP TABLE merge_step AS
+SELECT t.id AS theirs, g.ours AS graph_id, e.ours AS environment_id, r.ours AS run_id
+FROM other.step_choice AS t
+JOIN temp.merge_graph AS g ON g.theirs = t.graph_id
+JOIN temp.merge_environment AS e ON e.theirs = t.environment_id
+JOIN temp.merge_run AS r ON r.theirs = t.run_id
+WHERE NOT EXISTS (SELECT 1 FROM main.step_choice AS o
+                  WHERE o.graph_id = g.ours AND o.environment_id = e.ours AND o.step = t.step AND o.policy = t.policy
+                    AND o.clock = t.clock AND o.decided_at >= t.decided_at);
+DELETE FROM main.step_choice WHERE EXISTS (
+    SELECT 1 FROM temp.merge_step AS n JOIN other.step_choice AS t ON t.id = n.theirs
+    WHERE n.graph_id = step_choice.graph_id AND n.environment_id = step_choice.environment_id
+      AND t.step = step_choice.step AND t.policy = step_choice.policy AND t.clock = step_choice.clock);
+INSERT INTO main.step_choice (graph_id, environment_id, step, policy, clock, expected_steps, format_limit_bytes, formats,
+                              format_bytes, workspace_bytes, build_us, step_us, reason, run_id, decided_at)
+SELECT n.graph_id, n.environment_id, step, policy, clock, expected_steps, format_limit_bytes, formats, format_bytes,
+       workspace_bytes, build_us, step_us, reason, n.run_id, decided_at
+FROM other.step_choice AS t JOIN temp.merge_step AS n ON n.theirs = t.id ORDER BY t.id;
+INSERT INTO main.step_call
+SELECT o.id, c.position, p.ours, c.runs_per_step, c.runs_per_graph, c.config, c.variant, c.variant_version, c.formats,
+       c.expected_us
+FROM other.step_call AS c
+JOIN temp.merge_step AS n ON n.theirs = c.step_choice_id
+JOIN other.step_choice AS t ON t.id = n.theirs
+JOIN main.step_choice AS o ON o.graph_id = n.graph_id AND o.environment_id = n.environment_id AND o.step = t.step
+    AND o.policy = t.policy AND o.clock = t.clock
+JOIN temp.merge_problem AS p ON p.theirs = c.problem_id;
+)sql";
+
 // Of attempts that agree the one with the largest id counts, so ids follow the time at which they were taken.
 constexpr const char* kRenumber = R"sql(
 PRAGMA defer_foreign_keys = ON;
@@ -240,6 +272,7 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] = -count(kTables[i]);
     database.execute(kFindOrAdd, "taking in rows");
     database.execute(kTakeNewer, "taking in what is newer");
+    database.execute(kTakeSteps, "taking in choices for steps");
     for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] += count(kTables[i]);
     report.known = database.integer("SELECT count(*) FROM other.measurement", "counting rows") - report.measurements;
     Statement s = database.prepare(

@@ -38,11 +38,6 @@ INSERT INTO part (measurement_id, position, config, variant, variant_version) VA
 constexpr std::string_view kInsertCounter = R"sql(
 INSERT INTO counter (measurement_id, name, value, taken_at) VALUES (?, ?, ?, ?))sql";
 
-constexpr std::string_view kFindSupport = R"sql(
-SELECT 1 FROM measurement
-WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ? AND config = ?
-  AND variant_version = ? AND status = 'ok')sql";
-
 constexpr std::string_view kSetChoice = R"sql(
 INSERT INTO choice (graph_id, environment_id, problem_id, policy, clock, config, variant, variant_version, source,
     reason, expected_us, tied, run_id, decided_at)
@@ -144,20 +139,26 @@ void Store::put_counters(std::int64_t measurement, const Counters& counters) {
     });
 }
 
+void Store::Impl::require_measured(const Key& key, Policy policy, Clock clock, const Config& config,
+                                   std::int32_t version) {
+    Statement support = database.prepare(
+        "SELECT 1 FROM measurement WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND "
+        "clock = ? AND config = ? AND variant_version = ? AND status = 'ok'",
+        "looking for a choice's measurement");
+    const std::string text = config.text();
+    if (support.bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock), text, version).step()) {
+        return;
+    }
+    throw invalid_argument(
+        fmt::format("cannot choose {} version {} as measured: no ok {} measurement of it by clock {} is stored", text,
+                    version, to_text(policy), to_text(clock)));
+}
+
 void Store::set_choice(std::int64_t run, const Key& key, Policy policy, Clock clock, const Choice& choice) {
     const std::string config = choice.config.text();
     impl_->write([&] {
         if (choice.source == "measured") {
-            Statement support = impl_->database.prepare(kFindSupport, "looking for a choice's measurement");
-            if (!support
-                     .bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock), config,
-                           choice.variant_version)
-                     .step()) {
-                throw invalid_argument(
-                    fmt::format("cannot choose {} version {} as measured: no ok {} measurement of it by clock "
-                                "{} is stored",
-                                config, choice.variant_version, to_text(policy), to_text(clock)));
-            }
+            impl_->require_measured(key, policy, clock, choice.config, choice.variant_version);
         }
         impl_->note_variant(choice.config.variant, choice.variant_version, {}, {}, {}, {});
         impl_->cached(kSetChoice, "setting a choice")

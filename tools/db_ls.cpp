@@ -118,6 +118,39 @@ Table choices(const store::Store& store) {
     return table;
 }
 
+Table steps(const store::Store& store) {
+    Table table({{"graph", "graph", ""},
+                 {"step", "step", ""},
+                 {"device", "device", ""},
+                 {"policy", "policy", ""},
+                 {"clock", "clock", ""},
+                 {"problem", "problem", ""},
+                 {"runs_per_step", "runs a step", ""},
+                 {"runs_per_graph", "once", ""},
+                 {"config", "config", ""},
+                 {"expected_us", "expected", "us", 1},
+                 {"formats", "formats", ""},
+                 {"expected_steps", "steps", "", 0},
+                 {"format_limit_bytes", "limit", "B", 0},
+                 {"format_bytes", "", "", 0, false},
+                 {"workspace_bytes", "", "", 0, false},
+                 {"build_us", "", "", 0, false},
+                 {"step_us", "", "", 0, false},
+                 {"run", "run", ""},
+                 {"decided_at", "decided", ""}});
+    for (const store::StepChoiceRow& r : store.step_choices()) {
+        const store::StepChoice& c = r.choice;
+        for (const store::StepCallChoice& call : c.calls) {
+            table.add({r.graph_name, c.step, r.device_name, text(to_text(r.policy)), text(to_text(r.clock)),
+                       to_text(call.problem), std::int64_t{call.runs_per_step}, std::int64_t{call.runs_per_graph},
+                       call.config.text(), call.expected_us, call.formats, c.expected_steps,
+                       maybe(c.format_limit_bytes), c.format_bytes, c.workspace_bytes, c.build_us, c.step_us, r.run,
+                       r.decided_at});
+        }
+    }
+    return table;
+}
+
 Table environments(const store::Store& store) {
     Table table({{"id", "id", ""},
                  {"backend", "backend", ""},
@@ -169,14 +202,15 @@ struct Listing {
     const char* name;
     Table (*make)(const store::Store& store);
 };
-constexpr Listing kListings[] = {{"best", best},    {"graphs", graphs},   {"problems", problems},
-                                 {"runs", runs},    {"choices", choices}, {"environments", environments},
-                                 {"models", models}};
+constexpr Listing kListings[] = {{"best", best},     {"graphs", graphs},   {"problems", problems},
+                                 {"runs", runs},     {"choices", choices}, {"environments", environments},
+                                 {"models", models}, {"steps", steps}};
 
 }  // namespace
 
 int run_db_ls(const Args& args) {
-    constexpr const char* kUsage = "gnntune db ls [options] [best|graphs|problems|runs|choices|environments|models]";
+    constexpr const char* kUsage =
+        "gnntune db ls [options] [best|graphs|problems|runs|choices|environments|models|steps]";
     Options options("db ls",
                     {kUsage,
                      "Lists the database: for every graph, problem, device, policy and clock the fastest exact "

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "core/common/error.hpp"
@@ -12,13 +11,17 @@
 #include "profiles/store.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/explain_advice.hpp"
-#include "tools/feature_list.hpp"
+#include "tools/explain_objectives.hpp"
+#include "tools/explain_step.hpp"
 #include "tools/graphs.hpp"
+#include "tools/known_graph.hpp"
 #include "tools/paper/facts.hpp"
 #include "tools/parse.hpp"
 #include "tools/problems.hpp"
 #include "tools/profile_report.hpp"
 #include "tools/program.hpp"
+#include "tools/steps.hpp"
+#include "tuner/training.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tools {
@@ -33,53 +36,15 @@ Options explain_options() {
          "expects, and whether a dispatcher follows it. GRAPH is a file, or the name or the first digits of "
          "the fingerprint of a graph in the database.",
          {"gnntune explain data/cora.mtx.gz --dim 64", "gnntune explain cora --dim 64 --deterministic",
-          "gnntune explain cora --dim 64 --expected-calls 1"}});
+          "gnntune explain cora --dim 64 --expected-calls 1", "gnntune explain cora --step gcn --dim 64"}});
     add_problem_options(options, "64");
     add_timing_options(options);
     add_constraint_options(options);
+    add_step_options(options);
     options.group("Output").add_options()("all", boost::program_options::bool_switch(),
                                           "all configs, not only the fastest of each variant");
     add_graph_options(options);
     return options;
-}
-
-/// The graph's row; with id 0 for a file that the database does not know.
-store::GraphRow find_row(const store::Store& store, const Parsed& parsed, Output& out) {
-    const std::string& text = parsed.arguments.front();
-    const auto known = store.find_graphs(text);
-    if (known.size() == 1) return known.front();
-    if (known.size() > 1) {
-        std::string names;
-        for (const auto& g : known)
-            names += " " + g.record.name + " (" + g.record.fingerprint.text().substr(0, 8) + ")";
-        throw input_error("'" + text + "' names several graphs of the database:" + names + "; give a fingerprint");
-    }
-    if (!std::filesystem::exists(text) && !text.starts_with("standin/")) {
-        throw input_error("'" + text + "' is neither a file nor the name or fingerprint of a graph in " +
-                          store.path().string() + "; gnntune db ls graphs shows those");
-    }
-    InputGraph input = find_graph(text, read_options(parsed), out).load(out);
-    const auto id = store.find_graph_id(fingerprint(input.graph.view()));
-    for (const auto& g : store.graphs()) {
-        if (id && g.id == *id) return g;
-    }
-    store::GraphRow unknown;
-    const CsrView view = input.graph.view();
-    unknown.record = {
-        fingerprint(view), view.n_rows, view.n_cols, view.m, input.name, text, features_json(features_of(view)).dump()};
-    return unknown;
-}
-
-// Of several environments the device's own, else the newest with measurements of the graph and problem.
-std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
-                                                      std::int64_t graph, std::int64_t problem) {
-    std::optional<store::EnvironmentRow> found;
-    for (const auto& e : store.environments()) {
-        if (store.measurements({graph, e.id, problem}).empty()) continue;
-        if (e.environment == here) return e;
-        found = e;
-    }
-    return found;
 }
 
 class Explanation {
@@ -88,27 +53,10 @@ public:
                 const Device& device)
         : parsed_(parsed) {
         const auto problem_id = store.find_problem_id(problem);
-        const auto environment =
-            problem_id ? find_environment(store, device.environment, graph.id, *problem_id) : std::nullopt;
+        const auto environment = find_environment(store, device.environment, graph.id, {problem});
         features_ = store::features_from(graph.record.features_json);
-        const bool reversed = problem.direction == Direction::reversed;
-        device_ = device;
-        if (environment) {
-            device_.backend = environment->environment.backend;
-            device_.environment = environment->environment;
-            device_.multiprocessors = environment->environment.multiprocessors;
-            device_.l2_bytes = environment->environment.l2_bytes;
-            if (!environment->environment.compute_capability.empty() && device_.backend == Backend::cuda) {
-                device_.compute_capability =
-                    static_cast<std::int32_t>(std::stod(environment->environment.compute_capability) * 10 + 0.5);
-            }
-        }
-        query_ = {problem,
-                  reversed ? graph.record.n_cols : graph.record.n_rows,
-                  reversed ? graph.record.n_rows : graph.record.n_cols,
-                  graph.record.m,
-                  nullptr,
-                  &device_};
+        device_ = environment ? tuner::device_of(environment->environment) : device;
+        query_ = known_query(graph.record, device_, problem);
         if (!environment) {
             ask_model(store);
             if (answer_ && answer_->has_model()) return;
@@ -141,6 +89,8 @@ public:
     }
 
     void print(Output& out, const store::GraphRow& graph) const {
+        const Constraints demands = constraints(parsed_);
+        const Objectives objectives(candidates_, demands, decision_);
         out.print_text(fmt::format("graph      {}  n {}  m {}  fingerprint {}\n", graph.record.name,
                                    graph.record.n_rows, graph.record.m, graph.record.fingerprint.text()));
         if (rows_.empty()) {
@@ -169,14 +119,14 @@ public:
                 out.print_text(fmt::format("runner-up  {}  {:.2f} us  (+{:.1f} %)\n", r.config.text(), r.median_us,
                                            100 * (r.median_us / w.median_us - 1)));
             }
-            print_break_even(out, w);
             print_counters(out, w);
+            out.print_text(objectives.text(out.color()));
         } else {
             out.print_text("database   nothing of it can be used: " + decision_.reason + "\n");
             if (answer_) answer_->print(out);
         }
         out.print_text("\n");
-        out.print(table());
+        out.print(table(objectives));
     }
 
 private:
@@ -187,21 +137,6 @@ private:
         query.features = &*features_;
         const auto snapshot = store::Snapshot::load(store.path(), device_.environment);
         answer_.emplace(snapshot, query, policies(parsed_).front(), constraints(parsed_));
-    }
-
-    // Against the config that needs the least building: how many calls pay for the winner's formats.
-    void print_break_even(Output& out, const Candidate& winner) const {
-        const Candidate* cheapest = nullptr;
-        for (const Candidate& c : candidates_) {
-            if (!cheapest || c.build_us < cheapest->build_us) cheapest = &c;
-        }
-        if (!cheapest || cheapest->config == winner.config) return;
-        const auto calls = break_even_calls(*cheapest, winner);
-        if (calls && *calls >= 1) {
-            out.print_text(
-                fmt::format("break-even {:.0f} calls against {}, which needs {:.0f} us of building instead of {:.0f}\n",
-                            *calls, cheapest->config.text(), cheapest->build_us, winner.build_us));
-        }
     }
 
     void print_counters(Output& out, const Candidate& winner) const {
@@ -216,12 +151,13 @@ private:
         out.print_text(fmt::format("counters   {}\n           {}\n", counters_text(c), conclusion(c, limits, work)));
     }
 
-    Table table() const {
+    Table table(const Objectives& objectives) const {
         Table table({{"config", "config", ""},
                      {"time_us", "time", "us"},
                      {"ci_us", "+-", "us"},
                      {"relative", "of best", "x"},
                      {"build_us", "build", "us", 0},
+                     {"break_even_calls", "break-even", "calls", 0},
                      {"workspace_bytes", "workspace", "B", 0},
                      {"deterministic", "repeats", ""},
                      {"max_error", "max error", "", 9},
@@ -229,7 +165,9 @@ private:
                      {"note", "note", ""},
                      {"dram_bytes", "", "", 0, false},
                      {"l2_bytes", "", "", 0, false},
-                     {"bound", "", "", 0, false}});
+                     {"bound", "", "", 0, false},
+                     {"cheapest_from_calls", "", "", 0, false},
+                     {"chosen_from_error", "", "", 0, false}});
         std::map<std::string, std::string> notes;
         for (const Rejection& r : decision_.rejected) notes[candidates_[r.candidate].config.text()] = r.reason;
         std::vector<const Measurement*> shown;
@@ -267,8 +205,10 @@ private:
                 if (const auto bytes = m->counters->l2_bytes()) l2_bytes = *bytes;
                 bound = std::string(tuner::bound_of(tuner::limits_of(*m->counters, m->median_us, constants_)));
             }
-            table.add({m->config.text(), time, spread, relative, m->prepare_us, m->workspace_bytes, m->deterministic,
-                       m->max_error, std::string(to_text(m->status)), note, dram_bytes, l2_bytes, bound});
+            table.add({m->config.text(), time, spread, relative, m->prepare_us, objectives.break_even_calls(m->config),
+                       m->workspace_bytes, m->deterministic, m->max_error, std::string(to_text(m->status)), note,
+                       dram_bytes, l2_bytes, bound, objectives.cheapest_from_calls(m->config),
+                       objectives.chosen_from_error(m->config)});
         }
         return table;
     }
@@ -295,14 +235,16 @@ int run_explain(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 1, 1, "gnntune explain [options] GRAPH");
     Output out("explain", parsed->common);
-    const auto wanted = problems(*parsed);
-    if (wanted.size() != 1)
+    const auto step = step_of(*parsed);
+    const auto wanted = step ? problems_of(*step) : problems(*parsed);
+    if (!step && wanted.size() != 1)
         throw invalid_argument(
             "explain looks at one problem: give one --op, one --dim, one --weights and one --direction");
     const auto store = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
     const Device device = parsed->common.device();
     out.set_device(device);
-    const auto graph = find_row(store, *parsed, out);
+    const auto graph = find_known_graph(store, *parsed, out);
+    if (step) return explain_step(store, graph, *step, *parsed, device, out);
     Explanation(store, graph, wanted.front(), *parsed, device).print(out, graph);
     return kExitOk;
 }

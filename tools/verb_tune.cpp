@@ -19,6 +19,8 @@
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
+#include "tools/step_report.hpp"
+#include "tools/steps.hpp"
 #include "tools/suggest.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
@@ -33,10 +35,12 @@ Options tune_options() {
                  "times those that pass, stores all of it and the choice for each problem. Stops and goes on where it "
                  "stopped: what the database has is not measured again.",
                  {"gnntune tune data/cora.mtx.gz --dim 16,64", "gnntune tune graphs/ --op spmm,sddmm --budget 5m",
-                  "gnntune tune @list.txt --policy both --db mine.db", "gnntune tune standin/ogbn_arxiv --dry-run"}});
+                  "gnntune tune @list.txt --policy both --db mine.db", "gnntune tune standin/ogbn_arxiv --dry-run",
+                  "gnntune tune data/cora.mtx.gz --step gcn --dim 64,7 --format-limit 1MiB"}});
     add_problem_options(options, "16,32,64,128,256");
     add_timing_options(options);
     add_constraint_options(options);
+    add_step_options(options);
     // clang-format off
     options.group("Search").add_options()
         ("variant", value("LIST"), "these variants only, their default configs never given up early")
@@ -134,10 +138,15 @@ public:
           profiler_(registry(), device_, store_, parsed.common.seed),
           results_(result_table()) {
         out_.set_device(device_);
-        tune_.problems = problems(parsed);
+        step_ = step_of(parsed);
+        tune_.problems = step_ ? problems_of(*step_) : problems(parsed);
+        tune_.every_format = step_.has_value();
         tune_.policies = policies(parsed, device_);
         tune_.constraints = constraints(parsed);
         tune_.variants = variants(parsed);
+        if (step_ && !tune_.variants.empty()) {
+            throw invalid_argument("--variant names variants of one op, and --step has several: give one of them");
+        }
         tune_.again = parsed.flag("again");
         tune_.exhaustive = parsed.flag("exhaustive");
         const auto most = parsed.integer("max-configs", 1, 1000000);
@@ -180,7 +189,11 @@ public:
         progress_ = nullptr;
         store_.end_run(run);
         out_.set_status("");
-        out_.print(results_);
+        if (step_) {
+            steps_.print(out_);
+        } else {
+            out_.print(results_);
+        }
         if (complete && unfit_ > 0 && unfit_ == graphs_.size()) return kExitInput;
         if (complete) return kExitOk;
         out_.note(fmt::format("stopped; everything measured is in {}; go on with: {}", store_.path().string(),
@@ -243,6 +256,14 @@ private:
             }
         }
         out_.print(table);
+        if (step_) {
+            out_.note(fmt::format("step {}, chosen together:", to_text(*step_)));
+            for (const StepCall& call : calls_of(*step_)) {
+                out_.note(
+                    fmt::format("  {}: {}{}", call.role, short_problem(call.problem),
+                                call.runs_per_step > 1 ? fmt::format(", {} runs a step", call.runs_per_step) : ""));
+            }
+        }
         out_.note(fmt::format("estimated time: {} (a guess from bytes, not a measurement)", duration_text(total_s)));
         return kExitOk;
     }
@@ -295,8 +316,29 @@ private:
             report(record, workload, step, decision, candidates);
         };
         if (!tuner_.tune(workload, record, tune_, run, events)) return false;
+        if (step_) choose_steps(workload, record, run);
         if (parsed_.flag("counters")) count_choices(workload, record, run);
         return true;
+    }
+
+    void choose_steps(tuner::GraphWorkload& workload, const GraphRecord& record, std::int64_t run) {
+        const std::int64_t graph = store_.graph_id(record);
+        const std::int64_t environment = store_.environment_id(device_.environment);
+        const auto query_of = [&](const Problem& problem) { return workload.graph().query(problem); };
+        for (const Policy policy : tune_.policies) {
+            for (const Clock clock : tune_.clocks) {
+                auto options =
+                    tuner::step_options(registry(), store_, *step_, graph, environment, policy, clock, query_of);
+                const StepReport report(registry(), {record.name, *step_, policy, clock}, std::move(options),
+                                        step_limits(parsed_), query_of);
+                if (report.decision().picks) {
+                    store_.set_step_choice(run, graph, environment, policy, clock, report.stored(registry()));
+                } else {
+                    out_.warn(fmt::format("{} {}: {}", record.name, to_text(*step_), report.decision().reason));
+                }
+                steps_.add(report, out_);
+            }
+        }
     }
 
     // After all timing of the graph: counters are taken in a replay.
@@ -361,6 +403,8 @@ private:
     tuner::Tuner tuner_;
     tuner::Profiler profiler_;
     Table results_;
+    std::optional<Step> step_;
+    StepReports steps_;
     tuner::TuneOptions tune_;
     std::vector<Fitted> models_;
     double budget_s_ = 0;

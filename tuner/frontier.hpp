@@ -2,6 +2,7 @@
 // stand in for it under every demand: a slow config that repeats bit for bit is the best there is for who needs that.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -18,17 +19,20 @@ public:
         bool capturable = true;
         bool no_workspace = true;
         std::int32_t operand_alignment = 4;
+        std::int64_t format_bytes = 0;  ///< of its formats: they may not all fit
 
         bool covers(const Traits& other) const {
             return (deterministic || !other.deterministic) && (exact || !other.exact) &&
-                   (capturable || !other.capturable) && (no_workspace || !other.no_workspace) && operand_alignment <= other.operand_alignment;
+                   (capturable || !other.capturable) && (no_workspace || !other.no_workspace) &&
+                   operand_alignment <= other.operand_alignment && format_bytes <= other.format_bytes;
         }
     };
 
     static Traits traits_of(const Plan& plan) {
         const Variant& v = plan.variant();
-        return {plan.deterministic(), !v.approximate && v.precision == Precision::fp32, plan.capturable(),
-                plan.workspace_bytes() == 0, v.operand_alignment};
+        return {plan.deterministic(), !v.approximate && v.precision == Precision::fp32,
+                plan.capturable(),    plan.workspace_bytes() == 0,
+                v.operand_alignment,  static_cast<std::int64_t>(plan.format_bytes())};
     }
 
     void add(const Traits& traits, double us) { points_.push_back({traits, us}); }
@@ -42,7 +46,7 @@ public:
         return best;
     }
     /// Smallest time of an exact config.
-    double best() const { return best_for({false, true, true, false, 1 << 30}); }
+    double best() const { return best_for({false, true, true, false, 1 << 30, INT64_MAX}); }
 
 private:
     struct Point {

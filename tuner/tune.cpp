@@ -129,6 +129,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem, const
             list.insert(is_default ? list.begin() : list.end(), std::move(c));
         }
     }
+    if (options.every_format) cover_formats(graph, query, options.constraints, space.contenders, rest);
     space.first = space.contenders.size();
     for (auto* list : {&kept, &rest}) {
         space.contenders.insert(space.contenders.end(), std::make_move_iterator(list->begin()),
@@ -290,7 +291,9 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
     for (const Candidate& c :
          candidates_of(registry_, query, store_.measurements(key, {step.policy, step.clock, {}}))) {
         const bool exact = !c.approximate && c.precision == Precision::fp32;
-        frontier.add({c.deterministic, exact, c.capturable, c.workspace_bytes == 0, c.operand_alignment}, c.median_us);
+        frontier.add(
+            {c.deterministic, exact, c.capturable, c.workspace_bytes == 0, c.operand_alignment, c.format_bytes},
+            c.median_us);
     }
     std::optional<Search> search;
     std::map<std::string, std::size_t> numbers;

@@ -32,6 +32,9 @@ struct TuneOptions {
     std::size_t max_configs = 0;
     /// The cost model that a search asks about a problem; null, or no function: it goes without.
     std::function<const model::Model*(const Problem&, Policy, Clock)> model;
+    /// A search measures a config of every set of formats that some variant needs, so that there is one for every limit
+    /// of their memory.
+    bool every_format = false;
     std::uint64_t seed = 1;
     MeasureOptions measuring;
     std::size_t group = 24;  ///< configs that are interleaved when all are measured: what a kill can lose at most
@@ -76,6 +79,8 @@ private:
     std::vector<Params> offered(GraphWorkload& graph, const Variant& variant, const Query& query) const;
     store::Attempt attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
                               Clock clock) const;
+    void cover_formats(GraphWorkload& graph, const Query& query, const Constraints& constraints,
+                       std::vector<Contender>& first, std::vector<Contender>& rest) const;
     Space space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const;
     TuneStep step_of(GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock, const Space& space,
                      const std::optional<store::Key>& key, const TuneOptions& options) const;

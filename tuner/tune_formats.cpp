@@ -1,7 +1,9 @@
-// What building formats costs, once for a graph and device.
+// What building formats costs, once for a graph and device; and a config for every set of them.
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
+#include "core/dispatch/shared_formats.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tuner {
@@ -68,6 +70,50 @@ void Tuner::measure_format_builds(GraphWorkload& graph, std::int64_t graph_id, s
         }
     }
     g.release_formats();
+}
+
+// Where memory for formats is short, the fastest config may not be the one that fits. What needs more than another set
+// needs fits nowhere else, so it is left to the search.
+void Tuner::cover_formats(GraphWorkload& graph, const Query& query, const Constraints& constraints,
+                          std::vector<Contender>& first, std::vector<Contender>& rest) const {
+    SharedFormats formats(registry_, device_.backend, graph.graph().base_format(), {});
+    const auto set_of = [&](const Config& config) {
+        const Variant& v = *registry_.find(config.variant);
+        return formats.add(query, config, parts_of(graph.graph(), v, query, config.params));
+    };
+    std::vector<FormatMask> covered;
+    const auto is_covered = [&](FormatMask set) {
+        return std::any_of(covered.begin(), covered.end(), [&](FormatMask c) { return (c & ~set) == 0; });
+    };
+    const auto may_stand_in = [&](const Config& config) {
+        const Variant& v = *registry_.find(config.variant);
+        return v.precision == Precision::fp32 && !v.approximate &&
+               (!constraints.deterministic || v.deterministic(config.params));
+    };
+    for (const Contender& c : first) {
+        if (may_stand_in(c.config)) covered.push_back(set_of(c.config));
+    }
+    std::vector<std::size_t> order(rest.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const auto rank = [&](const Config& config) {
+            const Variant& v = *registry_.find(config.variant);
+            return std::pair(config.params != v.default_params(query), v.default_rank);
+        };
+        return rank(rest[a].config) < rank(rest[b].config);
+    });
+    std::vector<std::size_t> taken;
+    for (const std::size_t i : order) {
+        if (!may_stand_in(rest[i].config)) continue;
+        const FormatMask set = set_of(rest[i].config);
+        if (is_covered(set)) continue;
+        covered.push_back(set);
+        taken.push_back(i);
+        rest[i].keep = true;
+        first.push_back(rest[i]);
+    }
+    std::sort(taken.rbegin(), taken.rend());
+    for (const std::size_t i : taken) rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
 }  // namespace gnntune::tuner

@@ -162,6 +162,8 @@ struct FormatBuilder {
     /// `bytes` receives the memory it holds beyond what existed.
     std::shared_ptr<const void> (*build)(Graph& graph, Direction direction, StreamHandle stream, std::size_t* bytes) =
         nullptr;
+    /// The format of the same direction that is built first and stays; null: made from the caller's arrays.
+    const char* made_from = nullptr;
 };
 
 /// Bytes and flops of an op: the same for every variant, so that GB/s and roofline fractions compare.

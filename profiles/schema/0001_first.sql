@@ -151,6 +151,42 @@ CREATE TABLE choice (
     FOREIGN KEY (variant, variant_version) REFERENCES variant (id, version)
 ) STRICT;
 
+-- What was decided for all sparse ops of a training step together, and the calls of each.
+CREATE TABLE step_choice (
+    id                 INTEGER PRIMARY KEY,
+    graph_id           INTEGER NOT NULL REFERENCES graph (id),
+    environment_id     INTEGER NOT NULL REFERENCES environment (id),
+    step               TEXT NOT NULL,
+    policy             TEXT NOT NULL CHECK (policy IN ('hot', 'cold', 'graph')),
+    clock              TEXT NOT NULL CHECK (clock IN ('span', 'events', 'host')),
+    expected_steps     REAL NOT NULL CHECK (expected_steps > 0),
+    format_limit_bytes INTEGER,
+    formats            TEXT NOT NULL,
+    format_bytes       INTEGER NOT NULL,
+    workspace_bytes    INTEGER NOT NULL,
+    build_us           REAL NOT NULL,
+    step_us            REAL NOT NULL,
+    reason             TEXT NOT NULL,
+    run_id             INTEGER NOT NULL REFERENCES run (id),
+    decided_at         TEXT NOT NULL,
+    UNIQUE (graph_id, environment_id, step, policy, clock)
+) STRICT;
+
+CREATE TABLE step_call (
+    step_choice_id  INTEGER NOT NULL REFERENCES step_choice (id) ON DELETE CASCADE,
+    position        INTEGER NOT NULL,
+    problem_id      INTEGER NOT NULL REFERENCES problem (id),
+    runs_per_step   INTEGER NOT NULL,
+    runs_per_graph  INTEGER NOT NULL,
+    config          TEXT NOT NULL,
+    variant         TEXT NOT NULL,
+    variant_version INTEGER NOT NULL,
+    formats         TEXT NOT NULL,
+    expected_us     REAL NOT NULL,
+    PRIMARY KEY (step_choice_id, position),
+    FOREIGN KEY (variant, variant_version) REFERENCES variant (id, version)
+) STRICT, WITHOUT ROWID;
+
 -- What building a format cost where the caller had handed in nothing but `base`.
 CREATE TABLE format_build (
     graph_id       INTEGER NOT NULL REFERENCES graph (id),
@@ -280,6 +316,19 @@ JOIN graph ON graph.id = graph_id
 JOIN problem ON problem.id = problem_id
 JOIN environment ON environment.id = environment_id
 ORDER BY graph, op, k, problem, device, environment_id, policy, clock;
+
+-- What was decided for training steps: a row for each call.
+CREATE VIEW steps AS
+SELECT graph.name AS graph, step, environment.device_name AS device, policy, clock, problem.text AS problem,
+       runs_per_step, runs_per_graph, config, variant_version AS version, step_call.formats AS formats,
+       round(expected_us, 3) AS expected_us, round(step_us, 3) AS step_us, round(build_us, 3) AS build_us, format_bytes,
+       workspace_bytes, format_limit_bytes, expected_steps, decided_at, run_id, environment_id
+FROM step_choice
+JOIN step_call ON step_choice_id = step_choice.id
+JOIN graph ON graph.id = graph_id
+JOIN problem ON problem.id = problem_id
+JOIN environment ON environment.id = environment_id
+ORDER BY graph, step, device, environment_id, policy, clock, position;
 
 CREATE VIEW runs AS
 SELECT run.id AS run, command, tool_version, git_commit, started_at, ended_at,

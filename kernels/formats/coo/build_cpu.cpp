@@ -24,7 +24,7 @@ std::shared_ptr<const void> build_sorted(Graph& g, Direction d, StreamHandle s, 
 
 void register_format_coo_cpu(Registry& registry) {
     registry.add(FormatBuilder{kFormatCoo, Backend::cpu, &build_any});
-    registry.add(FormatBuilder{kFormatCooSorted, Backend::cpu, &build_sorted});
+    registry.add(FormatBuilder{kFormatCooSorted, Backend::cpu, &build_sorted, kFormatCsr});
 }
 
 }  // namespace gnntune

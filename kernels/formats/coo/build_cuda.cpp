@@ -26,7 +26,7 @@ std::shared_ptr<const void> build_sorted(Graph& g, Direction d, StreamHandle s, 
 
 void register_format_coo_cuda(Registry& registry) {
     registry.add(FormatBuilder{kFormatCoo, Backend::cuda, &build_any});
-    registry.add(FormatBuilder{kFormatCooSorted, Backend::cuda, &build_sorted});
+    registry.add(FormatBuilder{kFormatCooSorted, Backend::cuda, &build_sorted, kFormatCsr});
 }
 
 }  // namespace gnntune

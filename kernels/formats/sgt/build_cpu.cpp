@@ -40,7 +40,7 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 }  // namespace
 
 void register_format_sgt_cpu(Registry& registry) {
-    registry.add(FormatBuilder{kFormatSgt, Backend::cpu, &build});
+    registry.add(FormatBuilder{kFormatSgt, Backend::cpu, &build, kFormatCsr});
 }
 
 }  // namespace gnntune

@@ -50,7 +50,7 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 }  // namespace
 
 void register_format_sgt_cuda(Registry& registry) {
-    registry.add(FormatBuilder{kFormatSgt, Backend::cuda, &build});
+    registry.add(FormatBuilder{kFormatSgt, Backend::cuda, &build, kFormatCsr});
 }
 
 }  // namespace gnntune

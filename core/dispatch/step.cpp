@@ -1,0 +1,129 @@
+#include "core/dispatch/step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/common/error.hpp"
+
+namespace gnntune {
+namespace {
+
+constexpr std::array<std::string_view, 3> kModels{"gcn", "gat", "agnn"};
+
+/// A run of some problem in some layer.
+struct Run {
+    Problem problem;
+    std::string_view what;
+    std::size_t layer = 0;  ///< from 1; 0: of the graph
+};
+
+std::vector<Run> runs_of(const Step& step) {
+    std::vector<Run> runs;
+    const auto problem = [](Op op, const LayerWidth& width) {
+        return normalised({op, width.k, width.heads, DType::f32, Reduce::sum, false, Direction::forward, false});
+    };
+    const auto add = [&](Problem p, std::string_view what, std::size_t layer) { runs.push_back({p, what, layer}); };
+    const auto op_of = [&](bool backward) {
+        if (step.model == StepModel::gat) return backward ? Op::gat_grad : Op::gat;
+        if (step.model == StepModel::agnn) return backward ? Op::agnn_grad : Op::agnn;
+        return Op::spmm;
+    };
+    if (step.model == StepModel::gcn) add(problem(Op::gcn_norm, {}), "normalisation", 0);
+    for (const bool backward : {false, true}) {
+        for (std::size_t i = 0; i < step.layers.size(); ++i) {
+            const std::size_t layer = backward ? step.layers.size() - 1 - i : i;
+            Problem p = problem(op_of(backward), step.layers[layer]);
+            if (step.model == StepModel::gcn) {
+                p.weighted = true;
+                p.self_loop = true;
+                p.direction = backward ? Direction::reversed : Direction::forward;
+            }
+            add(p, backward ? "backward" : "forward", layer + 1);
+        }
+    }
+    return runs;
+}
+
+std::string role_of(std::string_view what, std::vector<std::size_t> layers) {
+    if (layers.front() == 0) return std::string(what) + ", once";
+    std::sort(layers.begin(), layers.end());
+    std::string text = std::string(what) + (layers.size() == 1 ? " of layer " : " of layers ");
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (i > 0) text += i + 1 == layers.size() ? " and " : ", ";
+        text += std::to_string(layers[i]);
+    }
+    return text;
+}
+
+std::int32_t positive(std::string_view word, std::string_view text) {
+    std::int32_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size() || number < 1) {
+        throw invalid_argument("'" + std::string(text) +
+                               "' is no step: expected a model and widths, such as 'gcn 64,64'");
+    }
+    return number;
+}
+
+}  // namespace
+
+std::string_view to_text(StepModel model) {
+    return kModels[static_cast<std::size_t>(model)];
+}
+
+std::optional<StepModel> parse_step_model(std::string_view text) {
+    const auto found = std::find(kModels.begin(), kModels.end(), text);
+    if (found == kModels.end()) return std::nullopt;
+    return static_cast<StepModel>(found - kModels.begin());
+}
+
+std::string to_text(const Step& step) {
+    std::string text(to_text(step.model));
+    char between = ' ';
+    for (const LayerWidth& width : step.layers) {
+        text += between;
+        text += std::to_string(width.k);
+        if (width.heads != 1) text.append("x").append(std::to_string(width.heads));
+        between = ',';
+    }
+    return text;
+}
+
+Step parse_step(std::string_view text) {
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    const auto model = parse_step_model(text.substr(0, blank));
+    if (!model || blank == text.size()) (void)positive("", text);
+    Step step{*model, {}};
+    for (std::size_t begin = blank + 1; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::string_view word = text.substr(begin, end - begin);
+        const std::size_t x = std::min(word.find('x'), word.size());
+        LayerWidth width{positive(word.substr(0, x), text), 1};
+        if (x < word.size()) width.heads = positive(word.substr(x + 1), text);
+        step.layers.push_back(width);
+        begin = end + 1;
+    }
+    return step;
+}
+
+std::vector<StepCall> calls_of(const Step& step) {
+    std::vector<StepCall> calls;
+    std::vector<std::vector<std::size_t>> layers;
+    const std::vector<Run> runs = runs_of(step);
+    for (const Run& run : runs) {
+        const auto found =
+            std::find_if(calls.begin(), calls.end(), [&](const StepCall& c) { return c.problem == run.problem; });
+        const auto at = static_cast<std::size_t>(found - calls.begin());
+        if (found == calls.end()) {
+            calls.push_back({std::string(run.what), run.problem, 0, 0});
+            layers.emplace_back();
+        }
+        ++(run.layer == 0 ? calls[at].runs_per_graph : calls[at].runs_per_step);
+        layers[at].push_back(run.layer);
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i].role = role_of(calls[i].role, layers[i]);
+    return calls;
+}
+
+}  // namespace gnntune

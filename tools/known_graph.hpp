@@ -1,0 +1,25 @@
+// A graph of the database, named on the command line, with the environment that it was measured in.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/registry/variant.hpp"
+#include "profiles/store.hpp"
+#include "tools/options.hpp"
+#include "tools/output.hpp"
+
+namespace gnntune::tools {
+
+/// By name, by the first digits of its fingerprint, or by the content of a file. Throws ErrorKind::input in words if
+/// the database has no such graph, or several.
+store::GraphRow find_known_graph(const store::Store& store, const Parsed& parsed, Output& out);
+
+/// Of several environments `here`, else the newest with measurements of the graph and any of the problems.
+std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
+                                                      std::int64_t graph, const std::vector<Problem>& problems);
+
+/// A problem on a known graph, without features. `device` must outlive the query.
+Query known_query(const GraphRecord& graph, const Device& device, const Problem& problem);
+
+}  // namespace gnntune::tools
