@@ -74,7 +74,21 @@ Request plan_request(const gnntune_problem& problem) {
         translate<Direction>("problem.direction", problem.direction, "GNNTUNE_FORWARD or GNNTUNE_REVERSED",
                              {{GNNTUNE_FORWARD, Direction::forward}, {GNNTUNE_REVERSED, Direction::reversed}});
     validate(p);
+    const Problem asked = p;
     p = normalised(p);
+    // What an op does not have is refused, not passed over: another result than the one that was asked for would come
+    // out.
+    const std::string op(to_text(p.op));
+    if (asked.weighted && !p.weighted && p.op != Op::edge_softmax) {
+        throw invalid_argument("problem.weighted is set, and " + op + " takes no edge weights; set it to 0");
+    }
+    if (asked.self_loop && !p.self_loop) {
+        throw invalid_argument("problem.self_loop is set, and only spmm and spmm_grad have self loops, not " + op +
+                               "; add the edges to the graph");
+    }
+    if (asked.reduce != p.reduce) {
+        throw invalid_argument("problem.reduce is set, and " + op + " has none; leave it at GNNTUNE_SUM");
+    }
     request.policy =
         translate<Policy>("problem.policy", problem.policy, "GNNTUNE_HOT, GNNTUNE_COLD or GNNTUNE_GRAPH",
                           {{GNNTUNE_HOT, Policy::hot}, {GNNTUNE_COLD, Policy::cold}, {GNNTUNE_GRAPH, Policy::graph}});

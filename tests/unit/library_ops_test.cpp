@@ -39,9 +39,11 @@ protected:
         run.inputs = reference::Inputs(
             query, square_.view(), nullptr,
             [](const ArraySpec& spec, std::size_t number) {
-                const auto drawn = values(static_cast<std::size_t>(spec.size()), static_cast<std::uint32_t>(number) + 5);
+                const auto drawn =
+                    values(static_cast<std::size_t>(spec.size()), static_cast<std::uint32_t>(number) + 5);
                 HostVector<float> out(drawn.begin(), drawn.end());
-                if (spec.fill == Fill::positive) std::for_each(out.begin(), out.end(), [](float& v) { v = std::abs(v); });
+                if (spec.fill == Fill::positive)
+                    std::for_each(out.begin(), out.end(), [](float& v) { v = std::abs(v); });
                 return out;
             },
             numbers);
@@ -60,7 +62,7 @@ protected:
         o.lse_saved = in.lse_saved;
         o.dropout = numbers.dropout;
         o.seed = numbers.seed;
-        const std::pair<std::string_view, void* gnntune_operands::*> members[] = {
+        const std::pair<std::string_view, void * gnntune_operands::*> members[] = {
             {"y", &gnntune_operands::y},
             {"lse", &gnntune_operands::lse},
             {"y_self", &gnntune_operands::y_self},
@@ -88,8 +90,8 @@ protected:
 
     void expect_right(const gt::Problem& wanted, const Problem& problem) {
         gt::Context context = cpu();
-        const gt::Graph graph = context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(),
-                                            square_.col_idx.data());
+        const gt::Graph graph =
+            context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
         const gt::Plan plan = context.plan(graph, wanted);
         Run run = prepare(problem);
         HostWorkspace workspace(plan.workspace_bytes());
@@ -156,8 +158,8 @@ TEST_F(LibraryOps, RunSaysWhichArrayOrNumberIsWrong) {
     EXPECT_EQ(words([](auto& o) { o.y = o.grad_x; }), "operands.y must be NULL: gat_grad does not have it");
     EXPECT_TRUE(contains(words([](auto& o) { o.dropout = 1.0F; }), "operands.dropout is 1"));
     EXPECT_TRUE(contains(words([](auto& o) { o.negative_slope = NAN; }), "operands.negative_slope is not finite"));
-    EXPECT_TRUE(contains(
-        words([](auto& o) { o.grad_x = static_cast<char*>(o.grad_x) + 2; }), "operands.grad_x is not aligned"));
+    EXPECT_TRUE(contains(words([](auto& o) { o.grad_x = static_cast<char*>(o.grad_x) + 2; }),
+                         "operands.grad_x is not aligned"));
 }
 
 TEST_F(LibraryOps, LseMayBeLeftOut) {
@@ -170,6 +172,19 @@ TEST_F(LibraryOps, LseMayBeLeftOut) {
     HostWorkspace workspace(plan.workspace_bytes());
     plan.run(run.operands, workspace.data(), workspace.bytes());
     EXPECT_TRUE(reference::compare(run.expected[0], run.results[0].data(), Precision::fp32).pass());
+}
+
+TEST_F(LibraryOps, WhatAnOpDoesNotHaveIsRefused) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const auto words = [&](const gt::Problem& problem) {
+        return failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { context.plan(graph, problem); });
+    };
+    EXPECT_TRUE(contains(words(gt::gat(4, 2).weighted()), "gat takes no edge weights"));
+    EXPECT_TRUE(contains(words(gt::coo_to_csr().weighted()), "coo_to_csr takes no edge weights"));
+    EXPECT_TRUE(contains(words(gt::agnn(4).self_loop()), "only spmm and spmm_grad have self loops, not agnn"));
+    EXPECT_TRUE(contains(words(gt::sddmm(4).reduce(GNNTUNE_MEAN)), "sddmm has none"));
 }
 
 TEST_F(LibraryOps, SelfLoopsNeedASquareGraph) {
