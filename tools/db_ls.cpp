@@ -20,9 +20,9 @@ Cell maybe(const std::optional<T>& value) {
 
 Table best(const store::Store& store) {
     Table table({{"graph", "graph", ""},
-                 {"op", "op", ""},
-                 {"k", "k", ""},
-                 {"problem", "problem", "", 0, false},
+                 {"op", "op", "", 0, false},
+                 {"k", "k", "", 0, false},
+                 {"problem", "problem", ""},
                  {"device", "device", ""},
                  {"policy", "policy", ""},
                  {"clock", "clock", ""},
@@ -186,6 +186,12 @@ Table models(const store::Store& store) {
     for (const store::ModelRow& r : store.models()) {
         const Json training = Json::parse(r.training);
         const Json scores = Json::parse(r.scores);
+        if (!training.is_object() || !scores.is_object()) {
+            throw Error(ErrorKind::database,
+                        fmt::format("{}: the model of {} lacks what it was fitted to or its scores; fit "
+                                    "it again (gnntune fit)",
+                                    store.path().string(), to_text(r.op)));
+        }
         const auto percent = [&](const char* key) {
             return scores.contains("model") ? Cell(100 * scores["model"].value(key, 0.0)) : Cell();
         };
