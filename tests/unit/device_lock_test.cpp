@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "core/common/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -21,14 +22,8 @@ namespace fs = std::filesystem;
 
 class DeviceLockTest : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "gnntune_lock_XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
     void TearDown() override {
         if (child_ > 0) end_child(SIGKILL);
-        fs::remove_all(folder_);
     }
 
     static DeviceLock::Options impatient() {
@@ -69,7 +64,8 @@ protected:
         child_ = -1;
     }
 
-    fs::path folder_;
+    test::TemporaryFolder temporary_;
+    const fs::path folder_ = temporary_.path();
     pid_t child_ = -1;
 };
 

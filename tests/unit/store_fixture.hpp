@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,22 +9,12 @@
 
 #include "core/common/error.hpp"
 #include "profiles/store.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace gnntune::store {
 
 class StoreTest : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "gnntune_store_XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override {
-        std::error_code ignored;
-        std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
-        std::filesystem::remove_all(folder_, ignored);
-    }
-
     std::filesystem::path file(const std::string& name = "test.db") const { return folder_ / name; }
     Store open() const { return Store::open(file(), Mode::read_write_create); }
     void write_file(const std::string& name, const std::string& content) const {
@@ -102,7 +91,8 @@ protected:
         return "";
     }
 
-    std::filesystem::path folder_;
+    test::TemporaryFolder temporary_;
+    const std::filesystem::path folder_ = temporary_.path();
 };
 
 /// Substring check whose failure shows both texts.
