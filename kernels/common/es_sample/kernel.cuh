@@ -50,6 +50,34 @@ struct PlainSample {
     static constexpr float weight = 1.0F;
 };
 
+/// Reads the stored edge e into a sample.
+template <bool WEIGHTED>
+struct EdgeReader {
+    using Sample = std::conditional_t<WEIGHTED, WeightedSample, PlainSample>;
+
+    __device__ __forceinline__ Sample operator()(std::int32_t e) const {
+        Sample s;
+        s.col = __ldg(col_idx + e);
+        if constexpr (WEIGHTED) s.weight = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
+        return s;
+    }
+
+    const std::int32_t* col_idx;
+    const std::int32_t* edge_id;
+    const float* edge_weight;
+};
+
+/// Where a row's edges begin and how many it has: none where there is no such row.
+struct RowEdges {
+    std::int32_t begin;
+    std::int32_t degree;
+};
+__device__ __forceinline__ RowEdges edges_of_row(const std::int32_t* row_ptr, unsigned row, std::int32_t n_rows) {
+    if (row >= static_cast<unsigned>(n_rows)) return {0, 0};
+    const std::int32_t begin = __ldg(row_ptr + row);
+    return {begin, __ldg(row_ptr + row + 1) - begin};
+}
+
 /// acc += the next FLIGHT samples from `mine` on, `stride` apart: all of them if FULL, else those before `left`.
 template <int VEC, int FLIGHT, bool FULL, typename Sample>
 __device__ __forceinline__ void gather_step(Vec<VEC>& acc, const Sample* mine, int stride, std::int32_t left,
@@ -94,7 +122,8 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
                      const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
                      const float* __restrict__ self_weight, const float* __restrict__ x, float* __restrict__ y,
                      std::int32_t n_rows, std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
-    using Sample = std::conditional_t<WEIGHTED, WeightedSample, PlainSample>;
+    using Reader = EdgeReader<WEIGHTED>;
+    using Sample = typename Reader::Sample;
     extern __shared__ float4 es_shared[];
     const int group = 1 << shape.group_shift;
     const int slots = kEsThreads >> shape.group_shift;
@@ -107,18 +136,11 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
     const int lane = thread & (lanes - 1);
 
     const unsigned row = blockIdx.x * static_cast<unsigned>(slots) + static_cast<unsigned>(slot);
-    const bool here = row < static_cast<unsigned>(n_rows);
-    const std::int32_t begin = here ? __ldg(row_ptr + row) : 0;
-    const std::int32_t degree = here ? __ldg(row_ptr + row + 1) - begin : 0;
-    const RowSample drawing = sample_row(rule, degree);
+    const RowEdges edges = edges_of_row(row_ptr, row, n_rows);
+    const RowSample drawing = sample_row(rule, edges.degree);
     const std::int32_t count = drawing.count;
-    const auto draw = [&](std::int32_t i) {
-        const std::int32_t e = begin + drawing.position(i);
-        Sample s;
-        s.col = __ldg(col_idx + e);
-        if constexpr (WEIGHTED) s.weight = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
-        return s;
-    };
+    const Reader read{col_idx, edge_id, edge_weight};
+    const auto draw = [&](std::int32_t i) { return read(edges.begin + drawing.position(i)); };
 
     for (int tile = 0; tile < k; tile += lanes * VEC) {
         const int f = tile + lane * VEC;
@@ -169,8 +191,8 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
                 }
             }
         }
-        if (part != 0 || !here || f >= k) continue;
-        finish_row(acc, rule, mean, count, degree, self_weight, column, y, row, f, k);
+        if (part != 0 || row >= static_cast<unsigned>(n_rows) || f >= k) continue;
+        finish_row(acc, rule, mean, count, edges.degree, self_weight, column, y, row, f, k);
     }
 }
 

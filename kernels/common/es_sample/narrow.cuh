@@ -59,7 +59,8 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
                      const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
                      const float* __restrict__ self_weight, const float* __restrict__ x, float* __restrict__ y,
                      std::int32_t n_rows, std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
-    using Sample = std::conditional_t<WEIGHTED, WeightedSample, PlainSample>;
+    using Reader = EdgeReader<WEIGHTED>;
+    using Sample = typename Reader::Sample;
     constexpr unsigned kWarp = 0xffffffffU;
     constexpr int kFlight = VEC == 4 ? 4 : 8;
     __shared__ Sample shared[kEsNarrowThreads * kEsFirst];
@@ -73,16 +74,9 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
 
     const unsigned rows = kEsNarrowThreads >> shape.group_shift;  // of a block
     const unsigned row = blockIdx.x * rows + (threadIdx.x >> shape.group_shift);
-    const bool here = row < static_cast<unsigned>(n_rows);
-    const std::int32_t begin = here ? __ldg(row_ptr + row) : 0;
-    const std::int32_t degree = here ? __ldg(row_ptr + row + 1) - begin : 0;
-    const RowSample drawing = sample_row(rule, degree);
-    const auto sample_at = [&](std::int32_t e) {
-        Sample s;
-        s.col = __ldg(col_idx + e);
-        if constexpr (WEIGHTED) s.weight = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
-        return s;
-    };
+    const RowEdges edges = edges_of_row(row_ptr, row, n_rows);
+    const RowSample drawing = sample_row(rule, edges.degree);
+    const Reader read{col_idx, edge_id, edge_weight};
 
     for (int tile = 0; tile < k; tile += lanes * VEC) {
         const int f = tile + lane * VEC;
@@ -93,7 +87,7 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
         Sample* const mine = of_warp + (in_warp - thread) * kEsFirst;
         __syncwarp();
         copy_samples(mine, drawn, thread, group,
-                     [&](std::int32_t i) { return sample_at(begin + drawing.position(i)); });
+                     [&](std::int32_t i) { return read(edges.begin + drawing.position(i)); });
         __syncwarp();
         gather_samples<VEC, kFlight>(acc, mine, drawn, thread >> shape.lane_shift, group >> shape.lane_shift, column,
                                      k);
@@ -103,15 +97,15 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
         while (longer != 0) {
             const int leader = __ffs(static_cast<int>(longer)) - 1;
             longer &= longer - 1;
-            const std::int32_t its_begin = __shfl_sync(kWarp, begin, leader);
-            const RowSample its = sample_row(rule, __shfl_sync(kWarp, degree, leader));
+            const std::int32_t its_begin = __shfl_sync(kWarp, edges.begin, leader);
+            const RowSample its = sample_row(rule, __shfl_sync(kWarp, edges.degree, leader));
             Vec<VEC> sum;
             zero(sum);
             for (std::int32_t from = most; from < its.count; from += 32 * kEsFirst) {
                 const std::int32_t left = min(32 * kEsFirst, its.count - from);
                 __syncwarp();
                 copy_samples(of_warp, left, in_warp, 32,
-                             [&](std::int32_t i) { return sample_at(its_begin + its.position(from + i)); });
+                             [&](std::int32_t i) { return read(its_begin + its.position(from + i)); });
                 __syncwarp();
                 gather_samples<VEC, kFlight>(sum, of_warp, left, in_warp >> shape.lane_shift, 32 >> shape.lane_shift,
                                              column, k);
@@ -123,8 +117,8 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
             }
         }
 
-        if (thread >= lanes || !here || f >= k) continue;
-        finish_row(acc, rule, mean, drawing.count, degree, self_weight, column, y, row, f, k);
+        if (thread >= lanes || row >= static_cast<unsigned>(n_rows) || f >= k) continue;
+        finish_row(acc, rule, mean, drawing.count, edges.degree, self_weight, column, y, row, f, k);
     }
 }
 
