@@ -189,8 +189,9 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
                 continue;
             }
             const auto n = static_cast<int>(s.samples);
-            if (n >= options.max_samples ||
-                (n >= options.min_samples && (!contends || s.relative_error() <= options.target_error))) {
+            const bool steady = s.relative_error() <= options.steady_error;
+            if (n >= options.unsteady_factor * options.max_samples || (steady && n >= options.max_samples) ||
+                (steady && n >= options.min_samples && (!contends || s.relative_error() <= options.target_error))) {
                 frontier.add(racer.traits, s.median);
                 finish(racer);
                 continue;

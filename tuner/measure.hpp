@@ -17,6 +17,8 @@ struct MeasureOptions {
     int burst = 5;         ///< timed calls in a row, after one untimed call
     int min_samples = 20;  ///< before a confidence interval is believed
     int max_samples = 100;
+    double steady_error = 0.1;    ///< a wider interval hides a burst that was disturbed: samples go on, ...
+    int unsteady_factor = 4;      ///< ... up to so many times max_samples
     double target_error = 0.005;  ///< half width of the confidence interval of the median over the median
     double stop_factor =
         1.25;  ///< a config this much slower than the best that may stand in for it gets no more than min_samples

@@ -15,6 +15,9 @@ namespace {
 
 // What a config that no model knows may be away from the others, as a standard deviation of the logarithm.
 constexpr double kUnknownSigma = 0.5;
+// The errors of predictions have heavy tails, heavier for graphs unlike those that were learnt from: how much wider
+// than a model's average error on new graphs they are taken to be, up to what is taken where nothing is known.
+constexpr double kWiden = 2.5;
 // What all predictions of a problem may be wrong by.
 constexpr double kLevelSigma = 1.0;
 // Of a measured median.
@@ -101,7 +104,7 @@ Search::Search(std::vector<SearchConfig> configs, const SearchOptions& options)
     of_variant_.resize(variants.size());
     for (std::size_t i = 0; i < configs_.size(); ++i) {
         SearchConfig& c = configs_[i];
-        if (!c.log_us) c.sigma = kUnknownSigma;
+        c.sigma = c.log_us ? std::max(c.sigma, std::min(kWiden * c.sigma, kUnknownSigma)) : kUnknownSigma;
         belief_.mean.push_back(c.log_us ? *c.log_us : known > 0 ? sum / known : 0);
         belief_.variance.push_back(prior_covariance(i, i));
     }

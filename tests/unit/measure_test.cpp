@@ -166,6 +166,21 @@ TEST_F(MeasureTest, GoesOnToTheLastSampleWhileItIsNot) {
     EXPECT_EQ(of(0).ci_high_us, 12);
 }
 
+TEST_F(MeasureTest, ADisturbedBurstDoesNotDecideWhereFewAreAllowed) {
+    options_.max_samples = 10;
+    stopwatch_.times = {{0, {10, 10, 10, 10, 10, 40, 40, 40, 40, 40}}, {1, {10, 10, 10, 10, 10, 40, 40, 40, 40, 40}}};
+    for (int i = 0; i < 100; ++i) stopwatch_.times[0].push_back(10);
+
+    EXPECT_TRUE(measure_all(2));
+
+    EXPECT_EQ(of(0).median_us, 10);
+    EXPECT_GT(of(0).samples, options_.max_samples);
+    EXPECT_LE(of(0).samples, options_.unsteady_factor * options_.max_samples);
+    // Two speeds to the end: the row's interval says so.
+    EXPECT_EQ(of(1).samples, options_.unsteady_factor * options_.max_samples);
+    EXPECT_EQ(of(1).ci_high_us, 40);
+}
+
 TEST_F(MeasureTest, SpendsNoMoreThanNeededOnOneThatCannotWin) {
     stopwatch_.times = {{0, {10}}, {1, {14, 16}}};
 
