@@ -19,10 +19,13 @@ void find_damage(const Database& database, Problems& problems) {
 }
 
 void find_dangling(const Database& database, Problems& problems) {
-    Statement s = database.prepare("PRAGMA foreign_key_check", "checking foreign keys");
+    Statement s = database.prepare(
+        R"(SELECT "table", parent, count(*), min(rowid) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2)",
+        "checking foreign keys");
     while (s.step()) {
-        problems.push_back(fmt::format("row {} of {} names a row of {} that does not exist",
-                                       s.is_null(1) ? std::string("?") : s.text(1), s.view(0), s.view(2)));
+        problems.push_back(fmt::format("rows of {} that name a row of {} which does not exist: {}{}", s.view(0),
+                                       s.view(1), s.view(2),
+                                       s.is_null(3) ? std::string() : fmt::format(", the first is row {}", s.view(3))));
     }
 }
 

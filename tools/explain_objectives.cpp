@@ -36,7 +36,7 @@ std::string Objectives::text(bool color) const {
         const Candidate& r = candidates_[*decision_.runner_up];
         const auto winner_from = gnntune::break_even_calls(r, w);
         const auto runner_from = gnntune::break_even_calls(w, r);
-        if (winner_from && *winner_from > 0) {
+        if (winner_from && whole_calls(*winner_from) > 1) {
             text +=
                 fmt::format("break-even {:.0f} calls: below that {} is cheaper, {:.0f} us of building against {:.0f}\n",
                             whole_calls(*winner_from), r.config.text(), r.build_us, w.build_us);

@@ -415,7 +415,7 @@ TEST_F(StoreViewTest, CheckFindsWhatIsWrong) {
         "breaking it");
     std::string all;
     for (const auto& problem : store.check()) all += problem + '\n';
-    EXPECT_TRUE(contains(all, "of measurement names a row of run that does not exist"));
+    EXPECT_TRUE(contains(all, "rows of measurement that name a row of run which does not exist: 2, the first is row 7\n"));
     EXPECT_TRUE(contains(all, "is spmm.never version 1, of which no ok measurement is stored"));
     EXPECT_TRUE(contains(all, "malformed fingerprint 'zz3"));
     EXPECT_TRUE(contains(all, "but says 'other'"));
