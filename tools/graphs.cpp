@@ -180,6 +180,16 @@ std::vector<GraphArgument> find_graphs(const std::vector<std::string>& arguments
     return found;
 }
 
+std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t of, Output& out) {
+    try {
+        return argument.load(out);
+    } catch (const Error& e) {
+        if (e.kind() != ErrorKind::input || of < 2) throw;
+        out.warn(fmt::format("{} is left out: {}", argument.name, e.what()));
+        return std::nullopt;
+    }
+}
+
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out) {
     std::vector<GraphArgument> found = find_graphs({argument}, options, out);
     if (found.size() == 1) return std::move(found.front());

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct GraphArgument {
     /// Reads or generates it, and prints the fix-ups on stderr. May be called again.
     std::function<InputGraph(Output&)> load;
 };
+
+/// Reads one of `of` graphs. Among several, one that cannot be read is told on stderr and left out, so that the others
+/// are not lost; alone it throws ErrorKind::input.
+std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t of, Output& out);
 
 /// Adds the group "Reading graphs": --reverse, --remove-self-loops, --merge-duplicates, --symmetric, --ignore-weights,
 /// --base, --from.

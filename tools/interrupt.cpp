@@ -15,6 +15,9 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only
 
 void on_signal(int) {
     if (stop_requested.exchange(true)) _exit(kExitInterrupted);
+    // What runs is finished first, which may take minutes on a large graph.
+    constexpr char kText[] = "\nstopping after what is running; once more ends it at once\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
 }
 
 }  // namespace

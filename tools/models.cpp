@@ -16,10 +16,10 @@ void add_training_options(Options& options, const char* default_ops) {
         ("policy", value("WHICH", "hot"), "hot, cold or graph")
         ("clock", value("WHICH"), "span, events or host (default: the one with most measurements)");
     options.group("Trees").add_options()
-        ("trees", value("N", "40"), "trees of a forest")
-        ("depth", value("N", "6"), "of a tree")
+        ("trees", value("N", "60"), "trees of a forest")
+        ("depth", value("N", "8"), "of a tree")
         ("rate", value("R", "0.2"), "what each tree adds of its correction")
-        ("members", value("N", "2"), "forests that are averaged")
+        ("members", value("N", "1"), "forests that are averaged")
         ("without", value("LIST"), "features that they do not see, such as locality,sgt_fill");
     // clang-format on
 }

@@ -152,7 +152,8 @@ std::vector<Reduce> Parsed::reduces(const std::string& name) const {
     for (const std::string& word : list(name)) {
         const auto reduce = parse_reduce(word);
         if (!reduce) {
-            throw invalid_argument(fmt::format("--{}: there is no reduction '{}'; expected sum, mean or max", name, word));
+            throw invalid_argument(
+                fmt::format("--{}: there is no reduction '{}'; expected sum, mean or max", name, word));
         }
         result.push_back(*reduce);
     }

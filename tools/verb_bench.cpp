@@ -14,6 +14,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/machine_load.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
 #include "tools/reference.hpp"
@@ -148,6 +149,7 @@ int run_bench(const Args& args) {
     const auto lock = exclusive(device, *parsed, out);
     if (interrupted()) return kExitInterrupted;
     const auto by = clocks(*parsed, device, out);
+    if (const auto warning = load_warning(device)) out.warn(*warning);
     const auto constants = constants_of(*parsed, device);
     if (constants.copy_gbps <= 0 && device.backend == Backend::cuda) {
         out.note(
@@ -171,8 +173,13 @@ int run_bench(const Args& args) {
     Table table(std::move(columns));
     tuner::MeasureHooks hooks;
     hooks.stop = [] { return interrupted(); };
-    for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
-        InputGraph input = argument.load(out);
+    const auto graphs = find_graphs(parsed->arguments, read_options(*parsed), out);
+    std::size_t read = 0;
+    for (const GraphArgument& argument : graphs) {
+        auto loaded = load_among(argument, graphs.size(), out);
+        if (!loaded) continue;
+        ++read;
+        InputGraph& input = *loaded;
         if (input.graph.m() == 0) {
             out.warn(input.name + " has no edges: there is nothing to time");
             continue;
@@ -196,6 +203,7 @@ int run_bench(const Args& args) {
                     const bool complete = tuner::measure(workload, list, *stopwatch, policy, {}, hooks, frontier);
                     if (!complete) {
                         out.print(table);
+                        out.warn("stopped; what was not timed to the end is not in the table");
                         return kExitInterrupted;
                     }
                     std::optional<std::map<std::string, tuner::Pair>> judged;
@@ -210,7 +218,8 @@ int run_bench(const Args& args) {
     }
     out.print(table);
     if (table.rows() == 0) return kExitRuntime;
-    return reference.report(*parsed, out);
+    const int code = reference.report(*parsed, out);
+    return code == kExitOk && read < graphs.size() ? kExitInput : code;
 }
 
 }  // namespace gnntune::tools

@@ -169,13 +169,17 @@ int run_eval(const Args& args) {
         }
         const tuner::Evaluation& e = parts.front().evaluation;
         if (e.cases.empty()) {
-            throw input_error(
+            const std::string why =
                 e.common == 0
                     ? fmt::format("{} and {} have no problem of {} in common that was measured on the same device",
                                   parsed->arguments.front(), parsed->arguments.back(), to_text(op))
-                    : fmt::format("nothing of {} is left to learn from once the scored graphs are left out; give more "
-                                  "graphs, or another database with --learn",
-                                  to_text(op)));
+                    : fmt::format(
+                          "nothing of {} is left to learn from once the scored graphs are left out; give more "
+                          "graphs, or another database with --learn",
+                          to_text(op));
+            if (parsed->ops("op").size() == 1) throw input_error(why);
+            out.warn(why);
+            continue;
         }
         if (parsed->flag("ablation")) {
             add_ablation(ablations, op, parts);

@@ -114,6 +114,12 @@ int run_fit(const Args& args) {
                 if (s.name == "model") geomean = 100 * s.geomean, worst = 100 * s.worst;
             }
         }
+        if (graphs < 2) {
+            out.warn(
+                fmt::format("the model of {} learnt from one graph: nothing is known of how wrong it is on others; "
+                            "tune more graphs",
+                            to_text(op)));
+        }
         const std::string bytes = model::to_bytes(fitted);
         store().put_model({op, m.filter.backend, m.filter.policy, m.filter.clock, model::kFeatureVersion, bytes,
                            training_json(m, options).dump(), scores.dump(), version(), git_commit(), ""});

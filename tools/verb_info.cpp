@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::int64_t, 5> kWidths{16, 32, 64, 128, 256};
 constexpr std::array<std::int32_t, 6> kSampleWidths{16, 32, 64, 128, 256, 512};  // S of ES-SpMM's table IV
-constexpr std::int64_t kDefaultL2Bytes = std::int64_t{50} << 20;  // of an H100
+constexpr std::int64_t kDefaultL2Bytes = std::int64_t{50} << 20;                 // of an H100
 
 struct L2 {
     std::int64_t bytes = kDefaultL2Bytes;
@@ -30,9 +30,9 @@ struct Description {
     Features features;
 };
 
-Description describe(const GraphArgument& argument, Output& out) {
+Description describe(InputGraph input) {
     Description d;
-    d.input = argument.load(out);
+    d.input = std::move(input);
     d.weighted = d.input.graph.weighted();
     d.fingerprint = fingerprint(d.input.graph.view());
     d.features = features_of(d.input.graph.view());
@@ -226,8 +226,11 @@ int run_info(const Args& args) {
     const L2 l2 = choose_l2(*parsed, out);
     const bool sampling = parsed->flag("sampling");
     std::vector<Description> descriptions;
-    for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
-        descriptions.push_back(describe(argument, out));
+    const auto graphs = find_graphs(parsed->arguments, read_options(*parsed), out);
+    for (const GraphArgument& argument : graphs) {
+        auto input = load_among(argument, graphs.size(), out);
+        if (!input) continue;
+        descriptions.push_back(describe(std::move(*input)));
         if (!out.is_table()) continue;
         if (descriptions.size() > 1) out.print_text("\n");
         print_text(descriptions.back(), l2, out);
@@ -239,7 +242,7 @@ int run_info(const Args& args) {
         for (const Description& d : descriptions) data.push_back(json_of(d, l2, sampling));
         out.print_json(data);
     }
-    return kExitOk;
+    return descriptions.size() == graphs.size() ? kExitOk : kExitInput;
 }
 
 }  // namespace gnntune::tools

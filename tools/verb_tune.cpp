@@ -15,6 +15,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/machine_load.hpp"
 #include "tools/parse.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
@@ -102,17 +103,6 @@ private:
     std::filesystem::path path_;
 };
 
-// On a busy machine an OpenMP barrier waits for a time slice, and every median with it.
-std::optional<std::string> load_warning(const Device& device) {
-    double load = 0;
-    if (device.backend != Backend::cpu || getloadavg(&load, 1) != 1) return std::nullopt;
-    if (load < 0.5 * device.multiprocessors) return std::nullopt;
-    return fmt::format(
-        "the load average is {:.1f} on {} threads: times on the CPU may be far off; stop other work, and measure again "
-        "with --again",
-        load, device.multiprocessors);
-}
-
 // Ids are looked up here, so that a misspelt one is not taken for one that refuses.
 std::vector<std::string> variants(const Parsed& parsed) {
     std::vector<std::string> known;
@@ -194,7 +184,7 @@ public:
         } else {
             out_.print(results_);
         }
-        if (complete && unfit_ > 0 && unfit_ == graphs_.size()) return kExitInput;
+        if (complete && (unread_ > 0 || (unfit_ > 0 && unfit_ == graphs_.size()))) return kExitInput;
         if (complete) return kExitOk;
         out_.note(fmt::format("stopped; everything measured is in {}; go on with: {}", store_.path().string(),
                               command_line()));
@@ -244,8 +234,9 @@ private:
         Table table = plan_table();
         double total_s = 0;
         for (const GraphArgument& argument : graphs_) {
-            InputGraph input = argument.load(out_);
-            tuner::GraphWorkload workload(registry(), device_, std::move(input.graph));
+            auto input = load_among(argument, graphs_.size(), out_);
+            if (!input) continue;
+            tuner::GraphWorkload workload(registry(), device_, std::move(input->graph));
             GraphRecord record;
             record.fingerprint = workload.graph().fingerprint();
             for (const auto& step : tuner_.plan(workload, record, tune_)) {
@@ -270,7 +261,12 @@ private:
 
     // False if it was stopped.
     bool tune_graph(const GraphArgument& argument, std::int64_t run) {
-        InputGraph input = argument.load(out_);
+        auto loaded = load_among(argument, graphs_.size(), out_);
+        if (!loaded) {
+            ++unread_;
+            return true;
+        }
+        InputGraph& input = *loaded;
         if (input.graph.m() == 0) {
             ++unfit_;
             out_.warn(input.name + " has no edges: there is nothing to tune");
@@ -414,6 +410,7 @@ private:
     std::string problem_text_;
     std::int64_t measured_ = 0;
     std::size_t unfit_ = 0;
+    std::size_t unread_ = 0;  // among several
 };
 
 }  // namespace

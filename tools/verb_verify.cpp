@@ -1,4 +1,6 @@
 // gnntune verify: every config of every applicable variant against the oracle, on the graphs that are given.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/common/error.hpp"
@@ -58,8 +60,13 @@ int run_verify(const Args& args) {
                  {"note", "note", ""}});
     std::int64_t failures = 0;
     std::int64_t executed = 0;
-    for (const GraphArgument& argument : find_graphs(parsed->arguments, read_options(*parsed), out)) {
-        InputGraph input = argument.load(out);
+    const auto graphs = find_graphs(parsed->arguments, read_options(*parsed), out);
+    std::size_t read = 0;
+    for (const GraphArgument& argument : graphs) {
+        auto loaded = load_among(argument, graphs.size(), out);
+        if (!loaded) continue;
+        ++read;
+        InputGraph& input = *loaded;
         tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
         graph.graph().features();
         for (const Problem& problem : wanted) {
@@ -70,6 +77,7 @@ int run_verify(const Args& args) {
                 if (!only.empty() && std::find(only.begin(), only.end(), v.id) == only.end()) continue;
                 if (interrupted()) {
                     out.print(table);
+                    out.warn(fmt::format("stopped after {} configs; what follows them was not checked", executed));
                     return kExitInterrupted;
                 }
                 Tally tally;
@@ -117,7 +125,8 @@ int run_verify(const Args& args) {
         throw unsupported("nothing was checked: no variant that was asked for applies on " +
                           std::string(to_text(device.backend)) + "; gnntune list shows what there is");
     }
-    return failures == 0 ? kExitOk : kExitVerification;
+    if (failures > 0) return kExitVerification;
+    return read == graphs.size() ? kExitOk : kExitInput;
 }
 
 }  // namespace gnntune::tools

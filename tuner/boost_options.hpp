@@ -6,8 +6,8 @@
 namespace gnntune::tuner {
 
 struct BoostOptions {
-    int trees = 40;
-    int depth = 6;
+    int trees = 60;
+    int depth = 8;
     float learning_rate = 0.2F;
     float row_share = 0.6F;      ///< of the rows, drawn for each tree
     float feature_share = 0.6F;  ///< of the features, drawn for each tree

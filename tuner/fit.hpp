@@ -12,7 +12,7 @@ namespace gnntune::tuner {
 
 struct FitOptions {
     BoostOptions trees;
-    int members = 2;     ///< forests that are averaged
+    int members = 1;     ///< forests that are averaged
     double worst = 1.5;  ///< natural logarithm of a slowdown beyond which all are equally bad
     int folds = 5;       ///< of graphs, for the spreads; below 2: spreads stay 0
     std::uint64_t seed = 1;

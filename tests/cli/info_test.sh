@@ -69,3 +69,17 @@ run 0 info --csv @list.txt
 sed -n 2p out | grep -q '^small,' || fail "the list's order is not kept"
 run 0 info --csv standin/yeast
 [ "$(sed -n 2p out | cut -d, -f1)" = standin/yeast ] || fail "a stand-in is not called standin/<name>"
+
+# A graph that is cut short among good ones: named and left out, the others are there, the exit code tells.
+mkdir -p mixed
+cp "$cora" mixed/a.mtx.gz
+gzip -dc "$cora" | head -100 >mixed/m.mtx
+cp "$cora" mixed/z.mtx.gz
+run 3 info --csv mixed
+[ "$(sed 1d out | cut -d, -f1 | tr '\n' ' ')" = "a z " ] || fail "expected the graphs a and z, got $(cut -d, -f1 out)"
+err_has "m is left out: mixed/m.mtx: ends at line 100 after 97 entries"
+run 3 tune mixed --dim 4 --device cpu --variant spmm.cpu_rows --db mixed.db --csv
+[ "$(sed 1d out | cut -d, -f1 | tr '\n' ' ')" = "a z " ] || fail "expected choices for a and z, got $(cut -d, -f1 out)"
+run 3 verify mixed --dim 4 --device cpu --variant spmm.cpu_rows --csv
+[ "$(sed 1d out | cut -d, -f1 | tr '\n' ' ')" = "a z " ] || fail "expected a and z to be checked, got $(cut -d, -f1 out)"
+run 3 info mixed/m.mtx

@@ -30,6 +30,7 @@ TEST(BoostedTrees, LearnAProductOfTwoFeaturesAndIgnoreNoise) {
     weight.tail(n / 2).setZero();  // not seen
     BoostOptions options;
     options.trees = 200;
+    options.depth = 6;
 
     const model::Forest forest = fit_boosted_trees(x, y, weight, options);
 
