@@ -14,7 +14,8 @@ namespace gnntune::test {
 class TemporaryFolder {
 public:
     TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "gnntune_test_XXXXXX").string();  // mkdtemp(3)
+        // mkdtemp(3) puts letters of its own in the place of six X.
+        std::string name = (std::filesystem::temp_directory_path() / "gnntune_test_").string() + std::string(6, 'X');
         if (!mkdtemp(name.data())) throw std::system_error(errno, std::generic_category(), name);
         path_ = name;
     }
