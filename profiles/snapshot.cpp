@@ -203,7 +203,23 @@ private:
             }
             last->candidates.push_back(candidate);
         }
+        read_choices(database, environment, groups);
         return keep(groups, origin);
+    }
+
+    void read_choices(const Database& database, std::int64_t environment,
+                      std::unordered_map<GroupId, Group, GroupIdHash>& groups) {
+        Statement s = database.prepare(
+            "SELECT graph_id, problem_id, policy, clock, config, variant_version FROM choice WHERE environment_id = ?",
+            "reading choices");
+        s.bind(environment);
+        while (s.step()) {
+            const auto group = groups.find({s.integer(0), s.integer(1), policy_from(s.view(2)), clock_from(s.view(3))});
+            if (group == groups.end()) continue;
+            for (Candidate& c : group->second.candidates) {
+                c.row.chosen = c.row.config == s.view(4) && c.row.variant_version == s.integer32(5);
+            }
+        }
     }
 
     static void fill(SnapshotRow& row, const Statement& s) {

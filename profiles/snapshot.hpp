@@ -40,6 +40,7 @@ struct SnapshotRow {
     std::int32_t variant_version = 1;
     bool deterministic = false;
     bool approximate = false;
+    bool chosen = false;  ///< by the last tuning
     double median_us = 0;
     double q1_us = 0;
     double q3_us = 0;

@@ -45,7 +45,7 @@ public:
         const Query query{problem, reversed ? graph.n_cols : graph.n_rows, reversed ? graph.n_rows : graph.n_cols,
                           graph.m, features ? &*features : nullptr,        &devices_.at(open.key.environment)};
         const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
-        const auto candidates = tuner::candidates_of(registry(), query, rows);
+        const auto candidates = tuner::candidates_of(registry(), query, rows, store_.choice(open.key, open.policy, open.clock));
         const Decision decision = choose(candidates, {});
         if (!decision.winner) return std::nullopt;
         return tuner::choice_of(registry(), candidates, decision);

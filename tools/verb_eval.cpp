@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "tools/eval_retunings.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/families.hpp"
 #include "tools/models.hpp"
@@ -27,6 +28,7 @@ Options eval_options() {
                  {"gnntune eval a.db b.db", "gnntune eval a.db b.db --op all --folds 10",
                   "gnntune eval a.db b.db --held-out cora,pubmed --cases --csv",
                   "gnntune eval a.db b.db --families data/corpus.csv", "gnntune eval a.db b.db --ablation --folds 10",
+                  "gnntune eval --retunings 1.db 2.db 3.db",
                   "gnntune eval h100_a.db h100_b.db --learn h200.db"}});
     add_training_options(options, "spmm");
     // clang-format off
@@ -38,6 +40,8 @@ Options eval_options() {
         ("learn", value("FILE"), "learn from this database instead, of another device for instance; a graph that is "
          "scored is left out of it all the same")
         ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy")
+        ("retunings", boost::program_options::bool_switch(), "the databases are runs over the same problems, one after "
+         "another: how often the choice changes")
         ("ablation", boost::program_options::bool_switch(), "fit again without each group of features, and compare");
     // clang-format on
     return options;
@@ -52,6 +56,7 @@ Table score_table() {
                   {"share_95_percent", "at 95 or better", "%", 1},
                   {"top_1_percent", "fastest", "%", 1},
                   {"regret_percent", "regret", "%", 2},
+                  {"lost_percent", "behind the default", "%", 2},
                   {"measured", "measured", "configs", 1},
                   {"time_share_percent", "of all times", "%", 1}});
 }
@@ -100,6 +105,7 @@ store::Store open(const std::string& path) {
 int run_eval(const Args& args) {
     const auto parsed = eval_options().parse(args);
     if (!parsed) return kExitOk;
+    if (parsed->flag("retunings")) return eval_retunings(*parsed);
     if (parsed->arguments.empty() || parsed->arguments.size() > 2) {
         throw invalid_argument(fmt::format("eval: expected one or two databases, got {}; gnntune eval A.db B.db",
                                            parsed->arguments.size()));
@@ -187,7 +193,7 @@ int run_eval(const Args& args) {
         }
         for (const tuner::StrategyScore& s : tuner::scores_of(e)) {
             scores.add({std::string(to_text(op)), s.name, std::int64_t{s.cases}, 100 * s.geomean, 100 * s.worst,
-                        100 * s.share_95, 100 * s.top_1, 100 * (1 / s.geomean - 1),
+                        100 * s.share_95, 100 * s.top_1, 100 * (1 / s.geomean - 1), 100 * s.lost,
                         s.measured > 0 ? Cell(s.measured) : Cell(),
                         s.time_share > 0 ? Cell(100 * s.time_share) : Cell()});
         }

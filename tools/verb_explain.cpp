@@ -68,8 +68,10 @@ public:
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : {Clock::span, Clock::events, Clock::host}) {
             if (clock != "auto" && clock != "both" && clock != to_text(c)) continue;
-            auto rows = store.measurements({graph.id, environment->id, *problem_id}, {policies(parsed).front(), c, {}});
-            auto candidates = tuner::candidates_of(registry(), query_, rows);
+            const store::Key key{graph.id, environment->id, *problem_id};
+            auto rows = store.measurements(key, {policies(parsed).front(), c, {}});
+            auto candidates =
+                tuner::candidates_of(registry(), query_, rows, store.choice(key, policies(parsed).front(), c));
             if (rows_.empty() || candidates.size() > candidates_.size()) {
                 clock_ = c;
                 rows_ = std::move(rows);

@@ -28,6 +28,11 @@ const std::vector<std::string>& strategy_names() {
     return kNames;
 }
 
+std::size_t strategy_number(const std::string& name) {
+    const auto& names = strategy_names();
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
 using Times = std::map<std::string, double>;  // candidates by their text
 
 Times candidates(const TrainingProblem& p) {
@@ -183,10 +188,7 @@ public:
     EvaluatedCase take() && { return std::move(out_); }
 
 private:
-    static std::size_t at(const std::string& name) {
-        const auto& names = strategy_names();
-        return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-    }
+    static std::size_t at(const std::string& name) { return strategy_number(name); }
     void search(const std::string& strategy, const model::Model* m, std::size_t most) {
         SearchOptions options;
         options.most = most;
@@ -303,11 +305,13 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
 
 std::vector<StrategyScore> scores_of(const Evaluation& evaluation) {
     std::vector<StrategyScore> out;
+    const std::size_t standing = strategy_number("default");
     for (std::size_t s = 0; s < evaluation.strategies.size(); ++s) {
         StrategyScore score;
         score.name = evaluation.strategies[s];
         score.worst = 1;
         double logs = 0;
+        int with_default = 0;
         for (const EvaluatedCase& c : evaluation.cases) {
             const double e = c.efficiency[s];
             if (e <= 0) continue;
@@ -318,6 +322,10 @@ std::vector<StrategyScore> scores_of(const Evaluation& evaluation) {
             score.top_1 += c.chosen[s] == c.best ? 1 : 0;
             score.measured += c.measured[s];
             score.time_share += c.time_share[s];
+            if (const double standard = c.efficiency[standing]; standard > 0) {
+                ++with_default;
+                score.lost += standard / e > 1 + kLostMargin ? 1 : 0;
+            }
         }
         if (score.cases == 0) continue;
         score.geomean = std::exp(logs / score.cases);
@@ -325,6 +333,7 @@ std::vector<StrategyScore> scores_of(const Evaluation& evaluation) {
         score.top_1 /= score.cases;
         score.measured /= score.cases;
         score.time_share /= score.cases;
+        if (with_default > 0) score.lost /= with_default;
         out.push_back(score);
     }
     return out;

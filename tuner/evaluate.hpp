@@ -51,7 +51,11 @@ struct StrategyScore {
     double top_1 = 0;       ///< of the cases where the choice is the fastest
     double measured = 0;    ///< configs, mean
     double time_share = 0;  ///< mean; guided strategies only
+    double lost = 0;        ///< of the cases with a default: whose choice costs over kLostMargin more than it
 };
+
+/// Leaving the default for something slower by no more than this is no loss: two runs differ by as much.
+inline constexpr double kLostMargin = 0.02;
 
 /// Strategies: model (its first), model_2 to model_5 (the fastest in `decide` of its first so many), model_or_default
 /// (what a dispatcher runs where nothing was measured: core/dispatch/advise.hpp), guided (what a search with the model

@@ -19,11 +19,6 @@ std::string_view to_text(Judged verdict);
 /// In capitals or not.
 std::optional<Judged> parse_judged(std::string_view text);
 
-/// Two runs of the same program differ by more than the samples within one of them do: another process lays out memory
-/// elsewhere. Twice the margin within which configs that were measured in turns are tied.
-inline constexpr double kRunMargin = 2 * kTieMargin;
-/// What the time of one call may be off by however often it is read: about three ticks of a GPU's event timer.
-inline constexpr double kClockMargin_us = 0.1;
 /// Fewer order statistics hold the median with less than 95 %: 1 - 2 / 2^6 = 97 %, 1 - 2 / 2^5 = 94 %.
 inline constexpr std::int64_t kFewestSamples = 6;
 

@@ -270,7 +270,8 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
                     if (!tune_step(*workload, key, step, space, options, run, events)) return false;
                 }
                 const auto rows = store_.measurements(key, {policy, clock, {}});
-                const auto candidates = candidates_of(registry_, query, rows);
+                const auto candidates =
+                    candidates_of(registry_, query, rows, store_.choice(key, policy, clock));
                 const Decision decision = choose(candidates, options.constraints);
                 if (decision.winner && options.configs.empty()) {
                     store_.set_choice(run, key, policy, clock, choice_of(registry_, candidates, decision));
@@ -345,8 +346,8 @@ Choice choice_of(const Registry& registry, const std::vector<Candidate>& candida
     return choice;
 }
 
-std::vector<Candidate> candidates_of(const Registry& registry, const Query& query,
-                                     const std::vector<Measurement>& rows) {
+std::vector<Candidate> candidates_of(const Registry& registry, const Query& query, const std::vector<Measurement>& rows,
+                                     const std::optional<Choice>& before) {
     std::map<std::string, Candidate> newest;
     for (const Measurement& m : rows) {
         const Variant* v = registry.find(m.config.variant);
@@ -368,6 +369,7 @@ std::vector<Candidate> candidates_of(const Registry& registry, const Query& quer
         c.approximate = v->approximate;
         c.precision = v->precision;
         c.max_error = m.max_error;
+        c.incumbent = before && before->config == m.config && before->variant_version == m.variant_version;
         newest.emplace(text, std::move(c));
     }
     std::vector<Candidate> out;

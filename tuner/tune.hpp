@@ -98,9 +98,10 @@ private:
 };
 
 /// Measured configs of a key that may be chosen now: newest ok row of each config whose variant and version this
-/// registry has and whose params are legal for the query. `build_us` is counted from the caller's arrays.
-std::vector<Candidate> candidates_of(const Registry& registry, const Query& query,
-                                     const std::vector<Measurement>& rows);
+/// registry has and whose params are legal for the query. `build_us` is counted from the caller's arrays. `before` is
+/// what is stored as chosen for the key.
+std::vector<Candidate> candidates_of(const Registry& registry, const Query& query, const std::vector<Measurement>& rows,
+                                     const std::optional<Choice>& before = {});
 
 /// What is stored of a decision that has a winner among `candidates`.
 Choice choice_of(const Registry& registry, const std::vector<Candidate>& candidates, const Decision& decision);

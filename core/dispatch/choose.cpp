@@ -107,24 +107,39 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     });
     const Candidate& cheapest = candidates[order.front()];
     std::vector<std::size_t> tied;
+    std::vector<std::size_t> beyond;
     for (const std::size_t i : order) {
-        if (i == order.front() || tied_with(cheapest, candidates[i], calls)) {
-            tied.push_back(i);
-        } else if (!decision.runner_up) {
-            decision.runner_up = i;
-        }
+        (i == order.front() || tied_with(cheapest, candidates[i], calls) ? tied : beyond).push_back(i);
     }
     const auto preference = [&](std::size_t i) {
         const Candidate& c = candidates[i];
         return std::tuple(!c.deterministic, c.format_bytes, c.workspace_bytes, cost_us(c, calls));
     };
-    const auto winner = *std::min_element(tied.begin(), tied.end(),
-                                          [&](std::size_t a, std::size_t b) { return preference(a) < preference(b); });
+    const auto preferred = *std::min_element(
+        tied.begin(), tied.end(), [&](std::size_t a, std::size_t b) { return preference(a) < preference(b); });
+    const auto stays = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
+        return candidates[i].incumbent && cost_us(candidates[i], calls) <=
+                                              cost_us(cheapest, calls) * (1.0 + kRunMargin) + calls * kClockMargin_us;
+    });
+    const std::size_t winner = stays == order.end() ? preferred : *stays;
     decision.winner = winner;
     for (const std::size_t i : tied) {
         if (i != winner) decision.tied.push_back(i);
     }
-    decision.reason = "cheapest of " + std::to_string(order.size()) + " over " + whole(calls) + " calls";
+    for (const std::size_t i : beyond) {
+        if (i == winner) continue;
+        if (cost_us(candidates[i], calls) < cost_us(candidates[winner], calls)) {
+            decision.tied.push_back(i);
+        } else if (!decision.runner_up) {
+            decision.runner_up = i;
+        }
+    }
+    if (winner == preferred) {
+        decision.reason = "cheapest of " + std::to_string(order.size()) + " over " + whole(calls) + " calls";
+    } else {
+        decision.reason = "chosen before, and none of " + std::to_string(order.size()) + " is cheaper over " +
+                          whole(calls) + " calls by more than runs differ";
+    }
     if (!decision.tied.empty()) {
         decision.reason += "; tied with " + std::to_string(decision.tied.size()) + " within the noise";
     }

@@ -2,7 +2,9 @@
 //
 // Cost of a config for N calls = building the formats that do not exist yet + N x time. Configs whose difference is
 // within the noise are tied; among tied ones the deterministic, then the one with fewer bytes of formats, then the one
-// with less workspace, then the faster one wins. Pure functions of their arguments; thread-safe.
+// with less workspace, then the faster one wins. What was chosen before stays unless the winner gains more than two runs
+// of the same program differ by, so that tuning again does not flip choices. Pure functions of their arguments;
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +31,7 @@ struct Candidate {
     bool deterministic = false;
     bool capturable = true;    ///< its launch may be captured in a CUDA graph
     bool approximate = false;  ///< drops edges by design
+    bool incumbent = false;    ///< what was chosen here before
     Precision precision = Precision::fp32;
     double max_error = 0;  ///< measured on this graph, relative to the scale of each element; infinite if nobody did
 };
@@ -48,6 +51,11 @@ struct Decision {
 
 /// Two configs closer than this are never told apart, however narrow their confidence intervals.
 inline constexpr double kTieMargin = 0.01;
+/// Two runs of the same program differ by more than the samples within one of them do: another process lays out memory
+/// elsewhere. Twice the margin within which configs that were measured in turns are tied.
+inline constexpr double kRunMargin = 2 * kTieMargin;
+/// What the time of one call may be off by however often it is read: about three ticks of a GPU's event timer.
+inline constexpr double kClockMargin_us = 0.1;
 
 Decision choose(const std::vector<Candidate>& candidates, const Constraints& constraints);
 

@@ -60,6 +60,7 @@ Candidate candidate_from(const Graph& graph, const Problem& problem, const Varia
     c.approximate = variant.approximate;
     c.precision = variant.precision;
     c.max_error = row.max_error;
+    c.incumbent = row.chosen;
     c.config = std::move(config);
     return c;
 }

@@ -115,3 +115,25 @@ sqlite3 d.db "update measurement set config = 'spmm.cpu_rows{tile=17,row_block=6
     (select min(id) from measurement where variant = 'spmm.cpu_rows')"
 run 0 fit --db d.db -q
 run 0 eval d.db --csv
+
+# Two configs of each problem that trade places: by less than runs differ, only who forgets the last choice follows them.
+run 2 eval --retunings a.db
+err_has "two or more runs"
+trade() {
+    cp a.db $1
+    sqlite3 $1 "with place as (select id, row_number() over (partition by graph_id, problem_id order by id) as n
+            from measurement where status = 'ok' and approximate = 0)
+        update measurement set median_us = (select case n when 1 then $2 when 2 then $3 else 1000 end from place
+            where place.id = measurement.id) where id in (select id from place);
+        update measurement set ci_low_us = 0.999 * median_us, ci_high_us = 1.001 * median_us, prepare_us = 0
+            where status = 'ok'"
+}
+trade r1.db 100 101.5
+trade r2.db 101.5 100
+trade r3.db 100 101.5
+trade r4.db 100 90
+run 0 eval --retunings r1.db r2.db r3.db --csv
+out_has "spmm,alone,6,12,12,100,100,"
+out_has "spmm,kept,6,12,0,0,0,0,0,"
+run 0 eval --retunings r1.db r2.db r4.db --csv
+out_has "spmm,kept,6,12,6,50,100,"

@@ -90,6 +90,39 @@ TEST(Choose, CallsThatMakeNoSenseCountAsOne) {
     EXPECT_EQ(winner({gas, gar}, calls(-5)), "spmm.gas");
 }
 
+TEST(Choose, WhatWasChosenBeforeStaysUnlessAnotherGainsMoreThanRunsDiffer) {
+    Candidate before = candidate("spmm.before", 101.5);
+    before.incumbent = true;
+    const Candidate other = candidate("spmm.other", 100);
+    const Candidate far = candidate("spmm.far", 200);
+
+    const Decision decision = choose({other, before, far}, {});
+
+    EXPECT_EQ(*decision.winner, 1u);
+    EXPECT_EQ(decision.tied, std::vector<std::size_t>{0});  // cheaper, and not by enough
+    EXPECT_EQ(*decision.runner_up, 2u);
+    EXPECT_EQ(decision.reason,
+              "chosen before, and none of 3 is cheaper over 1000 calls by more than runs differ; tied with 1 within the "
+              "noise; next is 97 % slower");
+    EXPECT_EQ(winner({candidate("spmm.other", 98), before}, {}), "spmm.other");
+    // Short calls: a tick of the clock counts.
+    before.median_us = 5.15;
+    EXPECT_EQ(winner({candidate("spmm.other", 5), before}, {}), "spmm.before");
+    before.median_us = 5.25;
+    EXPECT_EQ(winner({candidate("spmm.other", 5), before}, {}), "spmm.other");
+    // What may not be chosen does not stay.
+    before.median_us = 100;
+    before.deterministic = false;
+    Constraints limits;
+    limits.deterministic = true;
+    EXPECT_EQ(winner({other, before}, limits), "spmm.other");
+    // Building counts: what was chosen for many calls need not do for few.
+    before.deterministic = true;
+    before.build_us = 5000;
+    EXPECT_EQ(winner({other, before}, calls(10)), "spmm.other");
+    EXPECT_EQ(winner({other, before}, calls(10000)), "spmm.before");
+}
+
 TEST(Choose, OrderOfTheCandidatesDoesNotMatter) {
     const std::vector<Candidate> candidates{candidate("spmm.c", 30), candidate("spmm.a", 10), candidate("spmm.b", 20)};
 

@@ -68,6 +68,29 @@ TEST_F(SnapshotTest, HoldsTheNewestPassedAttemptOfEachConfig) {
     EXPECT_EQ(snapshot.find({1, 2}, problem(), Policy::hot), nullptr);
 }
 
+TEST_F(SnapshotTest, KnowsWhatWasChosen) {
+    Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    const Key key = key_in(store);
+    store.add_measurement(run, key, measurement("spmm.a", 10));
+    store.add_measurement(run, key, measurement("spmm.b{x=1}", 11));
+    Measurement newer = measurement("spmm.b{x=1}", 12);
+    newer.variant_version = 2;
+    store.add_measurement(run, key, newer);
+    Choice choice;
+    choice.config = Config::parse("spmm.b{x=1}");
+    choice.source = "measured";
+    choice.reason = "said so";
+    choice.expected_us = 11;
+    store.set_choice(run, key, Policy::hot, Clock::span, choice);
+
+    const Snapshot snapshot = Snapshot::load(file(), environment());
+
+    for (const SnapshotRow& row : snapshot.find(graph().fingerprint, problem(), Policy::hot)->rows) {
+        EXPECT_EQ(row.chosen, row.config == "spmm.b{x=1}" && row.variant_version == 1);
+    }
+}
+
 TEST_F(SnapshotTest, NeverMixesClocks) {
     Store store = open();
     const std::int64_t run = store.begin_run(run_info());

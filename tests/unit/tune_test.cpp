@@ -313,5 +313,37 @@ TEST_F(TuneTest, OnlyTheNewestRightRowOfAKnownConfigIsACandidate) {
     EXPECT_EQ(candidates[0].median_us, 40);
 }
 
+TEST_F(TuneTest, TuningAgainKeepsAChoiceThatIsAsGood) {
+    options_.problems = {spmm(Direction::forward)};
+    options_.measuring.abandon_factor = 1e9;
+    store::Store store = open();
+    ASSERT_TRUE(tune(store));
+    const auto at = key(store, options_.problems.front());
+    auto rows = store.measurements(at);
+    const auto first = store.choice(at, Policy::hot, Clock::host);
+    ASSERT_TRUE(first);
+    // Newer rows: all as slow as each other, but for two that are a little faster, one of them chosen before.
+    const std::int64_t run = store.begin_run(run_info());
+    bool other = false;
+    for (Measurement& m : rows) {
+        if (m.status != MeasurementStatus::ok) continue;
+        const bool before = m.config == first->config;
+        m.median_us = before ? 101.5 : other ? 200 : 100;
+        other = other || !before;
+        m.prepare_us = 0;
+        m.ci_low_us = 0.999 * m.median_us;
+        m.ci_high_us = 1.001 * m.median_us;
+        store.add_measurement(run, at, m);
+    }
+    ASSERT_TRUE(other);
+
+    ASSERT_TRUE(tune(store));  // has nothing left to measure, and decides
+
+    const auto second = store.choice(at, Policy::hot, Clock::host);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->config, first->config);
+    EXPECT_TRUE(store::contains(second->reason, "chosen before"));
+}
+
 }  // namespace
 }  // namespace gnntune::tuner
