@@ -44,8 +44,9 @@ public:
     const std::map<std::string, int>& unknown() const { return unknown_; }
 
 private:
+    // Of the parts of a composition the database need not have a problem of their op: then nothing can be said.
     std::optional<std::string> invalid_params(const Variant& variant, const Params& params) const {
-        std::string reason = "no problem of this op stands in the database";
+        std::optional<std::string> reason;
         for (const store::ProblemRow& row : problems_) {
             if (row.problem.op != variant.op) continue;
             const Query query = typical_query(row.problem, variant.backend == Backend::cpu ? cpu_ : cuda_);
