@@ -12,6 +12,7 @@
 // Needs    chunk a multiple of 32 and of UNROLL; lanes a power of two up to 32; grid.y <= 65535.
 #pragma once
 
+#include "kernels/common/edge_runs.cuh"
 #include "kernels/common/vec.cuh"
 
 namespace gnntune::spmm_edges {
@@ -37,25 +38,6 @@ __global__ void zero_kernel(const std::int32_t* __restrict__ row_ptr, float* __r
         float* out = y + row * k + f;
 #pragma unroll
         for (int i = 0; i < VEC; ++i) out[i] = nothing.v[i];
-    }
-}
-
-/// Loads UNROLL ints or floats from `p + e`, with 16-byte loads where the array allows and nothing is beyond `m`.
-template <int UNROLL, typename T>
-__device__ __forceinline__ void load_run(const T* __restrict__ p, std::int64_t e, std::int64_t m, bool aligned,
-                                         T (&out)[UNROLL], T otherwise) {
-    static_assert(sizeof(T) == 4 && UNROLL % 4 == 0, "runs are loaded as whole 16-byte vectors of 4-byte elements");
-    if (aligned && e + UNROLL <= m) {
-#pragma unroll
-        for (int u = 0; u < UNROLL; u += 4) {
-            const int4 t = __ldg(reinterpret_cast<const int4*>(p + e + u));
-            const int bits[4] = {t.x, t.y, t.z, t.w};
-#pragma unroll
-            for (int i = 0; i < 4; ++i) out[u + i] = reinterpret_cast<const T&>(bits[i]);
-        }
-    } else {
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) out[u] = e + u < m ? __ldg(p + e + u) : otherwise;
     }
 }
 
@@ -100,16 +82,16 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
         std::int32_t cols[UNROLL];
         float w[UNROLL];
         Vec<VEC> value[UNROLL][ITEMS];
-        load_run(col_idx, e, end, ids_aligned, cols, -1);
-        load_run(row_idx, e, end, ids_aligned, rows, -1);
+        kernels::load_run(col_idx, e, end, ids_aligned, cols, -1);
+        kernels::load_run(row_idx, e, end, ids_aligned, rows, -1);
         if constexpr (WEIGHTED) {
             if (edge_id) {
                 std::int32_t ids[UNROLL];
-                load_run(edge_id, e, end, ids_aligned, ids, -1);
+                kernels::load_run(edge_id, e, end, ids_aligned, ids, -1);
 #pragma unroll
                 for (int u = 0; u < UNROLL; ++u) w[u] = ids[u] >= 0 ? __ldg(edge_weight + ids[u]) : 0.0F;
             } else {
-                load_run(edge_weight, e, end, weights_aligned, w, 0.0F);
+                kernels::load_run(edge_weight, e, end, weights_aligned, w, 0.0F);
             }
         }
 #pragma unroll

@@ -9,8 +9,6 @@ namespace {
 
 constexpr int kThreads = 128;
 
-bool aligned16(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
-
 template <int VEC>
 void launch_zero(const CsrFormat& g, const EdgesParams& p, std::int32_t k, float* y, cudaStream_t stream) {
     const int lanes = std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(k, VEC))));
@@ -26,9 +24,10 @@ void launch_shape(const CooFormat& g, const EdgesParams& p, std::int32_t k, bool
     const dim3 grid(static_cast<unsigned>(kernels::ceil_div(chunks, kThreads / p.lanes)),
                     static_cast<unsigned>(kernels::ceil_div(k, kernels::tile_width(p.lanes, ITEMS, VEC))));
     auto* kernel = weighted ? &edges_kernel<VEC, ITEMS, UNROLL, true> : &edges_kernel<VEC, ITEMS, UNROLL, false>;
-    const bool ids_aligned = aligned16(g.row_idx) && aligned16(g.col_idx) && aligned16(g.edge_id);
+    const bool ids_aligned = kernels::aligned16(g.row_idx) && kernels::aligned16(g.col_idx) &&
+                             kernels::aligned16(g.edge_id);
     kernel<<<grid, kThreads, 0, stream>>>(g.row_idx, g.col_idx, g.edge_id, o.edge_weight, o.x, o.y, g.m, k, p.chunk,
-                                          p.lanes, ids_aligned, aligned16(o.edge_weight));
+                                          p.lanes, ids_aligned, kernels::aligned16(o.edge_weight));
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -1,0 +1,216 @@
+// spmm.binned: y[i, :] = sum over edges e of row i of w_e x[col_e, :], for the mean divided by the number of edges.
+//
+// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
+//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes; rows [n_rows] by
+//          bin, or null where row i stands at i.
+// Work     one launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
+// bins
+//          of rows of like degree, heavy bins first; in a bin a team of 2^shift threads owns a row, up to a block.
+//          Team -> groups of `lanes` threads, group -> every n-th run of UNROLL edges, lane -> ITEMS vectors of VEC
+//          features. grid.y walks the feature tiles (slow, so that a slice of x stays in L2).
+// Data     Ids and weights of runs come with 16-byte loads from positions that are multiples of 4, one by one in rows
+// of
+//          one run; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's retained lines.
+// Shared   a tile of features per warp, for teams of several warps.
+// Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row in the workspace, where merge_kernel
+//          adds them: the order of summation depends on params, degree and the place of the row's first edge only.
+// Needs    lanes a power of two up to 32; grid.y <= 65535.
+#pragma once
+
+#include "kernels/common/edge_runs.cuh"
+#include "kernels/common/row_pieces.hpp"
+#include "kernels/common/vec.cuh"
+
+namespace gnntune::spmm_binned {
+
+using kernels::Vec;
+
+/// Places first_row ... first_row + n_rows - 1 of `rows`; teams of 2^shift threads.
+struct Bin {
+    std::int32_t first_row;
+    std::int32_t n_rows;
+    unsigned first_block;
+    int shift;
+};
+
+inline constexpr int kMaxThreads = 512;
+inline constexpr int kMaxBins = 10;  // teams of 1, 2, 4, ... 512 threads
+inline constexpr int kMergeThreads = 128;
+
+struct Arguments {
+    const std::int32_t* row_ptr;
+    const std::int32_t* col_idx;
+    const std::int32_t* edge_id;
+    const std::int32_t* rows;
+    const kernels::RowPiece* pieces;
+    const float* edge_weight;
+    const float* x;
+    float* y;
+    float* partial;  ///< [slots, k]
+    std::int64_t m;
+    std::int32_t k;
+    int lanes;
+    int n_bins;
+    unsigned n_pieces;
+    bool mean;
+    bool ids_aligned;      ///< col_idx and edge_id to 16 bytes
+    bool weights_aligned;  ///< edge_weight likewise
+    Bin bins[kMaxBins];
+};
+
+/// Edges [begin, end) of a row that a team sums, and where the sum goes; no `out`: nothing to do.
+struct Task {
+    std::uint32_t begin = 0;  // unsigned: the last step of a row that ends near 2^31 must not wrap around
+    std::uint32_t end = 0;
+    int team = 0;
+    float* out = nullptr;
+    bool whole_row = true;
+};
+
+__device__ __forceinline__ Task task_of(const Arguments& a) {
+    Task t;
+    t.team = static_cast<int>(blockDim.x);
+    if (blockIdx.x < a.n_pieces) {
+        const kernels::RowPiece piece = a.pieces[blockIdx.x];
+        t.begin = static_cast<std::uint32_t>(piece.begin);
+        t.end = static_cast<std::uint32_t>(piece.end);
+        t.whole_row = piece.slot < 0;
+        t.out = t.whole_row ? a.y + static_cast<std::int64_t>(piece.row) * a.k
+                            : a.partial + static_cast<std::int64_t>(piece.slot) * a.k;
+        return t;
+    }
+    int b = 0;
+    while (b + 1 < a.n_bins && blockIdx.x >= a.bins[b + 1].first_block) ++b;
+    const Bin& bin = a.bins[b];
+    t.team = 1 << bin.shift;
+    const std::int64_t at =
+        std::int64_t{blockIdx.x - bin.first_block} * (blockDim.x >> bin.shift) + (threadIdx.x >> bin.shift);
+    if (at < bin.n_rows) {
+        const auto place = static_cast<std::int32_t>(bin.first_row + at);
+        const std::int32_t row = a.rows ? __ldg(a.rows + place) : place;
+        t.begin = static_cast<std::uint32_t>(__ldg(a.row_ptr + row));
+        t.end = static_cast<std::uint32_t>(__ldg(a.row_ptr + row + 1));
+        t.out = a.y + static_cast<std::int64_t>(row) * a.k;
+    }
+    return t;
+}
+
+template <int VEC, int ITEMS, bool WEIGHTED>
+__global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_constant__ Arguments a) {
+    constexpr int kUnroll = 8 / ITEMS;
+    extern __shared__ float4 shared_bytes[];  // a tile of lanes * ITEMS vectors per warp
+    const Task task = task_of(a);
+    const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
+    const int lanes_shift = 31 - __clz(a.lanes);
+    const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
+    const int groups = task.team >> lanes_shift;
+    const int step = a.lanes * VEC;
+    const int f0 = static_cast<int>(blockIdx.y) * step * ITEMS + lane * VEC;
+
+    Vec<VEC> acc[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
+
+    // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
+    const bool wide = groups > 1 && a.ids_aligned;
+    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
+    const std::int64_t readable = wide ? a.m : task.end;
+    const auto stride = static_cast<std::uint32_t>(groups * kUnroll);
+    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * kUnroll); e < task.end; e += stride) {
+        std::int32_t cols[kUnroll];
+        float w[kUnroll];
+        Vec<VEC> value[kUnroll][ITEMS];
+        kernels::load_run(a.col_idx, e, readable, wide, cols, -1);
+        if constexpr (WEIGHTED) {
+            if (a.edge_id) {
+                std::int32_t ids[kUnroll];
+                kernels::load_run(a.edge_id, e, readable, wide, ids, -1);
+#pragma unroll
+                for (int u = 0; u < kUnroll; ++u) w[u] = ids[u] >= 0 ? __ldg(a.edge_weight + ids[u]) : 0.0F;
+            } else {
+                kernels::load_run(a.edge_weight, e, readable, wide && a.weights_aligned, w, 0.0F);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+            if (e + u < task.begin || e + u >= task.end) cols[u] = -1;  // a neighbour's, from the same 16 bytes
+            const float* source = a.x + static_cast<std::int64_t>(cols[u]) * a.k;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                kernels::zero(value[u][i]);
+                if (cols[u] >= 0 && f0 + i * step < a.k) value[u][i] = kernels::load<VEC>(source + f0 + i * step);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+            if (cols[u] < 0) continue;  // a missing edge must not turn an infinite weight into NaN
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], WEIGHTED ? w[u] : 1.0F, value[u][i]);
+        }
+    }
+    for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) acc[i].v[j] += __shfl_xor_sync(0xffffffffU, acc[i].v[j], offset);
+        }
+    }
+    if (task.team > 32) {  // the same for all threads of a block
+        auto* shared = reinterpret_cast<Vec<VEC>*>(shared_bytes);
+        const int tile = a.lanes * ITEMS;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        if (threadIdx.x % 32 < a.lanes) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) shared[warp * tile + i * a.lanes + lane] = acc[i];
+        }
+        __syncthreads();
+        if (group != 0) return;
+        for (int other = 1; other < task.team / 32; ++other) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                kernels::fma(acc[i], 1.0F, shared[(warp + other) * tile + i * a.lanes + lane]);
+            }
+        }
+    }
+    if (!task.out || group != 0) return;
+    if (a.mean && task.whole_row && task.end > task.begin) {
+        const float factor = 1.0F / static_cast<float>(task.end - task.begin);
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
+    }
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        if (f0 + i * step < a.k) kernels::store_streaming(task.out + f0 + i * step, acc[i]);
+    }
+}
+
+/// Block b -> split row b, a tile of blockDim.x features each pass: its pieces in the order of their slots, every
+/// blockDim.y-th by one line of threads, the lines one after the other.
+__global__ void __launch_bounds__(kMergeThreads)
+    merge_kernel(const kernels::SplitRow* __restrict__ split, const std::int32_t* __restrict__ row_ptr,
+                 const float* __restrict__ partial, float* __restrict__ y, std::int32_t k, bool mean) {
+    __shared__ float shared[kMergeThreads];
+    const kernels::SplitRow r = split[blockIdx.x];
+    const int at = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+    float factor = 1.0F;
+    if (mean) factor /= static_cast<float>(__ldg(row_ptr + r.row + 1) - __ldg(row_ptr + r.row));
+    for (std::int64_t base = 0; base < k; base += blockDim.x) {
+        const std::int64_t f = base + threadIdx.x;
+        float sum = 0.0F;
+        if (f < k) {
+#pragma unroll 4
+            for (int s = static_cast<int>(threadIdx.y); s < r.count; s += static_cast<int>(blockDim.y)) {
+                sum += __ldg(partial + static_cast<std::int64_t>(r.first_slot + s) * k + f);
+            }
+        }
+        shared[at] = sum;
+        __syncthreads();
+        if (threadIdx.y == 0 && f < k) {
+            for (unsigned line = 1; line < blockDim.y; ++line) sum += shared[line * blockDim.x + threadIdx.x];
+            y[static_cast<std::int64_t>(r.row) * k + f] = sum * factor;
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace gnntune::spmm_binned

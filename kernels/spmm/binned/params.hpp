@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/registry/param_fields.hpp"
+#include "core/registry/variant.hpp"
+
+namespace gnntune::spmm_binned {
+
+/// A group of `lanes` threads gathers a tile of lanes * items * vec features of one edge after the other; rows of more
+/// edges get more groups.
+struct BinnedParams {
+    int lanes = 8;  ///< threads per group
+    int vec = 4;    ///< floats per load
+    int items = 1;  ///< loads per lane and edge; 8 / items edges are in flight together
+    int share = 8;  ///< edges of a group at most, until a row has a whole block
+    int sort = 0;   ///< 1: rows of a bin by class of degree, so that warps have like rows; 0: as they stand
+    int warps_per_block = 4;
+
+    int threads() const { return 32 * warps_per_block; }
+    /// Rows of more edges are the work of several blocks: 128 edges for a group.
+    int piece_edges() const { return threads() / lanes * 128; }
+
+    bool operator==(const BinnedParams&) const = default;
+    static const std::vector<ParamField<BinnedParams>>& fields();
+    static Verdict legal(const Query& query, const BinnedParams& params);
+    static BinnedParams defaults(const Query& query);
+};
+
+}  // namespace gnntune::spmm_binned

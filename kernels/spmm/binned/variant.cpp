@@ -1,0 +1,84 @@
+#include "core/graph/graph.hpp"
+#include "kernels/common/tiles.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm/binned/launch.hpp"
+
+namespace gnntune {
+namespace spmm_binned {
+
+const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
+    static const std::vector<ParamField<BinnedParams>> kFields{
+        {"lanes", &BinnedParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"vec", &BinnedParams::vec, {1, 2, 4}},
+        {"items", &BinnedParams::items, {1, 2}},
+        {"share", &BinnedParams::share, {8, 32}},
+        {"sort", &BinnedParams::sort, {0, 1}},
+        {"warps_per_block", &BinnedParams::warps_per_block, {4, 16}},
+    };
+    return kFields;
+}
+
+Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
+    if (p.vec != kernels::vector_width(q.problem.k, {})) {
+        return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
+    }
+    const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
+    if (!tile) return tile;
+    // A piece is of at least half as many edges as it may have.
+    return kernels::require_grid(q.n_rows + 2 * q.m / p.piece_edges() + 1);
+}
+
+BinnedParams BinnedParams::defaults(const Query& q) {
+    BinnedParams p;
+    p.vec = kernels::vector_width(q.problem.k, {});
+    p.lanes = std::clamp(kernels::next_power_of_two(q.problem.k) / p.vec, 1, 32);
+    return p;
+}
+
+namespace {
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
+                     from_params<BinnedParams>(c.params), p.k, p.weighted, p.reduce == Reduce::mean, c.stream);
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<BinnedParams>(params);
+    const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
+    const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
+    CostTerms terms = kernels::gather_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
+    if (q.features && q.features->degree_max > p.piece_edges()) terms.launches = 2;
+    return terms;
+}
+
+}  // namespace
+}  // namespace spmm_binned
+
+void register_spmm_binned(Registry& registry) {
+    Variant v;
+    v.id = "spmm.binned";
+    v.summary = "rows binned by degree in one launch, as many lanes, warps or blocks as a row has use for, no atomics";
+    v.op = Op::spmm;
+    v.backend = Backend::cuda;
+    v.default_rank = 5;
+    v.applicable = &kernels::require_fp32_sum_or_mean;
+    kernels::set_typed_params<spmm_binned::BinnedParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &spmm_binned::prepare;
+    v.workspace_bytes = &spmm_binned::workspace;
+    v.launch = &spmm_binned::run;
+    v.cost_terms = &spmm_binned::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
