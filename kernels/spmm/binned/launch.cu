@@ -24,6 +24,8 @@ struct Plan {
 
 namespace {
 
+constexpr std::int64_t kShortRow = 8;
+
 int log2_of(int power) {
     return std::countr_zero(static_cast<unsigned>(power));
 }
@@ -65,14 +67,15 @@ std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, cons
     p->k = k;
     p->weighted = weighted;
     p->mean = mean;
-    // Key 0 has the rows that are cut; then a key for each size of team, or for each class.
+    // Key 0 has the rows that are cut; then a key for each class, so that the groups of a warp end together. Short rows
+    // take a step or two each: they stay in their order, so that neighbours share what they gather.
     KeyOfClass keys{};
     std::vector<int> shifts{0};
     int longest = kDegreeClasses - 1;
     while (most_edges(longest) > params.piece_edges()) keys.key[longest--] = 0;
     for (int c = longest; c >= 0; --c) {
         const int shift = team_shift(params, most_edges(c));
-        if (params.sort == 1 || shifts.size() == 1 || shifts.back() != shift) shifts.push_back(shift);
+        if (shifts.size() == 1 || shifts.back() != shift || most_edges(c + 1) > kShortRow) shifts.push_back(shift);
         keys.key[c] = static_cast<std::uint8_t>(shifts.size() - 1);
     }
     p->rows = sort_rows(*csr, keys, stream);

@@ -12,7 +12,6 @@ struct BinnedParams {
     int vec = 4;    ///< floats per load
     int items = 1;  ///< loads per lane and edge; 8 / items edges are in flight together
     int share = 8;  ///< edges of a group at most, until a row has a whole block
-    int sort = 0;   ///< 1: rows of a bin by class of degree, so that warps have like rows; 0: as they stand
     int warps_per_block = 4;
 
     int threads() const { return 32 * warps_per_block; }

@@ -12,7 +12,6 @@ const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
         {"vec", &BinnedParams::vec, {1, 2, 4}},
         {"items", &BinnedParams::items, {1, 2}},
         {"share", &BinnedParams::share, {8, 32}},
-        {"sort", &BinnedParams::sort, {0, 1}},
         {"warps_per_block", &BinnedParams::warps_per_block, {4, 16}},
     };
     return kFields;
@@ -24,14 +23,24 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     }
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
     if (!tile) return tile;
+    const std::int64_t width = kernels::tile_width(p.lanes, p.items, p.vec);
+    if (width < std::min(q.problem.k, p.items == 1 ? 128 : 64)) {
+        return Verdict::no("narrower tiles are searched with items=2, and not below 64 features");
+    }
     // A piece is of at least half as many edges as it may have.
     return kernels::require_grid(q.n_rows + 2 * q.m / p.piece_edges() + 1);
 }
 
+// What was best on the larger half of the graphs that it was measured on: little work wants every lane that it can get.
 BinnedParams BinnedParams::defaults(const Query& q) {
     BinnedParams p;
     p.vec = kernels::vector_width(q.problem.k, {});
-    p.lanes = std::clamp(kernels::next_power_of_two(q.problem.k) / p.vec, 1, 32);
+    const std::int32_t width = kernels::next_power_of_two(q.problem.k) / p.vec;
+    p.items = width >= 16 ? 2 : 1;
+    p.lanes = std::clamp(width / p.items, 1, p.vec > 1 ? 16 : 32);
+    const bool much = static_cast<double>(q.m) * q.problem.k > 8e7;
+    p.share = much ? 32 : 8;
+    p.warps_per_block = much ? 4 : 16;
     return p;
 }
 
