@@ -1,6 +1,7 @@
 // gnntune db merge: other databases taken into this one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/common/error.hpp"
@@ -27,6 +28,8 @@ Options merge_options() {
          {"gnntune db merge piece1.db piece2.db --db all.db", "gnntune db merge colleague.db --json"}});
 }
 
+constexpr std::size_t kShownConflicts = 5;
+
 /// Makes choices again, by the rule and the default constraints.
 class Chooser {
 public:
@@ -45,7 +48,8 @@ public:
         const Query query{problem, reversed ? graph.n_cols : graph.n_rows, reversed ? graph.n_rows : graph.n_cols,
                           graph.m, features ? &*features : nullptr,        &devices_.at(open.key.environment)};
         const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
-        const auto candidates = tuner::candidates_of(registry(), query, rows, store_.choice(open.key, open.policy, open.clock));
+        const auto candidates =
+            tuner::candidates_of(registry(), query, rows, store_.choice(open.key, open.policy, open.clock));
         const Decision decision = choose(candidates, {});
         if (!decision.winner) return std::nullopt;
         return tuner::choice_of(registry(), candidates, decision);
@@ -84,7 +88,12 @@ int run_db_merge(const Args& args) {
     std::optional<std::int64_t> run;
     for (const std::string& from : parsed->arguments) {
         const store::MergeReport report = store.merge(from);
-        for (const std::string& conflict : report.conflicts) out.warn(from + ": " + conflict);
+        const std::size_t shown =
+            out.verbose() ? report.conflicts.size() : std::min(kShownConflicts, report.conflicts.size());
+        for (std::size_t i = 0; i < shown; ++i) out.warn(from + ": " + report.conflicts[i]);
+        if (shown < report.conflicts.size()) {
+            out.warn(fmt::format("{}: {} conflicts more; --verbose lists them", from, report.conflicts.size() - shown));
+        }
         std::int64_t made = 0;
         std::int64_t changed = 0;
         const Chooser chooser(store);

@@ -75,9 +75,10 @@ void check_features(const std::set<std::string>& names, const std::vector<tuner:
     }
 }
 
-Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out) {
+Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out, Precision precision) {
     Measured best;
     best.filter.op = op;
+    best.filter.precision = precision;
     best.filter.backend = backend_of(store, parsed);
     best.filter.policy = policy_of(parsed);
     std::vector<Clock> clocks{Clock::events, Clock::span, Clock::host};

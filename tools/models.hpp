@@ -26,8 +26,9 @@ struct Measured {
     tuner::TrainingFilter filter;
     std::vector<tuner::TrainingProblem> problems;
 };
-/// Warns of graphs whose features the store does not have.
-Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out);
+/// Warns of graphs whose features the store does not have. `precision` is the class of the candidates.
+Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out,
+                  Precision precision = Precision::fp32);
 /// The same problems of another database.
 std::vector<tuner::TrainingProblem> measured_there(const store::Store& store, const tuner::TrainingFilter& filter);
 

@@ -28,9 +28,11 @@ Options eval_options() {
                  {"gnntune eval a.db b.db", "gnntune eval a.db b.db --op all --folds 10",
                   "gnntune eval a.db b.db --held-out cora,pubmed --cases --csv",
                   "gnntune eval a.db b.db --families data/corpus.csv", "gnntune eval a.db b.db --ablation --folds 10",
-                  "gnntune eval --retunings 1.db 2.db 3.db",
-                  "gnntune eval h100_a.db h100_b.db --learn h200.db"}});
+                  "gnntune eval --retunings 1.db 2.db 3.db", "gnntune eval h100_a.db h100_b.db --learn h200.db"}});
     add_training_options(options, "spmm");
+    options.group("Measurements")
+        .add_options()("precision", value("LIST", "fp32"),
+                       "classes of configs to choose among: fp32, tf32 or a list of them");
     // clang-format off
     options.group("Split").add_options()
         ("folds", value("N", "0"), "parts that the graphs are split into; 0: leave out one graph at a time")
@@ -49,6 +51,7 @@ Options eval_options() {
 
 Table score_table() {
     return Table({{"op", "op", "", 0},
+                  {"precision", "precision", "", 0},
                   {"strategy", "strategy", "", 0},
                   {"cases", "cases", "", 0},
                   {"geomean_percent", "geomean", "%", 2},
@@ -63,6 +66,7 @@ Table score_table() {
 
 Table case_table() {
     return Table({{"op", "op", "", 0},
+                  {"precision", "precision", "", 0},
                   {"graph", "graph", "", 0},
                   {"problem", "problem", "", 0},
                   {"strategy", "strategy", "", 0},
@@ -74,6 +78,7 @@ Table case_table() {
 
 Table ablation_table() {
     return Table({{"op", "op", "", 0},
+                  {"precision", "precision", "", 0},
                   {"without", "without", "", 0},
                   {"geomean_percent", "model geomean", "%", 2},
                   {"worst_percent", "worst", "%", 1},
@@ -83,17 +88,34 @@ Table ablation_table() {
                   {"features", "features", "", 0, false}});
 }
 
-void add_ablation(Table& table, Op op, const std::vector<tuner::Ablation>& ablation) {
+void add_ablation(Table& table, Op op, Precision precision, const std::vector<tuner::Ablation>& ablation) {
     std::optional<double> whole;
     for (const tuner::Ablation& a : ablation) {
         std::map<std::string, tuner::StrategyScore> scores;
         for (const tuner::StrategyScore& s : tuner::scores_of(a.evaluation)) scores[s.name] = s;
         const tuner::StrategyScore& model = scores["model"];
         if (!whole) whole = model.geomean;
-        table.add({std::string(to_text(op)), a.left_out.name, 100 * model.geomean, 100 * model.worst,
-                   100 * model.share_95, 100 * (model.geomean / *whole - 1), 100 * scores["model_3"].geomean,
-                   fmt::format("{}", fmt::join(a.left_out.features, " "))});
+        table.add({std::string(to_text(op)), std::string(to_text(precision)), a.left_out.name, 100 * model.geomean,
+                   100 * model.worst, 100 * model.share_95, 100 * (model.geomean / *whole - 1),
+                   100 * scores["model_3"].geomean, fmt::format("{}", fmt::join(a.left_out.features, " "))});
     }
+}
+
+/// Every op with every class that was asked for.
+std::vector<std::pair<Op, Precision>> classes_of(const Parsed& parsed) {
+    std::vector<std::pair<Op, Precision>> out;
+    for (const Op op : parsed.ops("op")) {
+        for (const std::string& text : parsed.list("precision")) {
+            if (text == to_text(Precision::fp32)) {
+                out.emplace_back(op, Precision::fp32);
+            } else if (text == to_text(Precision::tf32)) {
+                out.emplace_back(op, Precision::tf32);
+            } else {
+                throw invalid_argument("--precision: expected fp32, tf32 or a list of them, not '" + text + "'");
+            }
+        }
+    }
+    return out;
 }
 
 store::Store open(const std::string& path) {
@@ -130,8 +152,9 @@ int run_eval(const Args& args) {
     Table ablations = ablation_table();
     Table scores = score_table();
     Table cases = case_table();
-    for (const Op op : parsed->ops("op")) {
-        const Measured deciding = measured(decide, *parsed, op, out);
+    const auto classes = classes_of(*parsed);
+    for (const auto& [op, precision] : classes) {
+        const Measured deciding = measured(decide, *parsed, op, out, precision);
         if (deciding.problems.empty()) continue;
         auto learning = deciding.problems;
         if (const auto other = parsed->find("learn")) {
@@ -139,9 +162,9 @@ int run_eval(const Args& args) {
             if (learning.empty()) throw input_error(*other + " has no measurements of " + std::string(to_text(op)));
         }
         const auto scoring = measured_there(score, deciding.filter);
-        out.note(fmt::format("{}: {} problems on {} graphs, clock {}, policy {}", to_text(op), deciding.problems.size(),
-                             graph_names(deciding.problems).size(), to_text(deciding.filter.clock),
-                             to_text(deciding.filter.policy)));
+        out.note(fmt::format("{}, {}: {} problems on {} graphs, clock {}, policy {}", to_text(op), to_text(precision),
+                             deciding.problems.size(), graph_names(deciding.problems).size(),
+                             to_text(deciding.filter.clock), to_text(deciding.filter.policy)));
         const auto names = graph_names(deciding.problems);
         for (const std::string& name : options.held_out) {
             if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -183,25 +206,25 @@ int run_eval(const Args& args) {
                           "nothing of {} is left to learn from once the scored graphs are left out; give more "
                           "graphs, or another database with --learn",
                           to_text(op));
-            if (parsed->ops("op").size() == 1) throw input_error(why);
+            if (classes.size() == 1) throw input_error(why);
             out.warn(why);
             continue;
         }
         if (parsed->flag("ablation")) {
-            add_ablation(ablations, op, parts);
+            add_ablation(ablations, op, precision, parts);
             continue;
         }
         for (const tuner::StrategyScore& s : tuner::scores_of(e)) {
-            scores.add({std::string(to_text(op)), s.name, std::int64_t{s.cases}, 100 * s.geomean, 100 * s.worst,
-                        100 * s.share_95, 100 * s.top_1, 100 * (1 / s.geomean - 1), 100 * s.lost,
-                        s.measured > 0 ? Cell(s.measured) : Cell(),
+            scores.add({std::string(to_text(op)), std::string(to_text(precision)), s.name, std::int64_t{s.cases},
+                        100 * s.geomean, 100 * s.worst, 100 * s.share_95, 100 * s.top_1, 100 * (1 / s.geomean - 1),
+                        100 * s.lost, s.measured > 0 ? Cell(s.measured) : Cell(),
                         s.time_share > 0 ? Cell(100 * s.time_share) : Cell()});
         }
         for (const tuner::EvaluatedCase& c : e.cases) {
             for (std::size_t s = 0; s < e.strategies.size(); ++s) {
                 if (c.efficiency[s] <= 0) continue;
-                cases.add({std::string(to_text(op)), c.graph, to_text(c.problem), e.strategies[s],
-                           100 * c.efficiency[s], c.chosen[s], c.best, c.best_us});
+                cases.add({std::string(to_text(op)), std::string(to_text(precision)), c.graph, to_text(c.problem),
+                           e.strategies[s], 100 * c.efficiency[s], c.chosen[s], c.best, c.best_us});
             }
         }
     }

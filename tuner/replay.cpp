@@ -4,23 +4,42 @@
 
 namespace gnntune::tuner {
 
+std::optional<Config> default_of(const TrainingProblem& problem, const Registry& registry) {
+    const Query query = problem.query();
+    if (problem.precision == Precision::fp32) {
+        try {
+            return registry.default_config(query, {});
+        } catch (const Error&) {  // the problem has none
+            return std::nullopt;
+        }
+    }
+    const Variant* first = nullptr;
+    for (const Variant& v : registry.variants()) {
+        if (v.precision != problem.precision || v.approximate || !registry.applicable(v, query)) continue;
+        if (!first || v.default_rank < first->default_rank) first = &v;
+    }
+    if (!first) return std::nullopt;
+    return Config{first->id, first->default_params(query)};
+}
+
 Replay replay(const TrainingProblem& problem, const Registry& registry, const model::Model* model,
               const SearchOptions& options) {
     const Query query = problem.query();
+    Constraints limits;
+    if (problem.precision != Precision::fp32) limits.max_error = 1;
     std::vector<const TimedConfig*> timed;
     std::vector<Config> configs;
     double all_us = 0;
     for (const TimedConfig& t : problem.configs) {
-        if (!may_be_chosen(*registry.find(t.config.variant), t.config.params, {})) continue;
+        const Variant& v = *registry.find(t.config.variant);
+        if (v.precision != problem.precision || !may_be_chosen(v, t.config.params, limits)) continue;
         timed.push_back(&t);
         configs.push_back(t.config);
         all_us += t.us;
     }
-    auto known = search_configs(registry, query, configs, {model, problem.constants, {}, {}});
-    try {
-        const Config standard = registry.default_config(query, {});
-        for (SearchConfig& c : known) c.first = c.config == standard;
-    } catch (const Error&) {  // the problem has none
+    auto known = search_configs(registry, query, configs, {model, problem.constants, limits, {}});
+    if (const auto standard = default_of(problem, registry)) {
+        for (SearchConfig& c : known) c.first = c.config == *standard;
     }
     Replay out;
     Search search(std::move(known), options);

@@ -12,7 +12,8 @@ namespace gnntune::tuner {
 namespace {
 
 // The newest row of each config, as far as it stands; rows in the order they were taken.
-std::vector<TimedConfig> timed(const Registry& registry, const Query& query, const std::vector<Measurement>& rows) {
+std::vector<TimedConfig> timed(const Registry& registry, const Query& query, const std::vector<Measurement>& rows,
+                               Precision precision) {
     std::map<std::string, TimedConfig> newest;
     for (const Measurement& m : rows) {
         const std::string text = m.config.text();
@@ -22,8 +23,8 @@ std::vector<TimedConfig> timed(const Registry& registry, const Query& query, con
         if (m.status != MeasurementStatus::ok && !abandoned) continue;
         if (!std::isfinite(m.median_us) || m.median_us <= 0 || !stands(registry, query, m)) continue;
         const Variant& v = *registry.find(m.config.variant);
-        const bool exact = !v.approximate && v.precision == Precision::fp32;
-        newest.emplace(text, TimedConfig{m.config, m.median_us, exact && may_be_captured(registry, m), abandoned});
+        const bool judged = !v.approximate && v.precision == precision && may_be_captured(registry, m);
+        newest.emplace(text, TimedConfig{m.config, m.median_us, judged, abandoned});
     }
     std::vector<TimedConfig> out;
     for (auto& [text, c] : newest) out.push_back(std::move(c));
@@ -90,7 +91,8 @@ std::vector<TrainingProblem> training_problems(const store::Store& store, const 
                 t.device = device_of(e.environment);
                 t.constants = constants.at(e.id);
                 t.features = shared;
-                t.configs = timed(registry, t.query(), rows);
+                t.precision = filter.precision;
+                t.configs = timed(registry, t.query(), rows, filter.precision);
                 double best = 0;
                 for (const TimedConfig& c : t.configs) {
                     if (c.candidate && !c.abandoned && (best == 0 || c.us < best)) best = c.us;

@@ -14,7 +14,7 @@ namespace gnntune::tuner {
 struct TimedConfig {
     Config config;
     double us = 0;           ///< median
-    bool candidate = false;  ///< one who allows no error might choose it: fp32, every edge, capturable
+    bool candidate = false;  ///< of the class that is judged: its precision, every edge, capturable
     bool abandoned = false;  ///< given up early: slow, and how slow is known from few samples. Never the fastest
 };
 
@@ -27,7 +27,8 @@ struct TrainingProblem {
     DeviceConstants constants;
     std::shared_ptr<const Features> features;
     std::vector<TimedConfig> configs;
-    double best_log_us = 0;  ///< natural logarithm of the fastest candidate's time
+    Precision precision = Precision::fp32;  ///< of the candidates
+    double best_log_us = 0;                 ///< natural logarithm of the fastest candidate's time
 
     Query query() const;
 };
@@ -37,6 +38,8 @@ struct TrainingFilter {
     Backend backend = Backend::cuda;
     Policy policy = Policy::hot;
     Clock clock = Clock::events;
+    /// Class of the candidates: variants that compute in this precision. fp32: what one who allows no error may choose.
+    Precision precision = Precision::fp32;
 };
 
 /// Problems with at least one candidate, in order of graph, environment and problem. Graphs whose features the store

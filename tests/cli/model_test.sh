@@ -53,19 +53,19 @@ out_has "measured   on"
 out_lacks "model      "
 run 0 eval a.db --device cpu --csv
 err_has "decided and scored by the same measurements"
-out_has "spmm,oracle,6,100,100,100,100,0"
-out_has "spmm,model,6,"
-out_has "spmm,model_or_default,6,"
+out_has "spmm,fp32,oracle,6,100,100,100,100,0"
+out_has "spmm,fp32,model,6,"
+out_has "spmm,fp32,model_or_default,6,"
 run 0 eval a.db b.db --device cpu --cases --held-out 400 --csv
-[ "$(grep -c '^spmm,400,' out)" -gt 0 ] || fail "the graph that was held out is not scored"
-[ "$(grep -c '^spmm,100,' out)" -eq 0 ] || fail "a graph that was learnt from is scored"
+[ "$(grep -c '^spmm,fp32,400,' out)" -gt 0 ] || fail "the graph that was held out is not scored"
+[ "$(grep -c '^spmm,fp32,100,' out)" -eq 0 ] || fail "a graph that was learnt from is scored"
 run 3 eval a.db --device cpu --op gat
 err_has "has no measurements"
 run 2 eval a.db --held-out 400,nosuch
 err_has "nosuch"
 printf 'family,name\n"small, really",100\nlarge,200\nlarge,400\n' >families.csv
 run 0 eval a.db b.db --families families.csv --csv
-out_has "spmm,model,6,"
+out_has "spmm,fp32,model,6,"
 run 2 eval a.db b.db --families families.csv --folds 2
 err_has "leave out --folds"
 printf 'name,family\nnosuch,x\n' >bad.csv
@@ -84,8 +84,8 @@ err_has "twice"
 run 3 eval a.db b.db --families nosuch.csv
 err_has "nosuch.csv"
 run 0 eval a.db b.db --ablation --csv
-out_has "spmm,nothing,"
-out_has "spmm,cost terms,"
+out_has "spmm,fp32,nothing,"
+out_has "spmm,fp32,cost terms,"
 out_lacks "guided"
 run 2 eval a.db --without nosuch
 err_has "no feature 'nosuch'"
@@ -98,7 +98,7 @@ run 3 eval a.db c.db
 err_has "have no problem of spmm in common"
 # Without --device the database decides, and another database teaches all the same.
 run 0 eval a.db b.db --learn b.db --csv
-out_has "spmm,model,6,"
+out_has "spmm,fp32,model,6,"
 run 2 fit --db a.db --device gpu
 run 2 predict --db a.db
 run 2 tune 100.mtx --device cpu --db a.db --policy graph
@@ -137,3 +137,7 @@ out_has "spmm,alone,6,12,12,100,100,"
 out_has "spmm,kept,6,12,0,0,0,0,0,"
 run 0 eval --retunings r1.db r2.db r4.db --csv
 out_has "spmm,kept,6,12,6,50,100,"
+run 3 eval a.db b.db --precision tf32
+err_has "has no measurements"
+run 2 eval a.db b.db --precision fp8
+err_has "expected fp32, tf32"
