@@ -216,7 +216,7 @@ struct MergeReport {
     std::int64_t measurements = 0;
     std::int64_t known = 0;  ///< measurements that were here already
     /// What the two databases say differently, a sentence each: configs that were wrong in one and right in the other,
-    /// choices, models. Of choices and models the newer one stays.
+    /// choices, models. Of choices the newer one stays, of models the one that was fitted to more graphs.
     std::vector<std::string> conflicts;
     std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
 };

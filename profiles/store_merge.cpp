@@ -135,7 +135,8 @@ WHERE true
 ON CONFLICT DO UPDATE SET feature_version = excluded.feature_version, bytes = excluded.bytes,
     training = excluded.training, scores = excluded.scores, tool_version = excluded.tool_version,
     git_commit = excluded.git_commit, fitted_at = excluded.fitted_at
-    WHERE excluded.fitted_at > fitted_at;
+    WHERE (coalesce(json_extract(excluded.training, '$.graphs'), 0), excluded.fitted_at)
+        > (coalesce(json_extract(training, '$.graphs'), 0), fitted_at);
 INSERT INTO choice (graph_id, environment_id, problem_id, policy, clock, config, variant, variant_version, source, reason,
                     expected_us, tied, run_id, decided_at)
 SELECT g.ours, e.ours, p.ours, policy, clock, config, variant, variant_version, source, reason, expected_us, tied, r.ours,
@@ -245,7 +246,9 @@ std::vector<std::string> conflicts(const Database& database) {
                 .c_str());
     collect(
         "SELECT 'the model of ' || t.op || ' on ' || t.backend || ', ' || t.policy || ', ' || t.clock || ': fitted ' ||"
-        " t.fitted_at || ' there and ' || o.fitted_at || ' here; the newer one stays' FROM other.model AS t"
+        " t.fitted_at || ' to ' || coalesce(json_extract(t.training, '$.graphs'), 0) || ' graphs there and ' ||"
+        " o.fitted_at || ' to ' || coalesce(json_extract(o.training, '$.graphs'), 0) || ' here; the one of more graphs"
+        " stays, of as many the newer' FROM other.model AS t"
         " JOIN main.model AS o USING (op, backend, policy, clock) WHERE o.bytes <> t.bytes ORDER BY 1");
     return out;
 }

@@ -22,9 +22,9 @@ Table retuning_table() {
                   {"changed_percent", "of re-tunings", "%", 2},
                   {"changed_problems_percent", "problems changed", "%", 1},
                   {"mean_regret_percent", "regret of a change", "%", 2},
-                  {"worst_regret_percent", "worst", "%", 2},
+                  {"worst_regret_percent", "worst regret", "%", 2},
                   {"mean_loss_percent", "behind the fastest", "%", 2},
-                  {"worst_loss_percent", "worst", "%", 2}});
+                  {"worst_loss_percent", "worst behind", "%", 2}});
 }
 
 double percent(int part, int whole) {
@@ -35,8 +35,9 @@ double percent(int part, int whole) {
 
 int eval_retunings(const Parsed& parsed) {
     if (parsed.arguments.size() < 2) {
-        throw invalid_argument("eval --retunings: expected the databases of two or more runs in the order in which "
-                               "they were taken; gnntune eval --retunings 1.db 2.db 3.db");
+        throw invalid_argument(
+            "eval --retunings: expected the databases of two or more runs in the order in which "
+            "they were taken; gnntune eval --retunings 1.db 2.db 3.db");
     }
     Output out("eval", parsed.common);
     std::vector<store::Store> runs;
@@ -57,10 +58,14 @@ int eval_retunings(const Parsed& parsed) {
         out.note(fmt::format("{}: clock {}, policy {}, {} runs", to_text(op), to_text(first.filter.clock),
                              to_text(first.filter.policy), runs.size()));
     }
+    if (table.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_of(runs.front(), parsed) == Backend::cuda) {
+        throw input_error(nothing_measured(runs.front(), parsed.arguments.front(), parsed));
+    }
     if (table.rows() == 0) {
-        throw input_error(fmt::format("no problem was measured to the end by all {} runs in the same environment; "
-                                      "tune the same graphs with --exhaustive into a database each",
-                                      runs.size()));
+        throw input_error(
+            fmt::format("no problem was measured to the end by all {} runs in the same environment; "
+                        "tune the same graphs with --exhaustive into a database each",
+                        runs.size()));
     }
     out.print(table);
     return kExitOk;

@@ -155,7 +155,12 @@ int run_eval(const Args& args) {
     const auto classes = classes_of(*parsed);
     for (const auto& [op, precision] : classes) {
         const Measured deciding = measured(decide, *parsed, op, out, precision);
-        if (deciding.problems.empty()) continue;
+        if (deciding.problems.empty()) {
+            if (precision != Precision::fp32) {
+                out.warn(fmt::format("{}: no config of class {} was measured", to_text(op), to_text(precision)));
+            }
+            continue;
+        }
         auto learning = deciding.problems;
         if (const auto other = parsed->find("learn")) {
             learning = measured_there(open(*other), deciding.filter);

@@ -118,7 +118,7 @@ public:
             }
             if (decision_.runner_up) {
                 const Candidate& r = candidates_[*decision_.runner_up];
-                out.print_text(fmt::format("runner-up  {}  {:.2f} us  (+{:.1f} %)\n", r.config.text(), r.median_us,
+                out.print_text(fmt::format("runner-up  {}  {:.2f} us  ({:+.1f} % time)\n", r.config.text(), r.median_us,
                                            100 * (r.median_us / w.median_us - 1)));
             }
             print_counters(out, w);

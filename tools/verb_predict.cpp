@@ -106,6 +106,11 @@ public:
             const Features features = features_of(input.graph.view());
             for (const Problem& problem : problems(parsed_)) rank(input.name, features, problem);
         }
+        if (table_.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_ == Backend::cuda) {
+            throw input_error(parsed_.common.database_path().string() +
+                              ": its models are of a GPU, and this build has no CUDA variants to rank; build with nvcc "
+                              "(a GPU is not needed), or give --device cpu");
+        }
         if (table_.rows() == 0) {
             throw input_error(
                 "no model here ranks any config of these problems; gnntune fit after tuning such problems");

@@ -84,7 +84,9 @@ Table result_table() {
                   {"roofline_us", "roofline", "us", 2, false},
                   {"roofline_percent", "roofline", "%", 0},
                   {"tied", "tied", "", 0},
-                  {"reason", "reason", "", 0, false}});
+                  {"reason", "reason", "", 0, false},
+                  {"measured", "measured", "configs", 0},
+                  {"configs", "of", "", 0}});
 }
 
 // A name for a file that is gone when this is.
@@ -207,6 +209,9 @@ private:
             if (row.backend != device_.backend) continue;
             try {
                 model::Model fitted = model::from_bytes(row.bytes);
+                const bool asked = std::any_of(tune_.problems.begin(), tune_.problems.end(),
+                                               [&](const Problem& p) { return p.op == row.op; });
+                if (asked && !tune_.exhaustive) out_.detail("guided by the cost model of " + to_text(row));
                 models_.push_back({std::move(row), std::move(fitted)});
             } catch (const Error& e) {
                 out_.warn(fmt::format("the cost model of {} is not used: {}", to_text(row.op), e.what()));
@@ -296,6 +301,7 @@ private:
             best.clear();
             later = std::max<std::int64_t>(0, later - static_cast<std::int64_t>(step.open));
             step_end = measured_ + static_cast<std::int64_t>(step.open);
+            step_begin_ = measured_;
         };
         events.measured = [&](const Measurement& m, double best_us) {
             ++measured_;
@@ -308,8 +314,12 @@ private:
             progress_->update(measured_, fmt::format("{}  best {} {:.1f} us", problem_text_, best, best_us));
         };
         events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
-                               const std::vector<Candidate>& candidates) {
+                               const std::vector<Candidate>& candidates, const std::optional<Choice>& before) {
             report(record, workload, step, decision, candidates);
+            if (!before || !decision.winner) return;
+            const Config& now = candidates[*decision.winner].config;
+            if (now == before->config) return;
+            out_.note(fmt::format("{}: now {}, before {}", problem_text_, now.text(), before->config.text()));
         };
         if (!tuner_.tune(workload, record, tune_, run, events)) return false;
         if (step_) choose_steps(workload, record, run);
@@ -382,7 +392,8 @@ private:
         results_.add({record.name, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
                       short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)),
                       winner.config.text(), winner.median_us, (winner.ci_high_us - winner.ci_low_us) / 2, vs_library,
-                      vs_default, limit, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason});
+                      vs_default, limit, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason,
+                      measured_ - step_begin_, static_cast<std::int64_t>(step.configs)});
     }
 
     struct Fitted {
@@ -409,6 +420,7 @@ private:
     Progress* progress_ = nullptr;
     std::string problem_text_;
     std::int64_t measured_ = 0;
+    std::int64_t step_begin_ = 0;  // of measured_
     std::size_t unfit_ = 0;
     std::size_t unread_ = 0;  // among several
 };

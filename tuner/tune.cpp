@@ -270,13 +270,13 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
                     if (!tune_step(*workload, key, step, space, options, run, events)) return false;
                 }
                 const auto rows = store_.measurements(key, {policy, clock, {}});
-                const auto candidates =
-                    candidates_of(registry_, query, rows, store_.choice(key, policy, clock));
+                const auto before = store_.choice(key, policy, clock);
+                const auto candidates = candidates_of(registry_, query, rows, before);
                 const Decision decision = choose(candidates, options.constraints);
                 if (decision.winner && options.configs.empty()) {
                     store_.set_choice(run, key, policy, clock, choice_of(registry_, candidates, decision));
                 }
-                if (events.step_ends) events.step_ends(step, decision, candidates);
+                if (events.step_ends) events.step_ends(step, decision, candidates, before);
             }
         }
     }

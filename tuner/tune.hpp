@@ -54,7 +54,10 @@ struct TuneEvents {
     std::function<void(const Problem&, const std::string& why)> problem_refused;  ///< no variant can do it
     std::function<void(const TuneStep&)> step_begins;
     std::function<void(const Measurement&, double best_us)> measured;
-    std::function<void(const TuneStep&, const Decision&, const std::vector<Candidate>&)> step_ends;
+    /// `before` is what was stored as chosen until then.
+    std::function<void(const TuneStep&, const Decision&, const std::vector<Candidate>&,
+                       const std::optional<Choice>& before)>
+        step_ends;
     std::function<bool()> stop;
 };
 

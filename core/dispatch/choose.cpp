@@ -146,7 +146,7 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     if (decision.runner_up) {
         const double next = cost_us(candidates[*decision.runner_up], calls);
         decision.reason +=
-            "; next is " + number(100.0 * (next / cost_us(candidates[winner], calls) - 1.0)) + " % slower";
+            "; next costs " + number(100.0 * (next / cost_us(candidates[winner], calls) - 1.0)) + " % more";
     }
     return decision;
 }

@@ -78,7 +78,7 @@ err_has "1 configs were timed on one side and wrong, refused or failed on the ot
 plant driver.db "update environment set libraries = 'other 1.0';"
 run 3 db diff a.db driver.db
 out_empty
-err_has "have timed no config in common on the same device"
+err_has "have timed no config in common on the same graph, problem and device"
 err_has "--across judges $rows of other devices or versions"
 run 0 db diff a.db driver.db --across --csv
 out_has "libraries "

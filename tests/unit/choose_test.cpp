@@ -103,7 +103,7 @@ TEST(Choose, WhatWasChosenBeforeStaysUnlessAnotherGainsMoreThanRunsDiffer) {
     EXPECT_EQ(*decision.runner_up, 2u);
     EXPECT_EQ(decision.reason,
               "chosen before, and none of 3 is cheaper over 1000 calls by more than runs differ; tied with 1 within the "
-              "noise; next is 97 % slower");
+              "noise; next costs 97 % more");
     EXPECT_EQ(winner({candidate("spmm.other", 98), before}, {}), "spmm.other");
     // Short calls: a tick of the clock counts.
     before.median_us = 5.15;
@@ -131,7 +131,7 @@ TEST(Choose, OrderOfTheCandidatesDoesNotMatter) {
     EXPECT_EQ(*decision.winner, 1u);
     EXPECT_EQ(*decision.runner_up, 2u);
     EXPECT_TRUE(decision.tied.empty());
-    EXPECT_EQ(decision.reason, "cheapest of 3 over 1000 calls; next is 100 % slower");
+    EXPECT_EQ(decision.reason, "cheapest of 3 over 1000 calls; next costs 100 % more");
 }
 
 TEST(Choose, TiesGoToTheDeterministicThenFewerFormatBytesThenLessWorkspaceThenTheFaster) {
