@@ -214,7 +214,8 @@ struct MergeReport {
     std::int64_t environments = 0;
     std::int64_t runs = 0;
     std::int64_t measurements = 0;
-    std::int64_t known = 0;  ///< measurements that were here already
+    std::int64_t known = 0;   ///< measurements that were here already
+    std::int64_t models = 0;  ///< new, or in the place of another
     /// What the two databases say differently, a sentence each: configs that were wrong in one and right in the other,
     /// choices, models. Of choices the newer one stays, of models the one that was fitted to more graphs.
     std::vector<std::string> conflicts;
@@ -222,7 +223,8 @@ struct MergeReport {
 };
 
 /// Says in words what is wrong with a config of that version, or nothing: the caller knows the registry.
-using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version)>;
+/// `part`: it stands as a part of compositions only, for problems that the database need not have.
+using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version, bool part)>;
 
 class Store {
 public:
@@ -299,6 +301,7 @@ public:
     /// Attempts in the order they were taken, all statuses.
     std::vector<Measurement> measurements(const Key& key, const MeasurementFilter& filter = {}) const;
     std::vector<StoredMeasurement> stored_measurements(const Key& key, const MeasurementFilter& filter = {}) const;
+    /// Nothing also for a choice whose texts somebody has damaged.
     std::optional<Choice> choice(const Key& key, Policy policy, Clock clock) const;
     /// In order of base, format, direction.
     std::vector<FormatBuild> format_builds(std::int64_t graph, std::int64_t environment) const;

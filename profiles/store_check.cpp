@@ -104,11 +104,11 @@ void find_bad_texts(const Database& database, Problems& problems) {
 /// Only the newest version of a variant is asked about: older rows no longer count and are kept as history.
 void find_bad_configs(const Database& database, const ConfigCheck& check, Problems& problems) {
     Statement s = database.prepare(
-        R"(SELECT config, variant, variant_version, count(*)
-            FROM (SELECT config, variant, variant_version FROM measurement UNION ALL
-                  SELECT config, variant, variant_version FROM choice UNION ALL
-                  SELECT config, variant, variant_version FROM step_call UNION ALL
-                  SELECT config, variant, variant_version FROM part)
+        R"(SELECT config, variant, variant_version, count(*), min(part)
+            FROM (SELECT config, variant, variant_version, 0 AS part FROM measurement UNION ALL
+                  SELECT config, variant, variant_version, 0 FROM choice UNION ALL
+                  SELECT config, variant, variant_version, 0 FROM step_call UNION ALL
+                  SELECT config, variant, variant_version, 1 FROM part)
             WHERE variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant)
             GROUP BY 1, 2, 3 ORDER BY 1, 3)",
         "checking configs");
@@ -121,7 +121,7 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
             } else if (config.text() != s.view(0)) {
                 complaint = "is not in canonical form";
             } else if (check) {
-                complaint = check(config, s.integer32(2));
+                complaint = check(config, s.integer32(2), s.boolean(4));
             }
         } catch (const Error& error) {
             complaint = error.what();

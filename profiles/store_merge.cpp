@@ -135,8 +135,8 @@ WHERE true
 ON CONFLICT DO UPDATE SET feature_version = excluded.feature_version, bytes = excluded.bytes,
     training = excluded.training, scores = excluded.scores, tool_version = excluded.tool_version,
     git_commit = excluded.git_commit, fitted_at = excluded.fitted_at
-    WHERE (coalesce(json_extract(excluded.training, '$.graphs'), 0), excluded.fitted_at)
-        > (coalesce(json_extract(training, '$.graphs'), 0), fitted_at);
+    WHERE (excluded.feature_version, coalesce(json_array_length(excluded.training, '$.graphs'), 0), excluded.fitted_at)
+        > (feature_version, coalesce(json_array_length(training, '$.graphs'), 0), fitted_at);
 INSERT INTO choice (graph_id, environment_id, problem_id, policy, clock, config, variant, variant_version, source, reason,
                     expected_us, tied, run_id, decided_at)
 SELECT g.ours, e.ours, p.ours, policy, clock, config, variant, variant_version, source, reason, expected_us, tied, r.ours,
@@ -246,8 +246,9 @@ std::vector<std::string> conflicts(const Database& database) {
                 .c_str());
     collect(
         "SELECT 'the model of ' || t.op || ' on ' || t.backend || ', ' || t.policy || ', ' || t.clock || ': fitted ' ||"
-        " t.fitted_at || ' to ' || coalesce(json_extract(t.training, '$.graphs'), 0) || ' graphs there and ' ||"
-        " o.fitted_at || ' to ' || coalesce(json_extract(o.training, '$.graphs'), 0) || ' here; the one of more graphs"
+        " t.fitted_at || ' to ' || coalesce(json_array_length(t.training, '$.graphs'), 0) || ' graphs there and ' ||"
+        " o.fitted_at || ' to ' || coalesce(json_array_length(o.training, '$.graphs'), 0) || ' here; the one of more "
+        "graphs"
         " stays, of as many the newer' FROM other.model AS t"
         " JOIN main.model AS o USING (op, backend, policy, clock) WHERE o.bytes <> t.bytes ORDER BY 1");
     return out;
@@ -272,11 +273,19 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     const auto count = [&](const char* table) {
         return database.integer(fmt::format("SELECT count(*) FROM main.{}", table), "counting rows");
     };
+    const auto same_models = [&] {
+        return database.integer(
+            "SELECT count(*) FROM other.model AS t JOIN main.model AS o USING (op, backend, policy, clock)"
+            " WHERE o.bytes = t.bytes AND o.fitted_at = t.fitted_at",
+            "counting models");
+    };
     for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] = -count(kTables[i]);
+    report.models = -same_models();
     database.execute(kFindOrAdd, "taking in rows");
     database.execute(kTakeNewer, "taking in what is newer");
     database.execute(kTakeSteps, "taking in choices for steps");
     for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] += count(kTables[i]);
+    report.models += same_models();
     report.known = database.integer("SELECT count(*) FROM other.measurement", "counting rows") - report.measurements;
     Statement s = database.prepare(
         "SELECT DISTINCT m.graph_id, m.environment_id, m.problem_id, m.policy, m.clock FROM temp.merge_measurement AS "

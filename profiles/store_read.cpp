@@ -127,7 +127,11 @@ std::optional<Choice> Store::choice(const Key& key, Policy policy, Clock clock) 
         "WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ?",
         "reading a choice");
     if (!s.bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock)).step()) return std::nullopt;
-    return Choice{config_from(s.view(0)), s.integer32(1), s.text(2), s.text(3), s.real(4), tied_from(s.text(5))};
+    try {
+        return Choice{config_from(s.view(0)), s.integer32(1), s.text(2), s.text(3), s.real(4), tied_from(s.text(5))};
+    } catch (const Error&) {  // check() names it; a new choice replaces it
+        return std::nullopt;
+    }
 }
 
 std::vector<FormatBuild> Store::format_builds(std::int64_t graph, std::int64_t environment) const {

@@ -19,7 +19,7 @@ public:
     explicit RegistryCheck(const store::Store& store)
         : problems_(store.problems()), cpu_(typical_device(Backend::cpu)), cuda_(typical_device(Backend::cuda)) {}
 
-    std::optional<std::string> operator()(const Config& config, std::int32_t version) {
+    std::optional<std::string> operator()(const Config& config, std::int32_t version, bool part) {
         const Variant* variant = registry().find(config.variant);
         if (!variant) {
             // Without CUDA half of the variants are missing, and nothing is wrong with the file.
@@ -37,6 +37,8 @@ public:
             return fmt::format("measured with a newer version; this build has version {}: update gnntune",
                                variant->version);
         }
+        // Whose params a part is legal for, the composition's problem decides; that they are the variant's can be said.
+        if (part) return unknown_params(*variant, config.params);
         return invalid_params(*variant, config.params);
     }
 
@@ -44,9 +46,19 @@ public:
     const std::map<std::string, int>& unknown() const { return unknown_; }
 
 private:
-    // Of the parts of a composition the database need not have a problem of their op: then nothing can be said.
+    std::optional<std::string> unknown_params(const Variant& variant, const Params& params) const {
+        Problem problem;
+        problem.op = variant.op;
+        problem.k = 64;
+        const Query query = typical_query(problem, variant.backend == Backend::cpu ? cpu_ : cuda_);
+        const Params known = variant.default_params(query);
+        for (const auto& [name, value] : params.values()) {
+            if (!known.find(name)) return fmt::format("has no param '{}'", name);
+        }
+        return std::nullopt;
+    }
     std::optional<std::string> invalid_params(const Variant& variant, const Params& params) const {
-        std::optional<std::string> reason;
+        std::string reason = "no problem of this op stands in the database";
         for (const store::ProblemRow& row : problems_) {
             if (row.problem.op != variant.op) continue;
             const Query query = typical_query(row.problem, variant.backend == Backend::cpu ? cpu_ : cuda_);

@@ -230,8 +230,8 @@ int run_db_diff(const Args& args) {
     if (comparison.pairs.empty() && comparison.changes.empty()) {
         const auto elsewhere = compare(a, b, {true}).pairs.size();
         throw input_error(fmt::format(
-            "{} and {} have timed no config in common on the same graph, problem and device; A has {}; B has {}{}", paths[0], paths[1],
-            environments_text(a), environments_text(b),
+            "{} and {} have timed no config in common on the same graph, problem and device; A has {}; B has {}{}",
+            paths[0], paths[1], environments_text(a), environments_text(b),
             elsewhere > 0 ? fmt::format("; --across judges {} of other devices or versions, and marks them", elsewhere)
                           : std::string()));
     }

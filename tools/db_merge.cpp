@@ -73,6 +73,7 @@ int run_db_merge(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 1, SIZE_MAX, kUsage);
     Output out("db.merge", parsed->common);
+    for (const std::string& from : parsed->arguments) store::Store::open(from, store::Mode::read_only);
     store::Store store =
         store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
                            {store::Journal::automatic, [&out](const std::string& sentence) { out.warn(sentence); }});
@@ -82,21 +83,28 @@ int run_db_merge(const Args& args) {
                  {"graphs", "new graphs", ""},
                  {"environments", "new devices", ""},
                  {"runs", "new runs", ""},
+                 {"models", "models", ""},
                  {"conflicts", "conflicts", ""},
                  {"choices_made_again", "choices made again", ""},
                  {"choices_changed", "of them changed", ""}});
-    std::optional<std::int64_t> run;
+    std::vector<store::MergeReport> reports;
     for (const std::string& from : parsed->arguments) {
-        const store::MergeReport report = store.merge(from);
+        const store::MergeReport& report = reports.emplace_back(store.merge(from));
         const std::size_t shown =
             out.verbose() ? report.conflicts.size() : std::min(kShownConflicts, report.conflicts.size());
         for (std::size_t i = 0; i < shown; ++i) out.warn(from + ": " + report.conflicts[i]);
         if (shown < report.conflicts.size()) {
             out.warn(fmt::format("{}: {} conflicts more; --verbose lists them", from, report.conflicts.size() - shown));
         }
+    }
+    // Once all are in: of their choices the newest is there, whatever the order of the files.
+    std::optional<std::int64_t> run;
+    const Chooser chooser(store);
+    for (std::size_t f = 0; f < reports.size(); ++f) {
+        const std::string& from = parsed->arguments[f];
+        const store::MergeReport& report = reports[f];
         std::int64_t made = 0;
         std::int64_t changed = 0;
-        const Chooser chooser(store);
         auto transaction = store.transaction();
         for (const store::OpenChoice& open : report.open_choices) {
             const auto choice = chooser.again(open);
@@ -116,7 +124,7 @@ int run_db_merge(const Args& args) {
         }
         transaction.commit();
         table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
-                   static_cast<std::int64_t>(report.conflicts.size()), made, changed});
+                   report.models, static_cast<std::int64_t>(report.conflicts.size()), made, changed});
         if (made < static_cast<std::int64_t>(report.open_choices.size())) {
             out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
                                  from, static_cast<std::int64_t>(report.open_choices.size()) - made));

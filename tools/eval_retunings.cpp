@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/common/error.hpp"
 #include "kernels/register_all.hpp"
 #include "tools/exit_code.hpp"
@@ -39,6 +41,24 @@ int eval_retunings(const Parsed& parsed) {
             "eval --retunings: expected the databases of two or more runs in the order in which "
             "they were taken; gnntune eval --retunings 1.db 2.db 3.db");
     }
+    for (const char* name : {"cases", "ablation", "no-search"}) {
+        if (parsed.flag(name)) throw invalid_argument(std::string("--retunings fits no model: leave out --") + name);
+    }
+    for (const char* name : {"held-out", "families", "learn", "without"}) {
+        if (parsed.find(name)) throw invalid_argument(std::string("--retunings fits no model: leave out --") + name);
+    }
+    if (parsed.text("precision") != to_text(Precision::fp32)) {
+        throw invalid_argument(
+            "--retunings follows the default constraints, which allow no error: leave out --precision");
+    }
+    for (std::size_t i = 0; i < parsed.arguments.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            std::error_code none;
+            if (std::filesystem::equivalent(parsed.arguments[i], parsed.arguments[j], none)) {
+                throw invalid_argument("--retunings: " + parsed.arguments[i] + " is given twice; expected a run each");
+            }
+        }
+    }
     Output out("eval", parsed.common);
     std::vector<store::Store> runs;
     std::vector<const store::Store*> pointers;
@@ -48,7 +68,12 @@ int eval_retunings(const Parsed& parsed) {
     for (const Op op : parsed.ops("op")) {
         const Measured first = measured(runs.front(), parsed, op, out);
         if (first.problems.empty()) continue;
-        for (const tuner::Retunings& r : tuner::retunings(pointers, registry(), first.filter)) {
+        const auto all = tuner::retunings(pointers, registry(), first.filter);
+        for (const tuner::Retunings& r : all) {
+            if (r.incomplete > 0 && &r == &all.front()) {
+                out.warn(fmt::format("{}: {} problems are left out: not every run measured the same configs of them",
+                                     to_text(op), r.incomplete));
+            }
             if (r.problems == 0) continue;
             table.add({std::string(to_text(op)), r.rule, std::int64_t{r.problems}, std::int64_t{r.retunings},
                        std::int64_t{r.changes}, percent(r.changes, r.retunings),

@@ -30,11 +30,9 @@ Options eval_options() {
                   "gnntune eval a.db b.db --families data/corpus.csv", "gnntune eval a.db b.db --ablation --folds 10",
                   "gnntune eval --retunings 1.db 2.db 3.db", "gnntune eval h100_a.db h100_b.db --learn h200.db"}});
     add_training_options(options, "spmm");
-    options.group("Measurements")
-        .add_options()("precision", value("LIST", "fp32"),
-                       "classes of configs to choose among: fp32, tf32 or a list of them");
     // clang-format off
     options.group("Split").add_options()
+        ("precision", value("LIST", "fp32"), "classes of configs, each judged by itself: fp32, tf32 or both")
         ("folds", value("N", "0"), "parts that the graphs are split into; 0: leave out one graph at a time")
         ("held-out", value("LIST"), "score these graphs, learn from the others")
         ("families", value("FILE"), "a CSV with the name and family of graphs: score a family at a time, learn from the "
@@ -42,6 +40,8 @@ Options eval_options() {
         ("learn", value("FILE"), "learn from this database instead, of another device for instance; a graph that is "
          "scored is left out of it all the same")
         ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy")
+        ("no-search", boost::program_options::bool_switch(), "leave out the strategies that search, which take most of "
+         "the time")
         ("retunings", boost::program_options::bool_switch(), "the databases are runs over the same problems, one after "
          "another: how often the choice changes")
         ("ablation", boost::program_options::bool_switch(), "fit again without each group of features, and compare");
@@ -106,13 +106,12 @@ std::vector<std::pair<Op, Precision>> classes_of(const Parsed& parsed) {
     std::vector<std::pair<Op, Precision>> out;
     for (const Op op : parsed.ops("op")) {
         for (const std::string& text : parsed.list("precision")) {
-            if (text == to_text(Precision::fp32)) {
-                out.emplace_back(op, Precision::fp32);
-            } else if (text == to_text(Precision::tf32)) {
-                out.emplace_back(op, Precision::tf32);
-            } else {
+            const bool fp32 = text == to_text(Precision::fp32);
+            if (!fp32 && text != to_text(Precision::tf32)) {
                 throw invalid_argument("--precision: expected fp32, tf32 or a list of them, not '" + text + "'");
             }
+            const std::pair<Op, Precision> both(op, fp32 ? Precision::fp32 : Precision::tf32);
+            if (std::find(out.begin(), out.end(), both) == out.end()) out.push_back(both);
         }
     }
     return out;
@@ -140,6 +139,7 @@ int run_eval(const Args& args) {
     }
     tuner::EvaluateOptions options;
     options.fit = fit_options(*parsed);
+    options.searches = !parsed->flag("no-search");
     options.folds = static_cast<int>(*parsed->integer("folds", 0, 100000));
     options.held_out = parsed->list("held-out");
     if (parsed->flag("ablation") && parsed->flag("cases")) {

@@ -268,7 +268,9 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
                 if (!folds[f].contains(p.fingerprint)) others.push_back(p);
             }
             if (others.empty()) continue;
-            const model::Model m = fit(others, registry, options.fit);
+            FitOptions fitting = options.fit;
+            if (!options.searches) fitting.folds = 0;  // nothing else asks how far off a model is
+            const model::Model m = fit(others, registry, fitting);
             const std::string fixed = best_static(others);
             for (std::size_t i = 0; i < cases.size(); ++i) {
                 if (!folds[f].contains(cases[i].decide->fingerprint)) continue;

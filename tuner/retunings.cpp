@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/dispatch/choose.hpp"
 #include "tuner/statistics.hpp"
@@ -11,18 +12,28 @@
 namespace gnntune::tuner {
 namespace {
 
-/// What a run may choose from; nothing if it did not measure the problem.
-std::optional<std::vector<Candidate>> candidates_in(const store::Store& run, const Registry& registry,
-                                                    const TrainingProblem& problem, const TrainingFilter& filter) {
+/// What a run measured of a problem, and what of it may be chosen.
+struct Run {
+    std::set<std::string> configs;  ///< with any row
+    std::vector<Candidate> candidates;
+};
+
+Run run_of(const store::Store& store, const Registry& registry, const TrainingProblem& problem,
+           const TrainingFilter& filter) {
     const auto fingerprint = Fingerprint::parse(problem.fingerprint);
-    const auto graph = fingerprint ? run.find_graph_id(*fingerprint) : std::nullopt;
-    const auto environment = run.find_environment_id(problem.device.environment);
-    const auto id = run.find_problem_id(problem.problem);
-    if (!graph || !environment || !id) return std::nullopt;
-    const auto rows = run.measurements({*graph, *environment, *id}, {filter.policy, filter.clock, {}});
-    auto candidates = candidates_of(registry, problem.query(), rows);
-    if (!choose(candidates, {}).winner) return std::nullopt;
-    return candidates;
+    const auto graph = fingerprint ? store.find_graph_id(*fingerprint) : std::nullopt;
+    const auto environment = store.find_environment_id(problem.device.environment);
+    const auto id = store.find_problem_id(problem.problem);
+    Run run;
+    if (!graph || !environment || !id) return run;
+    const auto rows = store.measurements({*graph, *environment, *id}, {filter.policy, filter.clock, {}});
+    for (const Measurement& m : rows) run.configs.insert(m.config.text());
+    run.candidates = candidates_of(registry, problem.query(), rows);
+    const Decision decision = choose(run.candidates, {});
+    for (auto rejected = decision.rejected.rbegin(); rejected != decision.rejected.rend(); ++rejected) {
+        run.candidates.erase(run.candidates.begin() + static_cast<std::ptrdiff_t>(rejected->candidate));
+    }
+    return run;
 }
 
 using Runs = std::vector<std::vector<Candidate>>;
@@ -30,9 +41,7 @@ using Runs = std::vector<std::vector<Candidate>>;
 std::map<std::string, double> times_over(const Runs& runs) {
     std::map<std::string, std::vector<double>> all;
     for (const auto& run : runs) {
-        for (const Candidate& c : run) {
-            if (!refusal(c, {})) all[c.config.text()].push_back(c.median_us);
-        }
+        for (const Candidate& c : run) all[c.config.text()].push_back(c.median_us);
     }
     std::map<std::string, double> out;
     for (auto& [config, times] : all) out[config] = summarise(std::move(times)).median;
@@ -75,11 +84,16 @@ std::vector<Retunings> retunings(const std::vector<const store::Store*>& runs, c
     out[1].rule = "kept";
     for (const TrainingProblem& problem : training_problems(*runs.front(), registry, filter)) {
         Runs measured;
-        for (const store::Store* run : runs) {
-            auto candidates = candidates_in(*run, registry, problem, filter);
-            if (candidates) measured.push_back(std::move(*candidates));
+        std::set<std::string> configs;
+        for (const store::Store* store : runs) {
+            Run run = run_of(*store, registry, problem, filter);
+            if (measured.empty()) configs = run.configs;
+            if (run.configs == configs && !run.candidates.empty()) measured.push_back(std::move(run.candidates));
         }
-        if (measured.size() < runs.size()) continue;
+        if (measured.size() < runs.size()) {
+            for (Retunings& r : out) ++r.incomplete;
+            continue;
+        }
         judge(out[0], measured, false);
         judge(out[1], std::move(measured), true);
     }

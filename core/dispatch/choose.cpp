@@ -31,6 +31,10 @@ std::optional<std::string> no_time(const Candidate& c) {
            " us of building is no time; measure it again";
 }
 
+bool is_exact(const Candidate& c) {
+    return c.precision == Precision::fp32 && !c.approximate;
+}
+
 double cost_us(const Candidate& c, double calls) {
     return c.build_us + calls * c.median_us;
 }
@@ -53,7 +57,7 @@ std::optional<std::string> refusal(const Candidate& c, const Constraints& limits
     if (c.approximate && !limits.allow_sampling) return "drops edges by design, and sampling was not allowed";
     if (!c.capturable) return "cannot be captured in a CUDA graph, so it is measured for comparison only";
     if (limits.deterministic && !c.deterministic) return "does not repeat bit for bit, and that was demanded";
-    const bool exact = c.precision == Precision::fp32 && !c.approximate;
+    const bool exact = is_exact(c);
     if (!exact && limits.max_error <= 0) {
         return (c.approximate ? "drops edges by design" : "computes in " + std::string(to_text(c.precision))) +
                ", and no error was allowed";
@@ -118,8 +122,9 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     const auto preferred = *std::min_element(
         tied.begin(), tied.end(), [&](std::size_t a, std::size_t b) { return preference(a) < preference(b); });
     const auto stays = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
-        return candidates[i].incumbent && cost_us(candidates[i], calls) <=
-                                              cost_us(cheapest, calls) * (1.0 + kRunMargin) + calls * kClockMargin_us;
+        // What is allowed only now has not been weighed against it before.
+        return candidates[i].incumbent && is_exact(candidates[i]) == is_exact(cheapest) &&
+               cost_us(candidates[i], calls) <= cost_us(cheapest, calls) * (1.0 + kRunMargin) + calls * kClockMargin_us;
     });
     const std::size_t winner = stays == order.end() ? preferred : *stays;
     decision.winner = winner;
@@ -141,7 +146,8 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
                           whole(calls) + " calls by more than runs differ";
     }
     if (!decision.tied.empty()) {
-        decision.reason += "; tied with " + std::to_string(decision.tied.size()) + " within the noise";
+        decision.reason += "; tied with " + std::to_string(decision.tied.size()) +
+                           (winner == preferred ? " within the noise" : " that runs may not tell apart");
     }
     if (decision.runner_up) {
         const double next = cost_us(candidates[*decision.runner_up], calls);

@@ -43,7 +43,8 @@ struct Rejection {
 
 struct Decision {
     std::optional<std::size_t> winner;     ///< index into the candidates; none if all were rejected
-    std::vector<std::size_t> tied;         ///< the others within the noise, fastest first
+    /// The others within the noise of the cheapest, and what is cheaper than an incumbent that stays; cheapest first.
+    std::vector<std::size_t> tied;
     std::optional<std::size_t> runner_up;  ///< the cheapest candidate that is not tied
     std::vector<Rejection> rejected;       ///< by the constraints, in the order of the candidates
     std::string reason;                    ///< one sentence for people

@@ -56,7 +56,7 @@ run 0 db ls graphs --db merged.db --csv
 run 0 db check --db merged.db
 run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db c.db -q
 run 0 db merge c.db --db merged.db --csv
-[ "$(tail -1 out | cut -d, -f8)" -eq 1 ] || fail "the choice was not made again"
+[ "$(tail -1 out | cut -d, -f9)" -eq 1 ] || fail "the choice was not made again"
 run 2 db merge merged.db --db merged.db
 err_has "the database itself"
 run 6 db merge nosuch.db --db merged.db

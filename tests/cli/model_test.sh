@@ -141,3 +141,12 @@ run 3 eval a.db b.db --precision tf32
 err_has "has no measurements"
 run 2 eval a.db b.db --precision fp8
 err_has "expected fp32, tf32"
+# Half a run is none, and the same run twice no second one.
+cp r2.db half.db
+sqlite3 half.db "delete from measurement where id in (select max(id) from measurement group by graph_id, problem_id)"
+run 3 eval --retunings r1.db half.db
+err_has "problems are left out"
+run 2 eval --retunings r1.db r1.db
+err_has "given twice"
+run 2 eval --retunings r1.db r2.db --cases
+err_has "leave out --cases"

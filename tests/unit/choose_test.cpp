@@ -102,8 +102,8 @@ TEST(Choose, WhatWasChosenBeforeStaysUnlessAnotherGainsMoreThanRunsDiffer) {
     EXPECT_EQ(decision.tied, std::vector<std::size_t>{0});  // cheaper, and not by enough
     EXPECT_EQ(*decision.runner_up, 2u);
     EXPECT_EQ(decision.reason,
-              "chosen before, and none of 3 is cheaper over 1000 calls by more than runs differ; tied with 1 within the "
-              "noise; next costs 97 % more");
+              "chosen before, and none of 3 is cheaper over 1000 calls by more than runs differ; tied with 1 that runs "
+              "may not tell apart; next costs 97 % more");
     EXPECT_EQ(winner({candidate("spmm.other", 98), before}, {}), "spmm.other");
     // Short calls: a tick of the clock counts.
     before.median_us = 5.15;
@@ -116,6 +116,13 @@ TEST(Choose, WhatWasChosenBeforeStaysUnlessAnotherGainsMoreThanRunsDiffer) {
     Constraints limits;
     limits.deterministic = true;
     EXPECT_EQ(winner({other, before}, limits), "spmm.other");
+    // A permission that is new is for what it allows.
+    Candidate coarse = candidate("spmm.coarse", 99);
+    coarse.precision = Precision::tf32;
+    limits = {};
+    limits.max_error = 1;
+    before.deterministic = true;
+    EXPECT_EQ(winner({coarse, before}, limits), "spmm.coarse");
     // Building counts: what was chosen for many calls need not do for few.
     before.deterministic = true;
     before.build_us = 5000;

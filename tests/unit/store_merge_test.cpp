@@ -139,6 +139,31 @@ TEST_F(StoreMergeTest, WhatTheyDisagreeAboutIsSaidAndTheNewerChoiceStays) {
     EXPECT_EQ(report.open_choices.front().clock, Clock::span);
 }
 
+TEST_F(StoreMergeTest, OfModelsTheOneOfMoreGraphsStaysThenTheNewer) {
+    const auto model = [](const std::string& bytes, const std::string& graphs, const std::string& fitted_at) {
+        ModelRow row;
+        row.bytes = bytes;
+        row.training = R"({"graphs":)" + graphs + "}";
+        row.scores = "{}";
+        row.fitted_at = fitted_at;
+        return row;
+    };
+    Store a = at("a.db");
+    a.put_model(model("many", R"(["actor","bell","cora"])", "2026-11-20T00:00:00Z"));
+    at("b.db").put_model(model("few", R"(["wing"])", "2026-11-22T00:00:00Z"));
+    at("c.db").put_model(model("as many", R"(["x","y","z"])", "2026-11-21T00:00:00Z"));
+
+    const MergeReport few = a.merge(file("b.db"));
+    EXPECT_EQ(few.models, 0);
+    EXPECT_EQ(a.models().front().bytes, "many");
+    ASSERT_EQ(few.conflicts.size(), 1U);
+    EXPECT_NE(few.conflicts[0].find("to 1 graphs there"), std::string::npos) << few.conflicts[0];
+    EXPECT_NE(few.conflicts[0].find("to 3 here"), std::string::npos) << few.conflicts[0];
+    EXPECT_EQ(a.merge(file("c.db")).models, 1);
+    EXPECT_EQ(a.models().front().bytes, "as many");
+    EXPECT_EQ(a.merge(file("c.db")).models, 0);
+}
+
 TEST_F(StoreMergeTest, RefusesItselfOtherFilesAndContradictions) {
     Store a = at("a.db");
     a.add_measurement(run_in(a, "tune a"), key_in(a), measurement("spmm.rows{vec=4}", 10));

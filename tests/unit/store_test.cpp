@@ -395,7 +395,7 @@ TEST_F(StoreViewTest, CheckFindsWhatIsWrong) {
     fill(store);
     const Database& db = store.database();
     int asked = 0;
-    const auto problems = store.check([&](const Config& config, std::int32_t version) -> std::optional<std::string> {
+    const auto problems = store.check([&](const Config& config, std::int32_t version, bool) -> std::optional<std::string> {
         ++asked;
         if (config.variant == "spmm.old") {
             EXPECT_EQ(version, 2);
