@@ -190,6 +190,18 @@ std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t 
     }
 }
 
+GraphReader::GraphReader(const Parsed& parsed, Output& out)
+    : graphs_(find_graphs(parsed.arguments, read_options(parsed), out)), out_(out) {}
+
+std::optional<InputGraph> GraphReader::next() {
+    while (next_ < graphs_.size()) {
+        auto input = load_among(graphs_[next_++], graphs_.size(), out_);
+        if (input) return input;
+        all_read_ = false;
+    }
+    return std::nullopt;
+}
+
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out) {
     std::vector<GraphArgument> found = find_graphs({argument}, options, out);
     if (found.size() == 1) return std::move(found.front());

@@ -46,7 +46,22 @@ io::ReadOptions read_options(const Parsed& parsed);
 /// are listed on stderr. Throws ErrorKind::input for an argument that is no graph, and for a folder that holds none.
 std::vector<GraphArgument> find_graphs(const std::vector<std::string>& arguments, const io::ReadOptions& options,
                                        Output& out);
-/// The same for exactly one graph.
+/// Reads the graphs that the arguments of a command line name, one after the other, as load_among() does.
+class GraphReader {
+public:
+    GraphReader(const Parsed& parsed, Output& out);
+    /// The next one that can be read; nothing behind the last.
+    std::optional<InputGraph> next();
+    /// Whether none was left out so far.
+    bool all_read() const { return all_read_; }
+
+private:
+    std::vector<GraphArgument> graphs_;
+    Output& out_;
+    std::size_t next_ = 0;
+    bool all_read_ = true;
+};
+/// As find_graphs() for exactly one graph.
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out);
 
 /// All features by name as the store keeps them: a canonical JSON object (keys sorted, no blanks).

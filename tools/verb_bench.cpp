@@ -173,12 +173,8 @@ int run_bench(const Args& args) {
     Table table(std::move(columns));
     tuner::MeasureHooks hooks;
     hooks.stop = [] { return interrupted(); };
-    const auto graphs = find_graphs(parsed->arguments, read_options(*parsed), out);
-    std::size_t read = 0;
-    for (const GraphArgument& argument : graphs) {
-        auto loaded = load_among(argument, graphs.size(), out);
-        if (!loaded) continue;
-        ++read;
+    GraphReader graphs(*parsed, out);
+    while (auto loaded = graphs.next()) {
         InputGraph& input = *loaded;
         if (input.graph.m() == 0) {
             out.warn(input.name + " has no edges: there is nothing to time");
@@ -219,7 +215,7 @@ int run_bench(const Args& args) {
     out.print(table);
     if (table.rows() == 0) return kExitRuntime;
     const int code = reference.report(*parsed, out);
-    return code == kExitOk && read < graphs.size() ? kExitInput : code;
+    return code == kExitOk && !graphs.all_read() ? kExitInput : code;
 }
 
 }  // namespace gnntune::tools

@@ -226,10 +226,8 @@ int run_info(const Args& args) {
     const L2 l2 = choose_l2(*parsed, out);
     const bool sampling = parsed->flag("sampling");
     std::vector<Description> descriptions;
-    const auto graphs = find_graphs(parsed->arguments, read_options(*parsed), out);
-    for (const GraphArgument& argument : graphs) {
-        auto input = load_among(argument, graphs.size(), out);
-        if (!input) continue;
+    GraphReader graphs(*parsed, out);
+    while (auto input = graphs.next()) {
         descriptions.push_back(describe(std::move(*input)));
         if (!out.is_table()) continue;
         if (descriptions.size() > 1) out.print_text("\n");
@@ -242,7 +240,7 @@ int run_info(const Args& args) {
         for (const Description& d : descriptions) data.push_back(json_of(d, l2, sampling));
         out.print_json(data);
     }
-    return descriptions.size() == graphs.size() ? kExitOk : kExitInput;
+    return graphs.all_read() ? kExitOk : kExitInput;
 }
 
 }  // namespace gnntune::tools

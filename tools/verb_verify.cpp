@@ -60,12 +60,8 @@ int run_verify(const Args& args) {
                  {"note", "note", ""}});
     std::int64_t failures = 0;
     std::int64_t executed = 0;
-    const auto graphs = find_graphs(parsed->arguments, read_options(*parsed), out);
-    std::size_t read = 0;
-    for (const GraphArgument& argument : graphs) {
-        auto loaded = load_among(argument, graphs.size(), out);
-        if (!loaded) continue;
-        ++read;
+    GraphReader graphs(*parsed, out);
+    while (auto loaded = graphs.next()) {
         InputGraph& input = *loaded;
         tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
         graph.graph().features();
@@ -126,7 +122,7 @@ int run_verify(const Args& args) {
                           std::string(to_text(device.backend)) + "; gnntune list shows what there is");
     }
     if (failures > 0) return kExitVerification;
-    return read == graphs.size() ? kExitOk : kExitInput;
+    return graphs.all_read() ? kExitOk : kExitInput;
 }
 
 }  // namespace gnntune::tools
