@@ -87,7 +87,7 @@ void register_spmm_grad_unfused(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
-    v.default_rank = 30;
+    v.default_rank = 10;
     v.applicable = &kernels::require_fp32_sum_with_self_loops;
     kernels::set_parts<spmm_grad_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.
