@@ -3,14 +3,13 @@
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
 //          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes; rows [n_rows] by
 //          bin, or null where row i stands at i.
-// Work     one launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
-// bins
-//          of rows of like degree, heavy bins first; in a bin a team of 2^shift threads owns a row, up to a block.
+// Work     One launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
+//          bins of rows of like degree, heavy bins first; in a bin a team of 2^shift threads owns a row, up to a block.
 //          Team -> groups of `lanes` threads, group -> every n-th run of UNROLL edges, lane -> ITEMS vectors of VEC
 //          features. grid.y walks the feature tiles (slow, so that a slice of x stays in L2).
-// Data     Ids and weights of runs come with 16-byte loads from positions that are multiples of 4, one by one in rows
-// of
-//          one run; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's retained lines.
+// Data     Where several groups share a row, ids and weights come with 16-byte loads from positions that are multiples
+//          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's
+//          retained lines.
 // Shared   a tile of features per warp, for teams of several warps.
 // Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row in the workspace, where merge_kernel
 //          adds them: the order of summation depends on params, degree and the place of the row's first edge only.

@@ -31,7 +31,7 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     return kernels::require_grid(q.n_rows + 2 * q.m / p.piece_edges() + 1);
 }
 
-// What was best on the larger half of the graphs that it was measured on: little work wants every lane that it can get.
+// Little work wants every lane that it can get. Where much begins was chosen by a coarse look at 22 real graphs.
 BinnedParams BinnedParams::defaults(const Query& q) {
     BinnedParams p;
     p.vec = kernels::vector_width(q.problem.k, {});
