@@ -11,7 +11,7 @@ struct BoostOptions {
     float learning_rate = 0.2F;
     float row_share = 0.6F;      ///< of the rows, drawn for each tree
     float feature_share = 0.6F;  ///< of the features, drawn for each tree
-    int min_leaf = 4;            ///< rows
+    int min_leaf = 8;            ///< rows
     std::uint64_t seed = 1;
 };
 

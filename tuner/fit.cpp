@@ -22,10 +22,11 @@ bool is_number(const std::string& text) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
-// One learner's rows: features, target, and which graph each row is of.
+// One learner's rows: features, target, how much each counts, and which graph it is of.
 struct Rows {
     Eigen::ArrayXXf x;
     Eigen::ArrayXf y;
+    Eigen::ArrayXf weight;
     std::vector<int> graph;
 };
 
@@ -40,6 +41,7 @@ Rows rows_of(const std::vector<float>& points, const std::vector<std::string>& n
         if (without.contains(names[f])) rows.x.col(static_cast<Eigen::Index>(f)).setZero();
     }
     rows.y = Eigen::Map<const Eigen::ArrayXf>(y.data(), static_cast<Eigen::Index>(y.size()));
+    rows.weight = Eigen::ArrayXf::Ones(rows.y.size());
     return rows;
 }
 
@@ -47,9 +49,9 @@ Rows rows_of(const std::vector<float>& points, const std::vector<std::string>& n
 // were tried: with few graphs each member misses a third of them, and choices were two percent worse.
 std::vector<Forest> members(const Rows& rows, const std::vector<bool>& used, const FitOptions& options,
                             std::uint64_t seed) {
-    Eigen::ArrayXf weight(rows.y.size());
+    Eigen::ArrayXf weight = rows.weight;
     for (Eigen::Index r = 0; r < weight.size(); ++r) {
-        weight(r) = used[static_cast<std::size_t>(rows.graph[static_cast<std::size_t>(r)])] ? 1.0F : 0.0F;
+        if (!used[static_cast<std::size_t>(rows.graph[static_cast<std::size_t>(r)])]) weight(r) = 0;
     }
     std::vector<Forest> out;
     std::mt19937_64 random(seed);
@@ -72,7 +74,7 @@ double says(const std::vector<Forest>& forests, const Rows& rows, Eigen::Index r
     return sum;
 }
 
-// Root of the mean squared error on graphs that were left out of the fit, fold by fold.
+// Root of the mean squared error, rows counted by their weights, on graphs that were left out of the fit, fold by fold.
 float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, std::uint64_t seed) {
     const int folds = std::min(options.folds, static_cast<int>(graphs));
     if (folds < 2) return 0;
@@ -86,10 +88,10 @@ float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, st
         for (Eigen::Index r = 0; r < rows.y.size(); ++r) {
             if (used[static_cast<std::size_t>(rows.graph[static_cast<std::size_t>(r)])]) continue;
             const double error = says(forests, rows, r) - rows.y(r);
-            squares += error * error;
+            squares += double{rows.weight(r)} * error * error;
         }
     }
-    return static_cast<float>(std::sqrt(squares / static_cast<double>(std::max<Eigen::Index>(1, rows.y.size()))));
+    return static_cast<float>(std::sqrt(squares / std::max(1e-30, double{rows.weight.sum()})));
 }
 
 ParamCodes codes_of(const std::vector<const Config*>& configs) {
@@ -175,7 +177,8 @@ private:
         }
         std::vector<std::string> names = model::problem_feature_names();
         for (std::string& name : model::config_feature_names(v.codes)) names.push_back(std::move(name));
-        const Rows rows = rows_of(points, names, y, std::move(graph), options_.without);
+        Rows rows = rows_of(points, names, y, std::move(graph), options_.without);
+        rows.weight = (-static_cast<float>(options_.focus) * rows.y.max(0.0F)).exp();
         v.slowdown = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed + 1);
         v.spread = spread(rows, graphs_, options_, options_.seed + 1);
         return v;
