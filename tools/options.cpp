@@ -160,6 +160,19 @@ std::vector<Reduce> Parsed::reduces(const std::string& name) const {
     return result;
 }
 
+std::vector<DType> Parsed::dtypes(const std::string& name) const {
+    std::vector<DType> result;
+    for (const std::string& word : list(name)) {
+        const auto dtype = parse_dtype(word);
+        if (!dtype) {
+            throw invalid_argument(
+                fmt::format("--{}: there is no storage type '{}'; expected f32, f16 or bf16", name, word));
+        }
+        result.push_back(*dtype);
+    }
+    return result;
+}
+
 Options::Options(std::string verb, HelpText help)
     : verb_(std::move(verb)), help_(std::move(help)), common_(common_description()) {}
 

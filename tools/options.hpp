@@ -67,6 +67,8 @@ public:
     std::vector<Op> ops(const std::string& name) const;
     /// Comma list of reductions.
     std::vector<Reduce> reduces(const std::string& name) const;
+    /// Comma list of storage types.
+    std::vector<DType> dtypes(const std::string& name) const;
 
 private:
     friend class Options;

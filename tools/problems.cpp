@@ -30,6 +30,7 @@ void add_problem_options(Options& options, const std::string& dims) {
             "heads", value("LIST", "1"), "attention heads of gat, agnn, edge_softmax and their gradients")(
             "weights", value("WHICH", "yes"), "edge weights: yes (random where the graph has none), no or both")(
             "direction", value("WHICH", "forward"), "forward (A), reversed (A transposed) or both")(
+            "dtype", value("LIST", "f32"), "storage of features, weights and results: f32, f16, bf16")(
             "reduce", value("LIST", "sum"), "sum, mean, max or a list of them: spmm and its gradient")(
             "self-loop", value("WHICH", "no"), "every vertex is its own neighbour too: yes, no or both");
 }
@@ -46,6 +47,7 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
     const auto dims = parsed.integers("dim", 1, 1 << 20);
     const auto heads = parsed.integers("heads", 1, 1 << 16);
     const auto reduces = parsed.reduces("reduce");
+    const auto dtypes = parsed.dtypes("dtype");
     // The nesting is the order in which problems are tuned and shown.
     const auto add = [&](Problem p) {
         // Heads are folded into k where an op does not tell them apart.
@@ -55,14 +57,16 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
         if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
     };
     for (const Op op : ops) {
-        for (const Direction direction : directions) {
-            for (const bool weighted : weights) {
-                for (const bool self_loop : self_loops) {
-                    for (const Reduce reduce : reduces) {
-                        for (const std::int64_t h : heads) {
-                            for (const std::int64_t k : dims) {
-                                add({op, static_cast<std::int32_t>(k), static_cast<std::int32_t>(h), DType::f32, reduce,
-                                     weighted, direction, self_loop});
+        for (const DType dtype : dtypes) {
+            for (const Direction direction : directions) {
+                for (const bool weighted : weights) {
+                    for (const bool self_loop : self_loops) {
+                        for (const Reduce reduce : reduces) {
+                            for (const std::int64_t h : heads) {
+                                for (const std::int64_t k : dims) {
+                                    add({op, static_cast<std::int32_t>(k), static_cast<std::int32_t>(h), dtype, reduce,
+                                         weighted, direction, self_loop});
+                                }
                             }
                         }
                     }
@@ -147,6 +151,7 @@ Constraints constraints(const Parsed& parsed) {
 std::string short_problem(const Problem& p) {
     std::string text = std::string(to_text(p.op)) + " k=" + std::to_string(p.k);
     if (p.heads != 1) text += " heads=" + std::to_string(p.heads);
+    if (p.dtype != DType::f32) text += " " + std::string(to_text(p.dtype));
     if (p.reduce != Reduce::sum) text += " " + std::string(to_text(p.reduce));
     if (p.self_loop) text += " self_loop";
     Problem with_weights = p;

@@ -45,7 +45,7 @@ std::optional<Step> step_of(const Parsed& parsed) {
         throw invalid_argument(
             fmt::format("--step is '{}', expected gcn, gat or agnn{}", *word, did_you_mean(*word, kModels)));
     }
-    for (const char* option : {"op", "weights", "direction", "reduce", "self-loop"}) {
+    for (const char* option : {"op", "weights", "direction", "dtype", "reduce", "self-loop"}) {
         if (parsed.given(option)) {
             throw invalid_argument(
                 fmt::format("--{} and --step contradict each other: a step says itself which "

@@ -31,6 +31,9 @@ constexpr double kSteps = 1.5;
 constexpr double kStepsOfWord = 3;
 // A config so much slower than the best, as a logarithm, tells nothing by how much slower it is.
 constexpr double kHopeless = 1;
+// How much slower than the best, as a logarithm, what lies beside it may be expected to be and is measured all the
+// same.
+constexpr double kNear = 0.1;
 // Times as expected, which the first surprises are averaged with.
 constexpr double kCalmTimes = 4;
 
@@ -148,7 +151,7 @@ void Search::tell(std::size_t config, double us, bool stands) {
             seen->times += 1;
         }
     }
-    if (stands) best_log_us_ = std::min(best_log_us_, log_us);
+    if (stands && log_us < best_log_us_) best_log_us_ = log_us, best_ = config;
     open_[config] = false;
     ++told_;
 }
@@ -170,6 +173,15 @@ double Search::expected_gain(const Belief& belief, std::size_t config) const {
     const double z = gain / sigma;
     return gain * 0.5 * std::erfc(-z / std::numbers::sqrt2) +
            sigma * std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+}
+
+bool Search::beside_best(std::size_t config) const {
+    if (!best_ || variant_[config] != variant_[*best_] || belief_.mean[config] > best_log_us_ + kNear) return false;
+    double squares = 0;
+    for (std::size_t p = 0; p < place_[config].size(); ++p) {
+        squares += std::pow(place_[config][p] - place_[*best_][p], 2);
+    }
+    return squares < 1.5;  // one step of one number
 }
 
 std::size_t Search::left() const {
@@ -204,6 +216,10 @@ std::vector<std::size_t> Search::next() const {
         if (!best) break;
         out.push_back(*best);
         update(belief, *best);  // as if it came out as predicted
+    }
+    if (!out.empty()) return out;
+    for (const std::size_t i : order_) {
+        if (out.size() < room && may_propose(i) && beside_best(i)) out.push_back(i);
     }
     return out;
 }

@@ -28,7 +28,8 @@ struct SearchOptions {
 
 /// A Gaussian process over the logarithms of the times. Its mean is the prediction. What a prediction is wrong by is
 /// taken to be much the same for all configs of the problem, and the rest more alike within a variant and most alike
-/// for like params. Where times surprise, predictions are trusted less. Deterministic.
+/// for like params. Where times surprise, predictions are trusted less. Before it ends, what lies beside the best in
+/// one param has been measured, if it was expected near. Deterministic.
 class Search {
 public:
     explicit Search(std::vector<SearchConfig> configs, const SearchOptions& options = {});
@@ -66,6 +67,8 @@ private:
     /// deviation that the time is off. Returns that standard deviation.
     double update(Belief& belief, std::size_t config) const;
     double expected_gain(const Belief& belief, std::size_t config) const;
+    /// Whether its params are a step from those of the best config, and its expected time is near.
+    bool beside_best(std::size_t config) const;
     bool may_propose(std::size_t config) const { return open_[config] && configs_[config].may_win; }
 
     std::vector<SearchConfig> configs_;
@@ -76,6 +79,7 @@ private:
     std::vector<bool> open_;
     Belief belief_;
     double best_log_us_;
+    std::optional<std::size_t> best_;
     Surprises surprises_;  // of all
     std::vector<Surprises> of_variant_;
     std::size_t told_ = 0;

@@ -94,9 +94,9 @@ ProblemWorkload::ProblemWorkload(GraphWorkload& graph, const Problem& problem, s
     const Backend backend = graph.device().backend;
     std::size_t number = 0;
     for (const ArraySpec& spec : arrays_of(query_)) {
-        const std::size_t bytes = static_cast<std::size_t>(spec.size()) * sizeof(float);
+        const std::size_t bytes = spec.bytes();
         if (spec.is_input()) {
-            memory_.emplace_back(backend, inputs_.arrays()[number++].data(), bytes);
+            memory_.emplace_back(backend, inputs_.stored(number++), bytes);
             operands_.*spec.input = memory_.back().as<float>();
             continue;
         }

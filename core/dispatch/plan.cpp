@@ -39,9 +39,9 @@ std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, co
         Config config = part_config(graph, params, part);
         const Variant& v = *graph.registry().find(config.variant);
         if (!may_be_part(v, variant)) {
-            throw unsupported(std::string(variant.id) + " cannot have the part " + config.text() + ": it " +
-                              (v.approximate ? "drops edges by design"
-                                             : "computes in " + std::string(to_text(v.precision))));
+            throw unsupported(
+                std::string(variant.id) + " cannot have the part " + config.text() + ": it " +
+                (v.approximate ? "drops edges by design" : "computes in " + std::string(to_text(v.precision))));
         }
         parts.push_back({std::move(config), v.version});
     }
@@ -49,8 +49,7 @@ std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, co
 }
 
 void Plan::throw_misaligned() const {
-    throw invalid_argument(std::string(variant_->id) + " needs operands aligned to " +
-                           std::to_string(variant_->operand_alignment) +
+    throw invalid_argument(std::string(variant_->id) + " needs operands aligned to " + std::to_string(alignment()) +
                            " bytes; align them, or plan with operand_alignment = 4");
 }
 

@@ -106,7 +106,7 @@ std::vector<float> problem_features(const Query& q, const DeviceConstants& const
     const Degrees d = degrees_of(q);
     const auto rows = static_cast<double>(q.n_rows);
     const auto m = static_cast<double>(q.m);
-    const double row_bytes = 4.0 * width_of(q.problem);
+    const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * width_of(q.problem);
     const double table = static_cast<double>(gathered_rows(q.problem, f)) * row_bytes;
     const double l2 = std::max<double>(1.0, static_cast<double>(device.l2_bytes));
     const double sms = std::max<double>(1.0, device.multiprocessors);
@@ -177,7 +177,8 @@ std::vector<float> coded_params(const Params& params, const ParamCodes& codes) {
 
 ConfigFeatures::ConfigFeatures(const Query& query)
     : query_(query),
-      gathered_(std::max(1.0, static_cast<double>(query.m) * 4.0 * width_of(query.problem))),
+      gathered_(std::max(1.0, static_cast<double>(query.m) * static_cast<double>(size_of(query.problem.dtype)) *
+                                  width_of(query.problem))),
       k_(log2_of(width_of(query.problem))),
       degree_(log2_of(static_cast<double>(query.m) / std::max<double>(1.0, static_cast<double>(query.n_rows)))) {
     // Without a device the terms hold no expected hit rate: that is slow to find and follows from the problem's

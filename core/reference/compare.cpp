@@ -6,8 +6,8 @@
 namespace gnntune::reference {
 
 Comparison compare(const Oracle& oracle, const void* y, Precision precision) {
-    const auto* floats = static_cast<const float*>(y);
-    const auto* indices = static_cast<const std::int32_t*>(y);
+    const double constant = operand_constant(precision);
+    const Rounding rounding = rounding_of(oracle.dtype);
     Comparison result;
     double error_sum = 0;
 #pragma omp parallel
@@ -16,21 +16,16 @@ Comparison compare(const Oracle& oracle, const void* y, Precision precision) {
 #pragma omp for reduction(+ : error_sum)
         for (std::int64_t i = 0; i < oracle.size(); ++i) {
             const auto at = static_cast<std::size_t>(i);
-            const double expected = oracle.value[at];
-            const double got = oracle.index ? static_cast<double>(indices[at]) : static_cast<double>(floats[at]);
             const double scale = oracle.scale[at];
-            // Equal first: infinities (the log-sum-exp of an empty row) have no difference.
-            const double error = got == expected ? 0.0 : std::abs(got - expected);
-            const double d = oracle.chain[static_cast<std::size_t>(i / oracle.row_width)];
-            double ratio = error / (scale * relative_tolerance(precision, d) + kTiny);
-            if (std::isnan(ratio)) ratio = INFINITY;
+            const Deviation d =
+                deviation(element(y, i, oracle.dtype, oracle.index), oracle.value[at], scale,
+                          oracle.chain[static_cast<std::size_t>(i / oracle.row_width)], constant, rounding);
             if (scale > 0) {
-                const double relative = std::isnan(error) ? INFINITY : error / scale;
-                error_sum += relative;
-                mine.max_error = std::max(mine.max_error, relative);
+                error_sum += d.error / scale;
+                mine.max_error = std::max(mine.max_error, d.error / scale);
             }
-            if (ratio > mine.worst_ratio) {
-                mine.worst_ratio = ratio;
+            if (d.ratio > mine.worst_ratio) {
+                mine.worst_ratio = d.ratio;
                 mine.worst_at = i;
             }
         }

@@ -23,24 +23,19 @@ __device__ Partial merge(const Partial& a, const Partial& b) {
 
 // Grid-stride over the elements; one Partial per block, merged in shared memory.
 __global__ void compare_kernel(const double* value, const float* scale, const std::int32_t* chain,
-                               std::int64_t row_width, std::int64_t size, double c, const void* y, bool index, Partial* out) {
+                               std::int64_t row_width, std::int64_t size, double c, Rounding rounding, const void* y,
+                               DType dtype, bool index, Partial* out) {
     Partial mine{0, 0, 0, -1};
     for (std::int64_t i = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; i < size;
          i += static_cast<std::int64_t>(gridDim.x) * kThreads) {
         const double s = scale[i];
-        const double got = index ? static_cast<double>(static_cast<const std::int32_t*>(y)[i])
-                                 : static_cast<double>(static_cast<const float*>(y)[i]);
-        const double error = got == value[i] ? 0.0 : fabs(got - value[i]);
-        const double d = chain[i / row_width];
-        double ratio = error / (s * (c + kAccumulationUnit * sqrt(d)) + kTiny);
-        if (isnan(ratio)) ratio = INFINITY;
+        const Deviation d = deviation(element(y, i, dtype, index), value[i], s, chain[i / row_width], c, rounding);
         if (s > 0) {
-            const double relative = isnan(error) ? INFINITY : error / s;
-            mine.error_sum += relative;
-            mine.max_error = fmax(mine.max_error, relative);
+            mine.error_sum += d.error / s;
+            mine.max_error = fmax(mine.max_error, d.error / s);
         }
-        if (ratio > mine.worst_ratio) {
-            mine.worst_ratio = ratio;
+        if (d.ratio > mine.worst_ratio) {
+            mine.worst_ratio = d.ratio;
             mine.worst_at = i;
         }
     }
@@ -61,7 +56,8 @@ DeviceOracle::DeviceOracle(const Oracle& oracle)
       scale_(to_device(oracle.scale.data(), oracle.scale.size())),
       chain_(to_device(oracle.chain.data(), oracle.chain.size())),
       row_width_(oracle.row_width),
-      index_(oracle.index) {}
+      index_(oracle.index),
+      dtype_(oracle.dtype) {}
 
 Comparison DeviceOracle::compare(const void* y, Precision precision, cudaStream_t stream) const {
     Comparison result;
@@ -70,7 +66,8 @@ Comparison DeviceOracle::compare(const void* y, Precision precision, cudaStream_
     const int blocks = static_cast<int>(std::min<std::int64_t>(kBlocks, (size + kThreads - 1) / kThreads));
     DeviceBuffer<Partial> partial(static_cast<std::size_t>(blocks));
     compare_kernel<<<blocks, kThreads, 0, stream>>>(value_.data(), scale_.data(), chain_.data(), row_width_, size,
-                                                    operand_constant(precision), y, index_, partial.data());
+                                                    operand_constant(precision), rounding_of(dtype_), y, dtype_, index_,
+                                                    partial.data());
     GNNTUNE_CUDA(cudaGetLastError());
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     double error_sum = 0;

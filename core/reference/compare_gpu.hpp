@@ -22,6 +22,7 @@ private:
     DeviceBuffer<std::int32_t> chain_;
     std::int64_t row_width_;
     bool index_;
+    DType dtype_;
 };
 
 }  // namespace gnntune::reference

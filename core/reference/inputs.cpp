@@ -1,12 +1,31 @@
 #include "core/reference/inputs.hpp"
 
+#include "core/common/float16.hpp"
+
 namespace gnntune::reference {
+namespace {
+
+// Rounds `values` to T and returns the bits.
+template <typename T>
+HostVector<std::uint16_t> narrow(HostVector<float>& values) {
+    HostVector<std::uint16_t> bits(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const T value = from_float<T>(values[i]);
+        bits[i] = value.bits;
+        values[i] = to_float(value);
+    }
+    return bits;
+}
+
+}  // namespace
 
 Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_id, const Draw& draw,
                const Operands& numbers)
     : operands_(numbers) {
     const auto specs = arrays_of(query);
     const auto place = [&](const ArraySpec& spec, HostVector<float> values) {
+        if (spec.dtype == DType::f16) narrow_.push_back(narrow<Float16>(values));
+        if (spec.dtype == DType::bf16) narrow_.push_back(narrow<BFloat16>(values));
         arrays_.push_back(std::move(values));
         operands_.*spec.input = arrays_.back().data();
     };
@@ -30,6 +49,10 @@ Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_
         for (std::size_t i = 0; i < rounded.size(); ++i) rounded[i] = static_cast<float>(from.value[i]);
         place(spec, std::move(rounded));
     }
+}
+
+const void* Inputs::stored(std::size_t number) const {
+    return narrow_.empty() ? static_cast<const void*>(arrays_[number].data()) : narrow_[number].data();
 }
 
 }  // namespace gnntune::reference

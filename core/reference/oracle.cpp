@@ -6,8 +6,10 @@
 
 namespace gnntune::reference {
 
-std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
-                            const Operands& inputs, const SampleRule* rule) {
+namespace {
+
+std::vector<Oracle> oracles_of_op(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                                  const Operands& inputs, const SampleRule* rule) {
     switch (problem.op) {
         case Op::spmm:
             return spmm(problem, csr, edge_id, inputs, rule);
@@ -36,6 +38,15 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
         default:
             throw unsupported("there is no oracle for " + std::string(to_text(problem.op)) + " in this build");
     }
+}
+
+}  // namespace
+
+std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                            const Operands& inputs, const SampleRule* rule) {
+    std::vector<Oracle> all = oracles_of_op(problem, csr, edge_id, inputs, rule);
+    for (Oracle& oracle : all) oracle.dtype = problem.dtype;
+    return all;
 }
 
 }  // namespace gnntune::reference

@@ -18,7 +18,8 @@ struct Oracle {
     HostVector<float> scale;
     HostVector<std::int32_t> chain;
     std::int64_t row_width = 1;
-    bool index = false;  ///< the result is int32 and has to be equal
+    bool index = false;        ///< the result is int32 and has to be equal
+    DType dtype = DType::f32;  ///< in which the result is stored, unless it is int32
 
     std::int64_t size() const { return static_cast<std::int64_t>(value.size()); }
 };
@@ -39,13 +40,13 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
 /// y[e, h] = (w_e) <x_row[row_e, h, :], x[col_e, h, :]> for every edge.
 std::vector<Oracle> sddmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                           const Operands& inputs);
-/// y[e, h] = exp(edge_weight[e, h] - lse), where exp(lse) is the sum of exp(edge_weight[., h]) over the edges of e's row.
-/// A logit of -infinity takes no part and gets 0.
+/// y[e, h] = exp(edge_weight[e, h] - lse), where exp(lse) is the sum of exp(edge_weight[., h]) over the edges of e's
+/// row. A logit of -infinity takes no part and gets 0.
 std::vector<Oracle> edge_softmax(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                                  const Operands& inputs);
-/// With e_ij = leaky_relu(score_row[i, h] + score_col[j, h]) and alpha its softmax over the edges of row i (duplicates are
-/// terms of their own): y[i, h, :] = sum of alpha~ x[j, h, :], where alpha~ is alpha / (1 - dropout) if the edge is kept,
-/// else 0; lse[i, h] = log of the sum of exp(e). An empty row has y = 0, lse = -infinity.
+/// With e_ij = leaky_relu(score_row[i, h] + score_col[j, h]) and alpha its softmax over the edges of row i (duplicates
+/// are terms of their own): y[i, h, :] = sum of alpha~ x[j, h, :], where alpha~ is alpha / (1 - dropout) if the edge is
+/// kept, else 0; lse[i, h] = log of the sum of exp(e). An empty row has y = 0, lse = -infinity.
 std::vector<Oracle> gat(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                         const Operands& inputs);
 /// Gradients of sum(grad_y * y) of gat with respect to x, score_row and score_col.
@@ -53,8 +54,8 @@ std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const s
                              const Operands& inputs);
 
 /// y[i, h, :] = sum over edges of row i of alpha x[col, h, :], alpha = softmax over the row of
-/// e = beta[h] cos(x_row[i, h, :], x[col, h, :]), the cosine with a zero vector being 0; lse = log of the sum of exp(e),
-/// -infinity for an empty row.
+/// e = beta[h] cos(x_row[i, h, :], x[col, h, :]), the cosine with a zero vector being 0; lse = log of the sum of
+/// exp(e), -infinity for an empty row.
 std::vector<Oracle> agnn(const Problem& problem, const CsrView& csr, const Operands& inputs);
 /// Gradients of agnn with respect to x, x_row and beta from grad_y and what the forward run saved. A zero vector gets
 /// none through its cosines.
@@ -64,8 +65,8 @@ std::vector<Oracle> agnn_grad(const Problem& problem, const CsrView& csr, const 
 /// <grad_y[i, :], x[i, :]>. The mean divides each term by the number of terms of its row.
 std::vector<Oracle> spmm_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                               const Operands& inputs);
-/// With d_i = 1 + sum of the weights of row i (>= 0; unweighted 1): y[e] = w_e / sqrt(d_row d_col), y_self[i] = 1 / d_i.
-/// Square graphs.
+/// With d_i = 1 + sum of the weights of row i (>= 0; unweighted 1): y[e] = w_e / sqrt(d_row d_col), y_self[i] = 1 /
+/// d_i. Square graphs.
 std::vector<Oracle> gcn_norm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                              const Operands& inputs);
 
@@ -76,14 +77,15 @@ std::vector<Oracle> csr_to_csc(const CsrView& csr, const std::int32_t* edge_id);
 
 /// How a result compares with an oracle.
 struct Comparison {
-    double max_error = 0;     ///< largest |y - ref| / s (elements with s > 0)
-    double mean_error = 0;    ///< mean of the same
-    double worst_ratio = 0;   ///< largest |y - ref| / tolerance; infinite for NaN
+    double max_error = 0;        ///< largest |y - ref| / s (elements with s > 0)
+    double mean_error = 0;       ///< mean of the same
+    double worst_ratio = 0;      ///< largest |y - ref| / tolerance; infinite for NaN
     std::int64_t worst_at = -1;  ///< element of worst_ratio
     bool pass() const { return worst_ratio <= 1.0; }
 };
 
-/// Compares `y` [oracle.size()], floats (int32 for an index oracle) in host memory; OpenMP-parallel.
+/// Compares `y` [oracle.size()], elements of the oracle's dtype (int32 for an index oracle) in host memory;
+/// OpenMP-parallel.
 Comparison compare(const Oracle& oracle, const void* y, Precision precision);
 
 }  // namespace gnntune::reference

@@ -81,7 +81,13 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
             all = {x, score_row, score_col, y, lse};
             break;
         case Op::gat_grad:
-            all = {x, score_row, score_col, grad_y, y_saved, lse_saved, grad_x,
+            all = {x,
+                   score_row,
+                   score_col,
+                   grad_y,
+                   y_saved,
+                   lse_saved,
+                   grad_x,
                    out("grad_score_row", &Operands::grad_score_row, q.n_rows, heads),
                    out("grad_score_col", &Operands::grad_score_col, q.n_cols, heads)};
             break;
@@ -89,7 +95,13 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
             all = {x, x_row, beta, y, lse};
             break;
         case Op::agnn_grad:
-            all = {x, x_row, beta, grad_y, y_saved, lse_saved, grad_x,
+            all = {x,
+                   x_row,
+                   beta,
+                   grad_y,
+                   y_saved,
+                   lse_saved,
+                   grad_x,
                    out("grad_x_row", &Operands::grad_x_row, q.n_rows, width),
                    out("grad_beta", &Operands::grad_beta, heads, 1)};
             break;
@@ -108,17 +120,24 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
         case Op::sgt:
             break;
     }
+    for (ArraySpec& spec : all) spec.dtype = p.dtype;
     return all;
 }
 
-bool is_gradient(Op op) { return forward_of(op) != op; }
+bool is_gradient(Op op) {
+    return forward_of(op) != op;
+}
 
 Op forward_of(Op op) {
     switch (op) {
-        case Op::spmm_grad: return Op::spmm;
-        case Op::gat_grad: return Op::gat;
-        case Op::agnn_grad: return Op::agnn;
-        default: return op;
+        case Op::spmm_grad:
+            return Op::spmm;
+        case Op::gat_grad:
+            return Op::gat;
+        case Op::agnn_grad:
+            return Op::agnn;
+        default:
+            return op;
     }
 }
 

@@ -12,9 +12,10 @@
 //   agnn          x, x_row, beta [h]                                     y, lse
 //   agnn_grad     the same, grad_y, y_saved, lse_saved                   grad_x, grad_x_row, grad_beta [h]
 //   gcn_norm      (edge_weight [m], >= 0)                                y [m], y_self [n_rows]
-//   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
-//   csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
-//   sgt           nothing but the graph                                  (nothing that is compared here)
+//   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id
+//   [m] csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m],
+//   out_edge_id [m] sgt           nothing but the graph                                  (nothing that is compared
+//   here)
 // In parentheses: only if the problem is weighted, or has self loops. n_rows and n_cols are those of the direction.
 #pragma once
 
@@ -28,11 +29,11 @@ namespace gnntune {
 
 /// How an input is drawn for checks and timing.
 enum class Fill : std::int32_t {
-    values,       ///< both signs, around 1
-    positive,     ///< above 0: weights of gcn_norm
-    logits,       ///< both signs, wide enough that a softmax is far from uniform
-    saved_y,      ///< y of the forward op on the same inputs
-    saved_lse,    ///< lse of the forward op on the same inputs
+    values,     ///< both signs, around 1
+    positive,   ///< above 0: weights of gcn_norm
+    logits,     ///< both signs, wide enough that a softmax is far from uniform
+    saved_y,    ///< y of the forward op on the same inputs
+    saved_lse,  ///< lse of the forward op on the same inputs
 };
 
 /// One array of a problem. Exactly one of the three members is set.
@@ -44,9 +45,12 @@ struct ArraySpec {
     std::int64_t rows = 0;
     std::int64_t width = 1;
     Fill fill = Fill::values;
-    bool optional = false;  ///< may be null
+    bool optional = false;     ///< may be null
+    DType dtype = DType::f32;  ///< of the problem; conversions' int32 arrays have none
 
     std::int64_t size() const { return rows * width; }
+    std::size_t element_bytes() const { return index_output ? sizeof(std::int32_t) : size_of(dtype); }
+    std::size_t bytes() const { return static_cast<std::size_t>(size()) * element_bytes(); }
     bool is_input() const { return input != nullptr; }
 };
 

@@ -14,12 +14,18 @@ struct Name {
 };
 
 constexpr std::array kOps{
-    Name<Op>{Op::spmm, "spmm"},           Name<Op>{Op::sddmm, "sddmm"},
-    Name<Op>{Op::spmm_grad, "spmm_grad"}, Name<Op>{Op::edge_softmax, "edge_softmax"},
-    Name<Op>{Op::gat, "gat"},             Name<Op>{Op::gat_grad, "gat_grad"},
-    Name<Op>{Op::agnn, "agnn"},           Name<Op>{Op::agnn_grad, "agnn_grad"},
-    Name<Op>{Op::gcn_norm, "gcn_norm"},   Name<Op>{Op::coo_to_csr, "coo_to_csr"},
-    Name<Op>{Op::csr_to_csc, "csr_to_csc"}, Name<Op>{Op::sgt, "sgt"},
+    Name<Op>{Op::spmm, "spmm"},
+    Name<Op>{Op::sddmm, "sddmm"},
+    Name<Op>{Op::spmm_grad, "spmm_grad"},
+    Name<Op>{Op::edge_softmax, "edge_softmax"},
+    Name<Op>{Op::gat, "gat"},
+    Name<Op>{Op::gat_grad, "gat_grad"},
+    Name<Op>{Op::agnn, "agnn"},
+    Name<Op>{Op::agnn_grad, "agnn_grad"},
+    Name<Op>{Op::gcn_norm, "gcn_norm"},
+    Name<Op>{Op::coo_to_csr, "coo_to_csr"},
+    Name<Op>{Op::csr_to_csc, "csr_to_csc"},
+    Name<Op>{Op::sgt, "sgt"},
 };
 constexpr std::array kBackends{Name<Backend>{Backend::cpu, "cpu"}, Name<Backend>{Backend::cuda, "cuda"}};
 constexpr std::array kDTypes{Name<DType>{DType::f32, "f32"}, Name<DType>{DType::f16, "f16"},
@@ -47,25 +53,45 @@ std::optional<E> value_of(const std::array<Name<E>, N>& names, std::string_view 
 
 }  // namespace
 
-std::string_view to_text(Op op) { return text_of(kOps, op); }
-std::string_view to_text(Backend backend) { return text_of(kBackends, backend); }
-std::string_view to_text(DType dtype) { return text_of(kDTypes, dtype); }
-std::string_view to_text(Reduce reduce) { return text_of(kReduces, reduce); }
-std::string_view to_text(Direction direction) { return text_of(kDirections, direction); }
+std::string_view to_text(Op op) {
+    return text_of(kOps, op);
+}
+std::string_view to_text(Backend backend) {
+    return text_of(kBackends, backend);
+}
+std::string_view to_text(DType dtype) {
+    return text_of(kDTypes, dtype);
+}
+std::string_view to_text(Reduce reduce) {
+    return text_of(kReduces, reduce);
+}
+std::string_view to_text(Direction direction) {
+    return text_of(kDirections, direction);
+}
 
-std::optional<Op> parse_op(std::string_view text) { return value_of(kOps, text); }
-std::optional<Backend> parse_backend(std::string_view text) { return value_of(kBackends, text); }
-std::optional<DType> parse_dtype(std::string_view text) { return value_of(kDTypes, text); }
-std::optional<Reduce> parse_reduce(std::string_view text) { return value_of(kReduces, text); }
-std::optional<Direction> parse_direction(std::string_view text) { return value_of(kDirections, text); }
+std::optional<Op> parse_op(std::string_view text) {
+    return value_of(kOps, text);
+}
+std::optional<Backend> parse_backend(std::string_view text) {
+    return value_of(kBackends, text);
+}
+std::optional<DType> parse_dtype(std::string_view text) {
+    return value_of(kDTypes, text);
+}
+std::optional<Reduce> parse_reduce(std::string_view text) {
+    return value_of(kReduces, text);
+}
+std::optional<Direction> parse_direction(std::string_view text) {
+    return value_of(kDirections, text);
+}
 
 std::string to_text(const Problem& p) {
     std::string text(to_text(p.op));
     text += " k=" + std::to_string(p.k);
     if (p.heads != 1) text += " heads=" + std::to_string(p.heads);
-    for (const std::string_view word : {to_text(p.dtype), to_text(p.reduce),
-                                        std::string_view(p.weighted ? "weighted" : "unweighted"),
-                                        to_text(p.direction)}) {
+    for (const std::string_view word :
+         {to_text(p.dtype), to_text(p.reduce), std::string_view(p.weighted ? "weighted" : "unweighted"),
+          to_text(p.direction)}) {
         text += ' ';
         text += word;
     }
@@ -78,6 +104,7 @@ Problem normalised(Problem p) {
     const bool sums = p.op == Op::spmm || p.op == Op::spmm_grad;
     if (conversion || p.op == Op::edge_softmax || p.op == Op::gcn_norm) p.k = 1;
     if (conversion || p.op == Op::gcn_norm) p.heads = 1;
+    if (conversion) p.dtype = DType::f32;
     if (!sums && p.op != Op::sddmm && p.op != Op::gcn_norm) p.weighted = false;
     if (!sums) {
         p.self_loop = false;

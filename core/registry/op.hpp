@@ -23,20 +23,27 @@ enum class Op : std::int32_t {
     gcn_norm,      ///< symmetric normalisation of edge weights, self loops added
     coo_to_csr,    ///< conversion of the graph itself
     csr_to_csc,
-    sgt,           ///< TC-GNN's sparse graph translation
+    sgt,  ///< TC-GNN's sparse graph translation
 };
 
 enum class Backend : std::int32_t { cpu, cuda };
 
-/// Storage type of features. Accumulation is always at least fp32.
+/// Storage type of a problem's numbers: features, weights, scores and results. Accumulation is always at least fp32.
 enum class DType : std::int32_t { f32, f16, bf16 };
+
+/// Bytes of one element.
+constexpr std::size_t size_of(DType dtype) {
+    return dtype == DType::f32 ? 4 : 2;
+}
 
 enum class Reduce : std::int32_t { sum, mean, max };
 
 /// `forward` uses A as given, `reversed` uses A transposed (what the backward pass of spmm needs).
 enum class Direction : std::int32_t { forward, reversed };
 
-constexpr Direction opposite(Direction d) { return d == Direction::forward ? Direction::reversed : Direction::forward; }
+constexpr Direction opposite(Direction d) {
+    return d == Direction::forward ? Direction::reversed : Direction::forward;
+}
 
 std::string_view to_text(Op op);
 std::string_view to_text(Backend backend);
@@ -67,9 +74,9 @@ struct Problem {
 /// Canonical text: "spmm k=64 f32 sum weighted forward" (heads only where it is not 1, "self_loop" where it is set).
 std::string to_text(const Problem& problem);
 
-/// The problem without what its op does not look at: k of edge_softmax, gcn_norm and conversions becomes 1, heads of ops
-/// that have none become 1, weights of attention and conversions and self loops of all but spmm and its gradient are
-/// dropped. What differs in such things alone is one problem.
+/// The problem without what its op does not look at: k of edge_softmax, gcn_norm and conversions becomes 1, heads of
+/// ops that have none become 1, the storage type of conversions f32; weights of attention and conversions and self
+/// loops of all but spmm and its gradient are dropped. What differs in such things alone is one problem.
 Problem normalised(Problem problem);
 
 /// Throws ErrorKind::invalid_argument in words if k or heads are not positive.
@@ -77,12 +84,13 @@ void validate(const Problem& problem);
 
 /// What the caller demands of the answer. Not part of a measurement's identity: one tuning answers all of them.
 struct Constraints {
-    double max_error = 0.0;      ///< largest error allowed, |y - exact| over the sum of |terms| of an element; 0 = fp32 arithmetic only
+    double max_error =
+        0.0;  ///< largest error allowed, |y - exact| over the sum of |terms| of an element; 0 = fp32 arithmetic only
     bool allow_sampling = false;  ///< variants that drop edges by design may be chosen
     bool deterministic = false;   ///< only variants that repeat bit for bit
     std::size_t workspace_limit_bytes = SIZE_MAX;
     std::int32_t operand_alignment = 16;  ///< bytes to which the caller promises to align the arrays of every run
-    double expected_calls = 1000.0;  ///< runs over which the cost of building formats is spread, > 0
+    double expected_calls = 1000.0;       ///< runs over which the cost of building formats is spread, > 0
 };
 
 }  // namespace gnntune

@@ -115,12 +115,13 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
     const auto m = static_cast<double>(query.m);
     const auto n_rows = static_cast<double>(query.n_rows);
     const auto n_cols = static_cast<double>(query.n_cols);
-    const double row_bytes = p.op == Op::gcn_norm ? 4.0 : 4.0 * p.k * p.heads;  // gcn_norm gathers a degree
+    const auto element = static_cast<double>(size_of(p.dtype));
+    const double row_bytes = p.op == Op::gcn_norm ? element : element * p.k * p.heads;  // gcn_norm gathers a degree
     // Self loops are n more edges without an index, between vertices that are all gathered then.
     const double loops = p.self_loop ? n_rows : 0.0;
     Work work;
     work.row_bytes = row_bytes;
-    work.a_bytes = m * (p.weighted ? 8.0 : 4.0) + 4.0 * (n_rows + 1) + 4.0 * loops;
+    work.a_bytes = m * (4.0 + (p.weighted ? element : 0.0)) + 4.0 * (n_rows + 1) + element * loops;
     work.gather_min_bytes = (p.self_loop ? n_rows : static_cast<double>(gathered_rows)) * row_bytes;
     // A gathered row is moved in 32-byte sectors.
     const double sector_bytes = 32.0 * static_cast<double>((static_cast<std::int64_t>(row_bytes) + 31) / 32);
@@ -128,40 +129,42 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
     work.flops = 2.0 * (m + loops) * p.k * p.heads;
     switch (p.op) {
         case Op::sddmm:
-            work.out_bytes = n_rows * row_bytes + 4.0 * m;
+            work.out_bytes = n_rows * row_bytes + element * m;
             break;
         case Op::spmm_grad: {
             // Grouped by column. A gradient of weights takes the column's row of x, and as many flops again.
             work.a_bytes += 4.0 * (n_cols - n_rows);
-            work.out_bytes = n_cols * row_bytes + (p.weighted ? 4.0 * m : 0.0) + 4.0 * loops;
+            work.out_bytes = n_cols * row_bytes + (p.weighted ? element * m : 0.0) + element * loops;
             if (p.weighted || p.self_loop) work.out_bytes += n_cols * row_bytes;
             work.flops += 2.0 * ((p.weighted ? m : 0.0) + loops) * p.k * p.heads;
             break;
         }
         case Op::gcn_norm:
-            work.out_bytes = 4.0 * (m + n_rows);
+            work.out_bytes = element * (m + n_rows);
             work.flops = (p.weighted ? 3.0 : 1.0) * m + 2.0 * n_rows;
             break;
         case Op::edge_softmax: {
             // Columns do not matter; logits are read and results written in order.
-            const double values = 4.0 * static_cast<double>(query.m) * p.heads;
+            const double values = element * static_cast<double>(query.m) * p.heads;
             work.a_bytes = 4.0 * (static_cast<double>(query.n_rows) + 1);
             work.gather_min_bytes = work.gather_max_bytes = 0;
             work.out_bytes = 2.0 * values;
-            work.flops = values;  // maximum, exponential, sum and quotient: four for each value
+            work.flops = 4.0 * static_cast<double>(query.m) *
+                         p.heads;  // maximum, exponential, sum and quotient: four for each value
             break;
         }
         case Op::gat:
         case Op::gat_grad: {
-            const double score_bytes = 4.0 * p.heads;
+            const double score_bytes = element * p.heads;
             const double rows = static_cast<double>(query.n_rows);
-            const double score_sectors = 32.0 * static_cast<double>((4 * std::int64_t{p.heads} + 31) / 32);
+            const double score_sectors = 32.0 * static_cast<double>((static_cast<std::int64_t>(score_bytes) + 31) / 32);
             const bool backward = p.op == Op::gat_grad;
             // Backward, an edge moves two rows of features: x for the scores, and grad_y or grad_x for the features.
             if (backward) work.gather_max_bytes *= 2.0, work.flops *= 2.0;
             work.gather_min_bytes += static_cast<double>(gathered_rows) * score_bytes;
             work.gather_max_bytes += static_cast<double>(query.m) * score_sectors;
-            // In order: y, lse and score_row; backward grad_y, y, score_row, lse, grad_score_row, and both results of columns.
+            // In order: y, lse and score_row; backward grad_y, y, score_row, lse, grad_score_row, and both results of
+            // columns.
             work.out_bytes = backward ? rows * (2.0 * row_bytes + 3.0 * score_bytes) +
                                             static_cast<double>(query.n_cols) * (row_bytes + score_bytes)
                                       : rows * (row_bytes + 2.0 * score_bytes);
@@ -170,14 +173,14 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
         case Op::agnn:
             work.flops *= 2.0;  // dot product and sum
             // In order: x_row, y and lse.
-            work.out_bytes = static_cast<double>(query.n_rows) * (2.0 * row_bytes + 4.0 * p.heads);
+            work.out_bytes = static_cast<double>(query.n_rows) * (2.0 * row_bytes + element * p.heads);
             break;
         case Op::agnn_grad:
             // An edge moves two rows of features: x for the dot products, and what is added to grad_x.
             work.gather_max_bytes *= 2.0;
             work.flops *= 5.0;  // two dot products; sums of x, of x_row and of grad_y
             // In order: x_row, grad_y, y, lse and grad_x_row; grad_x.
-            work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + 4.0 * p.heads) +
+            work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + element * p.heads) +
                              static_cast<double>(query.n_cols) * row_bytes;
             break;
         case Op::coo_to_csr:

@@ -51,9 +51,10 @@ struct Verdict {
 };
 
 /// Arrays and numbers of one run. Arrays are in the backend's memory space, owned by the caller, row-major without
-/// padding, aligned to the variant's operand_alignment. core/registry/arrays.hpp says which of them an op uses, in which
-/// shape; the others are null. Attention dropout: edge e (in the caller's order) of head h is kept where
-/// philox_keep(seed, e, h, dropout) says so (core/common/philox.hpp), and then scaled by 1 / (1 - dropout).
+/// padding, aligned to the variant's operand_alignment. core/registry/arrays.hpp says which of them an op uses, in
+/// which shape; the others are null. A pointer to float stands for elements of the problem's dtype (elements_of below).
+/// Attention dropout: edge e (in the caller's order) of head h is kept where philox_keep(seed, e, h, dropout) says so
+/// (core/common/philox.hpp), and then scaled by 1 / (1 - dropout).
 struct Operands {
     // Read.
     const float* x = nullptr;            ///< features of sources
@@ -86,6 +87,16 @@ struct Operands {
     std::uint64_t seed = 0;       ///< gat: of the dropout
 };
 
+/// An operand's elements in the type they are stored in.
+template <typename T>
+const T* elements_of(const float* operand) {
+    return reinterpret_cast<const T*>(operand);
+}
+template <typename T>
+T* elements_of(float* operand) {
+    return reinterpret_cast<T*>(operand);
+}
+
 /// Expected traffic and arithmetic of one launch of a config: input of the cost model and of `explain`.
 struct CostTerms {
     double dram_bytes = 0;       ///< compulsory plus expected misses
@@ -117,11 +128,11 @@ struct Variant {
     Op op = Op::spmm;
     Backend backend = Backend::cpu;
     Precision precision = Precision::fp32;
-    bool approximate = false;                ///< gives another answer by design (sampling)
-    bool baseline = false;           ///< a well-known library's routine, which others are compared with
-    std::int32_t operand_alignment = 4;      ///< bytes to which x, x_row, edge_weight and y must be aligned in a run
+    bool approximate = false;            ///< gives another answer by design (sampling)
+    bool baseline = false;               ///< a well-known library's routine, which others are compared with
+    std::int32_t operand_alignment = 4;  ///< bytes to which the arrays of a run must be aligned; 4: to their elements
     std::int32_t min_compute_capability = 0;  ///< 90 for 9.0
-    std::int32_t default_rank = 100;         ///< order in which variants are tried when nothing is known; lowest first
+    std::int32_t default_rank = 100;          ///< order in which variants are tried when nothing is known; lowest first
 
     /// Whether this problem on this graph is one it can do, for some params. Cheap.
     Verdict (*applicable)(const Query&) = nullptr;
@@ -133,8 +144,8 @@ struct Variant {
     Verdict (*valid)(const Query&, const Params&) = nullptr;
     /// Whether the config repeats bit for bit.
     bool (*deterministic)(const Params&) = nullptr;
-    /// Whether launch() may be captured in a CUDA graph. Null: always. A config that may not is measured, and run when it is
-    /// named, but never chosen.
+    /// Whether launch() may be captured in a CUDA graph. Null: always. A config that may not is measured, and run when
+    /// it is named, but never chosen.
     bool (*capturable)(const Params&) = nullptr;
     /// Formats the config needs beside the caller's arrays.
     std::vector<std::string_view> (*formats)(const Params&) = nullptr;
@@ -148,8 +159,8 @@ struct Variant {
     /// Bytes of workspace that launch() needs, 256-byte aligned, private to one run at a time.
     std::size_t (*workspace_bytes)(const void* state) = nullptr;
     /// Enqueues the op: no allocation, no synchronisation, no host read of device data; may be captured in a CUDA graph
-    /// (but see capturable). Safe to call from several threads at once with different workspaces (spmm.cusparse with preprocess=1 is the one
-    /// exception: its runs must not overlap on the device). Throws on a launch error.
+    /// (but see capturable). Safe to call from several threads at once with different workspaces (spmm.cusparse with
+    /// preprocess=1 is the one exception: its runs must not overlap on the device). Throws on a launch error.
     void (*launch)(const void* state, const Operands&, void* workspace, StreamHandle stream) = nullptr;
     CostTerms (*cost_terms)(const Query&, const Params&) = nullptr;
 };
@@ -160,8 +171,8 @@ struct FormatBuilder {
     Backend backend = Backend::cpu;
     /// Builds the format of `graph` in `direction`. May allocate; the result is complete when it returns.
     /// `bytes` receives the memory it holds beyond what existed.
-    std::shared_ptr<const void> (*build)(Graph& graph, Direction direction, StreamHandle stream, std::size_t* bytes) =
-        nullptr;
+    std::shared_ptr<const void> (*build)(Graph& graph, Direction direction, StreamHandle stream,
+                                         std::size_t* bytes) = nullptr;
     /// The format of the same direction that is built first and stays; null: made from the caller's arrays.
     const char* made_from = nullptr;
 };
@@ -169,11 +180,11 @@ struct FormatBuilder {
 /// Bytes and flops of an op: the same for every variant, so that GB/s and roofline fractions compare.
 /// Source of the counts: docs/measuring.md, "Roofline".
 struct Work {
-    double a_bytes = 0;         ///< Q_A: the graph in CSR, with weights if weighted
-    double row_bytes = 0;       ///< one row of the gathered operand
+    double a_bytes = 0;           ///< Q_A: the graph in CSR, with weights if weighted
+    double row_bytes = 0;         ///< one row of the gathered operand
     double gather_min_bytes = 0;  ///< Q_Bmin: every referenced row of the gathered operand once
     double gather_max_bytes = 0;  ///< Q_Bmax: one row for every edge
-    double out_bytes = 0;       ///< Q_C: the result, and operands read in order (sddmm's x_row)
+    double out_bytes = 0;         ///< Q_C: the result, and operands read in order (sddmm's x_row)
     double flops = 0;
 };
 

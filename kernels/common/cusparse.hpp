@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/gpu/cuda_check.hpp"
+#include "core/registry/op.hpp"
 
 /// Evaluates a cuSPARSE call and throws gnntune::Error with place, call and text if it fails.
 #define GNNTUNE_CUSPARSE(call)                                                                                        \
@@ -86,11 +87,23 @@ struct DnMatDeleter {
 using SpMat = std::unique_ptr<cusparseSpMatDescr_t, SpMatDeleter>;
 using DnMat = std::unique_ptr<cusparseDnMatDescr_t, DnMatDeleter>;
 
-/// Row-major fp32 matrix without padding, device memory.
-inline DnMat row_major(std::int64_t rows, std::int64_t cols, const float* values) {
+inline cudaDataType cusparse_type(DType dtype) {
+    switch (dtype) {
+        case DType::f16:
+            return CUDA_R_16F;
+        case DType::bf16:
+            return CUDA_R_16BF;
+        case DType::f32:
+            break;
+    }
+    return CUDA_R_32F;
+}
+
+/// Row-major matrix of elements of `dtype` without padding, device memory.
+inline DnMat row_major(std::int64_t rows, std::int64_t cols, const void* values, DType dtype = DType::f32) {
     cusparseDnMatDescr_t d = nullptr;
     GNNTUNE_CUSPARSE(
-        cusparseCreateDnMat(&d, rows, cols, cols, const_cast<float*>(values), CUDA_R_32F, CUSPARSE_ORDER_ROW));
+        cusparseCreateDnMat(&d, rows, cols, cols, const_cast<void*>(values), cusparse_type(dtype), CUSPARSE_ORDER_ROW));
     return DnMat(d);
 }
 

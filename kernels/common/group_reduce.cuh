@@ -13,9 +13,30 @@ __device__ __forceinline__ float warp_sum(float value) {
     return value;
 }
 
-/// buffer[i] += sum over g in [1, groups) of buffer[i + g * width], for i < width: the groups meet in the first one, in a
-/// tree. Any number of groups; width * groups <= blockDim.x, a multiple of 32. Every thread of the block calls, with the
-/// same arguments. A barrier at the start lets it see what the block has written, one at the end shows its result.
+/// N sums over the `lanes` lanes (a power of two) of a group, scattered over them: sum i ends in sums[i % held] of the
+/// lanes lane / share == i / held, where held = max(1, N / lanes) and share = max(1, lanes / N). In less than N +
+/// log2(lanes) shuffles, where a sum after the other takes N log2(lanes). All lanes of the warp call.
+template <int N>
+__device__ __forceinline__ void scatter_sums(float (&sums)[N], int lane, int lanes) {
+    int offset = lanes / 2;
+#pragma unroll
+    for (int half = N / 2; half > 0; half /= 2) {
+        if (offset == 0) return;
+        const bool upper = (lane & offset) != 0;
+#pragma unroll
+        for (int i = 0; i < half; ++i) {
+            const float mine = upper ? sums[i + half] : sums[i];
+            const float others = upper ? sums[i] : sums[i + half];
+            sums[i] = mine + __shfl_xor_sync(0xffffffffU, others, offset);
+        }
+        offset /= 2;
+    }
+    for (; offset > 0; offset /= 2) sums[0] += __shfl_xor_sync(0xffffffffU, sums[0], offset);
+}
+
+/// buffer[i] += sum over g in [1, groups) of buffer[i + g * width], for i < width: the groups meet in the first one, in
+/// a tree. Any number of groups; width * groups <= blockDim.x, a multiple of 32. Every thread of the block calls, with
+/// the same arguments. A barrier at the start lets it see what the block has written, one at the end shows its result.
 __device__ __forceinline__ void group_reduce(float* buffer, int width, int groups) {
     const int thread = static_cast<int>(threadIdx.x);
     __syncthreads();

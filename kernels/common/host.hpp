@@ -11,19 +11,26 @@
 
 namespace gnntune::kernels {
 
-/// Widest vector (4, 2 or 1 floats), at most `wanted`, with which rows of `k` floats at these pointers can be accessed.
-/// Null pointers do not count.
-inline int vector_width(std::int32_t k, std::initializer_list<const void*> pointers, int wanted = 4) {
+/// Widest vector (a power of two of elements of `element_bytes`), at most `wanted`, with which rows of `k` elements at
+/// these pointers can be accessed. Null pointers do not count.
+inline int vector_width(std::int32_t k, std::initializer_list<const void*> pointers, int wanted = 4,
+                        std::size_t element_bytes = sizeof(float)) {
     int width = wanted;
     while (width > 1) {
         bool fits = k % width == 0;
         for (const void* p : pointers) {
-            fits = fits && reinterpret_cast<std::uintptr_t>(p) % (sizeof(float) * static_cast<std::size_t>(width)) == 0;
+            fits = fits && reinterpret_cast<std::uintptr_t>(p) % (element_bytes * static_cast<std::size_t>(width)) == 0;
         }
         if (fits) break;
         width /= 2;
     }
     return width;
+}
+
+/// Widest vector of at most 16 bytes that rows of the problem's k elements allow.
+inline int widest_vector(const Problem& problem) {
+    const std::size_t element_bytes = size_of(problem.dtype);
+    return vector_width(problem.k, {}, static_cast<int>(16 / element_bytes), element_bytes);
 }
 
 /// What a sum of `terms` is multiplied with to become their mean; 1 for none, whose sum is 0.
@@ -45,47 +52,61 @@ inline std::int32_t next_power_of_two(std::int32_t x) {
 /// Widest feature dimension: feature tiles then fit into grid.y for every legal shape, at any alignment.
 inline constexpr std::int32_t kMaxFeatures = 1 << 20;
 
-/// Refuses what no variant of plain fp32 kind does, whatever it reduces by. Empty verdict: nothing against it.
-inline Verdict require_plain_fp32(const Query& q) {
+/// Refuses what no variant of plain kind does, whatever it stores and reduces by. Empty verdict: nothing against it.
+inline Verdict require_plain(const Query& q) {
     if (q.problem.k > kMaxFeatures) {
         return Verdict::no("k=" + std::to_string(q.problem.k) + " is more than the " + std::to_string(kMaxFeatures) +
                            " features it is made for");
     }
-    if (q.problem.dtype != DType::f32) {
-        return Verdict::no("stores fp32 only, " + std::string(to_text(q.problem.dtype)) + " was asked for");
-    }
     if (q.problem.heads != 1) return Verdict::no("has no heads; fold them into k");
     return Verdict::yes();
 }
-
-/// Refuses what an fp32 variant that sums, self loops among the terms, does not do.
-inline Verdict require_fp32_sum_with_self_loops(const Query& q) {
+/// Refuses what an spmm variant with sum and self loops does not do.
+inline Verdict require_sum_with_self_loops(const Query& q) {
     if (q.problem.reduce != Reduce::sum) {
         return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
     }
-    return require_plain_fp32(q);
+    return require_plain(q);
 }
-
 /// Refuses what spmm and sddmm variants without mean and self loops do not do.
-inline Verdict require_plain_fp32_sum(const Query& q) {
+inline Verdict require_plain_sum(const Query& q) {
     if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
-    return require_fp32_sum_with_self_loops(q);
+    return require_sum_with_self_loops(q);
 }
-
 /// Refuses what an spmm variant with sum, mean and self loops does not do.
-inline Verdict require_fp32_sum_or_mean_with_self_loops(const Query& q) {
+inline Verdict require_sum_or_mean_with_self_loops(const Query& q) {
     if (q.problem.reduce == Reduce::max) return Verdict::no("reduces by sum or mean, max was asked for");
-    return require_plain_fp32(q);
+    return require_plain(q);
 }
-
 /// Refuses what an spmm variant with sum and mean does not do.
-inline Verdict require_fp32_sum_or_mean(const Query& q) {
+inline Verdict require_sum_or_mean(const Query& q) {
     if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
-    return require_fp32_sum_or_mean_with_self_loops(q);
+    return require_sum_or_mean_with_self_loops(q);
 }
 
-/// Refuses what cuSPARSE takes for no matrix: an empty one, and one with more entries than places, which duplicate edges of
-/// a small graph make.
+/// The same for variants that store fp32 only.
+inline Verdict require_fp32(const Query& q, const Verdict& others) {
+    if (!others || q.problem.dtype == DType::f32) return others;
+    return Verdict::no("stores fp32 only, " + std::string(to_text(q.problem.dtype)) + " was asked for");
+}
+inline Verdict require_plain_fp32(const Query& q) {
+    return require_fp32(q, require_plain(q));
+}
+inline Verdict require_fp32_sum_with_self_loops(const Query& q) {
+    return require_fp32(q, require_sum_with_self_loops(q));
+}
+inline Verdict require_plain_fp32_sum(const Query& q) {
+    return require_fp32(q, require_plain_sum(q));
+}
+inline Verdict require_fp32_sum_or_mean_with_self_loops(const Query& q) {
+    return require_fp32(q, require_sum_or_mean_with_self_loops(q));
+}
+inline Verdict require_fp32_sum_or_mean(const Query& q) {
+    return require_fp32(q, require_sum_or_mean(q));
+}
+
+/// Refuses what cuSPARSE takes for no matrix: an empty one, and one with more entries than places, which duplicate
+/// edges of a small graph make.
 inline Verdict require_cusparse_matrix(const Query& q) {
     if (q.m == 0 || q.n_rows == 0 || q.n_cols == 0) return Verdict::no("cuSPARSE takes no empty matrix");
     if (q.m > q.n_rows * q.n_cols) {
@@ -106,7 +127,7 @@ inline Verdict require_grid(std::int64_t blocks) {
 /// Terms of a kernel that gathers one row of the dense operand per edge and writes every result row once.
 /// `index_bytes` is what it reads of the graph.
 inline CostTerms gather_cost(const Query& q, double index_bytes) {
-    const double row_bytes = 4.0 * q.problem.k * q.problem.heads;
+    const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k * q.problem.heads;
     const double gather = static_cast<double>(q.m) * row_bytes;
     const double out = static_cast<double>(q.n_rows) * row_bytes;
     const double compulsory = std::min(static_cast<double>(std::min(q.n_cols, q.m)) * row_bytes, gather);
@@ -123,12 +144,16 @@ inline CostTerms gather_cost(const Query& q, double index_bytes) {
     return terms;
 }
 
+/// Bytes of one edge's weight; 0 if there are none.
+inline double weight_bytes(const Query& q) {
+    return q.problem.weighted ? static_cast<double>(size_of(q.problem.dtype)) : 0.0;
+}
 /// Bytes of a CSR or COO graph with the weights that the problem uses.
 inline double csr_bytes(const Query& q) {
-    return static_cast<double>(q.m) * (q.problem.weighted ? 8.0 : 4.0) + 4.0 * (static_cast<double>(q.n_rows) + 1);
+    return static_cast<double>(q.m) * (4.0 + weight_bytes(q)) + 4.0 * (static_cast<double>(q.n_rows) + 1);
 }
 inline double coo_bytes(const Query& q) {
-    return static_cast<double>(q.m) * (q.problem.weighted ? 12.0 : 8.0);
+    return static_cast<double>(q.m) * (8.0 + weight_bytes(q));
 }
 
 }  // namespace gnntune::kernels

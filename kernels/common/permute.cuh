@@ -8,24 +8,27 @@ namespace gnntune::kernels {
 
 inline constexpr int kPermuteThreads = 256;
 
-/// out[e] = in[edge_id[e]]
-[[maybe_unused]] static __global__ void gather_values(const float* __restrict__ in, const std::int32_t* __restrict__ edge_id,
-                                     std::int64_t m, float* __restrict__ out) {
+/// out[e] = in[edge_id[e]]; elements are moved as they are.
+template <typename T>
+__global__ void gather_values(const T* __restrict__ in, const std::int32_t* __restrict__ edge_id, std::int64_t m,
+                              T* __restrict__ out) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
     if (e < m) out[e] = in[edge_id[e]];
 }
 
 /// out[edge_id[e]] = in[e]
-[[maybe_unused]] static __global__ void scatter_values(const float* __restrict__ in, const std::int32_t* __restrict__ edge_id,
-                                      std::int64_t m, float* __restrict__ out) {
+[[maybe_unused]] static __global__ void scatter_values(const float* __restrict__ in,
+                                                       const std::int32_t* __restrict__ edge_id, std::int64_t m,
+                                                       float* __restrict__ out) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
     if (e < m) out[edge_id[e]] = in[e];
 }
 
-/// out[e] = 1
-[[maybe_unused]] static __global__ void fill_ones(float* __restrict__ out, std::int64_t m) {
+/// out[e] = value
+template <typename T>
+__global__ void fill_values(T* __restrict__ out, std::int64_t m, T value) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
-    if (e < m) out[e] = 1.0F;
+    if (e < m) out[e] = value;
 }
 
 inline unsigned permute_blocks(std::int64_t m) {

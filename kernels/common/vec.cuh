@@ -7,7 +7,9 @@ namespace gnntune::kernels {
 
 template <int N>
 struct Vec {
-    static_assert(N == 1 || N == 2 || N == 4, "a vector holds 1, 2 or 4 floats: the widths of one memory instruction");
+    static_assert(
+        N == 1 || N == 2 || N == 4 || N == 8,
+        "a vector holds 1, 2 or 4 floats, the widths of one memory instruction, or sums of 8 narrow elements");
     float v[N];
 };
 

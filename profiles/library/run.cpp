@@ -20,8 +20,12 @@ struct Member {
     void* gnntune_operands::*output = nullptr;
 };
 
-constexpr Member in(std::string_view name, const void* gnntune_operands::*member) { return {name, member, nullptr}; }
-constexpr Member out(std::string_view name, void* gnntune_operands::*member) { return {name, nullptr, member}; }
+constexpr Member in(std::string_view name, const void* gnntune_operands::*member) {
+    return {name, member, nullptr};
+}
+constexpr Member out(std::string_view name, void* gnntune_operands::*member) {
+    return {name, nullptr, member};
+}
 
 constexpr std::array kMembers{
     in("x", &gnntune_operands::x),
@@ -93,7 +97,10 @@ Operands Binding::operands(const gnntune_operands& given) const {
                                               : "must be NULL: the plan was made for a problem without self loops");
         }
         if (!data && slot.required) refuse(m, "is NULL; expected " + std::to_string(slot.spec.size()) + " elements");
-        if (reinterpret_cast<std::uintptr_t>(data) % sizeof(float) != 0) refuse(m, "is not aligned to 4 bytes");
+        const std::size_t element = slot.wanted ? slot.spec.element_bytes() : 1;
+        if (reinterpret_cast<std::uintptr_t>(data) % element != 0) {
+            refuse(m, "is not aligned to the " + std::to_string(element) + " bytes of an element");
+        }
         if (slot.spec.input) o.*slot.spec.input = static_cast<const float*>(data);
         if (slot.spec.output) o.*slot.spec.output = static_cast<float*>(given.*m.output);
         if (slot.spec.index_output) o.*slot.spec.index_output = static_cast<std::int32_t*>(given.*m.output);
@@ -105,7 +112,8 @@ Operands Binding::operands(const gnntune_operands& given) const {
     }
     if (attention_) {
         if (!(given.dropout >= 0.0F && given.dropout < 1.0F)) {
-            throw invalid_argument("operands.dropout is " + std::to_string(given.dropout) + "; expected 0 <= dropout < 1");
+            throw invalid_argument("operands.dropout is " + std::to_string(given.dropout) +
+                                   "; expected 0 <= dropout < 1");
         }
         if (!std::isfinite(given.negative_slope)) throw invalid_argument("operands.negative_slope is not finite");
         if (given.negative_slope != 0.0F) o.negative_slope = given.negative_slope;

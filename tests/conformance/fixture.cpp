@@ -103,51 +103,52 @@ void Fixture::upload(const Registry& registry, const Device& device) {
 }
 
 Memory::Memory(Backend backend, const Query& query, const Inputs& in, std::size_t workspace_bytes, std::size_t offset)
-    : workspace(backend, (workspace_bytes + 3) / 4), operands(in.operands()) {
+    : workspace(backend, workspace_bytes), operands(in.operands()) {
     for (const ArraySpec& spec : arrays_of(query)) {
-        const auto size = static_cast<std::size_t>(spec.size());
+        const std::size_t shift = offset * spec.element_bytes();
         if (spec.is_input()) {
-            inputs.emplace_back(backend, size, offset);
-            operands.*spec.input = inputs.back().floats();
+            inputs.emplace_back(backend, spec.bytes(), shift);
+            operands.*spec.input = inputs.back().as<float>();
         } else {
-            outputs.emplace_back(backend, size, offset);
-            if (spec.output) operands.*spec.output = outputs.back().floats();
-            if (spec.index_output) operands.*spec.index_output = reinterpret_cast<std::int32_t*>(outputs.back().data());
+            outputs.emplace_back(backend, spec.bytes(), shift);
+            element_bytes.push_back(spec.element_bytes());
+            if (spec.output) operands.*spec.output = outputs.back().as<float>();
+            if (spec.index_output) operands.*spec.index_output = outputs.back().as<std::int32_t>();
         }
     }
     set(in);
-    workspace.fill(0xffffffffU);
+    workspace.fill(0xffffU);
 }
 
 void Memory::set(const Inputs& in) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].assign(in.arrays()[i].data());
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].assign(in.stored(i));
 }
 
-void Memory::poison(std::uint32_t word) {
-    for (GuardedWords& out : outputs) out.fill(word);
+void Memory::poison(std::uint16_t pair) {
+    for (GuardedBytes& out : outputs) out.fill(pair);
 }
 
 void Memory::fetch() {
-    for (GuardedWords& in : inputs) in.fetch();
-    for (GuardedWords& out : outputs) out.fetch();
+    for (GuardedBytes& in : inputs) in.fetch();
+    for (GuardedBytes& out : outputs) out.fetch();
     workspace.fetch();
 }
 
-std::vector<std::vector<std::uint32_t>> Memory::results() const {
-    std::vector<std::vector<std::uint32_t>> all;
-    for (const GuardedWords& out : outputs) all.push_back(out.words());
+std::vector<std::vector<std::uint8_t>> Memory::results() const {
+    std::vector<std::vector<std::uint8_t>> all;
+    for (const GuardedBytes& out : outputs) all.push_back(out.bytes());
     return all;
 }
 
 bool Memory::guards_intact() const {
-    const auto intact = [](const GuardedWords& words) { return words.guards_intact(); };
+    const auto intact = [](const GuardedBytes& bytes) { return bytes.guards_intact(); };
     return intact(workspace) && std::all_of(inputs.begin(), inputs.end(), intact) &&
            std::all_of(outputs.begin(), outputs.end(), intact);
 }
 
 bool Memory::unchanged(const Inputs& in) const {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (!inputs[i].equals(in.arrays()[i].data())) return false;
+        if (!inputs[i].equals(in.stored(i))) return false;
     }
     return true;
 }

@@ -35,22 +35,23 @@ private:
     std::unique_ptr<Graph> graph_;
 };
 
-/// Arrays of one problem on the backend, shifted by `offset` floats from a 256-byte boundary.
+/// Arrays of one problem on the backend, shifted by `offset` elements from a 256-byte boundary.
 struct Memory {
     Memory(Backend backend, const Query& query, const reference::Inputs& in, std::size_t workspace_bytes,
            std::size_t offset);
 
     void set(const reference::Inputs& in);
-    void poison(std::uint32_t word);
+    void poison(std::uint16_t pair);
     /// Brings what the device holds to where the questions below look. After the device has finished.
     void fetch();
-    std::vector<std::vector<std::uint32_t>> results() const;
+    std::vector<std::vector<std::uint8_t>> results() const;
     bool guards_intact() const;
     bool unchanged(const reference::Inputs& in) const;
 
-    std::deque<GuardedWords> inputs;
-    std::deque<GuardedWords> outputs;
-    GuardedWords workspace;
+    std::deque<GuardedBytes> inputs;
+    std::deque<GuardedBytes> outputs;
+    std::vector<std::size_t> element_bytes;  ///< of the outputs
+    GuardedBytes workspace;
     Operands operands;
 };
 

@@ -16,103 +16,106 @@
 
 namespace gnntune::conformance {
 
-/// Bit pattern of outputs before a run: a NaN that no computation produces.
-inline constexpr std::uint32_t kPoison = 0x7fc0dead;
-inline constexpr std::uint32_t kGuard = 0xa5a5a5a5;
+/// Every pair of bytes of outputs before a run: a NaN of f32, f16 and bf16 that no computation produces.
+inline constexpr std::uint16_t kPoison = 0x7fdd;
+inline constexpr std::uint8_t kGuard = 0xa5;
 
 #if GNNTUNE_WITH_CUDA
 /// Device buffers to be used again, by their exact size, so that memcheck still sees an access past the end: cudaMalloc
 /// and cudaFree cost more than most kernels of the suite.
-class DeviceWordsPool {
+class DeviceBytesPool {
 public:
-    static DeviceBuffer<std::uint32_t> take(std::size_t words) {
-        auto& free = shelves()[words];
-        if (free.empty()) return DeviceBuffer<std::uint32_t>(words);
-        DeviceBuffer<std::uint32_t> buffer = std::move(free.back());
+    static DeviceBuffer<std::uint8_t> take(std::size_t bytes) {
+        auto& free = shelves()[bytes];
+        if (free.empty()) return DeviceBuffer<std::uint8_t>(bytes);
+        DeviceBuffer<std::uint8_t> buffer = std::move(free.back());
         free.pop_back();
         return buffer;
     }
-    static void give(DeviceBuffer<std::uint32_t> buffer) {
+    static void give(DeviceBuffer<std::uint8_t> buffer) {
         if (buffer.bytes() > 0 && buffer.bytes() < kLargest) shelves()[buffer.size()].push_back(std::move(buffer));
     }
 
 private:
     static constexpr std::size_t kLargest = 16 << 20;
     // Never destroyed: the CUDA runtime may be gone when statics are.
-    static std::map<std::size_t, std::vector<DeviceBuffer<std::uint32_t>>>& shelves() {
-        static auto* const kShelves = new std::map<std::size_t, std::vector<DeviceBuffer<std::uint32_t>>>;
+    static std::map<std::size_t, std::vector<DeviceBuffer<std::uint8_t>>>& shelves() {
+        static auto* const kShelves = new std::map<std::size_t, std::vector<DeviceBuffer<std::uint8_t>>>;
         return *kShelves;
     }
 };
 #endif
 
-/// `count` 32-bit words between two runs of 64 guard words, shifted by `offset` words from a 256-byte boundary.
-class GuardedWords {
+/// Bytes between two runs of 256 guard bytes, shifted by `offset` bytes from a 256-byte boundary.
+class GuardedBytes {
 public:
-    GuardedWords(Backend backend, std::size_t count, std::size_t offset = 0)
+    GuardedBytes(Backend backend, std::size_t count, std::size_t offset = 0)
         : backend_(backend), count_(count), offset_(offset), host_(kPad + offset + count + kPad, kGuard) {
 #if GNNTUNE_WITH_CUDA
-        if (backend == Backend::cuda) device_ = DeviceWordsPool::take(host_.size());
+        if (backend == Backend::cuda) device_ = DeviceBytesPool::take(host_.size());
 #endif
     }
-    GuardedWords(const GuardedWords&) = delete;
-    GuardedWords& operator=(const GuardedWords&) = delete;
-    ~GuardedWords() {
+    GuardedBytes(const GuardedBytes&) = delete;
+    GuardedBytes& operator=(const GuardedBytes&) = delete;
+    ~GuardedBytes() {
 #if GNNTUNE_WITH_CUDA
-        DeviceWordsPool::give(std::move(device_));
+        DeviceBytesPool::give(std::move(device_));
 #endif
     }
 
-    std::size_t count() const {
-        return count_;
-    }
-    std::uint32_t* data() {
+    /// Where the bytes are on the backend.
+    void* data() {
         return base() + kPad + offset_;
     }
-    float* floats() {
-        return reinterpret_cast<float*>(data());
+    template <typename T>
+    T* as() {
+        return static_cast<T*>(data());
     }
 
-    /// Fills the words (guards stay) and brings them to where they are used. The content is undefined before.
-    void fill(std::uint32_t word) {
-        std::fill_n(inside(), count_, word);
+    /// Fills the bytes (guards stay) with one pair of bytes and brings them to where they are used. The content is
+    /// undefined before.
+    void fill(std::uint16_t pair) {
+        for (std::size_t i = 0; i < count_; ++i) inside()[static_cast<std::ptrdiff_t>(i)] = byte_of(pair, i);
         upload();
     }
-    void assign(const void* words) {
-        if (count_ > 0) std::memcpy(&*inside(), words, count_ * 4);
+    void assign(const void* bytes) {
+        if (count_ > 0) std::memcpy(&*inside(), bytes, count_);
         upload();
     }
-    /// Makes words() and guards_intact() speak of the memory as it is now. After the device has finished.
+    /// Makes bytes() and guards_intact() speak of the memory as it is now. After the device has finished.
     void fetch() {
 #if GNNTUNE_WITH_CUDA
         if (backend_ == Backend::cuda) {
-            GNNTUNE_CUDA(cudaMemcpy(host_.data(), device_.data(), host_.size() * 4, cudaMemcpyDeviceToHost));
+            GNNTUNE_CUDA(cudaMemcpy(host_.data(), device_.data(), host_.size(), cudaMemcpyDeviceToHost));
         }
 #endif
     }
-    std::vector<std::uint32_t> words() const {
+    std::vector<std::uint8_t> bytes() const {
         return {inside(), inside() + static_cast<std::ptrdiff_t>(count_)};
     }
-    bool equals(const void* words) const {
-        return count_ == 0 || std::memcmp(&*inside(), words, count_ * 4) == 0;
+    bool equals(const void* bytes) const {
+        return count_ == 0 || std::memcmp(&*inside(), bytes, count_) == 0;
     }
-    /// Whether every guard word is untouched.
+    /// Whether every guard byte is untouched.
     bool guards_intact() const {
-        const auto intact = [](std::uint32_t word) { return word == kGuard; };
+        const auto intact = [](std::uint8_t byte) { return byte == kGuard; };
         return std::all_of(host_.begin(), inside(), intact) &&
                std::all_of(inside() + static_cast<std::ptrdiff_t>(count_), host_.end(), intact);
     }
 
 private:
-    static constexpr std::size_t kPad = 64;
+    static constexpr std::size_t kPad = 256;
 
-    std::vector<std::uint32_t>::iterator inside() {
+    static std::uint8_t byte_of(std::uint16_t pair, std::size_t at) {
+        return static_cast<std::uint8_t>(at % 2 == 0 ? pair & 0xffU : pair >> 8);
+    }
+    std::vector<std::uint8_t>::iterator inside() {
         return host_.begin() + static_cast<std::ptrdiff_t>(kPad + offset_);
     }
-    std::vector<std::uint32_t>::const_iterator inside() const {
+    std::vector<std::uint8_t>::const_iterator inside() const {
         return host_.begin() + static_cast<std::ptrdiff_t>(kPad + offset_);
     }
-    std::uint32_t* base() {
+    std::uint8_t* base() {
 #if GNNTUNE_WITH_CUDA
         if (backend_ == Backend::cuda) return device_.data();
 #endif
@@ -127,10 +130,20 @@ private:
     Backend backend_;
     std::size_t count_;
     std::size_t offset_;
-    std::vector<std::uint32_t> host_;
+    std::vector<std::uint8_t> host_;
 #if GNNTUNE_WITH_CUDA
-    DeviceBuffer<std::uint32_t> device_;
+    DeviceBuffer<std::uint8_t> device_;
 #endif
 };
+
+/// Whether any element of `element_bytes` is as fill(pair) left it.
+inline bool has_unwritten(const std::vector<std::uint8_t>& bytes, std::size_t element_bytes, std::uint16_t pair) {
+    std::uint8_t pattern[8];
+    for (std::size_t i = 0; i < sizeof pattern; i += 2) std::memcpy(pattern + i, &pair, 2);
+    for (std::size_t at = 0; at + element_bytes <= bytes.size(); at += element_bytes) {
+        if (std::memcmp(&bytes[at], pattern, element_bytes) == 0) return true;
+    }
+    return false;
+}
 
 }  // namespace gnntune::conformance

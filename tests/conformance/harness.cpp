@@ -27,16 +27,13 @@ void wait(const Device& device) {
 #endif
 }
 
-std::string compare_with(const Oracle& oracle, const std::vector<std::uint32_t>& words, Precision precision) {
-    const auto result = reference::compare(oracle, words.data(), precision);
+std::string compare_with(const Oracle& oracle, const std::vector<std::uint8_t>& result_bytes, Precision precision) {
+    const auto result = reference::compare(oracle, result_bytes.data(), precision);
     if (result.pass()) return {};
-    const auto at = static_cast<std::size_t>(result.worst_at);
-    float got = 0;
-    std::memcpy(&got, &words[at], 4);
-    const std::string text = oracle.index ? std::to_string(static_cast<std::int32_t>(words[at])) : std::to_string(got);
-    return "element " + std::to_string(result.worst_at) + " is " + text + ", expected " +
-           std::to_string(oracle.value[at]) + "; error is " + std::to_string(result.worst_ratio) +
-           " times the tolerance";
+    const double got = reference::element(result_bytes.data(), result.worst_at, oracle.dtype, oracle.index);
+    return "element " + std::to_string(result.worst_at) + " is " + std::to_string(got) + ", expected " +
+           std::to_string(oracle.value[static_cast<std::size_t>(result.worst_at)]) + "; error is " +
+           std::to_string(result.worst_ratio) + " times the tolerance";
 }
 
 class ConfigChecker {
@@ -112,10 +109,10 @@ private:
         replay_oracles_.clear();
     }
 
-    std::string wrong_output(const std::vector<Oracle>& expected, const std::vector<std::vector<std::uint32_t>>& words,
+    std::string wrong_output(const std::vector<Oracle>& expected, const std::vector<std::vector<std::uint8_t>>& results,
                              Precision precision) const {
         for (std::size_t i = 0; i < expected.size(); ++i) {
-            const std::string wrong = compare_with(expected[i], words[i], precision);
+            const std::string wrong = compare_with(expected[i], results[i], precision);
             if (!wrong.empty()) return output_names_[i] + ": " + wrong;
         }
         return {};
@@ -123,31 +120,32 @@ private:
 
     void check_run(const Plan& plan, StreamHandle stream, std::size_t offset, const std::string& oracle_check) {
         Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), offset);
-        std::vector<std::vector<std::uint32_t>> first;
+        std::vector<std::vector<std::uint8_t>> first;
         const int repeats = plan.deterministic() && offset == 0 && scope() != Scope::once ? 3 : 1;
         for (int r = 0; r < repeats; ++r) {
-            memory.poison(kPoison + static_cast<std::uint32_t>(r));
+            memory.poison(static_cast<std::uint16_t>(kPoison + r));
             wait(device_);
             plan.run(memory.operands, memory.workspace.data(), stream);
             wait(device_);
             memory.fetch();
-            auto words = memory.results();
+            auto results = memory.results();
             if (r > 0) {
-                if (words != first) fail("repeats", "run " + std::to_string(r + 1) + " differs from the first");
+                if (results != first) fail("repeats", "run " + std::to_string(r + 1) + " differs from the first");
                 continue;
             }
-            first = std::move(words);
+            first = std::move(results);
         }
         for (std::size_t i = 0; i < first.size(); ++i) {
-            if (std::find(first[i].begin(), first[i].end(), kPoison) != first[i].end()) {
-                fail("written", output_names_[i] + ": some of the " + std::to_string(first[i].size()) +
+            const std::size_t element_bytes = memory.element_bytes[i];
+            if (has_unwritten(first[i], element_bytes, kPoison)) {
+                fail("written", output_names_[i] + ": some of the " + std::to_string(first[i].size() / element_bytes) +
                                     " elements were not written");
                 return;
             }
         }
         const std::string wrong = wrong_output(oracles_, first, plan.variant().precision);
         if (!wrong.empty()) fail(oracle_check, wrong);
-        if (!memory.guards_intact()) fail("guards", "a guard word was overwritten");
+        if (!memory.guards_intact()) fail("guards", "a guard byte was overwritten");
         if (!memory.unchanged(inputs_)) fail("inputs", "an operand was changed");
     }
 
@@ -246,6 +244,18 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
             for (const std::int32_t k : widths(graph)) {
                 for (const bool weighted : {false, true}) add(k, 1, weighted, as_is);
             }
+            for (const DType dtype : {DType::f16, DType::bf16}) {
+                for (const std::int32_t k : {1, 6, 7, 64, 72, 130}) {
+                    if (short_run && k != 6 && k != 72) continue;
+                    if (once && k != 72) continue;
+                    for (const bool weighted : {false, true}) {
+                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype; });
+                        if (op != Op::spmm || k != 6) continue;
+                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.self_loop = true; });
+                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::mean; });
+                    }
+                }
+            }
             if (op == Op::sddmm) break;
             for (const std::int32_t k : {3, 64, 130}) {
                 if (short_run && k != 3) continue;
@@ -266,12 +276,15 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                     add(k, heads, false, as_is);
                 }
             }
+            add(16, 1, false, [](Problem& p) { p.dtype = DType::f16; });
             break;
         case Op::edge_softmax:
             for (const std::int32_t heads : {1, 2, 3, 8}) add(1, heads, false, as_is);
+            add(1, 1, false, [](Problem& p) { p.dtype = DType::f16; });
             break;
         case Op::gcn_norm:
             for (const bool weighted : {false, true}) add(1, 1, weighted, as_is);
+            add(1, 1, true, [](Problem& p) { p.dtype = DType::f16; });
             break;
         case Op::coo_to_csr:
         case Op::csr_to_csc:

@@ -58,9 +58,10 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const EdgeList list = edge_list(g, s.heads);
     const GatSoftmax softmax{gat_scores(o, s.heads)};
     const auto blocks = static_cast<unsigned>(ceil_div(g.m * s.heads, kThreads));
-    if (blocks > 0) alpha_kernel<<<blocks, kThreads, 0, stream>>>(list, softmax, o.lse_saved, w.alpha, head_stride(g.m));
+    if (blocks > 0)
+        alpha_kernel<<<blocks, kThreads, 0, stream>>>(list, softmax, o.lse_saved, w.alpha, head_stride(g.m));
     const std::int64_t n = std::max(n_rows, n_cols);
-    if (n > 0) fill_ones<<<permute_blocks(n), kPermuteThreads, 0, stream>>>(w.ones, n);
+    if (n > 0) fill_values<<<permute_blocks(n), kPermuteThreads, 0, stream>>>(w.ones, n, 1.0F);
     GNNTUNE_CUDA(cudaGetLastError());
     launch_row_dots(o.grad_y, o.y_saved, w.mean, n_rows * s.heads, s.k, stream);
     if (split) {

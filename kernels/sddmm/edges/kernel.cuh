@@ -1,65 +1,81 @@
 // sddmm.edges: y[id_e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e.
 //
 // Layout   row_idx, col_idx [m]; edge_id [m] or null; edge_weight [m] or null (caller's order); x_row [n_rows, k],
-//          x [n_cols, k], y [m]; row-major, device memory, matrices aligned to 4 VEC bytes.
+//          x [n_cols, k], y [m]; row-major, device memory, matrices aligned to VEC elements. Matrices, weights and y
+//          are of type T: f32, f16 or bf16; sums are fp32.
 // Work     group of `lanes` threads -> UNROLL consecutive edges; lane -> every lanes-th vector of VEC features.
-// Data     Per step a lane has 2 UNROLL vector loads in flight. Consecutive edges of a sorted list share the row operand,
-//          which then comes from L1. Partial sums meet by shuffles in log2(lanes) steps; lane u writes edge u.
-// Shared   none.  Atomics: none; the order of summation depends on lanes only, so results repeat bit for bit.
+// Data     Ids come up to four at a time. For each vector of features a lane has UNROLL gathers of x in flight, and one
+// of
+//          x_row for each row among the edges: consecutive edges of a sorted list share it. The sums of all edges are
+//          scattered over the lanes while they are formed; neighbouring lanes write neighbouring edges.
+// Shared   none.  Atomics: none; the order of summation depends on lanes and UNROLL only, so results repeat bit for
+// bit.
 #pragma once
 
-#include "kernels/common/vec.cuh"
+#include "kernels/common/edge_runs.cuh"
+#include "kernels/common/group_reduce.cuh"
 
 namespace gnntune::sddmm_edges {
 
-using kernels::Vec;
+inline constexpr int kThreads = 128;
 
-template <int VEC, int UNROLL>
-__global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std::int32_t* __restrict__ col_idx,
-                             const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
-                             const float* __restrict__ x_row, const float* __restrict__ x, float* __restrict__ y,
-                             std::int64_t m, std::int32_t k, int lanes) {
-    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const std::int64_t e = kernels::group_index(lanes) * UNROLL;
+template <typename T>
+struct Arguments {
+    const std::int32_t* row_idx;
+    const std::int32_t* col_idx;
+    const std::int32_t* edge_id;
+    const T* edge_weight;
+    const T* x_row;
+    const T* x;
+    T* y;
+    std::int64_t m;
+    std::int32_t k;
+    int lanes;
+    bool ids_aligned;  ///< row_idx and col_idx to four elements
+};
 
-    const float* a[UNROLL];
-    const float* b[UNROLL];
+template <typename T, int VEC, int UNROLL>
+__global__ void __launch_bounds__(kThreads) edges_kernel(const __grid_constant__ Arguments<T> a) {
+    const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
+    const std::int64_t e = kernels::group_index(a.lanes) * UNROLL;
+
+    std::int32_t rows[UNROLL];
+    std::int32_t cols[UNROLL];
     float sum[UNROLL];
+    kernels::load_run(a.row_idx, e, a.m, a.ids_aligned, rows, -1);
+    kernels::load_run(a.col_idx, e, a.m, a.ids_aligned, cols, -1);
 #pragma unroll
-    for (int u = 0; u < UNROLL; ++u) {
-        sum[u] = 0.0F;
-        const bool here = e + u < m;
-        a[u] = here ? x_row + static_cast<std::int64_t>(__ldg(row_idx + e + u)) * k : nullptr;
-        b[u] = here ? x + static_cast<std::int64_t>(__ldg(col_idx + e + u)) * k : nullptr;
-    }
-    for (int f = lane * VEC; f < k; f += lanes * VEC) {
-        Vec<VEC> left[UNROLL];
-        Vec<VEC> right[UNROLL];
+    for (int u = 0; u < UNROLL; ++u) sum[u] = 0.0F;
+    for (int f = lane * VEC; f < a.k; f += a.lanes * VEC) {
+        kernels::Pack<T, VEC> left[UNROLL];
+        kernels::Pack<T, VEC> right[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
             kernels::zero(left[u]);
             kernels::zero(right[u]);
-            if (a[u]) {
-                left[u] = kernels::load<VEC>(a[u] + f);
-                right[u] = kernels::load<VEC>(b[u] + f);
-            }
+            if (cols[u] < 0) continue;
+            right[u] = kernels::load_pack<VEC>(a.x + static_cast<std::int64_t>(cols[u]) * a.k + f);
+            if (u > 0 && rows[u] == rows[u > 0 ? u - 1 : 0]) continue;
+            left[u] = kernels::load_pack<VEC>(a.x_row + static_cast<std::int64_t>(rows[u]) * a.k + f);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-#pragma unroll
-            for (int i = 0; i < VEC; ++i) sum[u] = fmaf(left[u].v[i], right[u].v[i], sum[u]);
+            if (u > 0 && rows[u] == rows[u > 0 ? u - 1 : 0]) left[u] = left[u > 0 ? u - 1 : 0];
+            sum[u] = kernels::dot(sum[u], left[u], right[u]);
         }
     }
     // Every lane of the warp is still here: threads beyond the last edge have skipped the loads only.
-    for (int offset = lanes / 2; offset > 0; offset /= 2) {
+    kernels::scatter_sums(sum, lane, a.lanes);
+    const int held = max(1, UNROLL / a.lanes);
+    const int share = max(1, a.lanes / UNROLL);
+    if (lane % share != 0) return;
+    const std::int64_t first = e + static_cast<std::int64_t>(lane / share) * held;
 #pragma unroll
-        for (int u = 0; u < UNROLL; ++u) sum[u] += __shfl_xor_sync(0xffffffffU, sum[u], offset);
-    }
-#pragma unroll
-    for (int u = 0; u < UNROLL; ++u) {
-        if (lane != u % lanes || e + u >= m) continue;
-        const std::int64_t id = edge_id ? __ldg(edge_id + e + u) : e + u;
-        y[id] = edge_weight ? __ldg(edge_weight + id) * sum[u] : sum[u];
+    for (int i = 0; i < UNROLL; ++i) {
+        if (i >= held || first + i >= a.m) break;
+        const std::int64_t id = a.edge_id ? __ldg(a.edge_id + first + i) : first + i;
+        const float weight = a.edge_weight ? kernels::widened(kernels::load_pack<1>(a.edge_weight + id).v[0]) : 1.0F;
+        a.y[id] = kernels::narrowed<T>(weight * sum[i]);
     }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 
 #include "core/graph/formats.hpp"
@@ -8,8 +10,10 @@
 
 namespace gnntune::sddmm_edges {
 
-/// Enqueues one run on the device that is current. Throws on a launch error.
-void launch(const CooFormat& coo, const EdgesParams& params, std::int32_t k, bool weighted, const Operands& operands,
-            StreamHandle stream);
+/// Enqueues one run on operands of type T on the device that is current; there is a translation unit for each of float,
+/// Float16 and BFloat16. Throws on a launch error.
+template <typename T>
+void launch_typed(const CooFormat& coo, const EdgesParams& params, std::int32_t k, bool weighted,
+                  const Operands& operands, cudaStream_t stream);
 
 }  // namespace gnntune::sddmm_edges

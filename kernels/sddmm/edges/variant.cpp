@@ -1,3 +1,4 @@
+#include "core/common/float16.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/edges/launch.hpp"
@@ -8,14 +9,14 @@ namespace sddmm_edges {
 const std::vector<ParamField<EdgesParams>>& EdgesParams::fields() {
     static const std::vector<ParamField<EdgesParams>> kFields{
         {"lanes", &EdgesParams::lanes, {1, 2, 4, 8, 16, 32}},
-        {"vec", &EdgesParams::vec, {1, 2, 4}},
+        {"vec", &EdgesParams::vec, {1, 2, 4, 8}},
         {"unroll", &EdgesParams::unroll, {1, 2, 4}},
     };
     return kFields;
 }
 
 Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
-    if (p.vec != kernels::vector_width(q.problem.k, {})) {
+    if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
     const std::int64_t vectors = kernels::ceil_div(q.problem.k, p.vec);
@@ -30,7 +31,7 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
 
 EdgesParams EdgesParams::defaults(const Query& q) {
     EdgesParams p;
-    p.vec = kernels::vector_width(q.problem.k, {});
+    p.vec = kernels::widest_vector(q.problem);
     p.lanes =
         std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, p.vec))));
     return p;
@@ -42,12 +43,22 @@ using State = kernels::PlanState<EdgesParams, CooFormat>;
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.graph, s.params, s.k, s.weighted, operands, stream);
+    if (s.graph->m == 0) return;
+    auto* cuda_stream = static_cast<cudaStream_t>(stream);
+    switch (s.dtype) {
+        case DType::f32:
+            return launch_typed<float>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
+        case DType::f16:
+            return launch_typed<Float16>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
+        case DType::bf16:
+            return launch_typed<BFloat16>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
+    }
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
-    CostTerms terms = kernels::gather_cost(q, kernels::coo_bytes(q) + 4.0 * static_cast<double>(q.m));
-    terms.l2_bytes += 4.0 * static_cast<double>(q.m) * q.problem.k;
+    const auto element = static_cast<double>(size_of(q.problem.dtype));
+    CostTerms terms = kernels::gather_cost(q, kernels::coo_bytes(q) + element * static_cast<double>(q.m));
+    terms.l2_bytes += element * static_cast<double>(q.m) * q.problem.k;
     return terms;
 }
 
@@ -57,11 +68,12 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_sddmm_edges(Registry& registry) {
     Variant v;
     v.id = "sddmm.edges";
-    v.summary = "a group of lanes per edge, 128-bit loads, shuffle reduction";
+    v.version = 2;
+    v.summary = "a group of lanes for a few consecutive edges, 128-bit loads, sums scattered over the lanes";
     v.op = Op::sddmm;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::require_plain_fp32_sum;
+    v.applicable = &kernels::require_plain_sum;
     kernels::set_typed_params<sddmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_coo;

@@ -1,13 +1,13 @@
 // spmm.binned: y[i, :] = sum over edges e of row i of w_e x[col_e, :], for the mean divided by the number of edges.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
-//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes; rows [n_rows] by
-//          bin, or null where row i stands at i.
+//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements; rows [n_rows] by
+//          bin, or null where row i stands at i. x, edge_weight and y are of type T: f32, f16 or bf16; sums are fp32.
 // Work     One launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
 //          bins of rows of like degree, heavy bins first; in a bin a team of 2^shift threads owns a row, up to a block.
 //          Team -> groups of `lanes` threads, group -> every n-th run of UNROLL edges, lane -> ITEMS vectors of VEC
 //          features. grid.y walks the feature tiles (slow, so that a slice of x stays in L2).
-// Data     Where several groups share a row, ids and weights come with 16-byte loads from positions that are multiples
+// Data     Where several groups share a row, ids and weights come four at a time from positions that are multiples
 //          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's
 //          retained lines.
 // Shared   a tile of features per warp, for teams of several warps.
@@ -19,32 +19,24 @@
 #include "kernels/common/edge_runs.cuh"
 #include "kernels/common/row_pieces.hpp"
 #include "kernels/common/vec.cuh"
+#include "kernels/spmm/binned/bins.hpp"
 
 namespace gnntune::spmm_binned {
 
 using kernels::Vec;
 
-/// Places first_row ... first_row + n_rows - 1 of `rows`; teams of 2^shift threads.
-struct Bin {
-    std::int32_t first_row;
-    std::int32_t n_rows;
-    unsigned first_block;
-    int shift;
-};
-
-inline constexpr int kMaxThreads = 512;
-inline constexpr int kMaxBins = 10;  // teams of 1, 2, 4, ... 512 threads
 inline constexpr int kMergeThreads = 128;
 
+template <typename T>
 struct Arguments {
     const std::int32_t* row_ptr;
     const std::int32_t* col_idx;
     const std::int32_t* edge_id;
     const std::int32_t* rows;
     const kernels::RowPiece* pieces;
-    const float* edge_weight;
-    const float* x;
-    float* y;
+    const T* edge_weight;
+    const T* x;
+    T* y;
     float* partial;  ///< [slots, k]
     std::int64_t m;
     std::int32_t k;
@@ -52,21 +44,23 @@ struct Arguments {
     int n_bins;
     unsigned n_pieces;
     bool mean;
-    bool ids_aligned;      ///< col_idx and edge_id to 16 bytes
+    bool ids_aligned;      ///< col_idx and edge_id to four elements
     bool weights_aligned;  ///< edge_weight likewise
     Bin bins[kMaxBins];
 };
 
-/// Edges [begin, end) of a row that a team sums, and where the sum goes; no `out`: nothing to do.
+/// Edges [begin, end) of a row that a team sums, and to which row of y, or of `partial`, the sum goes; a negative one:
+/// nothing to do.
 struct Task {
     std::uint32_t begin = 0;  // unsigned: the last step of a row that ends near 2^31 must not wrap around
     std::uint32_t end = 0;
     int team = 0;
-    float* out = nullptr;
+    std::int32_t out = -1;
     bool whole_row = true;
 };
 
-__device__ __forceinline__ Task task_of(const Arguments& a) {
+template <typename T>
+__device__ __forceinline__ Task task_of(const Arguments<T>& a) {
     Task t;
     t.team = static_cast<int>(blockDim.x);
     if (blockIdx.x < a.n_pieces) {
@@ -74,8 +68,7 @@ __device__ __forceinline__ Task task_of(const Arguments& a) {
         t.begin = static_cast<std::uint32_t>(piece.begin);
         t.end = static_cast<std::uint32_t>(piece.end);
         t.whole_row = piece.slot < 0;
-        t.out = t.whole_row ? a.y + static_cast<std::int64_t>(piece.row) * a.k
-                            : a.partial + static_cast<std::int64_t>(piece.slot) * a.k;
+        t.out = t.whole_row ? piece.row : piece.slot;
         return t;
     }
     int b = 0;
@@ -89,13 +82,13 @@ __device__ __forceinline__ Task task_of(const Arguments& a) {
         const std::int32_t row = a.rows ? __ldg(a.rows + place) : place;
         t.begin = static_cast<std::uint32_t>(__ldg(a.row_ptr + row));
         t.end = static_cast<std::uint32_t>(__ldg(a.row_ptr + row + 1));
-        t.out = a.y + static_cast<std::int64_t>(row) * a.k;
+        t.out = row;
     }
     return t;
 }
 
-template <int VEC, int ITEMS, bool WEIGHTED>
-__global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_constant__ Arguments a) {
+template <typename T, int VEC, int ITEMS, bool WEIGHTED>
+__global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_constant__ Arguments<T> a) {
     constexpr int kUnroll = 8 / ITEMS;
     extern __shared__ float4 shared_bytes[];  // a tile of lanes * ITEMS vectors per warp
     const Task task = task_of(a);
@@ -118,26 +111,31 @@ __global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_consta
     for (std::uint32_t e = start + static_cast<std::uint32_t>(group * kUnroll); e < task.end; e += stride) {
         std::int32_t cols[kUnroll];
         float w[kUnroll];
-        Vec<VEC> value[kUnroll][ITEMS];
+        kernels::Pack<T, VEC> value[kUnroll][ITEMS];
         kernels::load_run(a.col_idx, e, readable, wide, cols, -1);
         if constexpr (WEIGHTED) {
             if (a.edge_id) {
                 std::int32_t ids[kUnroll];
                 kernels::load_run(a.edge_id, e, readable, wide, ids, -1);
 #pragma unroll
-                for (int u = 0; u < kUnroll; ++u) w[u] = ids[u] >= 0 ? __ldg(a.edge_weight + ids[u]) : 0.0F;
+                for (int u = 0; u < kUnroll; ++u) {
+                    w[u] = ids[u] >= 0 ? kernels::widened(kernels::load_pack<1>(a.edge_weight + ids[u]).v[0]) : 0.0F;
+                }
             } else {
-                kernels::load_run(a.edge_weight, e, readable, wide && a.weights_aligned, w, 0.0F);
+                T stored[kUnroll];
+                kernels::load_run(a.edge_weight, e, readable, wide && a.weights_aligned, stored, T{});
+#pragma unroll
+                for (int u = 0; u < kUnroll; ++u) w[u] = kernels::widened(stored[u]);
             }
         }
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
             if (e + u < task.begin || e + u >= task.end) cols[u] = -1;  // a neighbour's, from the same 16 bytes
-            const float* source = a.x + static_cast<std::int64_t>(cols[u]) * a.k;
+            const T* source = a.x + static_cast<std::int64_t>(cols[u]) * a.k;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 kernels::zero(value[u][i]);
-                if (cols[u] >= 0 && f0 + i * step < a.k) value[u][i] = kernels::load<VEC>(source + f0 + i * step);
+                if (cols[u] >= 0 && f0 + i * step < a.k) value[u][i] = kernels::load_pack<VEC>(source + f0 + i * step);
             }
         }
 #pragma unroll
@@ -171,23 +169,32 @@ __global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_consta
             }
         }
     }
-    if (!task.out || group != 0) return;
-    if (a.mean && task.whole_row && task.end > task.begin) {
+    if (task.out < 0 || group != 0) return;
+    const std::int64_t out = static_cast<std::int64_t>(task.out) * a.k;
+    if (!task.whole_row) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            if (f0 + i * step < a.k) kernels::store_sums(a.partial + out + f0 + i * step, acc[i]);
+        }
+        return;
+    }
+    if (a.mean && task.end > task.begin) {
         const float factor = 1.0F / static_cast<float>(task.end - task.begin);
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
     }
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-        if (f0 + i * step < a.k) kernels::store_streaming(task.out + f0 + i * step, acc[i]);
+        if (f0 + i * step < a.k) kernels::store_streaming(a.y + out + f0 + i * step, acc[i]);
     }
 }
 
 /// Block b -> split row b, a tile of blockDim.x features each pass: its pieces in the order of their slots, every
 /// blockDim.y-th by one line of threads, the lines one after the other.
+template <typename T>
 __global__ void __launch_bounds__(kMergeThreads)
     merge_kernel(const kernels::SplitRow* __restrict__ split, const std::int32_t* __restrict__ row_ptr,
-                 const float* __restrict__ partial, float* __restrict__ y, std::int32_t k, bool mean) {
+                 const float* __restrict__ partial, T* __restrict__ y, std::int32_t k, bool mean) {
     __shared__ float shared[kMergeThreads];
     const kernels::SplitRow r = split[blockIdx.x];
     const int at = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
@@ -206,7 +213,7 @@ __global__ void __launch_bounds__(kMergeThreads)
         __syncthreads();
         if (threadIdx.y == 0 && f < k) {
             for (unsigned line = 1; line < blockDim.y; ++line) sum += shared[line * blockDim.x + threadIdx.x];
-            y[static_cast<std::int64_t>(r.row) * k + f] = sum * factor;
+            y[static_cast<std::int64_t>(r.row) * k + f] = kernels::narrowed<T>(sum * factor);
         }
         __syncthreads();
     }

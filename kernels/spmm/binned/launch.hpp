@@ -13,7 +13,7 @@ struct Plan;
 
 /// Which rows go to which blocks. Synchronises `stream`.
 std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, const BinnedParams& params, std::int32_t k,
-                                      bool weighted, bool mean, StreamHandle stream);
+                                      bool weighted, bool mean, DType dtype, StreamHandle stream);
 std::size_t workspace_bytes(const Plan& plan);
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch(const Plan& plan, const Operands& operands, void* workspace, StreamHandle stream);

@@ -9,7 +9,7 @@ namespace gnntune::spmm_binned {
 /// edges get more groups.
 struct BinnedParams {
     int lanes = 8;  ///< threads per group
-    int vec = 4;    ///< floats per load
+    int vec = 4;    ///< elements per load
     int items = 1;  ///< loads per lane and edge; 8 / items edges are in flight together
     int share = 8;  ///< edges of a group at most, until a row has a whole block
     int warps_per_block = 4;

@@ -9,7 +9,7 @@ namespace spmm_binned {
 const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
     static const std::vector<ParamField<BinnedParams>> kFields{
         {"lanes", &BinnedParams::lanes, {1, 2, 4, 8, 16, 32}},
-        {"vec", &BinnedParams::vec, {1, 2, 4}},
+        {"vec", &BinnedParams::vec, {1, 2, 4, 8}},
         {"items", &BinnedParams::items, {1, 2}},
         {"share", &BinnedParams::share, {8, 32}},
         {"warps_per_block", &BinnedParams::warps_per_block, {4, 16}},
@@ -18,7 +18,7 @@ const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
 }
 
 Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
-    if (p.vec != kernels::vector_width(q.problem.k, {})) {
+    if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
@@ -34,7 +34,7 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
 // Little work wants every lane that it can get. Where much begins was chosen by a coarse look at 22 real graphs.
 BinnedParams BinnedParams::defaults(const Query& q) {
     BinnedParams p;
-    p.vec = kernels::vector_width(q.problem.k, {});
+    p.vec = kernels::widest_vector(q.problem);
     const std::int32_t width = kernels::next_power_of_two(q.problem.k) / p.vec;
     p.items = width >= 16 ? 2 : 1;
     p.lanes = std::clamp(width / p.items, 1, p.vec > 1 ? 16 : 32);
@@ -49,7 +49,7 @@ namespace {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                     from_params<BinnedParams>(c.params), p.k, p.weighted, p.reduce == Reduce::mean, c.stream);
+                     from_params<BinnedParams>(c.params), p.k, p.weighted, p.reduce == Reduce::mean, p.dtype, c.stream);
 }
 
 std::size_t workspace(const void* state) {
@@ -79,7 +79,7 @@ void register_spmm_binned(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 15;  // behind spmm.edges until the corpus holds it: models and evaluations start from the default
-    v.applicable = &kernels::require_fp32_sum_or_mean;
+    v.applicable = &kernels::require_sum_or_mean;
     kernels::set_typed_params<spmm_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -3,10 +3,13 @@
 //
 // Work     threads take blocks of rows as they become free; a row's tile of features stays in cache while its edges are
 //          walked; the inner loop over features is vectorised.
-// Data     Q_A once per feature tile, one row of x per edge. y is written through the accumulation itself.
+// Data     Q_A once per feature tile, one row of x per edge. A tile of y is summed on the stack and written once, in
+// f32,
+//          f16 or bf16.
 // Order    every row is summed in edge order: repeats bit for bit.
 #include <algorithm>
 
+#include "core/common/float16.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -41,35 +44,74 @@ struct CpuRowsParams {
 
 using State = kernels::PlanState<CpuRowsParams, CsrFormat>;
 
-GNNTUNE_TARGET_CLONES
-void rows(const CsrFormat& g, const float* edge_weight, const float* self_weight, const float* x, float* y,
-          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
+constexpr std::int32_t kWidestTile = 256;
+
+// A tile of a row is summed in fp32 and stored once, whatever it is stored in.
+template <typename T>
+__attribute__((always_inline)) inline void rows_of(const CsrFormat& g, const T* edge_weight, const T* self_weight,
+                                                   const T* x, T* y, std::int32_t k, bool mean, std::int32_t first,
+                                                   std::int32_t last, std::int32_t tile) {
+    float sum[kWidestTile];
     for (std::int32_t f = 0; f < k; f += tile) {
         const std::int32_t width = std::min(tile, k - f);
+        const auto add = [&](float w, std::int64_t source) {
+            const T* row = x + source * k + f;
+#pragma omp simd
+            for (std::int32_t c = 0; c < width; ++c) sum[c] += w * to_float(row[c]);
+        };
         for (std::int32_t i = first; i < last; ++i) {
-            float* out = y + static_cast<std::int64_t>(i) * k + f;
-            std::fill(out, out + width, 0.0F);
+            std::fill(sum, sum + width, 0.0F);
             for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
-                const float w = edge_weight ? edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
-                kernels::axpy(out, w, x + static_cast<std::int64_t>(g.col_idx[e]) * k + f, width);
+                add(edge_weight ? to_float(edge_weight[g.edge_id ? g.edge_id[e] : e]) : 1.0F, g.col_idx[e]);
             }
-            if (self_weight) kernels::axpy(out, self_weight[i], x + static_cast<std::int64_t>(i) * k + f, width);
-            if (!mean) continue;
+            if (self_weight) add(to_float(self_weight[i]), i);
             const std::int32_t terms = g.row_ptr[i + 1] - g.row_ptr[i] + (self_weight ? 1 : 0);
-            const float factor = kernels::mean_factor(terms);
-            for (std::int32_t c = 0; c < width; ++c) out[c] *= factor;
+            const float factor = mean ? kernels::mean_factor(terms) : 1.0F;
+            T* out = y + static_cast<std::int64_t>(i) * k + f;
+            for (std::int32_t c = 0; c < width; ++c) out[c] = from_float<T>(factor * sum[c]);
         }
     }
 }
 
-void run(const void* state, const Operands& o, void*, StreamHandle) {
-    const auto& s = *static_cast<const State*>(state);
+GNNTUNE_TARGET_CLONES
+void rows(const CsrFormat& g, const float* edge_weight, const float* self_weight, const float* x, float* y,
+          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
+    rows_of(g, edge_weight, self_weight, x, y, k, mean, first, last, tile);
+}
+
+GNNTUNE_TARGET_CLONES
+void rows(const CsrFormat& g, const Float16* edge_weight, const Float16* self_weight, const Float16* x, Float16* y,
+          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
+    rows_of(g, edge_weight, self_weight, x, y, k, mean, first, last, tile);
+}
+
+GNNTUNE_TARGET_CLONES
+void rows(const CsrFormat& g, const BFloat16* edge_weight, const BFloat16* self_weight, const BFloat16* x, BFloat16* y,
+          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
+    rows_of(g, edge_weight, self_weight, x, y, k, mean, first, last, tile);
+}
+
+template <typename T>
+void run_in(const State& s, const Operands& o) {
     const float* weight = s.weighted ? o.edge_weight : nullptr;
     const std::int32_t n = s.graph->n_rows;
     const std::int32_t block = s.params.row_block;
 #pragma omp parallel for schedule(dynamic)
     for (std::int32_t first = 0; first < n; first += block) {
-        rows(*s.graph, weight, o.self_weight, o.x, o.y, s.k, s.mean, first, std::min(n, first + block), s.params.tile);
+        rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.self_weight), elements_of<T>(o.x), elements_of<T>(o.y),
+             s.k, s.mean, first, std::min(n, first + block), s.params.tile);
+    }
+}
+
+void run(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    switch (s.dtype) {
+        case DType::f32:
+            return run_in<float>(s, o);
+        case DType::f16:
+            return run_in<Float16>(s, o);
+        case DType::bf16:
+            return run_in<BFloat16>(s, o);
     }
 }
 
@@ -88,7 +130,7 @@ void register_spmm_cpu_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_sum_or_mean_with_self_loops;
+    v.applicable = &kernels::require_sum_or_mean_with_self_loops;
     kernels::set_typed_params<spmm_cpu_rows::CpuRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

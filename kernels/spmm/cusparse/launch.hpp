@@ -13,7 +13,7 @@ struct Plan;
 
 /// Builds a plan: asks cuSPARSE for its buffer size and preprocesses if the params say so. Synchronises.
 std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CooFormat> coo,
-                                      const CusparseParams& params, std::int32_t k, bool weighted,
+                                      const CusparseParams& params, std::int32_t k, bool weighted, DType dtype,
                                       StreamHandle stream);
 
 /// Bytes for cuSPARSE's buffer and for weights in the format's order.

@@ -41,6 +41,10 @@ Verdict CusparseParams::legal(const Query& q, const CusparseParams& p) {
     if (p.preprocess != 0 && p.alg != kCsrAlg1 && p.alg != kCsrAlg3) {
         return Verdict::no("preprocessing has an effect for csr_alg1 and csr_alg3 only");
     }
+    if (p.coo() && q.problem.dtype != DType::f32) {
+        return Verdict::no(
+            "in 16 bits the coo algorithms round a row's sum again for every part: its error has no bound");
+    }
     // Where the degrees are not known yet, prepare() looks.
     if (preprocesses_csr_alg3(p) && q.features && has_overfull_row(*q.features, q)) {
         return Verdict::no(std::string(kOverfull));
@@ -54,10 +58,15 @@ CusparseParams CusparseParams::defaults(const Query&) {
 
 namespace {
 
+template <DType T>
 Verdict applicable(const Query& q) {
+    if (q.problem.dtype != T) {
+        return Verdict::no("stores " + std::string(to_text(T)) + ", " + std::string(to_text(q.problem.dtype)) +
+                           " was asked for");
+    }
     const Verdict matrix = kernels::require_cusparse_matrix(q);
     if (!matrix) return matrix;
-    return kernels::require_plain_fp32_sum(q);
+    return kernels::require_plain_sum(q);
 }
 
 // What the conformance suite has seen to repeat. csr_alg3 is not among it, whatever its reputation: see README.md.
@@ -88,7 +97,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     } else {
         csr = c.graph.format_as<CsrFormat>(kFormatCsr, problem.direction, c.stream);
     }
-    return make_plan(std::move(csr), std::move(coo), params, problem.k, problem.weighted, c.stream);
+    return make_plan(std::move(csr), std::move(coo), params, problem.k, problem.weighted, problem.dtype, c.stream);
 }
 
 std::size_t workspace(const void* state) {
@@ -101,37 +110,50 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<CusparseParams>(params);
+    const auto element = static_cast<double>(size_of(q.problem.dtype));
     CostTerms terms = kernels::gather_cost(q, (p.coo() ? kernels::coo_bytes(q) : kernels::csr_bytes(q)) +
-                                                  (q.problem.weighted ? 0.0 : 4.0 * static_cast<double>(q.m)));
+                                                  (q.problem.weighted ? 0.0 : element * static_cast<double>(q.m)));
     // csr_alg2 and the COO algorithms scale the result in a pass of their own.
     const bool scales = p.alg != kCsrAlg1 && p.alg != kCsrAlg3;
     terms.launches = scales ? 3 : p.preprocess != 0 ? 1 : 2;
-    if (scales) terms.dram_bytes += 4.0 * static_cast<double>(q.n_rows) * q.problem.k;
+    if (scales) terms.dram_bytes += element * static_cast<double>(q.n_rows) * q.problem.k;
     return terms;
+}
+
+Variant record(const char* id, const char* summary, Precision precision, Verdict (*applicable)(const Query&)) {
+    Variant v;
+    v.id = id;
+    v.summary = summary;
+    v.precision = precision;
+    v.applicable = applicable;
+    v.op = Op::spmm;
+    v.backend = Backend::cuda;
+    v.default_rank = 50;
+    v.baseline = true;
+    v.operand_alignment = 16;
+    kernels::set_typed_params<CusparseParams>(v);
+    v.deterministic = &deterministic;
+    v.capturable = &capturable;
+    v.formats = &formats;
+    v.prepare = &prepare;
+    v.workspace_bytes = &workspace;
+    v.launch = &run;
+    v.cost_terms = &cost_terms;
+    return v;
 }
 
 }  // namespace
 }  // namespace spmm_cusparse
 
 void register_spmm_cusparse(Registry& registry) {
-    Variant v;
-    v.id = "spmm.cusparse";
-    v.summary = "cusparseSpMM, row-major operands, algorithm and preprocessing as params";
-    v.op = Op::spmm;
-    v.backend = Backend::cuda;
-    v.default_rank = 50;
-    v.baseline = true;
-    v.operand_alignment = 16;
-    v.applicable = &spmm_cusparse::applicable;
-    kernels::set_typed_params<spmm_cusparse::CusparseParams>(v);
-    v.deterministic = &spmm_cusparse::deterministic;
-    v.capturable = &spmm_cusparse::capturable;
-    v.formats = &spmm_cusparse::formats;
-    v.prepare = &spmm_cusparse::prepare;
-    v.workspace_bytes = &spmm_cusparse::workspace;
-    v.launch = &spmm_cusparse::run;
-    v.cost_terms = &spmm_cusparse::cost_terms;
-    registry.add(v);
+    using namespace spmm_cusparse;  // NOLINT: one function
+    registry.add(record("spmm.cusparse", "cusparseSpMM, row-major operands, algorithm and preprocessing as params",
+                        Precision::fp32, &applicable<DType::f32>));
+    // Not exact: parts of a row's sum are rounded to 16 bits on the way.
+    registry.add(record("spmm.cusparse_f16", "cusparseSpMM on f16: a row's partial sums are rounded to f16 too",
+                        Precision::fp16, &applicable<DType::f16>));
+    registry.add(record("spmm.cusparse_bf16", "cusparseSpMM on bf16: a row's partial sums are rounded to bf16 too",
+                        Precision::bf16, &applicable<DType::bf16>));
 }
 
 }  // namespace gnntune

@@ -24,10 +24,10 @@ void launch_shape(const CooFormat& g, const EdgesParams& p, std::int32_t k, bool
     const dim3 grid(static_cast<unsigned>(kernels::ceil_div(chunks, kThreads / p.lanes)),
                     static_cast<unsigned>(kernels::ceil_div(k, kernels::tile_width(p.lanes, ITEMS, VEC))));
     auto* kernel = weighted ? &edges_kernel<VEC, ITEMS, UNROLL, true> : &edges_kernel<VEC, ITEMS, UNROLL, false>;
-    const bool ids_aligned = kernels::aligned16(g.row_idx) && kernels::aligned16(g.col_idx) &&
-                             kernels::aligned16(g.edge_id);
+    const bool ids_aligned = kernels::aligned_to_four(g.row_idx) && kernels::aligned_to_four(g.col_idx) &&
+                             kernels::aligned_to_four(g.edge_id);
     kernel<<<grid, kThreads, 0, stream>>>(g.row_idx, g.col_idx, g.edge_id, o.edge_weight, o.x, o.y, g.m, k, p.chunk,
-                                          p.lanes, ids_aligned, kernels::aligned16(o.edge_weight));
+                                          p.lanes, ids_aligned, kernels::aligned_to_four(o.edge_weight));
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -61,9 +61,12 @@ void launch(const CsrFormat& csr, const CooFormat& coo, const EdgesParams& p, st
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     // Params promise what k allows; the pointers of this run may allow less.
     switch (kernels::vector_width(k, {o.x, o.y}, p.vec)) {
-        case 4: return launch_vector<4>(csr, coo, p, k, weighted, o, stream);
-        case 2: return launch_vector<2>(csr, coo, p, k, weighted, o, stream);
-        default: return launch_vector<1>(csr, coo, p, k, weighted, o, stream);
+        case 4:
+            return launch_vector<4>(csr, coo, p, k, weighted, o, stream);
+        case 2:
+            return launch_vector<2>(csr, coo, p, k, weighted, o, stream);
+        default:
+            return launch_vector<1>(csr, coo, p, k, weighted, o, stream);
     }
 }
 

@@ -97,14 +97,21 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Direction direction = c.query.problem.direction;
     const Direction other = direction == Direction::forward ? Direction::reversed : Direction::forward;
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, direction, c.stream),
-                                         c.graph.format_as<CsrFormat>(kFormatCsr, other, c.stream),
-                                         c.query.problem});
+                                         c.graph.format_as<CsrFormat>(kFormatCsr, other, c.stream), c.query.problem});
 }
 
-std::size_t some_workspace(const void*) { return 64; }
-CostTerms no_terms(const Query&, const Params&) { return {}; }
-Verdict refuse(const Query&) { return Verdict::no(""); }
-std::vector<Params> foreign_space(const Query&) { return {Params{{"a", "1"}}}; }
+std::size_t some_workspace(const void*) {
+    return 64;
+}
+CostTerms no_terms(const Query&, const Params&) {
+    return {};
+}
+Verdict refuse(const Query&) {
+    return Verdict::no("");
+}
+std::vector<Params> foreign_space(const Query&) {
+    return {Params{{"a", "1"}}};
+}
 
 template <Fault F>
 FaultyVariant make(const char* id, const char* caught_by) {
@@ -126,7 +133,9 @@ FaultyVariant make(const char* id, const char* caught_by) {
 }
 
 // Sampling: the record promises the first two edges of each row, the faulty one takes the last two.
-SampleRule first_two(const Params&) { return {SampleKind::bucket, 2}; }
+SampleRule first_two(const Params&) {
+    return {SampleKind::bucket, 2};
+}
 
 template <Fault F>
 void run_sampled(const void* state, const Operands& o, void*, StreamHandle) {
@@ -168,7 +177,9 @@ void run_conversion(const void* state, const Operands& o, void*, StreamHandle) {
     }
 }
 
-Verdict any_graph(const Query&) { return Verdict::yes(); }
+Verdict any_graph(const Query& q) {
+    return kernels::require_fp32(q, Verdict::yes());
+}
 
 template <Fault F>
 FaultyVariant make_conversion(const char* id, const char* caught_by) {
@@ -221,7 +232,8 @@ void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
         const std::int64_t i = row / heads;
         const std::int64_t h = row % heads;
         const auto logit = [&](std::int32_t e) {
-            const float score = o.score_row[row] + o.score_col[g.col_idx[e] * heads + (F == Fault::head_ignored ? 0 : h)];
+            const float score =
+                o.score_row[row] + o.score_col[g.col_idx[e] * heads + (F == Fault::head_ignored ? 0 : h)];
             return score > 0 ? score : o.negative_slope * score;
         };
         float maximum = -INFINITY;
@@ -232,7 +244,8 @@ void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
         if (o.lse) o.lse[row] = maximum + std::log(sum);
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
-            if (!philox_keep(o.seed, static_cast<std::uint64_t>(id), static_cast<std::uint32_t>(h), o.dropout)) continue;
+            if (!philox_keep(o.seed, static_cast<std::uint64_t>(id), static_cast<std::uint32_t>(h), o.dropout))
+                continue;
             const float alpha = kept_scale * std::exp(logit(e) - maximum) / sum;
             for (std::int64_t f = 0; f < k; ++f) o.y[row * k + f] += alpha * o.x[(g.col_idx[e] * heads + h) * k + f];
         }
