@@ -33,7 +33,7 @@ constexpr double kStepsOfWord = 3;
 constexpr double kHopeless = 1;
 // How much slower than the best, as a logarithm, what lies beside it may be expected to be and is measured all the
 // same.
-constexpr double kNear = 0.1;
+constexpr double kNear = 0.3;
 // Times as expected, which the first surprises are averaged with.
 constexpr double kCalmTimes = 4;
 

@@ -48,20 +48,21 @@ protected:
             },
             numbers);
         run.expected = reference::oracles(problem, square_.view(), nullptr, run.inputs.operands());
-        const Operands& in = run.inputs.operands();
         gnntune_operands& o = run.operands;
-        o.x = in.x;
-        o.x_row = in.x_row;
-        o.edge_weight = in.edge_weight;
-        o.self_weight = in.self_weight;
-        o.score_row = in.score_row;
-        o.score_col = in.score_col;
-        o.beta = in.beta;
-        o.grad_y = in.grad_y;
-        o.y_saved = in.y_saved;
-        o.lse_saved = in.lse_saved;
         o.dropout = numbers.dropout;
         o.seed = numbers.seed;
+        const std::pair<std::string_view, const void * gnntune_operands::*> input_members[] = {
+            {"x", &gnntune_operands::x},
+            {"x_row", &gnntune_operands::x_row},
+            {"edge_weight", &gnntune_operands::edge_weight},
+            {"self_weight", &gnntune_operands::self_weight},
+            {"score_row", &gnntune_operands::score_row},
+            {"score_col", &gnntune_operands::score_col},
+            {"beta", &gnntune_operands::beta},
+            {"grad_y", &gnntune_operands::grad_y},
+            {"y_saved", &gnntune_operands::y_saved},
+            {"lse_saved", &gnntune_operands::lse_saved},
+        };
         const std::pair<std::string_view, void * gnntune_operands::*> members[] = {
             {"y", &gnntune_operands::y},
             {"lse", &gnntune_operands::lse},
@@ -77,8 +78,15 @@ protected:
             {"out_idx", &gnntune_operands::out_idx},
             {"out_edge_id", &gnntune_operands::out_edge_id},
         };
+        std::size_t number = 0;
         for (const ArraySpec& spec : arrays_of(query)) {
-            if (spec.is_input()) continue;
+            if (spec.is_input()) {
+                for (const auto& [name, member] : input_members) {
+                    if (name == spec.name) o.*member = run.inputs.stored(number);
+                }
+                ++number;
+                continue;
+            }
             run.outputs.push_back(spec);
             run.results.emplace_back(static_cast<std::size_t>(spec.size()), std::numeric_limits<float>::quiet_NaN());
             for (const auto& [name, member] : members) {
@@ -122,6 +130,15 @@ TEST_F(LibraryOps, SumsWithSelfLoopsAndTheirGradientsAreRight) {
     expect_right(gt::spmm(9).weighted().self_loop(), problem_of(Op::spmm, 9, 1, true, true));
     expect_right(gt::spmm_grad(9).weighted().self_loop(), problem_of(Op::spmm_grad, 9, 1, true, true));
     expect_right(gt::spmm_grad(9), problem_of(Op::spmm_grad, 9));
+}
+
+TEST_F(LibraryOps, NarrowStorageIsRight) {
+    for (const auto& [word, dtype] : {std::pair{GNNTUNE_F16, DType::f16}, std::pair{GNNTUNE_BF16, DType::bf16}}) {
+        const gt::Problem wanted = gt::spmm(9).weighted().self_loop().dtype(word);
+        Problem problem = problem_of(Op::spmm, 9, 1, true, true);
+        problem.dtype = dtype;
+        expect_right(wanted, problem);
+    }
 }
 
 TEST_F(LibraryOps, AttentionAndItsGradientsAreRight) {

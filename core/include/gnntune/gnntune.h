@@ -120,7 +120,8 @@ enum {
     GNNTUNE_CSR_TO_CSC = 11   /* the graph as CSC: out_ptr, out_idx, out_edge_id */
 };
 
-/* Storage type of features. Sums are always formed in fp32 or better. */
+/* Storage type of every floating-point array of a run, weights among them. Sums are always formed in fp32 or better, and
+ * rounded once; results beyond 65504 are infinite in f16. */
 typedef int32_t gnntune_dtype;
 enum { GNNTUNE_F32 = 0, GNNTUNE_F16 = 1, GNNTUNE_BF16 = 2 };
 

@@ -83,6 +83,7 @@ public:
     }
     Problem& heads(std::int32_t heads) { return set(&gnntune_problem::heads, heads); }
     Problem& self_loop(bool yes = true) { return set(&gnntune_problem::self_loop, yes ? 1 : 0); }
+    Problem& dtype(gnntune_dtype dtype) { return set(&gnntune_problem::dtype, dtype); }
     Problem& reduce(gnntune_reduce reduce) { return set(&gnntune_problem::reduce, reduce); }
     Problem& deterministic(bool yes = true) { return set(&gnntune_problem::deterministic, yes ? 1 : 0); }
     Problem& allow_sampling(bool yes = true) { return set(&gnntune_problem::allow_sampling, yes ? 1 : 0); }

@@ -16,10 +16,8 @@
 // Needs    lanes a power of two up to 32; grid.y <= 65535.
 #pragma once
 
+#include "kernels/common/binned_rows.cuh"
 #include "kernels/common/edge_runs.cuh"
-#include "kernels/common/row_pieces.hpp"
-#include "kernels/common/vec.cuh"
-#include "kernels/spmm/binned/bins.hpp"
 
 namespace gnntune::spmm_binned {
 
@@ -29,11 +27,9 @@ inline constexpr int kMergeThreads = 128;
 
 template <typename T>
 struct Arguments {
-    const std::int32_t* row_ptr;
+    kernels::BinnedRowsView rows;
     const std::int32_t* col_idx;
     const std::int32_t* edge_id;
-    const std::int32_t* rows;
-    const kernels::RowPiece* pieces;
     const T* edge_weight;
     const T* x;
     T* y;
@@ -41,57 +37,16 @@ struct Arguments {
     std::int64_t m;
     std::int32_t k;
     int lanes;
-    int n_bins;
-    unsigned n_pieces;
     bool mean;
     bool ids_aligned;      ///< col_idx and edge_id to four elements
     bool weights_aligned;  ///< edge_weight likewise
-    Bin bins[kMaxBins];
 };
-
-/// Edges [begin, end) of a row that a team sums, and to which row of y, or of `partial`, the sum goes; a negative one:
-/// nothing to do.
-struct Task {
-    std::uint32_t begin = 0;  // unsigned: the last step of a row that ends near 2^31 must not wrap around
-    std::uint32_t end = 0;
-    int team = 0;
-    std::int32_t out = -1;
-    bool whole_row = true;
-};
-
-template <typename T>
-__device__ __forceinline__ Task task_of(const Arguments<T>& a) {
-    Task t;
-    t.team = static_cast<int>(blockDim.x);
-    if (blockIdx.x < a.n_pieces) {
-        const kernels::RowPiece piece = a.pieces[blockIdx.x];
-        t.begin = static_cast<std::uint32_t>(piece.begin);
-        t.end = static_cast<std::uint32_t>(piece.end);
-        t.whole_row = piece.slot < 0;
-        t.out = t.whole_row ? piece.row : piece.slot;
-        return t;
-    }
-    int b = 0;
-    while (b + 1 < a.n_bins && blockIdx.x >= a.bins[b + 1].first_block) ++b;
-    const Bin& bin = a.bins[b];
-    t.team = 1 << bin.shift;
-    const std::int64_t at =
-        std::int64_t{blockIdx.x - bin.first_block} * (blockDim.x >> bin.shift) + (threadIdx.x >> bin.shift);
-    if (at < bin.n_rows) {
-        const auto place = static_cast<std::int32_t>(bin.first_row + at);
-        const std::int32_t row = a.rows ? __ldg(a.rows + place) : place;
-        t.begin = static_cast<std::uint32_t>(__ldg(a.row_ptr + row));
-        t.end = static_cast<std::uint32_t>(__ldg(a.row_ptr + row + 1));
-        t.out = row;
-    }
-    return t;
-}
 
 template <typename T, int VEC, int ITEMS, bool WEIGHTED>
-__global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_constant__ Arguments<T> a) {
+__global__ void __launch_bounds__(kernels::kMaxBinThreads) binned_kernel(const __grid_constant__ Arguments<T> a) {
     constexpr int kUnroll = 8 / ITEMS;
     extern __shared__ float4 shared_bytes[];  // a tile of lanes * ITEMS vectors per warp
-    const Task task = task_of(a);
+    const kernels::RowTask task = kernels::row_task(a.rows);
     const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
     const int lanes_shift = 31 - __clz(a.lanes);
     const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
@@ -169,12 +124,12 @@ __global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_consta
             }
         }
     }
-    if (task.out < 0 || group != 0) return;
-    const std::int64_t out = static_cast<std::int64_t>(task.out) * a.k;
-    if (!task.whole_row) {
+    if (task.row < 0 || group != 0) return;
+    if (task.slot >= 0) {
+        float* out = a.partial + static_cast<std::int64_t>(task.slot) * a.k;
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
-            if (f0 + i * step < a.k) kernels::store_sums(a.partial + out + f0 + i * step, acc[i]);
+            if (f0 + i * step < a.k) kernels::store_sums(out + f0 + i * step, acc[i]);
         }
         return;
     }
@@ -183,9 +138,10 @@ __global__ void __launch_bounds__(kMaxThreads) binned_kernel(const __grid_consta
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
     }
+    T* out = a.y + static_cast<std::int64_t>(task.row) * a.k;
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-        if (f0 + i * step < a.k) kernels::store_streaming(a.y + out + f0 + i * step, acc[i]);
+        if (f0 + i * step < a.k) kernels::store_streaming(out + f0 + i * step, acc[i]);
     }
 }
 

@@ -11,10 +11,10 @@ namespace gnntune::spmm_binned {
 
 template <typename T, int VEC, int ITEMS>
 void launch_shape(const Plan& p, const Arguments<T>& a, cudaStream_t stream) {
-    const dim3 grid(p.blocks,
+    const dim3 grid(p.rows.blocks,
                     static_cast<unsigned>(kernels::ceil_div(p.k, kernels::tile_width(p.params.lanes, ITEMS, VEC))));
     auto* kernel = p.weighted ? &binned_kernel<T, VEC, ITEMS, true> : &binned_kernel<T, VEC, ITEMS, false>;
-    const int teams_of_warps = p.bins.empty() || p.bins.front().shift > 5 || a.n_pieces > 0 ? 1 : 0;
+    const int teams_of_warps = p.rows.has_teams_of_warps() ? 1 : 0;
     const auto shared = static_cast<std::size_t>(teams_of_warps * p.params.warps_per_block * p.params.lanes * ITEMS) *
                         sizeof(kernels::Vec<VEC>);
     kernel<<<grid, static_cast<unsigned>(p.params.threads()), shared, stream>>>(a);
@@ -32,14 +32,12 @@ void launch_items(const Plan& p, const Arguments<T>& a, cudaStream_t stream) {
 
 template <typename T>
 void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_t stream) {
-    if (p.blocks == 0) return;
+    if (p.rows.blocks == 0) return;
     const CsrFormat& g = *p.csr;
     Arguments<T> a{};
-    a.row_ptr = g.row_ptr;
+    a.rows = kernels::view_of(p.rows, g);
     a.col_idx = g.col_idx;
     a.edge_id = g.edge_id;
-    a.rows = p.rows.rows.data();
-    a.pieces = p.pieces.pieces.data();
     a.edge_weight = elements_of<T>(o.edge_weight);
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
@@ -47,12 +45,9 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     a.m = g.m;
     a.k = p.k;
     a.lanes = p.params.lanes;
-    a.n_bins = static_cast<int>(p.bins.size());
-    a.n_pieces = static_cast<unsigned>(p.pieces.pieces.size());
     a.mean = p.mean;
     a.ids_aligned = kernels::aligned_to_four(g.col_idx) && kernels::aligned_to_four(g.edge_id);
     a.weights_aligned = kernels::aligned_to_four(a.edge_weight);
-    std::copy(p.bins.begin(), p.bins.end(), a.bins);
     // Params promise what k allows; the pointers of this run may allow less.
     switch (kernels::vector_width(p.k, {o.x, o.y}, p.params.vec, sizeof(T))) {
         case 8:
@@ -67,12 +62,12 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
         default:
             launch_items<T, 1>(p, a, stream);
     }
-    const auto split = static_cast<unsigned>(p.pieces.split.size());
+    const auto split = static_cast<unsigned>(p.rows.pieces.split.size());
     if (split == 0) return;
     const int wide = std::clamp(kernels::next_power_of_two(p.k), 8, 64);
     merge_kernel<T>
         <<<split, dim3(static_cast<unsigned>(wide), static_cast<unsigned>(kMergeThreads / wide)), 0, stream>>>(
-            p.pieces.split.data(), g.row_ptr, a.partial, a.y, p.k, p.mean);
+            p.rows.pieces.split.data(), g.row_ptr, a.partial, a.y, p.k, p.mean);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

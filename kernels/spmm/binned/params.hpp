@@ -2,6 +2,7 @@
 
 #include "core/registry/param_fields.hpp"
 #include "core/registry/variant.hpp"
+#include "kernels/common/binned_rows.hpp"
 
 namespace gnntune::spmm_binned {
 
@@ -15,8 +16,8 @@ struct BinnedParams {
     int warps_per_block = 4;
 
     int threads() const { return 32 * warps_per_block; }
-    /// Rows of more edges are the work of several blocks: 128 edges for a group.
-    int piece_edges() const { return threads() / lanes * 128; }
+    kernels::BinShape shape() const { return {lanes, share, threads()}; }
+    int piece_edges() const { return shape().piece_edges(); }
 
     bool operator==(const BinnedParams&) const = default;
     static const std::vector<ParamField<BinnedParams>>& fields();

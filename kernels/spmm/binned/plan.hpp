@@ -2,13 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
-#include "core/gpu/device_buffer.hpp"
-#include "kernels/common/row_pieces.hpp"
-#include "kernels/spmm/binned/bins.hpp"
+#include "kernels/common/binned_rows.hpp"
 #include "kernels/spmm/binned/launch.hpp"
-#include "kernels/spmm/binned/sort_rows.hpp"
 
 namespace gnntune::spmm_binned {
 
@@ -19,10 +15,7 @@ struct Plan {
     DType dtype = DType::f32;
     bool weighted = false;
     bool mean = false;
-    SortedRows rows;
-    kernels::RowPieces pieces;
-    std::vector<Bin> bins;
-    unsigned blocks = 0;  ///< pieces among them
+    kernels::BinnedRows rows;
 };
 
 /// launch() for a plan whose dtype is T; there is a translation unit for each.

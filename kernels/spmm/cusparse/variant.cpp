@@ -24,11 +24,28 @@ constexpr std::string_view kOverfull =
     "writes "
     "outside its buffer; merge the duplicates or use another algorithm";
 
-/// Whether duplicate edges make a row longer than it has columns.
-bool has_overfull_row(const Features& features, const Query& q) {
+std::int64_t longest_row(const Features& features, const Query& q) {
     const auto& counts = features.counts;
     const auto& degrees = q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees;
-    return !degrees.empty() && degrees.back().first > q.n_cols;
+    return degrees.empty() ? 0 : degrees.back().first;
+}
+
+/// Whether duplicate edges make a row longer than it has columns.
+bool has_overfull_row(const Features& features, const Query& q) {
+    return longest_row(features, q) > q.n_cols;
+}
+
+// In 16 bits these add parts of a row's sum in the storage type, with an error that grows with their number.
+constexpr std::int64_t kLongestNarrowRow = 1024;
+
+bool adds_in_storage_type(const CusparseParams& p, const Query& q) {
+    return q.problem.dtype != DType::f32 && (p.alg == kDefault || p.alg == kCsrAlg2);
+}
+
+std::string too_long_in_16_bits() {
+    return "in 16 bits the default and csr_alg2 round a row's sum again for every part of it: not for rows of more "
+           "than " +
+           std::to_string(kLongestNarrowRow) + " edges; use csr_alg1 or csr_alg3";
 }
 
 bool preprocesses_csr_alg3(const CusparseParams& p) {
@@ -46,14 +63,19 @@ Verdict CusparseParams::legal(const Query& q, const CusparseParams& p) {
             "in 16 bits the coo algorithms round a row's sum again for every part: its error has no bound");
     }
     // Where the degrees are not known yet, prepare() looks.
+    if (adds_in_storage_type(p, q) && q.features && longest_row(*q.features, q) > kLongestNarrowRow) {
+        return Verdict::no(too_long_in_16_bits());
+    }
     if (preprocesses_csr_alg3(p) && q.features && has_overfull_row(*q.features, q)) {
         return Verdict::no(std::string(kOverfull));
     }
     return Verdict::yes();
 }
 
-CusparseParams CusparseParams::defaults(const Query&) {
-    return {};
+CusparseParams CusparseParams::defaults(const Query& q) {
+    CusparseParams p;
+    if (q.problem.dtype != DType::f32) p.alg = kCsrAlg1;  // of any graph
+    return p;
 }
 
 namespace {
@@ -89,6 +111,9 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& problem = c.query.problem;
     if (preprocesses_csr_alg3(params) && has_overfull_row(c.graph.features(), c.query)) {
         throw unsupported("spmm.cusparse: " + std::string(kOverfull));
+    }
+    if (adds_in_storage_type(params, c.query) && longest_row(c.graph.features(), c.query) > kLongestNarrowRow) {
+        throw unsupported("spmm.cusparse: " + too_long_in_16_bits());
     }
     std::shared_ptr<const CsrFormat> csr;
     std::shared_ptr<const CooFormat> coo;

@@ -1,0 +1,236 @@
+// gat.binned: y[i, h, :] = sum over edges j->i of alpha~ x[j, h, :], alpha the softmax over row i of
+// leaky_relu(score_row[i, h] + score_col[j, h]); alpha~ = alpha / (1 - p) where dropout keeps the edge, else 0.
+//
+// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null; x [n_cols, heads, k], y [n_rows, heads, k], aligned
+// to
+//          4 VEC bytes; scores and lse [n, heads]; row-major, device memory. lse may be null.
+// Work     One launch, rows binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes`
+//          threads owns a row, or a piece of a long one, with all its heads. Group -> every n-th run of RUN edges, lane
+//          -> a vector of VEC features, which lies in one head. grid.y: feature tiles.
+// Data     One pass over a row. Per run a lane reads 8 ids, its head's 8 scores and 8 vectors of x, all in flight
+// together,
+//          computes the 8 logits of its head and scales what it has where the maximum grew: once a run. Lanes of a head
+//          compute the same logits; an exponential costs less than handing it over. y is written once.
+// Shared   maximum, sum and vector of every lane of a group for each warp, for teams of several warps.
+// Needs    TOGETHER: k a multiple of RUN VEC, lanes of RUN or more.
+// Atomics  none; the order of summation depends on the params, the degree and the place of the row's first edge only.
+#pragma once
+
+#include "kernels/common/binned_rows.cuh"
+#include "kernels/common/edge_runs.cuh"
+#include "kernels/common/gat.cuh"
+
+namespace gnntune::gat_binned {
+
+using namespace kernels;  // NOLINT: this header is included by launch.cu alone
+
+struct Arguments {
+    BinnedRowsView rows;
+    const std::int32_t* col_idx;
+    const std::int32_t* edge_id;
+    GatScores scores;
+    const float* x;
+    float* y;
+    float* lse;
+    PieceResults partial;
+    std::int64_t m;
+    std::int32_t k;
+    int lanes;
+    bool ids_aligned;  ///< col_idx and edge_id to four elements
+};
+
+/// What a lane has of its head: the logits so far, and the weighted sum at their maximum.
+template <int VEC>
+struct Running {
+    SoftmaxSum softmax;
+    Vec<VEC> sum;
+};
+
+/// exp(logit - max); 0 for a logit of -infinity. Relative error |logit - max| 2^-24, of a weight that falls faster than
+/// that grows.
+__device__ __forceinline__ float weight_of(float logit, float max) {
+    return logit == minus_infinity() ? 0.0F : __expf(logit - max);
+}
+
+template <int VEC>
+__device__ __forceinline__ void take_in(Running<VEC>& a, const SoftmaxSum& softmax, const Vec<VEC>& sum) {
+    const float max = fmaxf(a.softmax.max, softmax.max);
+    const float mine = rescale(a.softmax.max, max);
+    const float other = rescale(softmax.max, max);
+    a.softmax = {max, a.softmax.sum * mine + softmax.sum * other};
+#pragma unroll
+    for (int j = 0; j < VEC; ++j) a.sum.v[j] = a.sum.v[j] * mine + sum.v[j] * other;
+}
+
+/// A run of a team's edges as a lane sees it: its vectors of x, in flight, and the weights they get.
+template <int VEC, int RUN>
+struct Run {
+    std::int32_t cols[RUN];  ///< -1: not an edge of the team, or no feature of the lane
+    Vec<VEC> value[RUN];
+    float weight[RUN];
+};
+
+/// The threads of this warp whose numbers differ from this one's below RUN only.
+template <int RUN>
+__device__ __forceinline__ unsigned neighbours() {
+    return ((1U << RUN) - 1U) << (threadIdx.x & 31U & ~(RUN - 1U));
+}
+
+/// Every lane computes the logits of its head by itself.
+template <int VEC, int RUN, bool DROPOUT>
+__device__ __forceinline__ void weigh_alone(const Arguments& a, std::uint32_t e, float score, int head, Running<VEC>& r,
+                                            Run<VEC, RUN>& run) {
+    float max = r.softmax.max;
+#pragma unroll
+    for (int u = 0; u < RUN; ++u) {
+        run.weight[u] = minus_infinity();
+        if (run.cols[u] < 0) continue;
+        run.weight[u] = __ldg(a.scores.col + static_cast<std::int64_t>(run.cols[u]) * a.scores.heads + head);
+    }
+#pragma unroll
+    for (int u = 0; u < RUN; ++u) {
+        if (run.cols[u] >= 0) run.weight[u] = leaky_relu(score + run.weight[u], a.scores.slope);
+        max = fmaxf(max, run.weight[u]);
+    }
+    const float factor = rescale(r.softmax.max, max);
+    r.softmax = {max, r.softmax.sum * factor};
+    scale(r.sum, factor);
+#pragma unroll
+    for (int u = 0; u < RUN; ++u) {
+        run.weight[u] = weight_of(run.weight[u], max);
+        r.softmax.sum += run.weight[u];
+        if (DROPOUT && run.cols[u] >= 0) {
+            if (!a.scores.keeps(a.edge_id ? __ldg(a.edge_id + e + u) : e + u, head)) run.weight[u] = 0.0F;
+        }
+    }
+}
+
+/// RUN neighbouring lanes of one head compute one logit each and hand their weights over. `r.softmax.sum` is this
+/// lane's share of the sum.
+template <int VEC, int RUN, bool DROPOUT>
+__device__ __forceinline__ void weigh_together(const Arguments& a, const RowTask& task, std::uint32_t e, float score,
+                                               int head, bool inside, Running<VEC>& r, Run<VEC, RUN>& run) {
+    const int mine = static_cast<int>(threadIdx.x) & (RUN - 1);
+    const unsigned mask = neighbours<RUN>();
+    const std::uint32_t edge = e + static_cast<std::uint32_t>(mine);
+    const bool here = inside && edge >= task.begin && edge < task.end;
+    float logit = minus_infinity();
+    if (here) {
+        const std::int64_t col = __ldg(a.col_idx + edge);
+        logit = leaky_relu(score + __ldg(a.scores.col + col * a.scores.heads + head), a.scores.slope);
+    }
+    float max = fmaxf(r.softmax.max, logit);
+#pragma unroll
+    for (int offset = RUN / 2; offset > 0; offset /= 2) max = fmaxf(max, __shfl_xor_sync(mask, max, offset));
+    const float factor = rescale(r.softmax.max, max);
+    float weight = weight_of(logit, max);
+    r.softmax = {max, r.softmax.sum * factor + weight};
+    scale(r.sum, factor);
+    if (DROPOUT && here) {
+        if (!a.scores.keeps(a.edge_id ? __ldg(a.edge_id + edge) : edge, head)) weight = 0.0F;
+    }
+#pragma unroll
+    for (int u = 0; u < RUN; ++u) run.weight[u] = __shfl_sync(mask, weight, u, RUN);
+}
+
+/// Edges of a team that this group has.
+template <int VEC, int RUN, bool DROPOUT, bool TOGETHER>
+__device__ __forceinline__ Running<VEC> walk(const Arguments& a, const RowTask& task, int group, int groups, int head,
+                                             int f, bool inside) {
+    const std::int64_t width = static_cast<std::int64_t>(a.k) * a.scores.heads;
+    Running<VEC> r{empty_softmax(), {}};
+    zero(r.sum);
+    if (task.row < 0) return r;
+    const float score =
+        inside ? __ldg(a.scores.row + static_cast<std::int64_t>(task.row) * a.scores.heads + head) : 0.0F;
+    // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
+    const bool wide = groups > 1 && a.ids_aligned;
+    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
+    const std::int64_t readable = wide ? a.m : task.end;
+    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * RUN); e < task.end;
+         e += static_cast<std::uint32_t>(groups * RUN)) {
+        Run<VEC, RUN> run;
+        load_run(a.col_idx, e, readable, wide, run.cols, -1);
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+            if (e + u < task.begin || e + u >= task.end || !inside) run.cols[u] = -1;
+            zero(run.value[u]);
+            if (run.cols[u] >= 0) run.value[u] = load<VEC>(a.x + run.cols[u] * width + f);
+        }
+        if constexpr (TOGETHER) {
+            weigh_together<VEC, RUN, DROPOUT>(a, task, e, score, head, inside, r, run);
+        } else {
+            weigh_alone<VEC, RUN, DROPOUT>(a, e, score, head, r, run);
+        }
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+            if (run.weight[u] != 0.0F) fma(r.sum, run.weight[u], run.value[u]);  // 0: whatever x holds
+        }
+    }
+    if constexpr (TOGETHER) {
+        const unsigned mask = neighbours<RUN>();
+#pragma unroll
+        for (int offset = RUN / 2; offset > 0; offset /= 2) {
+            r.softmax.sum += __shfl_xor_sync(mask, r.softmax.sum, offset);
+        }
+    }
+    return r;
+}
+
+template <int VEC, int RUN, bool DROPOUT, bool TOGETHER>
+__global__ void __launch_bounds__(kMaxBinThreads) binned_kernel(const __grid_constant__ Arguments a) {
+    extern __shared__ float shared[];  // [warps][lanes][2 + VEC]
+    const RowTask task = row_task(a.rows);
+    const int heads = a.scores.heads;
+    const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
+    const int lanes_shift = 31 - __clz(a.lanes);
+    const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
+    const int f = (static_cast<int>(blockIdx.y) * a.lanes + lane) * VEC;
+    const bool inside = f < a.k * heads;
+    const int head = inside ? f / a.k : 0;
+    Running<VEC> r = walk<VEC, RUN, DROPOUT, TOGETHER>(a, task, group, task.team >> lanes_shift, head, f, inside);
+
+    for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
+        const SoftmaxSum other{__shfl_xor_sync(0xffffffffU, r.softmax.max, offset),
+                               __shfl_xor_sync(0xffffffffU, r.softmax.sum, offset)};
+        Vec<VEC> sum;
+#pragma unroll
+        for (int j = 0; j < VEC; ++j) sum.v[j] = __shfl_xor_sync(0xffffffffU, r.sum.v[j], offset);
+        take_in(r, other, sum);
+    }
+    if (task.team > 32) {  // the same for all threads of a block
+        constexpr int kSlot = 2 + VEC;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        if (threadIdx.x % 32 < a.lanes) {
+            float* mine = shared + (warp * a.lanes + lane) * kSlot;
+            mine[0] = r.softmax.max;
+            mine[1] = r.softmax.sum;
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) mine[2 + j] = r.sum.v[j];
+        }
+        __syncthreads();
+        if (group != 0) return;
+        for (int w = 1; w < task.team / 32; ++w) {
+            const float* other = shared + ((warp + w) * a.lanes + lane) * kSlot;
+            Vec<VEC> sum;
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) sum.v[j] = other[2 + j];
+            take_in(r, {other[0], other[1]}, sum);
+        }
+    }
+    if (task.row < 0 || group != 0 || !inside) return;
+    const bool first_of_head = f % a.k == 0;
+    if (task.slot >= 0) {
+        const std::int64_t slot = static_cast<std::int64_t>(task.slot) * heads;
+        scale(r.sum, a.scores.keep_scale);
+        store(a.partial.values + slot * a.k + f, r.sum);
+        if (first_of_head) a.partial.sums[slot + head] = r.softmax;
+        return;
+    }
+    const std::int64_t unit = static_cast<std::int64_t>(task.row) * heads;
+    scale(r.sum, softmax_scale(r.softmax) * a.scores.keep_scale);
+    store_streaming(a.y + unit * a.k + f, r.sum);
+    if (a.lse && first_of_head) a.lse[unit + head] = log_sum_exp(r.softmax);
+}
+
+}  // namespace gnntune::gat_binned

@@ -1,0 +1,111 @@
+#include "kernels/common/tiles.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/gat/binned/launch.hpp"
+
+namespace gnntune {
+namespace gat_binned {
+
+const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
+    static const std::vector<ParamField<BinnedParams>> kFields{
+        {"lanes", &BinnedParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"vec", &BinnedParams::vec, {1, 2, 4}},
+        {"run", &BinnedParams::run, {4, 8}},
+        {"share", &BinnedParams::share, {8, 32}},
+        {"warps_per_block", &BinnedParams::warps_per_block, {4, 16}},
+    };
+    return kFields;
+}
+
+namespace {
+
+std::int64_t row_width(const Problem& p) {
+    return std::int64_t{p.k} * p.heads;
+}
+
+// Lanes that hold a whole row, up to a warp.
+std::int32_t lanes_for(const Problem& p, int vec) {
+    return static_cast<std::int32_t>(std::min<std::int64_t>(
+        32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(row_width(p), vec)))));
+}
+
+}  // namespace
+
+Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
+    const Problem& problem = q.problem;
+    if (p.vec != kernels::vector_width(problem.k, {})) {
+        return Verdict::no("vec must be the widest that divides k=" + std::to_string(problem.k));
+    }
+    const std::int32_t whole = lanes_for(problem, p.vec);
+    if (p.lanes > whole) return Verdict::no("fewer lanes hold a row");
+    if (p.lanes < whole && (p.lanes < whole / 2 || p.lanes * p.vec < 32)) {
+        return Verdict::no("every tile computes the softmax again: at most half of the lanes that hold a row");
+    }
+    if (kernels::ceil_div(row_width(problem), p.lanes * p.vec) > kernels::kMaxFeatureTiles) {
+        return Verdict::no("heads * k = " + std::to_string(row_width(problem)) + " needs too many tiles");
+    }
+    if (p.run == 4 && p.share != 8) return Verdict::no("run=4, for short rows, is searched with share=8 only");
+    // A piece is of at least half as many edges as it may have.
+    return kernels::require_grid(q.n_rows + (2 * q.m / p.shape().piece_edges() + 1) * problem.heads);
+}
+
+BinnedParams BinnedParams::defaults(const Query& q) {
+    BinnedParams p;
+    p.vec = kernels::vector_width(q.problem.k, {});
+    p.lanes = lanes_for(q.problem, p.vec);
+    if (q.m < 6 * q.n_rows) p.run = 4;
+    const bool much = static_cast<double>(q.m) * static_cast<double>(row_width(q.problem)) > 8e7;
+    p.share = much && p.run == 8 ? 32 : 8;
+    p.warps_per_block = much ? 4 : 16;
+    return p;
+}
+
+namespace {
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    const auto params = from_params<BinnedParams>(c.params);
+    auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    auto rows = kernels::bin_rows(*csr, params.shape(), c.stream);
+    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.k, p.heads});
+}
+
+std::size_t workspace_bytes(const void* state) {
+    const auto& s = *static_cast<const State*>(state);
+    return kernels::piece_results_bytes(s.rows.pieces.slots, s.heads, s.k);
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const State*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<BinnedParams>(params);
+    const auto tiles = kernels::ceil_div(row_width(q.problem), p.lanes * p.vec);
+    const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
+    CostTerms terms = kernels::gat_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
+    if (q.features && q.features->degree_max > p.shape().piece_edges()) terms.launches = 2;
+    return terms;
+}
+
+}  // namespace
+}  // namespace gat_binned
+
+void register_gat_binned(Registry& registry) {
+    Variant v;
+    v.id = "gat.binned";
+    v.summary = "one kernel: rows binned by degree with all their heads, online softmax eight edges at a time";
+    v.op = Op::gat;
+    v.backend = Backend::cuda;
+    v.default_rank = 5;
+    v.applicable = &kernels::require_attention;
+    kernels::set_typed_params<gat_binned::BinnedParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &gat_binned::prepare;
+    v.workspace_bytes = &gat_binned::workspace_bytes;
+    v.launch = &gat_binned::run;
+    v.cost_terms = &gat_binned::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
