@@ -51,18 +51,21 @@ std::string_view meaning(Op op) {
 
 /// The typical problem of that width that the variant can do; nothing if it can do none.
 std::optional<Query> possible_query(const Variant& variant, std::int32_t k, const Device& device) {
-    for (const bool weighted : {true, false}) {
-        for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
-            Problem problem;
-            problem.op = variant.op;
-            problem.k = k;
-            problem.weighted = weighted;
-            problem.reduce = reduce;
-            Query query = typical_query(normalised(problem), device);
-            if (variant.applicable(query)) return query;
-            // Formats for small or dense graphs refuse the typical size.
-            query.n_rows = query.n_cols = 4000;
-            if (variant.applicable(query)) return query;
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        for (const bool weighted : {true, false}) {
+            for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
+                Problem problem;
+                problem.op = variant.op;
+                problem.k = k;
+                problem.dtype = dtype;
+                problem.weighted = weighted;
+                problem.reduce = reduce;
+                Query query = typical_query(normalised(problem), device);
+                if (variant.applicable(query)) return query;
+                // Formats for small or dense graphs refuse the typical size.
+                query.n_rows = query.n_cols = 4000;
+                if (variant.applicable(query)) return query;
+            }
         }
     }
     return std::nullopt;

@@ -35,18 +35,16 @@ bool has_overfull_row(const Features& features, const Query& q) {
     return longest_row(features, q) > q.n_cols;
 }
 
-// In 16 bits these add parts of a row's sum in the storage type, with an error that grows with their number.
+// In 16 bits cuSPARSE adds parts of a row's sum in the storage type, with an error that grows with their number.
 constexpr std::int64_t kLongestNarrowRow = 1024;
 
-bool adds_in_storage_type(const CusparseParams& p, const Query& q) {
-    return q.problem.dtype != DType::f32 && (p.alg == kDefault || p.alg == kCsrAlg2);
+bool too_long_in_16_bits(const Features& features, const Query& q) {
+    return q.problem.dtype != DType::f32 && longest_row(features, q) > kLongestNarrowRow;
 }
 
-std::string too_long_in_16_bits() {
-    return "in 16 bits the default and csr_alg2 round a row's sum again for every part of it: not for rows of more "
-           "than " +
-           std::to_string(kLongestNarrowRow) + " edges; use csr_alg1 or csr_alg3";
-}
+constexpr std::string_view kTooLong =
+    "in 16 bits cuSPARSE rounds a row's sum again for every part of it: not for graphs with rows of more than 1024 "
+    "edges";
 
 bool preprocesses_csr_alg3(const CusparseParams& p) {
     return p.alg == kCsrAlg3 && p.preprocess != 0;
@@ -63,19 +61,15 @@ Verdict CusparseParams::legal(const Query& q, const CusparseParams& p) {
             "in 16 bits the coo algorithms round a row's sum again for every part: its error has no bound");
     }
     // Where the degrees are not known yet, prepare() looks.
-    if (adds_in_storage_type(p, q) && q.features && longest_row(*q.features, q) > kLongestNarrowRow) {
-        return Verdict::no(too_long_in_16_bits());
-    }
+    if (q.features && too_long_in_16_bits(*q.features, q)) return Verdict::no(std::string(kTooLong));
     if (preprocesses_csr_alg3(p) && q.features && has_overfull_row(*q.features, q)) {
         return Verdict::no(std::string(kOverfull));
     }
     return Verdict::yes();
 }
 
-CusparseParams CusparseParams::defaults(const Query& q) {
-    CusparseParams p;
-    if (q.problem.dtype != DType::f32) p.alg = kCsrAlg1;  // of any graph
-    return p;
+CusparseParams CusparseParams::defaults(const Query&) {
+    return {};
 }
 
 namespace {
@@ -88,6 +82,7 @@ Verdict applicable(const Query& q) {
     }
     const Verdict matrix = kernels::require_cusparse_matrix(q);
     if (!matrix) return matrix;
+    if (q.features && too_long_in_16_bits(*q.features, q)) return Verdict::no(std::string(kTooLong));
     return kernels::require_plain_sum(q);
 }
 
@@ -112,8 +107,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     if (preprocesses_csr_alg3(params) && has_overfull_row(c.graph.features(), c.query)) {
         throw unsupported("spmm.cusparse: " + std::string(kOverfull));
     }
-    if (adds_in_storage_type(params, c.query) && longest_row(c.graph.features(), c.query) > kLongestNarrowRow) {
-        throw unsupported("spmm.cusparse: " + too_long_in_16_bits());
+    if (problem.dtype != DType::f32 && too_long_in_16_bits(c.graph.features(), c.query)) {
+        throw unsupported("spmm.cusparse: " + std::string(kTooLong));
     }
     std::shared_ptr<const CsrFormat> csr;
     std::shared_ptr<const CooFormat> coo;
@@ -145,12 +140,10 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     return terms;
 }
 
-Variant record(const char* id, const char* summary, Precision precision, Verdict (*applicable)(const Query&)) {
+template <DType T>
+Variant record() {
     Variant v;
-    v.id = id;
-    v.summary = summary;
-    v.precision = precision;
-    v.applicable = applicable;
+    v.applicable = &applicable<T>;
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 50;
@@ -171,14 +164,21 @@ Variant record(const char* id, const char* summary, Precision precision, Verdict
 }  // namespace spmm_cusparse
 
 void register_spmm_cusparse(Registry& registry) {
-    using namespace spmm_cusparse;  // NOLINT: one function
-    registry.add(record("spmm.cusparse", "cusparseSpMM, row-major operands, algorithm and preprocessing as params",
-                        Precision::fp32, &applicable<DType::f32>));
+    Variant v = spmm_cusparse::record<DType::f32>();
+    v.id = "spmm.cusparse";
+    v.summary = "cusparseSpMM, row-major operands, algorithm and preprocessing as params";
+    registry.add(v);
     // Not exact: parts of a row's sum are rounded to 16 bits on the way.
-    registry.add(record("spmm.cusparse_f16", "cusparseSpMM on f16: a row's partial sums are rounded to f16 too",
-                        Precision::fp16, &applicable<DType::f16>));
-    registry.add(record("spmm.cusparse_bf16", "cusparseSpMM on bf16: a row's partial sums are rounded to bf16 too",
-                        Precision::bf16, &applicable<DType::bf16>));
+    v = spmm_cusparse::record<DType::f16>();
+    v.id = "spmm.cusparse_f16";
+    v.summary = "cusparseSpMM on f16: a row's partial sums are rounded to f16 too";
+    v.precision = Precision::fp16;
+    registry.add(v);
+    v = spmm_cusparse::record<DType::bf16>();
+    v.id = "spmm.cusparse_bf16";
+    v.summary = "cusparseSpMM on bf16: a row's partial sums are rounded to bf16 too";
+    v.precision = Precision::bf16;
+    registry.add(v);
 }
 
 }  // namespace gnntune
