@@ -53,7 +53,7 @@ BinnedParams BinnedParams::defaults(const Query& q) {
     p.vec = kernels::vector_width(q.problem.k, {});
     p.lanes = lanes_for(q.problem, p.vec);
     if (q.m < 6 * q.n_rows) p.run = 4;
-    const bool much = static_cast<double>(q.m) * static_cast<double>(row_width(q.problem)) > 8e7;
+    const bool much = static_cast<double>(q.m) * static_cast<double>(row_width(q.problem)) > 4e6;
     p.share = much && p.run == 8 ? 32 : 8;
     p.warps_per_block = much ? 4 : 16;
     return p;

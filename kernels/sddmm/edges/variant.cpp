@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/common/float16.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -29,11 +31,14 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
     return kernels::require_grid(kernels::ceil_div(q.m, std::int64_t{128 / p.lanes} * p.unroll));
 }
 
+// Few lanes, each with several vectors of a row: few shuffles. A little work wants every edge in a group of its own.
+// Both limits are the coarse best of 168 problems (README.md).
 EdgesParams EdgesParams::defaults(const Query& q) {
     EdgesParams p;
     p.vec = kernels::widest_vector(q.problem);
-    p.lanes =
-        std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, p.vec))));
+    const int whole = kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, p.vec)));
+    p.lanes = std::min(whole, std::clamp(whole / 4, 2, 8));
+    p.unroll = static_cast<double>(q.m) * q.problem.k < 3e6 ? 1 : 4;
     return p;
 }
 
