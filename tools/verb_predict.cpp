@@ -150,6 +150,10 @@ private:
                                   to_text(problem.op)));
             return;
         }
+        if (problem.dtype != DType::f32) {
+            out_.warn(fmt::format("{}: cost models know f32 only; tune it instead", short_problem(problem)));
+            return;
+        }
         const bool reversed = problem.direction == Direction::reversed;
         const FeatureCounts& c = features.counts;
         const Query query{problem, reversed ? c.n_cols : c.n_rows, reversed ? c.n_rows : c.n_cols, c.m, &features,

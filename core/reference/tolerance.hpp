@@ -22,8 +22,7 @@ inline constexpr double kAccumulationUnit = 1.0 / (1 << 24);
 
 /// The operand constant c of a precision.
 ///   fp32: 4e-6 = 67 * 2^-24. One rounding per product and up to 6 reassociated partial sums cost at most 8 * 2^-24;
-///   the
-///         rest allows fused epilogues and blocked summation of any shape.
+///         the rest allows fused epilogues and blocked summation of any shape.
 ///   tf32: 1.0e-3. Round-to-nearest to 11 significant bits loses 2^-11 per operand, two operands 9.8e-4.
 ///   fp16: 9.8e-4, the same significand as tf32. Range is the variant's concern.
 ///   bf16: 7.9e-3. Round-to-nearest to 8 significant bits loses 2^-8 per operand, two operands 7.8e-3.

@@ -12,10 +12,9 @@
 //   agnn          x, x_row, beta [h]                                     y, lse
 //   agnn_grad     the same, grad_y, y_saved, lse_saved                   grad_x, grad_x_row, grad_beta [h]
 //   gcn_norm      (edge_weight [m], >= 0)                                y [m], y_self [n_rows]
-//   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id
-//   [m] csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m],
-//   out_edge_id [m] sgt           nothing but the graph                                  (nothing that is compared
-//   here)
+//   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
+//   csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
+//   sgt           nothing but the graph                                  (nothing that is compared here)
 // In parentheses: only if the problem is weighted, or has self loops. n_rows and n_cols are those of the direction.
 #pragma once
 

@@ -120,8 +120,8 @@ enum {
     GNNTUNE_CSR_TO_CSC = 11   /* the graph as CSC: out_ptr, out_idx, out_edge_id */
 };
 
-/* Storage type of every floating-point array of a run, weights among them. Sums are always formed in fp32 or better, and
- * rounded once; results beyond 65504 are infinite in f16. */
+/* Storage type of every floating-point array of a run, weights among them. Sums are formed in fp32 or better and rounded
+ * once, unless max_error allows less; results beyond 65504 are infinite in f16. */
 typedef int32_t gnntune_dtype;
 enum { GNNTUNE_F32 = 0, GNNTUNE_F16 = 1, GNNTUNE_BF16 = 2 };
 
@@ -258,7 +258,8 @@ typedef struct gnntune_problem {
     int32_t deterministic;  /* bit for bit the same at every run */
     int32_t allow_sampling; /* configs that leave out edges by design may be chosen, within max_error */
     gnntune_policy policy;
-    int32_t operand_alignment;      /* bytes to which the arrays of every run are aligned, a power of two from 4; 0 = 16.
+    int32_t operand_alignment;      /* bytes to which the arrays of every run are aligned, a power of two from 4; 0 = 16. 4 is
+                                     * understood as the size of an element.
                                      * Configs that need more are not chosen */
     double max_error;               /* largest error, relative to the sum of |terms|, that a config of reduced precision
                                      * may have shown on this graph; 0 = fp32 arithmetic only, as in defaults */

@@ -1,16 +1,14 @@
 // gat.binned: y[i, h, :] = sum over edges j->i of alpha~ x[j, h, :], alpha the softmax over row i of
 // leaky_relu(score_row[i, h] + score_col[j, h]); alpha~ = alpha / (1 - p) where dropout keeps the edge, else 0.
 //
-// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null; x [n_cols, heads, k], y [n_rows, heads, k], aligned
-// to
-//          4 VEC bytes; scores and lse [n, heads]; row-major, device memory. lse may be null.
+// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null; x [n_cols, heads, k], y [n_rows, heads, k],
+//          aligned to 4 VEC bytes; scores and lse [n, heads]; row-major, device memory. lse may be null.
 // Work     One launch, rows binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes`
 //          threads owns a row, or a piece of a long one, with all its heads. Group -> every n-th run of RUN edges, lane
 //          -> a vector of VEC features, which lies in one head. grid.y: feature tiles.
-// Data     One pass over a row. Per run a lane reads 8 ids, its head's 8 scores and 8 vectors of x, all in flight
-// together,
-//          computes the 8 logits of its head and scales what it has where the maximum grew: once a run. Lanes of a head
-//          compute the same logits; an exponential costs less than handing it over. y is written once.
+// Data     One pass over a row. Per run a lane reads RUN ids and vectors of x, all in flight together, and scales what it
+//          has where the maximum grew: once a run. The RUN weights: TOGETHER, as many lanes of a head compute one each
+//          and hand it over by shuffles; else each lane computes all of its head. y is written once.
 // Shared   maximum, sum and vector of every lane of a group for each warp, for teams of several warps.
 // Needs    TOGETHER: k a multiple of RUN VEC, lanes of RUN or more.
 // Atomics  none; the order of summation depends on the params, the degree and the place of the row's first edge only.
@@ -36,7 +34,7 @@ struct Arguments {
     std::int64_t m;
     std::int32_t k;
     int lanes;
-    bool ids_aligned;  ///< col_idx and edge_id to four elements
+    bool ids_aligned;  ///< col_idx to four elements
 };
 
 /// What a lane has of its head: the logits so far, and the weighted sum at their maximum.

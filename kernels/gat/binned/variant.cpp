@@ -40,7 +40,8 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     if (p.lanes < whole && (p.lanes < whole / 2 || p.lanes * p.vec < 32)) {
         return Verdict::no("every tile computes the softmax again: at most half of the lanes that hold a row");
     }
-    if (kernels::ceil_div(row_width(problem), p.lanes * p.vec) > kernels::kMaxFeatureTiles) {
+    // The pointers of a run may allow single loads only.
+    if (kernels::ceil_div(row_width(problem), p.lanes) > kernels::kMaxFeatureTiles) {
         return Verdict::no("heads * k = " + std::to_string(row_width(problem)) + " needs too many tiles");
     }
     if (p.run == 4 && p.share != 8) return Verdict::no("run=4, for short rows, is searched with share=8 only");
@@ -93,7 +94,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_gat_binned(Registry& registry) {
     Variant v;
     v.id = "gat.binned";
-    v.summary = "one kernel: rows binned by degree with all their heads, online softmax eight edges at a time";
+    v.summary = "one kernel: rows binned by degree with all their heads, online softmax a run of edges at a time";
     v.op = Op::gat;
     v.backend = Backend::cuda;
     v.default_rank = 5;

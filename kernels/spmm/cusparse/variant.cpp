@@ -108,7 +108,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
         throw unsupported("spmm.cusparse: " + std::string(kOverfull));
     }
     if (problem.dtype != DType::f32 && too_long_in_16_bits(c.graph.features(), c.query)) {
-        throw unsupported("spmm.cusparse: " + std::string(kTooLong));
+        throw unsupported("cuSPARSE: " + std::string(kTooLong));
     }
     std::shared_ptr<const CsrFormat> csr;
     std::shared_ptr<const CooFormat> coo;
