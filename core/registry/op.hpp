@@ -28,7 +28,8 @@ enum class Op : std::int32_t {
 
 enum class Backend : std::int32_t { cpu, cuda };
 
-/// Storage type of a problem's numbers: features, weights, scores and results. Accumulation is always at least fp32.
+/// Storage type of a problem's numbers: features, weights, scores and results. Sums are formed in fp32 or
+/// better and rounded once, but by variants of reduced precision.
 enum class DType : std::int32_t { f32, f16, bf16 };
 
 /// Bytes of one element.

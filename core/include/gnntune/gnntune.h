@@ -258,9 +258,8 @@ typedef struct gnntune_problem {
     int32_t deterministic;  /* bit for bit the same at every run */
     int32_t allow_sampling; /* configs that leave out edges by design may be chosen, within max_error */
     gnntune_policy policy;
-    int32_t operand_alignment;      /* bytes to which the arrays of every run are aligned, a power of two from 4; 0 = 16. 4 is
-                                     * understood as the size of an element.
-                                     * Configs that need more are not chosen */
+    int32_t operand_alignment;      /* bytes to which the arrays of every run are aligned, a power of two from 4; 0 = 16.
+                                     * 4 stands for the size of an element. Configs that need more are not chosen */
     double max_error;               /* largest error, relative to the sum of |terms|, that a config of reduced precision
                                      * may have shown on this graph; 0 = fp32 arithmetic only, as in defaults */
     double expected_calls;          /* runs over which the cost of building formats is spread; 0 = 1000 */
