@@ -26,6 +26,12 @@ struct GatScores {
     }
 };
 
+/// exp(logit - max) for max about as large as the logit or larger; 0 for a logit of -infinity. Relative error |logit -
+/// max| 2^-24, of a weight that falls faster than that grows.
+__device__ __forceinline__ float logit_weight(float logit, float max) {
+    return logit == minus_infinity() ? 0.0F : __expf(logit - max);
+}
+
 /// Logit and dropout for the edge-parallel passes of kernels/common/edge_passes.cuh.
 struct GatSoftmax {
     GatScores scores;
@@ -40,33 +46,11 @@ struct GatSoftmax {
 };
 
 /// lse[u] from the maximum's key and the sum of every row and head u; -infinity where there was no edge.
-[[maybe_unused]] static __global__ void write_lse(const std::uint32_t* __restrict__ keys, const double* __restrict__ sums,
-                                                  float* __restrict__ lse, std::int64_t units) {
+[[maybe_unused]] static __global__ void write_lse(const std::uint32_t* __restrict__ keys,
+                                                  const double* __restrict__ sums, float* __restrict__ lse,
+                                                  std::int64_t units) {
     const std::int64_t u = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (u < units) lse[u] = log_sum_exp({float_of_key(keys[u]), static_cast<float>(sums[u])});
-}
-
-inline constexpr int kDotThreads = 128;
-inline constexpr int kDotLanes = 8;
-
-/// out[u] = <a[u, :], b[u, :]> over rows of k floats: 8 threads a row, units [n_rows, heads].
-[[maybe_unused]] static __global__ void row_dots(const float* __restrict__ a, const float* __restrict__ b,
-                                                 float* __restrict__ out, std::int64_t units, std::int32_t k) {
-    const Team t(kDotLanes, kDotLanes);
-    const std::int64_t u = group_index(kDotLanes);
-    if (u >= units) return;
-    float sum = 0.0F;
-    for (int f = t.rank; f < k; f += kDotLanes) sum = fmaf(__ldg(a + u * k + f), __ldg(b + u * k + f), sum);
-    sum = team_sum(t, sum);
-    if (t.rank == 0) out[u] = sum;
-}
-
-inline void launch_row_dots(const float* a, const float* b, float* out, std::int64_t units, std::int32_t k,
-                            cudaStream_t stream) {
-    if (units == 0) return;
-    row_dots<<<static_cast<unsigned>(ceil_div(units, kDotThreads / kDotLanes)), kDotThreads, 0, stream>>>(a, b, out,
-                                                                                                      units, k);
-    GNNTUNE_CUDA(cudaGetLastError());
 }
 
 inline GatScores gat_scores(const Operands& o, std::int32_t heads) {

@@ -15,9 +15,9 @@ __device__ __forceinline__ float warp_sum(float value) {
 
 /// N sums over the `lanes` lanes (a power of two) of a group, scattered over them: sum i ends in sums[i % held] of the
 /// lanes lane / share == i / held, where held = max(1, N / lanes) and share = max(1, lanes / N). In less than N +
-/// log2(lanes) shuffles, where a sum after the other takes N log2(lanes). All lanes of the warp call.
+/// log2(lanes) shuffles, where a sum after the other takes N log2(lanes). All lanes of `mask` call, whole groups.
 template <int N>
-__device__ __forceinline__ void scatter_sums(float (&sums)[N], int lane, int lanes) {
+__device__ __forceinline__ void scatter_sums(float (&sums)[N], int lane, int lanes, unsigned mask = 0xffffffffU) {
     int offset = lanes / 2;
 #pragma unroll
     for (int half = N / 2; half > 0; half /= 2) {
@@ -27,11 +27,11 @@ __device__ __forceinline__ void scatter_sums(float (&sums)[N], int lane, int lan
         for (int i = 0; i < half; ++i) {
             const float mine = upper ? sums[i + half] : sums[i];
             const float others = upper ? sums[i] : sums[i + half];
-            sums[i] = mine + __shfl_xor_sync(0xffffffffU, others, offset);
+            sums[i] = mine + __shfl_xor_sync(mask, others, offset);
         }
         offset /= 2;
     }
-    for (; offset > 0; offset /= 2) sums[0] += __shfl_xor_sync(0xffffffffU, sums[0], offset);
+    for (; offset > 0; offset /= 2) sums[0] += __shfl_xor_sync(mask, sums[0], offset);
 }
 
 /// buffer[i] += sum over g in [1, groups) of buffer[i + g * width], for i < width: the groups meet in the first one, in

@@ -14,10 +14,10 @@ __device__ __forceinline__ float inverse_norm(float square) {
 
 inline constexpr int kRowDotThreads = 256;
 
-/// Group of `lanes` threads -> row r: out[r] = <a_r, b_r>, or 1 / |a_r| if `b` is null.
-template <int VEC>
-static __global__ void row_dots_kernel(const float* __restrict__ a, const float* __restrict__ b,
-                                       float* __restrict__ out, std::int64_t rows, std::int32_t k, int lanes) {
+/// Group of `lanes` threads -> row r: store(r, <a_r, b_r>), of a_r with itself if `b` is null.
+template <int VEC, typename Store>
+static __global__ void row_dots_kernel(const float* __restrict__ a, const float* __restrict__ b, std::int64_t rows,
+                                       std::int32_t k, int lanes, Store store) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t row = group_index(lanes);
     float sum = 0.0F;
@@ -29,19 +29,41 @@ static __global__ void row_dots_kernel(const float* __restrict__ a, const float*
     }
     // Threads beyond the last row are still here.
     for (int offset = lanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
-    if (lane == 0 && row < rows) out[row] = b ? sum : inverse_norm(sum);
+    if (lane == 0 && row < rows) store(row, sum);
 }
 
-/// Enqueues out[r] = <a_r, b_r> for `rows` rows of k floats, or 1 / |a_r| if `b` is null.
-[[maybe_unused]] static void row_dots(const float* a, const float* b, float* out, std::int64_t rows, std::int32_t k,
-                                      cudaStream_t stream) {
+/// Enqueues store(r, <a_r, b_r>) for `rows` rows of k floats, of a_r with itself if `b` is null.
+template <typename Store>
+void for_row_dots(const float* a, const float* b, std::int64_t rows, std::int32_t k, Store store, cudaStream_t stream) {
     if (rows == 0) return;
     const int vec = vector_width(k, {a, b});
     const int lanes = next_power_of_two(static_cast<std::int32_t>(std::min<std::int64_t>(ceil_div(k, vec), 32)));
     const auto blocks = static_cast<unsigned>(ceil_div(rows, kRowDotThreads / lanes));
-    auto* kernel = vec == 4 ? &row_dots_kernel<4> : vec == 2 ? &row_dots_kernel<2> : &row_dots_kernel<1>;
-    kernel<<<blocks, kRowDotThreads, 0, stream>>>(a, b, out, rows, k, lanes);
+    auto* kernel = vec == 4   ? &row_dots_kernel<4, Store>
+                   : vec == 2 ? &row_dots_kernel<2, Store>
+                              : &row_dots_kernel<1, Store>;
+    kernel<<<blocks, kRowDotThreads, 0, stream>>>(a, b, rows, k, lanes, store);
     GNNTUNE_CUDA(cudaGetLastError());
+}
+
+struct StoreDot {
+    float* out;
+    __device__ __forceinline__ void operator()(std::int64_t row, float sum) const { out[row] = sum; }
+};
+struct StoreInverseNorm {
+    float* out;
+    __device__ __forceinline__ void operator()(std::int64_t row, float sum) const { out[row] = inverse_norm(sum); }
+};
+
+/// Enqueues out[r] = <a_r, b_r> for `rows` rows of k floats.
+[[maybe_unused]] static void row_dots(const float* a, const float* b, float* out, std::int64_t rows, std::int32_t k,
+                                      cudaStream_t stream) {
+    for_row_dots(a, b, rows, k, StoreDot{out}, stream);
+}
+/// Enqueues out[r] = 1 / |a_r|.
+[[maybe_unused]] static void row_inverse_norms(const float* a, float* out, std::int64_t rows, std::int32_t k,
+                                               cudaStream_t stream) {
+    for_row_dots(a, nullptr, rows, k, StoreInverseNorm{out}, stream);
 }
 
 }  // namespace gnntune::kernels

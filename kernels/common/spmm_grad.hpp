@@ -14,7 +14,8 @@ inline CostTerms spmm_grad_cost(const Query& q, double index_bytes) {
     flipped.problem.direction = opposite(q.problem.direction);
     CostTerms terms = gather_cost(flipped, index_bytes);
     if (q.problem.weighted) {
-        const double extra = 4.0 * static_cast<double>(q.n_cols) * q.problem.k + 4.0 * static_cast<double>(q.m);
+        const double extra = static_cast<double>(size_of(q.problem.dtype)) *
+                             (static_cast<double>(q.n_cols) * q.problem.k + static_cast<double>(q.m));
         terms.dram_bytes += extra;
         terms.l2_bytes += extra;
         terms.flops *= 2;

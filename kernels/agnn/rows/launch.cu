@@ -80,7 +80,7 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     kernels::WorkspaceCutter space(workspace);
     const Scratch t = cut(p, space);
     if (t.inverse_norm) {
-        kernels::row_dots(o.x, nullptr, t.inverse_norm, std::int64_t{g.n_cols} * p.heads, p.k, stream);
+        kernels::row_inverse_norms(o.x, t.inverse_norm, std::int64_t{g.n_cols} * p.heads, p.k, stream);
     }
     const Arguments a{g.row_ptr,
                       g.col_idx,

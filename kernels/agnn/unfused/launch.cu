@@ -73,8 +73,8 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     const std::int64_t row_stride = kernels::head_stride(std::int64_t{g.n_rows} * p.k);
     const std::int64_t col_stride = kernels::head_stride(std::int64_t{g.n_cols} * p.k);
     const std::int64_t edge_stride = kernels::head_stride(g.m);
-    kernels::row_dots(o.x_row, nullptr, t.inverse_row, std::int64_t{g.n_rows} * p.heads, p.k, stream);
-    kernels::row_dots(o.x, nullptr, t.inverse_col, std::int64_t{g.n_cols} * p.heads, p.k, stream);
+    kernels::row_inverse_norms(o.x_row, t.inverse_row, std::int64_t{g.n_rows} * p.heads, p.k, stream);
+    kernels::row_inverse_norms(o.x, t.inverse_col, std::int64_t{g.n_cols} * p.heads, p.k, stream);
     if (slices) {
         kernels::launch_head_major(o.x, t.x, g.n_cols, p.heads, p.k, true, stream);
         kernels::launch_head_major(o.x_row, t.x_row, g.n_rows, p.heads, p.k, true, stream);

@@ -44,8 +44,8 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     clear(o.grad_x, col_units * p.k, stream);
     clear(o.grad_beta, p.heads, stream);
     if (g.m == 0) return;
-    kernels::row_dots(o.x_row, nullptr, t.inverse_row, row_units, p.k, stream);
-    kernels::row_dots(o.x, nullptr, t.inverse_col, col_units, p.k, stream);
+    kernels::row_inverse_norms(o.x_row, t.inverse_row, row_units, p.k, stream);
+    kernels::row_inverse_norms(o.x, t.inverse_col, col_units, p.k, stream);
     kernels::row_dots(o.grad_y, o.y_saved, t.inner, row_units, p.k, stream);
     const Arguments a{g.row_idx,   g.col_idx,     o.x,           o.x_row, o.beta,   o.grad_y,
                       o.lse_saved, t.inverse_row, t.inverse_col, t.inner, o.grad_x, o.grad_x_row,

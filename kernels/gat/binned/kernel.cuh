@@ -44,12 +44,6 @@ struct Running {
     Vec<VEC> sum;
 };
 
-/// exp(logit - max); 0 for a logit of -infinity. Relative error |logit - max| 2^-24, of a weight that falls faster than
-/// that grows.
-__device__ __forceinline__ float weight_of(float logit, float max) {
-    return logit == minus_infinity() ? 0.0F : __expf(logit - max);
-}
-
 template <int VEC>
 __device__ __forceinline__ void take_in(Running<VEC>& a, const SoftmaxSum& softmax, const Vec<VEC>& sum) {
     const float max = fmaxf(a.softmax.max, softmax.max);
@@ -95,7 +89,7 @@ __device__ __forceinline__ void weigh_alone(const Arguments& a, std::uint32_t e,
     scale(r.sum, factor);
 #pragma unroll
     for (int u = 0; u < RUN; ++u) {
-        run.weight[u] = weight_of(run.weight[u], max);
+        run.weight[u] = logit_weight(run.weight[u], max);
         r.softmax.sum += run.weight[u];
         if (DROPOUT && run.cols[u] >= 0) {
             if (!a.scores.keeps(a.edge_id ? __ldg(a.edge_id + e + u) : e + u, head)) run.weight[u] = 0.0F;
@@ -121,7 +115,7 @@ __device__ __forceinline__ void weigh_together(const Arguments& a, const RowTask
 #pragma unroll
     for (int offset = RUN / 2; offset > 0; offset /= 2) max = fmaxf(max, __shfl_xor_sync(mask, max, offset));
     const float factor = rescale(r.softmax.max, max);
-    float weight = weight_of(logit, max);
+    float weight = logit_weight(logit, max);
     r.softmax = {max, r.softmax.sum * factor + weight};
     scale(r.sum, factor);
     if (DROPOUT && here) {

@@ -1,5 +1,6 @@
 #include "kernels/gat_grad/gas/launch.hpp"
 
+#include "kernels/common/row_dots.cuh"
 #include "kernels/gat_grad/gas/kernel.cuh"
 
 namespace gnntune::gat_grad_gas {
@@ -17,7 +18,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     zero(o.grad_score_row, std::int64_t{g.n_rows} * s.heads);
     zero(o.grad_score_col, std::int64_t{g.n_cols} * s.heads);
     if (g.m == 0) return;
-    launch_row_dots(o.grad_y, o.y_saved, mean, std::int64_t{g.n_rows} * s.heads, s.k, stream);
+    row_dots(o.grad_y, o.y_saved, mean, std::int64_t{g.n_rows} * s.heads, s.k, stream);
     const int lanes = std::min(32, next_power_of_two(s.k));
     const auto blocks = static_cast<unsigned>(ceil_div(g.m * s.heads, s.block_size / lanes));
     grad_kernel<<<blocks, static_cast<unsigned>(s.block_size), 0, stream>>>(

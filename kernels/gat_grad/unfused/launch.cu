@@ -2,6 +2,7 @@
 
 #include "kernels/common/head_major.cuh"
 #include "kernels/common/permute.cuh"
+#include "kernels/common/row_dots.cuh"
 #include "kernels/gat_grad/unfused/kernel.cuh"
 
 namespace gnntune::gat_grad_unfused {
@@ -63,7 +64,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const std::int64_t n = std::max(n_rows, n_cols);
     if (n > 0) fill_values<<<permute_blocks(n), kPermuteThreads, 0, stream>>>(w.ones, n, 1.0F);
     GNNTUNE_CUDA(cudaGetLastError());
-    launch_row_dots(o.grad_y, o.y_saved, w.mean, n_rows * s.heads, s.k, stream);
+    row_dots(o.grad_y, o.y_saved, w.mean, n_rows * s.heads, s.k, stream);
     if (split) {
         launch_head_major(o.x, w.x, n_cols, s.heads, s.k, true, stream);
         launch_head_major(o.grad_y, w.grad_y, n_rows, s.heads, s.k, true, stream);

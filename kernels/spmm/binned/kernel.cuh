@@ -11,8 +11,9 @@
 //          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's
 //          retained lines.
 // Shared   a tile of features per warp, for teams of several warps.
-// Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row in the workspace, where merge_kernel
-//          adds them: the order of summation depends on params, degree and the place of the row's first edge only.
+// Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row by
+//          kernels/common/merge_rows.cuh: the order of summation depends on params, degree and the place of the row's
+//          first edge only.
 // Needs    lanes a power of two up to 32; grid.y <= 65535.
 #pragma once
 
@@ -22,8 +23,6 @@
 namespace gnntune::spmm_binned {
 
 using kernels::Vec;
-
-inline constexpr int kMergeThreads = 128;
 
 template <typename T>
 struct Arguments {
@@ -142,36 +141,6 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads) binned_kernel(const _
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         if (f0 + i * step < a.k) kernels::store_streaming(out + f0 + i * step, acc[i]);
-    }
-}
-
-/// Block b -> split row b, a tile of blockDim.x features each pass: its pieces in the order of their slots, every
-/// blockDim.y-th by one line of threads, the lines one after the other.
-template <typename T>
-__global__ void __launch_bounds__(kMergeThreads)
-    merge_kernel(const kernels::SplitRow* __restrict__ split, const std::int32_t* __restrict__ row_ptr,
-                 const float* __restrict__ partial, T* __restrict__ y, std::int32_t k, bool mean) {
-    __shared__ float shared[kMergeThreads];
-    const kernels::SplitRow r = split[blockIdx.x];
-    const int at = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
-    float factor = 1.0F;
-    if (mean) factor /= static_cast<float>(__ldg(row_ptr + r.row + 1) - __ldg(row_ptr + r.row));
-    for (std::int64_t base = 0; base < k; base += blockDim.x) {
-        const std::int64_t f = base + threadIdx.x;
-        float sum = 0.0F;
-        if (f < k) {
-#pragma unroll 4
-            for (int s = static_cast<int>(threadIdx.y); s < r.count; s += static_cast<int>(blockDim.y)) {
-                sum += __ldg(partial + static_cast<std::int64_t>(r.first_slot + s) * k + f);
-            }
-        }
-        shared[at] = sum;
-        __syncthreads();
-        if (threadIdx.y == 0 && f < k) {
-            for (unsigned line = 1; line < blockDim.y; ++line) sum += shared[line * blockDim.x + threadIdx.x];
-            y[static_cast<std::int64_t>(r.row) * k + f] = kernels::narrowed<T>(sum * factor);
-        }
-        __syncthreads();
     }
 }
 

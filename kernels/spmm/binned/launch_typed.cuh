@@ -1,8 +1,7 @@
 // launch_typed() for every shape; included by the translation unit of each storage type.
 #pragma once
 
-#include <algorithm>
-
+#include "kernels/common/merge_rows.cuh"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm/binned/kernel.cuh"
 #include "kernels/spmm/binned/plan.hpp"
@@ -62,13 +61,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
         default:
             launch_items<T, 1>(p, a, stream);
     }
-    const auto split = static_cast<unsigned>(p.rows.pieces.split.size());
-    if (split == 0) return;
-    const int wide = std::clamp(kernels::next_power_of_two(p.k), 8, 64);
-    merge_kernel<T>
-        <<<split, dim3(static_cast<unsigned>(wide), static_cast<unsigned>(kMergeThreads / wide)), 0, stream>>>(
-            p.rows.pieces.split.data(), g.row_ptr, a.partial, a.y, p.k, p.mean);
-    GNNTUNE_CUDA(cudaGetLastError());
+    kernels::launch_merge_rows(p.rows.pieces, p.mean ? g.row_ptr : nullptr, a.partial, a.y, p.k, stream);
 }
 
 }  // namespace gnntune::spmm_binned

@@ -1,0 +1,274 @@
+// A pass over columns that gathers a row of grad_y for every edge once and uses it twice: for its dot product with the
+// column's row of x, which gradients of edges are made of, and for the weighted sum that is the column's row of grad_x.
+//
+// Layout   cols: CSR of the opposite direction; x, grad_x [n_cols, heads, k], grad_y [n_rows, heads, k], of type T, which
+//          is f32, f16 or bf16; row-major, device memory, aligned to VEC elements. x null: dot products are not formed.
+// Work     Columns binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes` threads
+//          has a column, or a piece of a long one. `head_lanes` neighbours of a group have a head: every head_lanes-th
+//          vector of VEC features, ITEMS of them. Group -> every n-th run of RUN edges. grid.y: heads.
+// Data     A lane's part of x[j] stays in registers. Per run it has RUN ITEMS vectors of grad_y in flight. Dot products
+//          are scattered over the head's lanes while they are formed: a lane ends with those of HELD edges, and has what
+//          is scalar of these to do. Weights are made under the gathers and handed out.
+// Shared   sums of every lane of a group for each warp, for teams of several warps.
+// Needs    HELD = max(1, RUN / head_lanes).
+// Atomics  none; the order of summation depends on the params, the degree and the place of the first edge only.
+//
+// Edges, the kernel's template argument, is what an op does with an edge:
+//   Term                              what it needs of an edge
+//   bool kHeavy                       weigh() takes many registers
+//   bool kZeroDrops                   an edge of weight 0 adds nothing, whatever grad_y holds
+//   float column(unit)                what all edges of a column and head share; unit: column heads + head
+//   Term load(edge, row, head)        what memory has of it; edge: its place in the CSC
+//   float weigh(Term&, column, head)  its weight in grad_x
+//   float finish(Term, head, dot)     stores what the dot product is for; returns its share of the column's own sum
+//   void store(task, unit, sum)       the column's own sum; unit: (column or slot) heads + head
+#pragma once
+
+#include "core/gpu/cuda_check.hpp"
+#include "kernels/common/binned_rows.cuh"
+#include "kernels/common/column_pass.hpp"
+#include "kernels/common/edge_runs.cuh"
+#include "kernels/common/group_reduce.cuh"
+#include "kernels/common/merge_rows.cuh"
+
+namespace gnntune::kernels {
+
+template <typename T>
+struct ColumnPass {
+    BinnedRowsView cols;
+    const std::int32_t* row_idx;  ///< of the CSC
+    const T* x;
+    const T* grad_y;
+    T* grad_x;
+    float* partial;  ///< [slots, heads, k] grad_x of pieces of split columns
+    std::int64_t m;
+    std::int32_t k;
+    std::int32_t heads;
+    int lanes;
+    int head_lanes;
+    bool ids_aligned;  ///< row_idx to four elements
+};
+
+/// Where a lane stands: its head, and its first feature of it.
+struct HeadPlace {
+    int lane;  ///< among those of the head
+    int head;
+    int f;
+    bool inside;  ///< else there is no such head
+};
+
+/// What a lane has summed up.
+template <int VEC, int ITEMS>
+struct ColumnSums {
+    Vec<VEC> x[ITEMS];
+    float own;
+};
+
+/// Edges of a team that this group has. HELD edges of a run end with one lane.
+template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
+__device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T>& a, const Edges& edges,
+                                                              const RowTask& task, int group, int groups,
+                                                              const HeadPlace& place) {
+    ColumnSums<VEC, ITEMS> r{};
+    if (task.row < 0) return r;
+    const int step = a.head_lanes * VEC;
+    const std::int64_t unit = static_cast<std::int64_t>(task.row) * a.heads + place.head;
+    const float column = place.inside ? edges.column(unit) : 0.0F;
+    Pack<T, VEC> x[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        zero(x[i]);
+        if (a.x && place.inside && place.f + i * step < a.k)
+            x[i] = load_pack<VEC>(a.x + unit * a.k + place.f + i * step);
+    }
+    // Lanes of this head in the warp; the first of those that have this lane's edges; where that edge's lanes begin.
+    const unsigned mask = (a.head_lanes == 32 ? 0xffffffffU : (1U << a.head_lanes) - 1U)
+                          << (threadIdx.x & 31U & ~(static_cast<unsigned>(a.head_lanes) - 1U));
+    const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
+    const int mine = place.lane / share * HELD;
+    const bool writes = (place.lane & (share - 1)) == 0;
+    // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
+    const bool wide = groups > 1 && a.ids_aligned;
+    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
+    const std::int64_t readable = wide ? a.m : task.end;
+    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * RUN); e < task.end;
+         e += static_cast<std::uint32_t>(groups * RUN)) {
+        std::int32_t rows[RUN];
+        Pack<T, VEC> value[RUN][ITEMS];
+        typename Edges::Term terms[HELD];
+        bool here[HELD];
+        load_run(a.row_idx, e, readable, wide, rows, -1);
+#pragma unroll
+        for (int i = 0; i < HELD; ++i) {
+            const std::uint32_t edge = e + static_cast<std::uint32_t>(mine + i);
+            here[i] = place.inside && edge >= task.begin && edge < task.end;
+            if (here[i]) terms[i] = edges.load(edge, __ldg(a.row_idx + edge), place.head);
+        }
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+            const bool gathers = place.inside && e + u >= task.begin && e + u < task.end;
+            const T* source = a.grad_y + (static_cast<std::int64_t>(rows[u]) * a.heads + place.head) * a.k + place.f;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                zero(value[u][i]);
+                if (gathers && place.f + i * step < a.k) value[u][i] = load_pack<VEC>(source + i * step);
+            }
+        }
+        // Weights first, while the gathers are under way: a vector is done with as soon as it is here.
+        float weight[HELD];
+#pragma unroll
+        for (int i = 0; i < HELD; ++i) weight[i] = here[i] ? edges.weigh(terms[i], column, place.head) : 0.0F;
+        float dots[RUN];
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+            const float w = __shfl_sync(mask, weight[u % HELD], u / HELD * share, a.head_lanes);
+            dots[u] = 0.0F;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                dots[u] = dot(dots[u], x[i], value[u][i]);
+                if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[i], w, value[u][i]);
+            }
+        }
+        if (!a.x) continue;
+        scatter_sums(dots, place.lane, a.head_lanes, mask);
+#pragma unroll
+        for (int i = 0; i < HELD; ++i) {
+            if (here[i] && writes) r.own += edges.finish(terms[i], place.head, dots[i]);
+        }
+    }
+    return r;
+}
+
+/// Registers of a thread: as few as go without spills that are felt, for warps whose gathers overlap. At most 128, for
+/// blocks of kMaxBinThreads.
+template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
+constexpr int column_registers() {
+    constexpr int kWords = RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4 + 2 * ITEMS * VEC + 8 * (HELD - 1);
+    return (kWords <= 32 ? 64 : kWords <= 48 ? 80 : 112) + (Edges::kHeavy ? 16 : 0);
+}
+
+template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
+__global__ void __maxnreg__((column_registers<VEC, ITEMS, RUN, HELD, T, Edges>()))
+    columns_kernel(const __grid_constant__ ColumnPass<T> a, const __grid_constant__ Edges edges) {
+    extern __shared__ float shared[];  // [warps][lanes][1 + ITEMS VEC]
+    const RowTask task = row_task(a.cols);
+    const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
+    const int lanes_shift = 31 - __clz(a.lanes);
+    const int head_shift = 31 - __clz(a.head_lanes);
+    const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
+    HeadPlace place{};
+    place.lane = lane & (a.head_lanes - 1);
+    place.head = (static_cast<int>(blockIdx.y) << (lanes_shift - head_shift)) + (lane >> head_shift);
+    place.f = place.lane * VEC;
+    place.inside = place.head < a.heads;
+    ColumnSums<VEC, ITEMS> r =
+        walk_column<VEC, ITEMS, RUN, HELD>(a, edges, task, group, task.team >> lanes_shift, place);
+
+    for (int offset = 1; offset < a.head_lanes; offset *= 2) r.own += __shfl_xor_sync(0xffffffffU, r.own, offset);
+    for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
+        r.own += __shfl_xor_sync(0xffffffffU, r.own, offset);
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) r.x[i].v[j] += __shfl_xor_sync(0xffffffffU, r.x[i].v[j], offset);
+        }
+    }
+    if (task.team > 32) {  // the same for all threads of a block
+        constexpr int kSlot = 1 + ITEMS * VEC;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        if (threadIdx.x % 32 < a.lanes) {
+            float* mine = shared + (warp * a.lanes + lane) * kSlot;
+            mine[0] = r.own;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+                for (int j = 0; j < VEC; ++j) mine[1 + i * VEC + j] = r.x[i].v[j];
+            }
+        }
+        __syncthreads();
+        if (group != 0) return;
+        for (int w = 1; w < task.team / 32; ++w) {
+            const float* other = shared + ((warp + w) * a.lanes + lane) * kSlot;
+            r.own += other[0];
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+                for (int j = 0; j < VEC; ++j) r.x[i].v[j] += other[1 + i * VEC + j];
+            }
+        }
+    }
+    if (task.row < 0 || group != 0 || !place.inside) return;
+    const bool whole = task.slot < 0;
+    const std::int64_t unit = static_cast<std::int64_t>(whole ? task.row : task.slot) * a.heads + place.head;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        const int f = place.f + i * a.head_lanes * VEC;
+        if (f >= a.k) continue;
+        if (whole) {
+            store_streaming(a.grad_x + unit * a.k + f, r.x[i]);
+        } else {
+            store_sums(a.partial + unit * a.k + f, r.x[i]);
+        }
+    }
+    if (place.lane == 0) edges.store(task, unit, r.own);
+}
+
+template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
+void launch_columns(const BinnedRows& cols, const ColumnPassParams& p, const ColumnPass<T>& a, const Edges& edges,
+                    cudaStream_t stream) {
+    const int threads = p.shape().threads;
+    const dim3 grid(cols.blocks, static_cast<unsigned>(p.tiles(a.k, a.heads)));
+    const int warps = cols.has_teams_of_warps() ? threads / 32 : 0;
+    const std::size_t shared = static_cast<std::size_t>(warps * a.lanes * (1 + ITEMS * VEC)) * sizeof(float);
+    columns_kernel<VEC, ITEMS, RUN, HELD><<<grid, static_cast<unsigned>(threads), shared, stream>>>(a, edges);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
+template <int VEC, typename T, typename Edges>
+void launch_column_vectors(const BinnedRows& cols, const ColumnPassParams& p, const ColumnPass<T>& a,
+                           const Edges& edges, cudaStream_t stream) {
+    const int held = std::max(1, p.run / a.head_lanes);
+    if constexpr (VEC * sizeof(T) == 16) {
+        if (p.items == 4) return launch_columns<VEC, 4, 2, 1>(cols, p, a, edges, stream);
+        if (p.items == 2 && p.run == 2) return launch_columns<VEC, 2, 2, 1>(cols, p, a, edges, stream);
+        if (p.run == 8) {
+            if (held == 4) return launch_columns<VEC, 1, 8, 4>(cols, p, a, edges, stream);
+            if (held == 2) return launch_columns<VEC, 1, 8, 2>(cols, p, a, edges, stream);
+            return launch_columns<VEC, 1, 8, 1>(cols, p, a, edges, stream);
+        }
+    }
+    if (p.items == 2) return launch_columns<VEC, 2, 4, 1>(cols, p, a, edges, stream);
+    if (held == 4) return launch_columns<VEC, 1, 4, 4>(cols, p, a, edges, stream);
+    if (held == 2) return launch_columns<VEC, 1, 4, 2>(cols, p, a, edges, stream);
+    launch_columns<VEC, 1, 4, 1>(cols, p, a, edges, stream);
+}
+
+/// Enqueues the pass, and the sums of split columns of grad_x. `a` has its arrays, `m`, `k` and `heads`; the rest is
+/// filled in here. Arrays are aligned to 16 bytes. Throws on a launch error.
+template <typename T, typename Edges>
+void launch_column_pass(const CsrFormat& csc, const BinnedRows& cols, const ColumnPassParams& p, ColumnPass<T> a,
+                        const Edges& edges, cudaStream_t stream) {
+    if (cols.blocks == 0) return;
+    a.cols = view_of(cols, csc);
+    a.row_idx = csc.col_idx;
+    a.m = csc.m;
+    a.lanes = p.lanes;
+    a.head_lanes = p.head_lanes(a.k);
+    a.ids_aligned = aligned_to_four(csc.col_idx);
+    switch (p.vec) {
+        case 8:
+            if constexpr (sizeof(T) == 2) launch_column_vectors<8>(cols, p, a, edges, stream);
+            break;
+        case 4:
+            launch_column_vectors<4>(cols, p, a, edges, stream);
+            break;
+        case 2:
+            launch_column_vectors<2>(cols, p, a, edges, stream);
+            break;
+        default:
+            launch_column_vectors<1>(cols, p, a, edges, stream);
+    }
+    launch_merge_rows(cols.pieces, nullptr, a.partial, a.grad_x, std::int64_t{a.heads} * a.k, stream);
+}
+
+}  // namespace gnntune::kernels

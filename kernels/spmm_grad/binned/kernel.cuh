@@ -1,0 +1,66 @@
+// spmm_grad.binned: gradients of spmm with one gather per edge (kernels/common/column_pass.cuh, with SpmmEdges).
+//
+//   grad_x[j, :] = sum over edges e with source j of w_e s_i grad_y[i, :]
+//   grad_edge_weight[e] = s_i <grad_y[i, :], x[j, :]>                  s_i = 1, for the mean 1 / degree of row i
+//
+// Layout   edge_id of the CSC, or null, leads to the caller's order, in which edge_weight and its gradient [m] stand.
+//          Unweighted problems have neither: dot products are not formed then.
+// Atomics  none.
+#pragma once
+
+#include "kernels/common/column_pass.cuh"
+#include "kernels/spmm_grad/binned/launch.hpp"
+
+namespace gnntune::spmm_grad_binned {
+
+using namespace kernels;  // NOLINT: this header is included by launch_*.cu alone
+
+template <typename T>
+struct SpmmEdges {
+    struct Term {
+        std::int32_t id;  ///< in the caller's order
+        float weight;
+        float factor;
+    };
+    static constexpr bool kHeavy = false;
+    static constexpr bool kZeroDrops = false;
+
+    const std::int32_t* edge_id;
+    const std::int32_t* row_ptr;  ///< of the rows; null: no mean
+    const T* edge_weight;
+    T* grad_edge_weight;
+
+    __device__ __forceinline__ float column(std::int64_t) const { return 0.0F; }
+    __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t row, int) const {
+        Term t{static_cast<std::int32_t>(e), 1.0F, 1.0F};
+        if (edge_weight) {
+            if (edge_id) t.id = __ldg(edge_id + e);
+            t.weight = widened(load_pack<1>(edge_weight + t.id).v[0]);
+        }
+        if (row_ptr) t.factor = 1.0F / static_cast<float>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row));
+        return t;
+    }
+    __device__ __forceinline__ float weigh(const Term& t, float, int) const { return t.factor * t.weight; }
+    __device__ __forceinline__ float finish(const Term& t, int, float dot) const {
+        grad_edge_weight[t.id] = narrowed<T>(t.factor * dot);
+        return 0.0F;
+    }
+    __device__ __forceinline__ void store(const RowTask&, std::int64_t, float) const {}
+};
+
+template <typename T>
+void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
+    ColumnPass<T> a{};
+    a.x = s.weighted ? elements_of<T>(o.x) : nullptr;
+    a.grad_y = elements_of<T>(o.grad_y);
+    a.grad_x = elements_of<T>(o.grad_x);
+    a.partial = static_cast<float*>(workspace);
+    a.k = s.k;
+    a.heads = 1;
+    const SpmmEdges<T> edges{s.csc->edge_id, s.csr ? s.csr->row_ptr : nullptr,
+                             s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
+                             s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr};
+    launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace gnntune::spmm_grad_binned

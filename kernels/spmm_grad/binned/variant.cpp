@@ -1,0 +1,62 @@
+#include "kernels/common/spmm_grad.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm_grad/binned/launch.hpp"
+
+namespace gnntune {
+namespace spmm_grad_binned {
+namespace {
+
+Verdict applicable(const Query& q) {
+    const Verdict plain = kernels::require_sum_or_mean(q);
+    return plain ? kernels::ColumnPassParams::require_head(q.problem) : plain;
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    const auto params = from_params<kernels::ColumnPassParams>(c.params);
+    auto csc = c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
+    std::shared_ptr<const CsrFormat> csr;
+    if (p.reduce == Reduce::mean) csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    auto cols = kernels::bin_rows(*csc, params.shape(), c.stream);
+    return std::make_shared<State>(
+        State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted, p.dtype});
+}
+
+std::size_t bytes(const void* state) {
+    return workspace_bytes(*static_cast<const State*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const State*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<kernels::ColumnPassParams>(params);
+    CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q) + 4.0 * static_cast<double>(q.n_cols));
+    if (q.features && q.features->degree_max > p.shape().piece_edges()) terms.launches = 2;
+    return terms;
+}
+
+}  // namespace
+}  // namespace spmm_grad_binned
+
+void register_spmm_grad_binned(Registry& registry) {
+    Variant v;
+    v.id = "spmm_grad.binned";
+    v.summary = "both gradients in one pass over columns binned by degree, a gather for each edge, no atomics";
+    v.op = Op::spmm_grad;
+    v.backend = Backend::cuda;
+    v.operand_alignment = 16;
+    v.default_rank = 5;
+    v.applicable = &spmm_grad_binned::applicable;
+    kernels::set_typed_params<kernels::ColumnPassParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr_and_csc;
+    v.prepare = &spmm_grad_binned::prepare;
+    v.workspace_bytes = &spmm_grad_binned::bytes;
+    v.launch = &spmm_grad_binned::run;
+    v.cost_terms = &spmm_grad_binned::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
