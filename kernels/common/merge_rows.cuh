@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kMergeRowThreads)
     const SplitRow r = split[blockIdx.x];
     const int at = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
     float factor = 1.0F;
-    if (mean_of) factor /= static_cast<float>(__ldg(mean_of + r.row + 1) - __ldg(mean_of + r.row));
+    if (mean_of) factor /= static_cast<float>(max(1, __ldg(mean_of + r.row + 1) - __ldg(mean_of + r.row)));
     for (std::int64_t base = 0; base < width; base += blockDim.x) {
         const std::int64_t f = base + threadIdx.x;
         float sum = 0.0F;

@@ -1,0 +1,89 @@
+// Thread b -> the four pairs of columns of TC block b: its edges are read twice, in order.
+#include "kernels/spmm/mma/plan.hpp"
+
+#include <algorithm>
+
+#include "core/gpu/cuda_check.hpp"
+#include "kernels/common/host.hpp"
+
+namespace gnntune::spmm_mma {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr int kColumns = 8;
+constexpr int kRows = 16;
+
+__global__ void cells_kernel(const std::int32_t* __restrict__ block_ptr, const std::uint8_t* __restrict__ tile_position,
+                             std::int32_t n_blocks, BlockCells* __restrict__ cells,
+                             std::uint8_t* __restrict__ multiple) {
+    const std::int64_t b = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    if (b >= n_blocks) return;
+    std::int32_t e = block_ptr[b];
+    const std::int32_t end = block_ptr[b + 1];
+    bool again = false;
+    for (int t = 0; t < kColumns / 2; ++t) {
+        BlockCells pair{0, e};
+        // Edges of a block ascend by column, then by row.
+        for (; e < end; ++e) {
+            const int position = tile_position[e];
+            const int column = position % kColumns;
+            if (column / 2 != t) break;
+            const std::uint32_t bit = 1U << (column % 2 * kRows + position / kColumns);
+            again = again || (pair.mask & bit) != 0;
+            pair.mask |= bit;
+        }
+        cells[b * (kColumns / 2) + t] = pair;
+    }
+    multiple[b] = again ? 1 : 0;
+}
+
+}  // namespace
+
+void cut_windows(Plan& plan, StreamHandle stream_handle) {
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    const SgtFormat& g = *plan.sgt;
+    plan.cells = DeviceBuffer<BlockCells>(static_cast<std::size_t>(g.n_blocks) * (kColumns / 2));
+    HostVector<std::uint8_t> multiple(static_cast<std::size_t>(g.n_blocks));
+    if (g.n_blocks > 0) {
+        DeviceBuffer<std::uint8_t> flags(multiple.size());
+        cells_kernel<<<static_cast<unsigned>(kernels::ceil_div(g.n_blocks, kThreads)), kThreads, 0, stream>>>(
+            g.block_ptr, g.tile_position, g.n_blocks, plan.cells.data(), flags.data());
+        GNNTUNE_CUDA(cudaGetLastError());
+        GNNTUNE_CUDA(cudaMemcpyAsync(multiple.data(), flags.data(), flags.bytes(), cudaMemcpyDeviceToHost, stream));
+        GNNTUNE_CUDA(cudaStreamSynchronize(stream));
+    }
+    HostVector<std::int32_t> ptr(static_cast<std::size_t>(g.n_windows) + 1);
+    GNNTUNE_CUDA(
+        cudaMemcpyAsync(ptr.data(), g.window_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream));
+    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
+    std::vector<WindowPiece> pieces;
+    std::vector<kernels::SplitRow> split;
+    std::int32_t slots = 0;
+    for (std::int32_t w = 0; w < g.n_windows; ++w) {
+        const std::int32_t begin = ptr[static_cast<std::size_t>(w)];
+        const std::int32_t end = ptr[static_cast<std::size_t>(w) + 1];
+        // Pieces of like length; a window without edges is one piece, which writes zeros.
+        const std::int32_t count = std::max(1, (end - begin - 1) / plan.params.chunk + 1);
+        const std::int32_t length = (end - begin + count - 1) / count;
+        for (std::int32_t i = 0; i < count; ++i) {
+            const std::int32_t from = std::min(end, begin + i * length);
+            const std::int32_t to = std::min(end, from + length);
+            const bool several =
+                std::any_of(multiple.begin() + from, multiple.begin() + to, [](auto m) { return m != 0; });
+            pieces.push_back({w, from, to, count > 1 ? slots : -1, count, i, several ? 1 : 0});
+        }
+        if (count == 1) continue;
+        for (std::int32_t row = w * kRows; row < std::min(g.n_rows, (w + 1) * kRows); ++row) {
+            split.push_back({row, slots + (row - w * kRows) * count, count});
+        }
+        slots += kRows * count;
+    }
+    // Long pieces first, so that nobody waits for them; the others in their order, which shares rows of x.
+    std::stable_partition(pieces.begin(), pieces.end(),
+                          [&](const WindowPiece& p) { return 2 * (p.end - p.begin) > plan.params.chunk; });
+    plan.pieces = to_device(pieces.data(), pieces.size());
+    plan.split.split = to_device(split.data(), split.size());
+    plan.split.slots = slots;
+}
+
+}  // namespace gnntune::spmm_mma

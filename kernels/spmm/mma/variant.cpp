@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include "kernels/common/tiles.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/formats/sgt/window_warps.hpp"
+#include "kernels/spmm/mma/plan.hpp"
+
+namespace gnntune {
+namespace spmm_mma {
+
+const std::vector<ParamField<MmaParams>>& MmaParams::fields() {
+    static const std::vector<ParamField<MmaParams>> kFields{
+        {"vec", &MmaParams::vec, {1, 2, 4, 8}},
+        {"tiles", &MmaParams::tiles, {1, 2}},
+        {"chunk", &MmaParams::chunk, {32, 64, 128}},
+    };
+    return kFields;
+}
+
+namespace {
+
+int widest(const Problem& p) {
+    return p.dtype == DType::f32 ? 4 : 8;
+}
+
+// The widest vector that k allows, of those whose tile is not mostly behind k.
+int vector_for(const Problem& p) {
+    int vec = kernels::widest_vector(p);
+    while (vec > widest(p) / 4 && tile_features(vec / 2, p.dtype) >= p.k) vec /= 2;
+    return vec;
+}
+
+}  // namespace
+
+Verdict MmaParams::legal(const Query& q, const MmaParams& p) {
+    const Problem& problem = q.problem;
+    const int vec = vector_for(problem);
+    if (p.vec != vec) return Verdict::no("k=" + std::to_string(problem.k) + " asks for vec=" + std::to_string(vec));
+    const int tile = tile_features(p.vec, problem.dtype);
+    if (p.tiles == 2 && (p.vec != widest(problem) || problem.k <= tile)) {
+        return Verdict::no("two tiles are for loads of 16 bytes and k of more than one tile");
+    }
+    if (kernels::ceil_div(problem.k, tile) > kernels::kMaxFeatureTiles) {
+        return Verdict::no("k=" + std::to_string(problem.k) + " needs too many tiles");
+    }
+    // Slots of cut windows are numbered in 32 bits: 16 rows for every piece, of which a window of more than a chunk
+    // has.
+    const std::int64_t pieces = kernels::ceil_div(q.n_rows, 16) + q.m / p.chunk + 1;
+    if (16 * pieces > std::numeric_limits<std::int32_t>::max()) return Verdict::no("the graph needs too many pieces");
+    return kernels::require_grid(pieces);
+}
+
+MmaParams MmaParams::defaults(const Query& q) {
+    MmaParams p;
+    p.vec = vector_for(q.problem);
+    if (p.vec == widest(q.problem) && q.problem.k > tile_features(p.vec, q.problem.dtype)) p.tiles = 2;
+    return p;
+}
+
+namespace {
+
+Verdict applicable(const Query& q) {
+    const Verdict plain = kernels::require_sum_or_mean(q);
+    if (!plain || q.problem.dtype == DType::f32 || q.problem.k % 2 == 0) return plain;
+    return Verdict::no("16-bit elements are loaded two at a time, k=" + std::to_string(q.problem.k) + " is odd");
+}
+
+std::vector<std::string_view> formats(const Params&) {
+    return {kFormatSgt};
+}
+
+std::shared_ptr<const void> make_plan(const PrepareContext& c, bool single_pass) {
+    const Problem& p = c.query.problem;
+    auto plan = std::make_shared<Plan>();
+    plan->sgt = c.graph.format_as<SgtFormat>(kFormatSgt, p.direction, c.stream);
+    if (p.reduce == Reduce::mean) plan->csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    plan->params = from_params<MmaParams>(c.params);
+    plan->k = p.k;
+    plan->dtype = p.dtype;
+    plan->weighted = p.weighted;
+    plan->single_pass = single_pass;
+    cut_windows(*plan, c.stream);
+    return plan;
+}
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    return make_plan(c, false);
+}
+std::shared_ptr<const void> prepare_single_pass(const PrepareContext& c) {
+    return make_plan(c, true);
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+// A row of x is gathered once per window that has an edge from it; all cells of a TC block are multiplied.
+CostTerms cost_of(const Query& q, const Params& params, double products) {
+    const auto p = from_params<MmaParams>(params);
+    const int tile = tile_features(p.vec, q.problem.dtype);
+    const auto passes = static_cast<double>(kernels::ceil_div(q.problem.k, std::int64_t{tile} * p.tiles));
+    const double blocks = kernels::expected_tc_blocks(q);
+    const double edge_bytes = q.problem.weighted ? 4.0 + kernels::weight_bytes(q) : 0.0;
+    const double graph = 64.0 * blocks + edge_bytes * static_cast<double>(q.m);
+    const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k;
+    CostTerms terms = kernels::gather_cost(q, graph * passes);
+    terms.l2_bytes = graph * passes + (8.0 * blocks + static_cast<double>(q.n_rows)) * row_bytes;
+    terms.flops = products * 2.0 * 16 * 8 * blocks * static_cast<double>(kernels::ceil_div(q.problem.k, tile) * tile);
+    return terms;
+}
+CostTerms cost_terms(const Query& q, const Params& params) {
+    return cost_of(q, params, q.problem.dtype == DType::f32 ? 3.0 : 1.0);
+}
+CostTerms cost_terms_single_pass(const Query& q, const Params& params) {
+    return cost_of(q, params, 1.0);
+}
+
+Variant record() {
+    Variant v;
+    v.op = Op::spmm;
+    v.backend = Backend::cuda;
+    v.min_compute_capability = 80;
+    v.operand_alignment = 16;
+    v.default_rank = 90;
+    v.applicable = &applicable;
+    kernels::set_typed_params<MmaParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &formats;
+    v.prepare = &prepare;
+    v.workspace_bytes = &workspace;
+    v.launch = &run;
+    v.cost_terms = &cost_terms;
+    return v;
+}
+
+}  // namespace
+}  // namespace spmm_mma
+
+void register_spmm_mma(Registry& registry) {
+    Variant v = spmm_mma::record();
+    v.id = "spmm.mma";
+    v.summary = "windows of 16 rows on tensor cores at the storage type's accuracy: fp32 by three TF32 products";
+    registry.add(v);
+
+    v.id = "spmm.mma_tf32";
+    v.summary = "windows of 16 rows on tensor cores, operands rounded to TF32";
+    v.precision = Precision::tf32;
+    v.applicable = &kernels::require_fp32_sum_or_mean;
+    v.prepare = &spmm_mma::prepare_single_pass;
+    v.cost_terms = &spmm_mma::cost_terms_single_pass;
+    registry.add(v);
+}
+
+}  // namespace gnntune
