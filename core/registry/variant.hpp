@@ -130,6 +130,7 @@ struct Variant {
     Precision precision = Precision::fp32;
     bool approximate = false;            ///< gives another answer by design (sampling)
     bool baseline = false;               ///< a well-known library's routine, which others are compared with
+    bool spreads_infinities = false;     ///< an infinity or NaN in x may reach rows that have no edge from it
     std::int32_t operand_alignment = 4;  ///< bytes to which the arrays of a run must be aligned; 4: to their elements
     std::int32_t min_compute_capability = 0;  ///< 90 for 9.0
     std::int32_t default_rank = 100;          ///< order in which variants are tried when nothing is known; lowest first

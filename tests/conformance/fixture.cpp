@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "core/graph/convert.hpp"
@@ -65,6 +66,19 @@ Fixture::Fixture(const Registry& registry, const Device& device, const GraphCase
 Inputs Fixture::inputs(const Problem& p, unsigned seed) const {
     const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
         return draw(p, spec, seed + static_cast<unsigned>(number));
+    };
+    return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
+}
+
+Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed) const {
+    const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
+        HostVector<float> values = draw(p, spec, seed + static_cast<unsigned>(number));
+        if (spec.name != "x") return values;
+        for (const std::int64_t row : {std::int64_t{0}, spec.rows / 2}) {
+            const auto from = values.begin() + row * spec.width;
+            if (row < spec.rows) std::fill(from, from + spec.width, std::numeric_limits<float>::infinity());
+        }
+        return values;
     };
     return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
 }

@@ -20,6 +20,8 @@ public:
 
     Graph& graph() { return *graph_; }
     reference::Inputs inputs(const Problem& p, unsigned seed) const;
+    /// The same with two rows of x infinite, the first and the one in the middle.
+    reference::Inputs infinite_inputs(const Problem& p, unsigned seed) const;
     std::vector<reference::Oracle> oracles(const Problem& p, const reference::Inputs& in, const SampleRule* rule) const;
 
 private:

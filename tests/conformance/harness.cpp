@@ -1,6 +1,7 @@
 #include "tests/conformance/harness.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -69,6 +70,7 @@ public:
             } else {
                 check_refuses_misaligned(plan, handle);
             }
+            check_infinities(plan, handle);
 #if GNNTUNE_WITH_CUDA
             if (device_.backend == Backend::cuda && plan.capturable()) check_capture(plan, handle);
 #endif
@@ -107,6 +109,7 @@ private:
         rule_ = rule;
         oracles_ = fixture_.oracles(problem_, inputs_, rule_ ? &*rule_ : nullptr);
         replay_oracles_.clear();
+        infinite_oracles_.clear();
     }
 
     std::string wrong_output(const std::vector<Oracle>& expected, const std::vector<std::vector<std::uint8_t>>& results,
@@ -159,6 +162,39 @@ private:
         }
         wait(device_);
         fail("misaligned", "needs aligned operands and runs without");
+    }
+
+    // What a kernel multiplies by zero must not be what other rows refer to.
+    void check_infinities(const Plan& plan, StreamHandle stream) {
+        const Variant& v = plan.variant();
+        if (problem_.op != Op::spmm || v.spreads_infinities || v.baseline) return;
+        const bool tried = problem_.k == 6 || problem_.k == 16 || problem_.k == 64 || problem_.k == 72;
+        if (problem_.direction != Direction::forward || !tried) return;
+        if (infinite_oracles_.empty()) {
+            infinite_inputs_ = fixture_.infinite_inputs(problem_, 11);
+            infinite_oracles_ = fixture_.oracles(problem_, infinite_inputs_, rule_ ? &*rule_ : nullptr);
+        }
+        Memory memory(device_.backend, query_, infinite_inputs_, plan.workspace_bytes(), 0);
+        memory.poison(kPoison);
+        wait(device_);
+        plan.run(memory.operands, memory.workspace.data(), stream);
+        wait(device_);
+        memory.fetch();
+        const auto results = memory.results();
+        const Oracle& oracle = infinite_oracles_.front();
+        const double c = reference::operand_constant(v.precision);
+        for (std::int64_t i = 0; i < oracle.size(); ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const double expected = oracle.value[at];
+            const double got = reference::element(results.front().data(), i, oracle.dtype, false);
+            if (std::isnan(expected) && std::isnan(got)) continue;
+            const double chain = oracle.chain[static_cast<std::size_t>(i / oracle.row_width)];
+            const auto rounding = reference::rounding_of(oracle.dtype);
+            if (reference::deviation(got, expected, oracle.scale[at], chain, c, rounding).ratio <= 1.0) continue;
+            fail("infinities", "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
+                                   std::to_string(expected));
+            return;
+        }
     }
 
 #if GNNTUNE_WITH_CUDA
@@ -214,6 +250,8 @@ private:
     std::vector<Oracle> oracles_;
     Inputs replay_inputs_;  // of check_capture(), kept for the next config
     std::vector<Oracle> replay_oracles_;
+    Inputs infinite_inputs_;  // of check_infinities(), likewise
+    std::vector<Oracle> infinite_oracles_;
     std::string where_;
 };
 

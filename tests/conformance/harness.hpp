@@ -19,6 +19,8 @@ namespace gnntune::conformance {
 ///   inputs       operands are unchanged
 ///   repeats      a config that says so repeats bit for bit
 ///   misaligned   right with operands at 4-byte alignment, or refused where the record asks for more
+///   infinities   infinite features reach those rows only that have an edge from them (spmm, but for records that say
+///                otherwise, and libraries)
 ///   capture      captured in a CUDA graph and replayed with other values (cuda)
 struct Failure {
     std::string check;

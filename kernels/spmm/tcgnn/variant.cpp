@@ -78,6 +78,7 @@ void register_spmm_tcgnn(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.precision = Precision::tf32;
+    v.spreads_infinities = true;
     v.min_compute_capability = 80;
     v.default_rank = 90;
     v.applicable = &kernels::require_plain_fp32_sum;

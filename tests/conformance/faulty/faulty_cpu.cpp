@@ -32,6 +32,7 @@ enum class Fault {
     edge_order_ignored,
     input_overwritten,
     assumes_alignment,
+    multiplies_by_zero,
     default_outside_space,
     refuses_without_reason,
     samples_wrong_edges,
@@ -85,6 +86,7 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
                 if (F == Fault::duplicate_overwritten && repeated) continue;
                 sum += w * value;
             }
+            if (F == Fault::multiplies_by_zero && g.n_cols > 0) sum += 0.0F * x[f];
             o.y[static_cast<std::int64_t>(target) * k + f] = sum;
         }
     }
@@ -280,6 +282,7 @@ std::vector<FaultyVariant> on_cpu() {
         make<Fault::edge_order_ignored>("edge_order_ignored", "oracle"),
         make<Fault::input_overwritten>("input_overwritten", "inputs"),
         make<Fault::assumes_alignment>("assumes_alignment", "misaligned"),
+        make<Fault::multiplies_by_zero>("multiplies_by_zero", "infinities"),
         make<Fault::default_outside_space>("default_outside_space", "record"),
         make<Fault::refuses_without_reason>("refuses_without_reason", "record"),
         make_sampled<Fault::none>("right_sample", ""),
