@@ -49,41 +49,62 @@ std::string_view meaning(Op op) {
     return "";
 }
 
-/// The typical problem of that width that the variant can do; nothing if it can do none.
-std::optional<Query> possible_query(const Variant& variant, std::int32_t k, const Device& device) {
-    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-        for (const bool weighted : {true, false}) {
-            for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
-                Problem problem;
-                problem.op = variant.op;
-                problem.k = k;
-                problem.dtype = dtype;
-                problem.weighted = weighted;
-                problem.reduce = reduce;
-                Query query = typical_query(normalised(problem), device);
-                if (variant.applicable(query)) return query;
-                // Formats for small or dense graphs refuse the typical size.
-                query.n_rows = query.n_cols = 4000;
-                if (variant.applicable(query)) return query;
-            }
+constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16};
+
+/// The typical problem of that width and storage type that the variant can do; nothing if it can do none.
+std::optional<Query> possible_query(const Variant& variant, std::int32_t k, DType dtype, const Device& device) {
+    for (const bool weighted : {true, false}) {
+        for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
+            Problem problem;
+            problem.op = variant.op;
+            problem.k = k;
+            problem.dtype = dtype;
+            problem.weighted = weighted;
+            problem.reduce = reduce;
+            Query query = typical_query(normalised(problem), device);
+            if (query.problem.dtype != dtype) continue;  // the op has no numbers
+            if (variant.applicable(query)) return query;
+            // Formats for small or dense graphs refuse the typical size.
+            query.n_rows = query.n_cols = 4000;
+            if (variant.applicable(query)) return query;
         }
     }
     return std::nullopt;
+}
+/// The same, of the first storage type that the variant has.
+std::optional<Query> possible_query(const Variant& variant, std::int32_t k, const Device& device) {
+    for (const DType dtype : kDTypes) {
+        if (auto query = possible_query(variant, k, dtype, device)) return query;
+    }
+    return std::nullopt;
+}
+
+/// "f32|f16|bf16": the storage types that the variant has.
+std::string storage_text(const Variant& variant, const Device& device) {
+    std::vector<std::string> words;
+    for (const DType dtype : kDTypes) {
+        const bool possible = possible_query(variant, kTypicalWidth, dtype, device).has_value();
+        if (possible) words.emplace_back(to_text(dtype));
+    }
+    return joined(words, "|");
 }
 
 /// "lanes=1|2|4 vec=1|2": every value that occurs, in the order of first appearance; numbers ascending.
 std::string params_text(const Variant& variant, const Device& device) {
     std::vector<std::pair<std::string, std::vector<std::string>>> found;
+    const auto take = [&](const Params& params) {
+        for (const auto& [name, value] : params.values()) {
+            auto place = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == name; });
+            if (place == found.end()) place = found.insert(found.end(), {name, {}});
+            auto& values = place->second;
+            if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+        }
+    };
     for (const std::int32_t k : kWidths) {
-        const auto query = possible_query(variant, k, device);
-        if (!query) continue;
-        for (const Params& params : variant.space(*query)) {
-            for (const auto& [name, value] : params.values()) {
-                auto place = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == name; });
-                if (place == found.end()) place = found.insert(found.end(), {name, {}});
-                auto& values = place->second;
-                if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-            }
+        for (const DType dtype : kDTypes) {
+            const auto query = possible_query(variant, k, dtype, device);
+            if (!query) continue;
+            for (const Params& params : variant.space(*query)) take(params);
         }
     }
     std::vector<std::string> words;
@@ -104,6 +125,7 @@ Table variants(const Parsed& parsed) {
                  {"op", "op", ""},
                  {"backend", "backend", ""},
                  {"version", "version", ""},
+                 {"storage", "storage", ""},
                  {"precision", "precision", ""},
                  {"answer", "answer", ""},
                  {"deterministic", "deterministic", ""},
@@ -118,6 +140,7 @@ Table variants(const Parsed& parsed) {
                                 std::string(to_text(v.op)),
                                 std::string(to_text(v.backend)),
                                 std::int64_t{v.version},
+                                storage_text(v, device),
                                 std::string(to_text(v.precision)),
                                 std::string(v.approximate || v.precision != Precision::fp32 ? "approximate" : "exact")};
         if (const auto query = possible_query(v, kTypicalWidth, device)) {

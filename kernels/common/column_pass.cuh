@@ -1,14 +1,15 @@
 // A pass over columns that gathers a row of grad_y for every edge once and uses it twice: for its dot product with the
 // column's row of x, which gradients of edges are made of, and for the weighted sum that is the column's row of grad_x.
 //
-// Layout   cols: CSR of the opposite direction; x, grad_x [n_cols, heads, k], grad_y [n_rows, heads, k], of type T, which
+// Layout   cols: CSR of the opposite direction; x, grad_x [n_cols, heads, k], grad_y [n_rows, heads, k], of type T,
+// which
 //          is f32, f16 or bf16; row-major, device memory, aligned to VEC elements. x null: dot products are not formed.
 // Work     Columns binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes` threads
 //          has a column, or a piece of a long one. `head_lanes` neighbours of a group have a head: every head_lanes-th
 //          vector of VEC features, ITEMS of them. Group -> every n-th run of RUN edges. grid.y: heads.
 // Data     A lane's part of x[j] stays in registers. Per run it has RUN ITEMS vectors of grad_y in flight. Dot products
-//          are scattered over the head's lanes while they are formed: a lane ends with those of HELD edges, and has what
-//          is scalar of these to do. Weights are made under the gathers and handed out.
+//          are scattered over the head's lanes while they are formed: a lane ends with those of HELD edges, and has
+//          what is scalar of these to do. Weights are made under the gathers and handed out.
 // Shared   sums of every lane of a group for each warp, for teams of several warps.
 // Needs    HELD = max(1, RUN / head_lanes).
 // Atomics  none; the order of summation depends on the params, the degree and the place of the first edge only.
@@ -139,6 +140,13 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
     return r;
 }
 
+// Registers can be limited by themselves from CUDA 12.4 on.
+#if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)
+#define GNNTUNE_COLUMN_BOUNDS(registers) __maxnreg__(registers)
+#else
+#define GNNTUNE_COLUMN_BOUNDS(registers) __launch_bounds__(kMaxBinThreads)
+#endif
+
 /// Registers of a thread: as few as go without spills that are felt, for warps whose gathers overlap. At most 128, for
 /// blocks of kMaxBinThreads.
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
@@ -148,7 +156,7 @@ constexpr int column_registers() {
 }
 
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
-__global__ void __maxnreg__((column_registers<VEC, ITEMS, RUN, HELD, T, Edges>()))
+__global__ void GNNTUNE_COLUMN_BOUNDS((column_registers<VEC, ITEMS, RUN, HELD, T, Edges>()))
     columns_kernel(const __grid_constant__ ColumnPass<T> a, const __grid_constant__ Edges edges) {
     extern __shared__ float shared[];  // [warps][lanes][1 + ITEMS VEC]
     const RowTask task = row_task(a.cols);
@@ -218,8 +226,7 @@ void launch_columns(const BinnedRows& cols, const ColumnPassParams& p, const Col
                     cudaStream_t stream) {
     const int threads = p.shape().threads;
     const dim3 grid(cols.blocks, static_cast<unsigned>(p.tiles(a.k, a.heads)));
-    const int warps = cols.has_teams_of_warps() ? threads / 32 : 0;
-    const std::size_t shared = static_cast<std::size_t>(warps * a.lanes * (1 + ITEMS * VEC)) * sizeof(float);
+    const auto shared = static_cast<std::size_t>(cols.has_teams_of_warps() ? p.shared_bytes() : 0);
     columns_kernel<VEC, ITEMS, RUN, HELD><<<grid, static_cast<unsigned>(threads), shared, stream>>>(a, edges);
     GNNTUNE_CUDA(cudaGetLastError());
 }
@@ -243,8 +250,8 @@ void launch_column_vectors(const BinnedRows& cols, const ColumnPassParams& p, co
     launch_columns<VEC, 1, 4, 1>(cols, p, a, edges, stream);
 }
 
-/// Enqueues the pass, and the sums of split columns of grad_x. `a` has its arrays, `m`, `k` and `heads`; the rest is
-/// filled in here. Arrays are aligned to 16 bytes. Throws on a launch error.
+/// Enqueues the pass, and the sums of split columns of grad_x. `a` has its arrays, `k` and `heads`; the rest is filled
+/// in here. Arrays are aligned to 16 bytes. Throws on a launch error.
 template <typename T, typename Edges>
 void launch_column_pass(const CsrFormat& csc, const BinnedRows& cols, const ColumnPassParams& p, ColumnPass<T> a,
                         const Edges& edges, cudaStream_t stream) {
@@ -270,5 +277,7 @@ void launch_column_pass(const CsrFormat& csc, const BinnedRows& cols, const Colu
     }
     launch_merge_rows(cols.pieces, nullptr, a.partial, a.grad_x, std::int64_t{a.heads} * a.k, stream);
 }
+
+#undef GNNTUNE_COLUMN_BOUNDS
 
 }  // namespace gnntune::kernels

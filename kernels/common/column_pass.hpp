@@ -22,11 +22,15 @@ struct ColumnPassParams {
     int share = 8;  ///< edges of a group at most, until a column has a whole block
     int warps_per_block = 4;
 
+    static constexpr int kMostSharedBytes = 48 * 1024;  ///< what a kernel has without asking for more
+
     BinShape shape() const { return {lanes, share, 32 * warps_per_block}; }
     /// Threads of a group that share a head, a power of two.
     int head_lanes(std::int32_t k) const {
         return next_power_of_two(static_cast<std::int32_t>(ceil_div(k, vec * items)));
     }
+    /// Bytes of shared memory of a block whose columns take several warps: sums of every lane of a group for each warp.
+    int shared_bytes() const { return warps_per_block * lanes * (1 + items * vec) * static_cast<int>(sizeof(float)); }
     /// Groups, each of its own heads, that all heads of a column take.
     std::int64_t tiles(std::int32_t k, std::int32_t heads) const { return ceil_div(heads, lanes / head_lanes(k)); }
 
@@ -77,6 +81,7 @@ struct ColumnPassParams {
         if (p.lanes != whole && (p.lanes != whole / 2 || p.lanes < head_lanes || p.lanes * p.vec < 32)) {
             return Verdict::no("lanes hold all heads that a warp can, or half of them");
         }
+        if (p.shared_bytes() > kMostSharedBytes) return Verdict::no("so wide a group has blocks of 4 warps only");
         if (p.tiles(problem.k, problem.heads) > kMaxFeatureTiles) {
             return Verdict::no("heads=" + std::to_string(problem.heads) + " needs too many tiles");
         }
@@ -96,7 +101,8 @@ struct ColumnPassParams {
         p.lanes = p.whole_lanes(q.problem);
         const double work = static_cast<double>(q.m) * q.problem.k * q.problem.heads;
         p.share = work > 8e6 && !(p.items == 1 && wide && p.run == 4) ? 32 : 8;
-        p.warps_per_block = work > 2e6 ? 4 : 16;
+        p.warps_per_block = 16;
+        if (work > 2e6 || p.shared_bytes() > kMostSharedBytes) p.warps_per_block = 4;
         return p;
     }
 };

@@ -2,8 +2,7 @@
 // partial[slot, :], for the mean divided by the row's number of edges.
 //
 // Layout   partial [slots, width], fp32; out [n_rows, width] of T: f32, f16 or bf16; row-major, device memory.
-// Work     Block b -> split row b, a tile of blockDim.x columns each pass: its pieces in the order of their slots,
-// every
+// Work     Block b -> split row b, a tile of blockDim.x columns each pass: its pieces in the order of their slots, every
 //          blockDim.y-th by one line of threads, the lines one after the other.
 // Atomics  none; the order of summation depends on the number of pieces and the width only.
 #pragma once

@@ -34,7 +34,7 @@ static __global__ void row_dots_kernel(const float* __restrict__ a, const float*
 
 /// Enqueues store(r, <a_r, b_r>) for `rows` rows of k floats, of a_r with itself if `b` is null.
 template <typename Store>
-void for_row_dots(const float* a, const float* b, std::int64_t rows, std::int32_t k, Store store, cudaStream_t stream) {
+static void for_row_dots(const float* a, const float* b, std::int64_t rows, std::int32_t k, Store store, cudaStream_t stream) {
     if (rows == 0) return;
     const int vec = vector_width(k, {a, b});
     const int lanes = next_power_of_two(static_cast<std::int32_t>(std::min<std::int64_t>(ceil_div(k, vec), 32)));

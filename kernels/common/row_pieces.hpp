@@ -3,7 +3,8 @@
 //
 // A kernel gives rows of up to `long_row` edges to small teams of threads, and each piece to a block. A long row that is
 // one piece has slot -1: its block writes the row's result itself. The pieces of a split row have consecutive slots in
-// the workspace, and a second kernel merges them (kernels/common/attention.cuh).
+// the workspace, and a second kernel merges them (kernels/common/attention.cuh,
+// kernels/common/merge_rows.cuh).
 #pragma once
 
 #include <cstdint>

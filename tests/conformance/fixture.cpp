@@ -74,10 +74,12 @@ Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed) const {
     const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
         HostVector<float> values = draw(p, spec, seed + static_cast<unsigned>(number));
         if (spec.name != "x") return values;
-        for (const std::int64_t row : {std::int64_t{0}, spec.rows / 2}) {
+        const auto fill = [&](std::int64_t row, float value) {
             const auto from = values.begin() + row * spec.width;
-            if (row < spec.rows) std::fill(from, from + spec.width, std::numeric_limits<float>::infinity());
-        }
+            if (row < spec.rows) std::fill(from, from + spec.width, value);
+        };
+        fill(0, std::numeric_limits<float>::infinity());
+        fill(spec.rows / 2, std::numeric_limits<float>::quiet_NaN());
         return values;
     };
     return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));

@@ -20,7 +20,7 @@ public:
 
     Graph& graph() { return *graph_; }
     reference::Inputs inputs(const Problem& p, unsigned seed) const;
-    /// The same with two rows of x infinite, the first and the one in the middle.
+    /// The same with the first row of x infinite, and the one in the middle not a number.
     reference::Inputs infinite_inputs(const Problem& p, unsigned seed) const;
     std::vector<reference::Oracle> oracles(const Problem& p, const reference::Inputs& in, const SampleRule* rule) const;
 

@@ -288,18 +288,24 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                     if (once && k != 72) continue;
                     for (const bool weighted : {false, true}) {
                         add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype; });
-                        if (op != Op::spmm || k != 6) continue;
-                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.self_loop = true; });
+                        if (op == Op::sddmm || k != 6) continue;
+                        if (op == Op::spmm) {
+                            add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.self_loop = true; });
+                        }
                         add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::mean; });
                     }
                 }
             }
             if (op == Op::sddmm) break;
+            if (op == Op::spmm_grad && !short_run) {  // the widest rows that a warp holds
+                add(512, 1, true, as_is);
+                add(520, 1, true, [](Problem& p) { p.dtype = DType::f16; });
+            }
             for (const std::int32_t k : {3, 64, 130}) {
                 if (short_run && k != 3) continue;
                 for (const bool weighted : {false, true}) {
                     add(k, 1, weighted, [](Problem& p) { p.self_loop = true; });
-                    if (op == Op::spmm) add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean; });
+                    add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean; });
                 }
             }
             break;

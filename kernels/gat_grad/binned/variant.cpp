@@ -41,7 +41,11 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const double terms_bytes = 16.0 * static_cast<double>(q.n_rows) * heads;
     const double in_order = 2.0 * static_cast<double>(q.n_rows) * width + static_cast<double>(q.n_cols) * width +
                             2.0 * terms_bytes + 8.0 * m * heads;
-    CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * (tiles + 1.0));
+    // The gathered operand has n_rows rows: the query of the opposite direction.
+    Query flipped = q;
+    std::swap(flipped.n_rows, flipped.n_cols);
+    flipped.problem.direction = opposite(q.problem.direction);
+    CostTerms terms = kernels::gather_cost(flipped, kernels::csr_bytes(q) * (tiles + 1.0));
     terms.dram_bytes += in_order;
     terms.l2_bytes += in_order + 16.0 * m * heads;
     terms.flops = (4.0 * q.problem.k + 16.0) * m * heads;

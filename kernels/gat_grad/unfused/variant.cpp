@@ -63,6 +63,7 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_gat_grad_unfused(Registry& registry) {
     Variant v;
     v.id = "gat_grad.unfused";
+    v.version = 2;
     v.summary = "spmm in the opposite direction and sddmm per head, softmax backward, sums by spmm: any configs of those ops";
     v.op = Op::gat_grad;
     v.backend = Backend::cuda;

@@ -11,7 +11,8 @@
 //          a fragment of A straight from memory would touch four lines with every eight of them. Which features are
 //          "rows" of A is of no account, so a lane's vector of VEC features serves VEC mmas (f32; VEC / 2 in 16 bits),
 //          and its sums are vectors of y. Cells are a bit mask: a lane counts bits to find its edges.
-// Shared   per warp kStages stages of kSlots rows of a tile, 32 bytes apart: fragments are read without bank conflicts.
+// Shared   per warp kStages stages of kSlots rows of a tile, 32 bytes apart: fragments are read without bank conflicts
+//          (but for tiles of 16 elements of 16 bits, read in two goes).
 // Math     f32: each operand is split in two TF32 numbers, and three products make one (error 2^-21 of the product), or
 //          it is rounded to one (single pass). 16 bits: products are exact. A step's products are added on tensor
 //          cores, the steps in fp32 rounded to nearest, which tensor cores do not do.
@@ -23,6 +24,7 @@
 
 #include "kernels/common/async_copy.cuh"
 #include "kernels/common/elements.cuh"
+#include "kernels/formats/sgt/window_warps.hpp"
 #include "kernels/spmm/mma/plan.hpp"
 
 namespace gnntune::spmm_mma {
@@ -30,8 +32,6 @@ namespace gnntune::spmm_mma {
 using namespace kernels;  // NOLINT: this header is included by launch_typed.cuh alone
 
 inline constexpr int kThreads = 64;
-inline constexpr int kRows = 16;
-inline constexpr int kColumns = 8;
 inline constexpr int kStages = 3;
 
 template <typename T>
@@ -61,7 +61,7 @@ template <typename T>
 __device__ __forceinline__ BlockCells load_cells(const Arguments<T>& a, std::int32_t block, std::int32_t end, int t) {
     if (block >= end) return {0, 0};
     const int2 pair =
-        __ldg(reinterpret_cast<const int2*>(a.cells) + static_cast<std::int64_t>(block) * (kColumns / 2) + t);
+        __ldg(reinterpret_cast<const int2*>(a.cells) + static_cast<std::int64_t>(block) * (kBlockColumns / 2) + t);
     return {static_cast<std::uint32_t>(pair.x), pair.y};
 }
 
@@ -74,7 +74,7 @@ __device__ __forceinline__ void load_ids(const Arguments<T>& a, const BlockCells
     for (int c = 0; c < 2; ++c) {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-            const int bit = kRows * c + 8 * h + g;
+            const int bit = kWindowRows * c + 8 * h + g;
             const bool here = (cells.mask >> bit & 1U) != 0;
             id[c][h] = here ? 0 : -1;
             if (a.edge_weight && here)
@@ -152,7 +152,7 @@ __device__ __forceinline__ void add_up(float (&acc)[4], const float (&d)[4]) {
 template <typename T, int VEC, int TILES, int COPY>
 struct Stages {
     static constexpr int kBlocks = sizeof(T) == 4 ? 1 : 2;  ///< TC blocks of a step
-    static constexpr int kSlots = kBlocks * kColumns;
+    static constexpr int kSlots = kBlocks * kBlockColumns;
     static constexpr int kTile = (sizeof(T) == 4 ? 16 : 8) * VEC;  ///< features of a tile
     static constexpr int kLd = (kTile * TILES * static_cast<int>(sizeof(T)) + 32) / static_cast<int>(sizeof(T));
     static constexpr int kElements = kStages * kSlots * kLd;  ///< of a warp
@@ -163,9 +163,10 @@ struct Stages {
     /// Column in slot `lane`, for lanes below kSlots; -1: none.
     static __device__ __forceinline__ std::int32_t column(const Arguments<T>& a, std::int32_t block, std::int32_t end,
                                                           int lane) {
-        const std::int32_t mine = block + lane / kColumns;
+        const std::int32_t mine = block + lane / kBlockColumns;
         if (lane >= kSlots || mine >= end) return -1;
-        return __ldg(a.block_cols + static_cast<std::int64_t>(mine) * kColumns + lane % 4 * 2 + lane % kColumns / 4);
+        return __ldg(a.block_cols + static_cast<std::int64_t>(mine) * kBlockColumns + lane % 4 * 2 +
+                     lane % kBlockColumns / 4);
     }
 
     /// Starts the copy of a step's rows, whose columns the lanes hold, to `stage`.
@@ -342,7 +343,7 @@ struct Target {
     float factor = 1.0F;
 
     __device__ __forceinline__ Target(const Arguments<T>& a, const WindowPiece& piece, int r) {
-        const std::int64_t row = static_cast<std::int64_t>(piece.window) * kRows + r;
+        const std::int64_t row = static_cast<std::int64_t>(piece.window) * kWindowRows + r;
         if (row >= a.n_rows) return;
         if (piece.first_slot >= 0) {
             partial = a.partial + (static_cast<std::int64_t>(piece.first_slot) + r * piece.count + piece.index) * a.k;
@@ -363,26 +364,31 @@ struct Target {
 /// The same sums edge by edge, for features [f0, f_end).
 template <typename T>
 __device__ __noinline__ void walk_edges(const Arguments<T>& a, const WindowPiece& piece, int f0, int f_end, int lane) {
-    for (int r = 0; r < kRows; ++r) {
-        const Target<T> target(a, piece, r);
-        for (int f = f0 + lane; f < f_end; f += 32) {
-            Vec<1> sum{};
-            for (std::int32_t block = piece.begin; block < piece.end; ++block) {
-                for (std::int32_t e = __ldg(a.block_ptr + block); e < __ldg(a.block_ptr + block + 1); ++e) {
-                    const int position = a.tile_position[e];
-                    if (position / kColumns != r) continue;
-                    const std::int64_t col =
-                        __ldg(a.block_cols + static_cast<std::int64_t>(block) * kColumns + position % kColumns);
-                    fma(sum, a.weight(e), load_pack<1>(a.x + col * a.k + f));
+    for (int f = f0 + lane; f < f_end; f += 32) {
+        float sums[kWindowRows] = {};
+        for (std::int32_t block = piece.begin; block < piece.end; ++block) {
+            const std::int32_t end = __ldg(a.block_ptr + block + 1);
+            for (std::int32_t e = __ldg(a.block_ptr + block); e < end; ++e) {
+                const int position = a.tile_position[e];
+                const std::int64_t col =
+                    __ldg(a.block_cols + static_cast<std::int64_t>(block) * kBlockColumns + position % kBlockColumns);
+                const float w = a.weight(e);
+                const float x = widened(load_pack<1>(a.x + col * a.k + f).v[0]);
+#pragma unroll
+                for (int r = 0; r < kWindowRows; ++r) {
+                    if (position / kBlockColumns == r) sums[r] = fmaf(w, x, sums[r]);
                 }
             }
-            target.store(f, sum);
         }
+#pragma unroll
+        for (int r = 0; r < kWindowRows; ++r) Target<T>(a, piece, r).store(f, Vec<1>{{sums[r]}});
     }
 }
 
 template <typename T, bool SINGLE, int VEC, int TILES, int COPY>
 __global__ void __launch_bounds__(kThreads, TILES == 2 ? 7 : 10) mma_kernel(const __grid_constant__ Arguments<T> a) {
+#if !defined(__CUDA_ARCH__) || \
+    __CUDA_ARCH__ >= 800  // asynchronous copies, TF32, bf16; the record refuses older devices
     using Shape = Stages<T, VEC, TILES, COPY>;
     extern __shared__ float4 shared[];
     constexpr bool kWide = sizeof(T) == 4;
@@ -440,6 +446,7 @@ __global__ void __launch_bounds__(kThreads, TILES == 2 ? 7 : 10) mma_kernel(cons
             }
         }
     }
+#endif
 }
 
 }  // namespace gnntune::spmm_mma

@@ -5,13 +5,14 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/formats/sgt/window_warps.hpp"
 
 namespace gnntune::spmm_mma {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kColumns = 8;
-constexpr int kRows = 16;
+using kernels::kBlockColumns;
+using kernels::kWindowRows;
 
 __global__ void cells_kernel(const std::int32_t* __restrict__ block_ptr, const std::uint8_t* __restrict__ tile_position,
                              std::int32_t n_blocks, BlockCells* __restrict__ cells,
@@ -21,18 +22,18 @@ __global__ void cells_kernel(const std::int32_t* __restrict__ block_ptr, const s
     std::int32_t e = block_ptr[b];
     const std::int32_t end = block_ptr[b + 1];
     bool again = false;
-    for (int t = 0; t < kColumns / 2; ++t) {
+    for (int t = 0; t < kBlockColumns / 2; ++t) {
         BlockCells pair{0, e};
         // Edges of a block ascend by column, then by row.
         for (; e < end; ++e) {
             const int position = tile_position[e];
-            const int column = position % kColumns;
+            const int column = position % kBlockColumns;
             if (column / 2 != t) break;
-            const std::uint32_t bit = 1U << (column % 2 * kRows + position / kColumns);
+            const std::uint32_t bit = 1U << (column % 2 * kWindowRows + position / kBlockColumns);
             again = again || (pair.mask & bit) != 0;
             pair.mask |= bit;
         }
-        cells[b * (kColumns / 2) + t] = pair;
+        cells[b * (kBlockColumns / 2) + t] = pair;
     }
     multiple[b] = again ? 1 : 0;
 }
@@ -42,7 +43,7 @@ __global__ void cells_kernel(const std::int32_t* __restrict__ block_ptr, const s
 void cut_windows(Plan& plan, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     const SgtFormat& g = *plan.sgt;
-    plan.cells = DeviceBuffer<BlockCells>(static_cast<std::size_t>(g.n_blocks) * (kColumns / 2));
+    plan.cells = DeviceBuffer<BlockCells>(static_cast<std::size_t>(g.n_blocks) * (kBlockColumns / 2));
     HostVector<std::uint8_t> multiple(static_cast<std::size_t>(g.n_blocks));
     if (g.n_blocks > 0) {
         DeviceBuffer<std::uint8_t> flags(multiple.size());
@@ -73,10 +74,10 @@ void cut_windows(Plan& plan, StreamHandle stream_handle) {
             pieces.push_back({w, from, to, count > 1 ? slots : -1, count, i, several ? 1 : 0});
         }
         if (count == 1) continue;
-        for (std::int32_t row = w * kRows; row < std::min(g.n_rows, (w + 1) * kRows); ++row) {
-            split.push_back({row, slots + (row - w * kRows) * count, count});
+        for (std::int32_t row = w * kWindowRows; row < std::min(g.n_rows, (w + 1) * kWindowRows); ++row) {
+            split.push_back({row, slots + (row - w * kWindowRows) * count, count});
         }
-        slots += kRows * count;
+        slots += kWindowRows * count;
     }
     // Long pieces first, so that nobody waits for them; the others in their order, which shares rows of x.
     std::stable_partition(pieces.begin(), pieces.end(),

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <limits>
 
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -30,6 +30,11 @@ int vector_for(const Problem& p) {
     return vec;
 }
 
+// Pieces at most: E edges of a window have at most E / 8 TC blocks, and one.
+std::int64_t pieces_of(const Query& q, int chunk) {
+    return 2 * kernels::ceil_div(q.n_rows, kernels::kWindowRows) + q.m / (kernels::kBlockColumns * chunk) + 1;
+}
+
 }  // namespace
 
 Verdict MmaParams::legal(const Query& q, const MmaParams& p) {
@@ -40,13 +45,10 @@ Verdict MmaParams::legal(const Query& q, const MmaParams& p) {
     if (p.tiles == 2 && (p.vec != widest(problem) || problem.k <= tile)) {
         return Verdict::no("two tiles are for loads of 16 bytes and k of more than one tile");
     }
-    if (kernels::ceil_div(problem.k, tile) > kernels::kMaxFeatureTiles) {
-        return Verdict::no("k=" + std::to_string(problem.k) + " needs too many tiles");
+    const std::int64_t pieces = pieces_of(q, p.chunk);
+    if (kernels::kWindowRows * pieces > std::numeric_limits<std::int32_t>::max()) {
+        return Verdict::no("the graph needs more than 2^31 slots for sums of cut windows");
     }
-    // Slots of cut windows are numbered in 32 bits: 16 rows for every piece, of which a window of more than a chunk
-    // has.
-    const std::int64_t pieces = kernels::ceil_div(q.n_rows, 16) + q.m / p.chunk + 1;
-    if (16 * pieces > std::numeric_limits<std::int32_t>::max()) return Verdict::no("the graph needs too many pieces");
     return kernels::require_grid(pieces);
 }
 
@@ -54,6 +56,7 @@ MmaParams MmaParams::defaults(const Query& q) {
     MmaParams p;
     p.vec = vector_for(q.problem);
     if (p.vec == widest(q.problem) && q.problem.k > tile_features(p.vec, q.problem.dtype)) p.tiles = 2;
+    while (p.chunk < 128 && !legal(q, p)) p.chunk *= 2;
     return p;
 }
 
@@ -61,8 +64,22 @@ namespace {
 
 Verdict applicable(const Query& q) {
     const Verdict plain = kernels::require_sum_or_mean(q);
-    if (!plain || q.problem.dtype == DType::f32 || q.problem.k % 2 == 0) return plain;
-    return Verdict::no("16-bit elements are loaded two at a time, k=" + std::to_string(q.problem.k) + " is odd");
+    if (!plain) return plain;
+    const Problem& p = q.problem;
+    if (p.dtype != DType::f32 && p.k % 2 != 0) {
+        return Verdict::no("16-bit elements are loaded two at a time, k=" + std::to_string(p.k) + " is odd");
+    }
+    if (kernels::ceil_div(p.k, tile_features(vector_for(p), p.dtype)) > kernels::kMaxFeatureTiles) {
+        return Verdict::no("k=" + std::to_string(p.k) + " needs too many tiles");
+    }
+    const std::int64_t slots = kernels::kWindowRows * pieces_of(q, 128);
+    if (slots > std::numeric_limits<std::int32_t>::max()) {
+        return Verdict::no("the graph needs more than 2^31 slots for sums of cut windows");
+    }
+    return Verdict::yes();
+}
+Verdict applicable_single_pass(const Query& q) {
+    return kernels::require_fp32(q, applicable(q));
 }
 
 std::vector<std::string_view> formats(const Params&) {
@@ -148,7 +165,7 @@ void register_spmm_mma(Registry& registry) {
     v.id = "spmm.mma_tf32";
     v.summary = "windows of 16 rows on tensor cores, operands rounded to TF32";
     v.precision = Precision::tf32;
-    v.applicable = &kernels::require_fp32_sum_or_mean;
+    v.applicable = &spmm_mma::applicable_single_pass;
     v.prepare = &spmm_mma::prepare_single_pass;
     v.cost_terms = &spmm_mma::cost_terms_single_pass;
     registry.add(v);
