@@ -31,13 +31,16 @@ Options bench_options() {
                      "time, useful bytes per second, fraction of the roofline, ratio to the best library config. "
                      "Stores nothing; the roofline comes from the database (gnntune doctor --measure).",
                      {"gnntune bench data/cora.mtx.gz --dim 64", "gnntune bench graph.mtx --all --csv",
-                      "gnntune bench graph.mtx --compare before.db --fail-on SLOW"}});
+                      "gnntune bench graph.mtx --compare before.db --fail-on SLOW",
+                      "gnntune bench graphs/ --suite real --clock events --csv"}});
     add_problem_options(options, "64");
     add_timing_options(options);
     // clang-format off
     options.group("Search").add_options()
         ("all", boost::program_options::bool_switch(), "every config of every variant, not only the defaults")
         ("allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design too")
+        ("suite", value("NAME"), "real: beside the graphs given the stand-ins of ogbn-arxiv, ogbn-proteins, Reddit, "
+         "amazon0505 and com-amazon, at k from 16 to 512 unless --dim says otherwise, with --all")
         ("compare", value("FILE"), "judge each config against what this database has of it: SAME, FAST, SLOW or "
          "AMBIGUOUS (gnntune db diff)");
     // clang-format on
@@ -45,6 +48,21 @@ Options bench_options() {
     add_exclusive_options(options);
     add_graph_options(options);
     return options;
+}
+
+constexpr const char* kRealStandins[] = {"standin/ogbn_arxiv", "standin/ogbn_proteins", "standin/reddit",
+                                         "standin/amazon0505", "standin/com_amazon"};
+
+/// The command line with what its --suite stands for written out.
+Args with_suite(const Args& args, const Parsed& parsed) {
+    Args out = args;
+    const auto suite = parsed.find("suite");
+    if (!suite) return out;
+    if (*suite != "real") throw invalid_argument("--suite: expected real, not '" + *suite + "'");
+    if (!parsed.given("dim")) out.insert(out.end(), {"--dim", "16,32,64,128,256,512"});
+    if (!parsed.flag("all")) out.emplace_back("--all");
+    out.insert(out.end(), std::begin(kRealStandins), std::end(kRealStandins));
+    return out;
 }
 
 DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
@@ -137,8 +155,9 @@ void add_rows(Table& table, const std::string& graph, const Query& query, std::i
 
 int run_bench(const Args& args) {
     const Options options = bench_options();
-    const auto parsed = options.parse(args);
-    if (!parsed) return kExitOk;
+    const auto typed = options.parse(args);
+    if (!typed) return kExitOk;
+    const auto parsed = options.parse(with_suite(args, *typed));
     require_arguments(*parsed, 1, SIZE_MAX, "gnntune bench [options] GRAPH...");
     Output out("bench", parsed->common);
     const Device device = parsed->common.device();

@@ -14,7 +14,7 @@ run 0 list --csv
 [ "$(tail -n +2 out | cut -d, -f1 | sort)" = "$ids" ] || fail "list and sources differ"
 # Every variant can do a typical problem: it has configs, defaults and an answer to "deterministic".
 header=$(head -n 1 out)
-[ "$header" = "id,op,backend,version,precision,answer,deterministic,configs,default_params,params,summary" ] ||
+[ "$header" = "id,op,backend,version,storage,precision,answer,deterministic,configs,default_params,params,summary" ] ||
     fail "other columns: $header"
 run 0 list --op sddmm
 out_has "sddmm."
@@ -29,3 +29,4 @@ command -v python3 >/dev/null || exit 0
 run 0 list --json
 json "sorted(v['id'] for v in j['data']) == '''$ids'''.split()"
 json "all(isinstance(v['configs'], int) and v['configs'] > 0 for v in j['data'])"
+json "[v['storage'] for v in j['data'] if v['id'] in ('spmm.cpu_rows', 'spmm.eigen')] == ['f32|f16|bf16', 'f32']"

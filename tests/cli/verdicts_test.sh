@@ -109,6 +109,8 @@ run 1 bench ring.txt --device cpu --op spmm --dim 8 --compare other.db --across 
 out_has "libraries other 1.0 -> "
 run 2 bench ring.txt --device cpu --fail-on SLOW
 err_has "give --compare FILE too"
+run 2 bench ring.txt --device cpu --suite unreal
+err_has "expected real"
 run 6 bench ring.txt --device cpu --compare missing.db
 # Nothing to judge is no pass, and neither is a config that has lost its time.
 run 1 bench ring.txt --device cpu --op spmm --dim 8 --reduce max
