@@ -180,6 +180,12 @@ std::string_view Statement::view(int column) const {
 bool Statement::is_null(int column) const {
     return sqlite3_column_type(handle_, column) == SQLITE_NULL;
 }
+bool Statement::is_integer(int column) const {
+    return sqlite3_column_type(handle_, column) == SQLITE_INTEGER;
+}
+bool Statement::is_blob(int column) const {
+    return sqlite3_column_type(handle_, column) == SQLITE_BLOB;
+}
 bool Statement::is_real(int column) const {
     return sqlite3_column_type(handle_, column) == SQLITE_FLOAT;
 }
@@ -208,6 +214,19 @@ Database Database::open(const std::filesystem::path& path, Access access) {
 
 Statement Database::prepare(std::string_view sql, std::string_view doing) const {
     return Statement(connection_, sql, doing);
+}
+
+Statement Database::prepare_query(std::string_view sql, std::string_view doing) const {
+    Statement query = prepare(sql, doing);
+    if (!query.handle_) throw invalid_argument("expected an SQL query, such as 'select * from best'");
+    const std::string_view rest = sql.substr(std::string_view(sqlite3_sql(query.handle_)).size());
+    if (rest.find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+        throw invalid_argument("expected one SQL statement; behind the first stands '" + std::string(rest) + "'");
+    }
+    if (sqlite3_stmt_readonly(query.handle_) == 0 || query.columns() == 0) {
+        throw invalid_argument("expected an SQL query that reads, such as 'select * from best'");
+    }
+    return query;
 }
 
 void Database::execute(const std::string& sql, std::string_view doing) const {

@@ -68,7 +68,9 @@ public:
     /// Valid until the next step, bind or destruction.
     std::string_view view(int column) const;
     bool is_null(int column) const;
+    bool is_integer(int column) const;
     bool is_real(int column) const;
+    bool is_blob(int column) const;
 
     int columns() const;
     std::string_view column_name(int column) const;
@@ -114,6 +116,8 @@ public:
 
     /// `doing` completes the sentence "<file>: while <doing>: ...".
     Statement prepare(std::string_view sql, std::string_view doing) const;
+    /// What a person has typed. Throws ErrorKind::invalid_argument unless it is one statement that only reads.
+    Statement prepare_query(std::string_view sql, std::string_view doing) const;
     /// Runs a script of any number of statements.
     void execute(const std::string& sql, std::string_view doing) const;
     /// First column of the first row of a query that has one.

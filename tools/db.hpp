@@ -9,6 +9,7 @@ namespace gnntune::tools {
 
 int run_db_ls(const Args& args);
 int run_db_show(const Args& args);
+int run_db_sql(const Args& args);
 int run_db_check(const Args& args);
 int run_db_diff(const Args& args);
 int run_db_merge(const Args& args);

@@ -15,6 +15,7 @@ namespace {
 constexpr std::array kParts{
     Verb{"ls", "the best config of every problem; or graphs, problems, runs, choices, environments, models", run_db_ls},
     Verb{"show", "everything measured on one graph", run_db_show},
+    Verb{"sql", "a query of your own, which changes nothing", run_db_sql},
     Verb{"check", "look for damage and for rows that this build cannot use", run_db_check},
     Verb{"diff", "judge what two databases have both measured: SAME, FAST, SLOW or AMBIGUOUS", run_db_diff},
     Verb{"merge", "take other databases into this one", run_db_merge},
@@ -28,6 +29,7 @@ void print_overview(std::ostream& out) {
            "Examples:\n"
            "  gnntune db ls\n"
            "  gnntune db show cora --op spmm --dim 64\n"
+           "  gnntune db sql 'select * from best where k = 64'\n"
            "  gnntune db diff before.db after.db --fail-on SLOW\n"
            "  gnntune db export --csv measurements.csv\n\n"
            "Parts:\n";

@@ -45,6 +45,21 @@ run 2 db export --db a.db a.db
 err_has "the database itself"
 run 0 db check --db a.db
 
+run 0 db sql 'select graph, k, time_us, null as missing from best order by k;' --db a.db --csv
+[ "$(head -n 1 out)" = "graph,k,time_us,missing" ] || fail "other columns: $(head -n 1 out)"
+[ "$(cut -d, -f1,2 out | tail -n +2 | tr '\n' ' ')" = "ring,8 ring,16 " ] || fail "other rows"
+run 0 db sql 'select count(*) as n, 0.5 as half from measurement where 0' --db a.db --json
+out_has '"n": 0'
+run 2 db sql 'delete from measurement' --db a.db
+err_has "that reads"
+run 2 db sql "vacuum into 'copy.db'" --db a.db
+[ ! -e copy.db ] || fail "a query has written a file"
+run 2 db sql 'select 1; delete from measurement' --db a.db
+err_has "one SQL statement"
+run 2 db sql ' ' --db a.db
+run 6 db sql 'select colour from best' --db a.db
+err_has "no such column: colour"
+
 # Two databases become one; the choices that have new rows beside them are made again.
 run 0 generate uniform --n-rows 60 --m 300 -o other.mtx -q
 run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db b.db -q
