@@ -222,6 +222,14 @@ struct MergeReport {
     std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
 };
 
+/// What prune() did.
+struct PruneReport {
+    std::int64_t superseded = 0;  ///< measurements of configs that were measured again
+    std::int64_t outdated = 0;    ///< measurements of older versions of variants
+    std::int64_t bytes_before = 0;
+    std::int64_t bytes_after = 0;
+};
+
 /// Says in words what is wrong with a config of that version, or nothing: the caller knows the registry.
 /// `part`: it stands as a part of compositions only, for problems that the database need not have.
 using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version, bool part)>;
@@ -290,6 +298,11 @@ public:
     /// ErrorKind::database if that file is no database of this schema or contradicts this one about a graph, and
     /// ErrorKind::invalid_argument if it is this one.
     MergeReport merge(const std::filesystem::path& from);
+
+    /// Removes, in one commit, what no choice and no view asks for: measurements of a config that was measured again with
+    /// the same version of its variant (a failure never replaces a success), and those of older versions unless they
+    /// are chosen; with their parts and counters. Then makes the file smaller. `dry_run`: counts only.
+    PruneReport prune(bool dry_run);
 
     // --- Reading ---
 

@@ -60,6 +60,25 @@ run 2 db sql ' ' --db a.db
 run 6 db sql 'select colour from best' --db a.db
 err_has "no such column: colour"
 
+# Pruning takes what was measured again, and changes no answer.
+cp a.db p.db
+run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --again --db p.db -q
+run 0 db ls --db p.db --csv && cp out before
+run 0 db prune --db p.db --csv --dry-run && cp out planned
+run 0 db prune --db p.db --csv
+[ "$(tail -1 out | cut -d, -f1,2)" = "$(tail -1 planned | cut -d, -f1,2)" ] || fail "a dry run counts otherwise"
+superseded=$(tail -1 out | cut -d, -f1)
+[ "$superseded" -ge 1 ] || fail "nothing was measured again"
+run 0 db ls --db p.db --csv
+cmp -s out before || fail "the best configs are others"
+run 0 db check --db p.db
+run 0 db sql 'select count(*) as n from measurement' --db p.db --csv && kept=$(tail -1 out)
+run 0 db prune --db p.db --csv
+[ "$(tail -1 out | cut -d, -f1,2)" = "0,0" ] || fail "a second time takes something"
+run 6 db prune --db missing.db
+[ ! -e missing.db ] || fail "a missing database was made"
+[ "$kept" -ge 2 ] || fail "too little was kept"
+
 # Two databases become one; the choices that have new rows beside them are made again.
 run 0 generate uniform --n-rows 60 --m 300 -o other.mtx -q
 run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db b.db -q

@@ -1,0 +1,34 @@
+// gnntune db prune: a smaller database that answers the same.
+#include "tools/db.hpp"
+#include "tools/exit_code.hpp"
+
+namespace gnntune::tools {
+
+int run_db_prune(const Args& args) {
+    constexpr const char* kUsage = "gnntune db prune [options]";
+    Options options("db prune",
+                    {kUsage,
+                     "Removes measurements that nothing asks for any more: of configs that were measured again, "
+                     "and of older versions of variants. Choices, and what they rest on, stay.",
+                     {"gnntune db prune --dry-run", "gnntune db prune --db mine.db"}});
+    options.group("Pruning").add_options()("dry-run", boost::program_options::bool_switch(),
+                                           "count what would go, and change nothing");
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 0, 0, kUsage);
+    Output out("db.prune", parsed->common);
+    const auto warn = [&out](const std::string& sentence) { out.warn(sentence); };
+    // A database that is missing is not made.
+    store::Store::open(parsed->common.database_path(), store::Mode::read_only, {store::Journal::automatic, warn});
+    store::Store store = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create, {});
+    const store::PruneReport report = store.prune(parsed->flag("dry-run"));
+    Table table({{"superseded", "superseded", ""},
+                 {"outdated", "outdated", ""},
+                 {"bytes_before", "before", "bytes"},
+                 {"bytes_after", "after", "bytes"}});
+    table.add({report.superseded, report.outdated, report.bytes_before, report.bytes_after});
+    out.print(table);
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools
