@@ -1,8 +1,8 @@
 // A pass over columns that gathers a row of grad_y for every edge once and uses it twice: for its dot product with the
 // column's row of x, which gradients of edges are made of, and for the weighted sum that is the column's row of grad_x.
 //
-// Layout   cols: CSR of the opposite direction; x, grad_x [n_cols, heads, k], grad_y [n_rows, heads, k], of type T: f32,
-//          f16 or bf16; row-major, device memory, aligned to VEC elements. x null: dot products are not formed.
+// Layout   cols: CSR of the opposite direction; x, grad_x [n_cols, heads, k], grad_y [n_rows, heads, k], of type T
+//          (f32, f16 or bf16), row-major, device memory, aligned to VEC elements. x null: no dot products are formed.
 // Work     Columns binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes` threads
 //          has a column, or a piece of a long one. `head_lanes` neighbours of a group have a head: every head_lanes-th
 //          vector of VEC features, ITEMS of them. Group -> every n-th run of RUN edges. grid.y: heads.
