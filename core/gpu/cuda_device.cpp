@@ -1,4 +1,7 @@
 #include <cuda_runtime_api.h>
+#include <cusparse.h>
+
+#include <fstream>
 
 #include "core/gpu/cuda_check.hpp"
 #include "core/registry/device.hpp"
@@ -8,6 +11,29 @@ namespace {
 
 std::string version_text(int version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// "580.159.04", which Linux' kernel module says; the version of CUDA that the driver supports where no module tells, as
+// under Windows' Linux subsystem.
+std::string driver_text() {
+    std::string text;
+    if (std::ifstream("/sys/module/nvidia/version") >> text) return text;
+    int supported = 0;
+    GNNTUNE_CUDA(cudaDriverGetVersion(&supported));
+    return "CUDA " + version_text(supported);
+}
+
+// The cuSPARSE that is loaded, which a program may bring along: "cusparse 12.6.3".
+std::string cusparse_text() {
+    std::string text = "cusparse";
+    char before = ' ';
+    for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+        int value = 0;
+        if (cusparseGetProperty(part, &value) != CUSPARSE_STATUS_SUCCESS) return {};
+        text += before + std::to_string(value);
+        before = '.';
+    }
+    return text;
 }
 
 // As nvidia-smi writes it: GPU-8-4-4-4-12.
@@ -42,10 +68,8 @@ Device cuda_device(int ordinal) {
                                               " are usable here; check nvidia-smi, or use --device cpu");
     }
     cudaDeviceProp properties{};
-    int driver = 0;
     int runtime = 0;
     GNNTUNE_CUDA(cudaGetDeviceProperties(&properties, ordinal));
-    GNNTUNE_CUDA(cudaDriverGetVersion(&driver));
     GNNTUNE_CUDA(cudaRuntimeGetVersion(&runtime));
 
     Device d;
@@ -63,8 +87,9 @@ Device cuda_device(int ordinal) {
     e.multiprocessors = properties.multiProcessorCount;
     e.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
     e.l2_bytes = properties.l2CacheSize;
-    e.driver = version_text(driver);
+    e.driver = driver_text();
     e.cuda_runtime = version_text(runtime);
+    e.libraries = cusparse_text();
     return d;
 }
 
