@@ -8,6 +8,10 @@ install(TARGETS gnntune EXPORT gnntuneTargets
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES core/include/gnntune/gnntune.h core/include/gnntune/gnntune.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gnntune)
+if(GNNTUNE_WITH_CUDA)
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/share/gnntune/profiles" DESTINATION ${CMAKE_INSTALL_DATADIR}/gnntune
+            OPTIONAL FILES_MATCHING PATTERN "*.db")
+endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET gnntune_cli)
     install(TARGETS gnntune_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -30,7 +30,7 @@ std::string_view advice(int code) {
         case SQLITE_CANTOPEN:
             return "; check that the folder exists and may be read and written";
         case SQLITE_CORRUPT:
-            return "; the file is damaged: restore a copy, or save what is left with `sqlite3 FILE .recover`";
+            return "; the file is damaged: restore a copy, or save what can be read with `gnntune db rescue`";
         case SQLITE_NOTADB:
             return "; this is not a gnntune database";
         default:
@@ -140,6 +140,14 @@ void Statement::put(int index, std::string_view value) {
 
 void Statement::put_null(int index) {
     check(*connection_, sqlite3_bind_null(handle_, index), doing_);
+}
+
+Statement& Statement::bind_row(const Statement& row) {
+    rewind(row.columns());
+    for (int i = 0; i < row.columns(); ++i) {
+        check(*connection_, sqlite3_bind_value(handle_, i + 1, sqlite3_column_value(row.handle_, i)), doing_);
+    }
+    return *this;
 }
 
 bool Statement::step() {
@@ -253,6 +261,25 @@ bool Database::in_transaction() const {
 }
 bool Database::is_read_only() const {
     return sqlite3_db_readonly(connection_->handle, "main") != 0;
+}
+
+std::optional<std::string> Database::damage_of(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored) || std::filesystem::file_size(path, ignored) == 0) return std::nullopt;
+    if (const auto complaint = not_sqlite_complaint(path, true)) throw database_error(*complaint);
+    const auto connection = connect(path, Access::read_only);
+    std::string found;
+    const auto collect = [](void* out, int, char** values, char**) {
+        *static_cast<std::string*>(out) = values[0] ? values[0] : "";
+        return 0;
+    };
+    const int code = sqlite3_exec(connection->handle, "PRAGMA quick_check(1)", collect, &found, nullptr);
+    const int primary = code & 0xff;
+    if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) return sqlite3_errstr(code);
+    // Without side files on a read-only medium: whoever opens it says what is wrong.
+    if (primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY) return std::nullopt;
+    check(*connection, code, "checking it for damage");
+    return found == "ok" ? std::nullopt : std::optional(found);
 }
 
 void Database::copy_to(const std::filesystem::path& target) const {

@@ -55,6 +55,9 @@ public:
         return *this;
     }
 
+    /// The same with all columns of the row at which `row` stands.
+    Statement& bind_row(const Statement& row);
+
     /// True while there is a row to read.
     bool step();
     /// Steps to the end and resets: for statements whose rows do not matter.
@@ -128,6 +131,9 @@ public:
     bool in_transaction() const;
     /// True if the file cannot be written through this connection.
     bool is_read_only() const;
+    /// What SQLite's quick check finds wrong with a file; nothing if it is whole, missing or empty. Throws
+    /// ErrorKind::database if it cannot be asked (not a SQLite file, locked, unreadable).
+    static std::optional<std::string> damage_of(const std::filesystem::path& path);
     /// Copies the whole committed content to `target`, which must not exist.
     void copy_to(const std::filesystem::path& target) const;
 

@@ -65,6 +65,35 @@ void prepare_for_writing(const Database& database, const OpenOptions& options) {
     database.execute("PRAGMA foreign_keys = ON", "turning foreign keys on");
 }
 
+// Nobody writes to a damaged file: it would only get worse.
+void handle_damage(const fs::path& path, const OpenOptions& options) {
+    const auto damage = Database::damage_of(path);
+    if (!damage) return;
+    if (!options.set_damaged_aside) {
+        throw database_error(fmt::format("{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune "
+                                         "db rescue {} FILE",
+                                         path.string(), *damage, path.string()));
+    }
+    std::string stamp = utc_now();
+    std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+    fs::path aside = path.string() + ".damaged-" + stamp;
+    for (int i = 2; fs::exists(aside); ++i) aside = path.string() + ".damaged-" + stamp + "-" + std::to_string(i);
+    for (const char* side : {"", "-wal", "-shm"}) {
+        std::error_code failed;
+        fs::rename(path.string() + side, aside.string() + side, failed);
+        if (failed && !*side) {
+            throw database_error(fmt::format("{}: the file is damaged ({}) and cannot be set aside: {}", path.string(),
+                                             *damage, failed.message()));
+        }
+    }
+    if (options.warn) {
+        options.warn(fmt::format("{}: the file is damaged ({}); it is now {}, and a new database is begun. What can be "
+                                 "read of the old one comes back with: gnntune db rescue {} FILE && gnntune db merge "
+                                 "FILE",
+                                 path.string(), *damage, aside.string(), aside.string()));
+    }
+}
+
 bool is_default_place(const fs::path& path) {
     try {
         return path == default_user_database();
@@ -98,6 +127,7 @@ Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
                                              code ? " and cannot be made: " + code.message() : ""));
         }
     }
+    if (writing) handle_damage(path, options);
     Database database = Database::open(path, writing ? Access::read_write_create : Access::read_only);
     require_known(database, options.migrations);
     if (writing) {

@@ -38,6 +38,9 @@ struct OpenOptions {
     /// Receives sentences about things that work, but not as one may expect. May be empty.
     std::function<void(const std::string&)> warn;
     std::span<const Migration> migrations = shipped_migrations();
+    /// A damaged file is renamed to FILE.damaged-TIME and a new one begun, with a warning; else it is an error. For
+    /// Mode::read_write_create.
+    bool set_damaged_aside = false;
 };
 
 /// What a run of a tool says about itself.

@@ -14,6 +14,7 @@ int run_db_check(const Args& args);
 int run_db_diff(const Args& args);
 int run_db_merge(const Args& args);
 int run_db_prune(const Args& args);
+int run_db_rescue(const Args& args);
 int run_db_export(const Args& args);
 
 /// The database of --db for reading. Throws ErrorKind::database in words if it is missing or no gnntune database.

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/common/error.hpp"
+#include "profiles/layers.hpp"
 #include "profiles/store.hpp"
 #include "tools/parse.hpp"
 #include "tools/program.hpp"
@@ -165,6 +166,21 @@ std::vector<Finding> look_at_cuda() {
     return findings;
 }
 
+// Databases that came with the program.
+std::vector<Finding> look_at_profiles() {
+    std::vector<Finding> findings;
+    for (const fs::path& path : store::shipped_databases()) {
+        try {
+            const auto store = store::Store::open(path, store::Mode::read_only);
+            findings.push_back({State::good, "profiles", fmt::format("{}: {} graphs, {} cost models", store::shown(path),
+                                                                     store.graphs().size(), store.models().size())});
+        } catch (const Error& error) {
+            findings.push_back({State::problem, "profiles", error.what()});
+        }
+    }
+    return findings;
+}
+
 std::vector<Finding> look_at_database(const CommonOptions& common) {
     std::vector<Finding> findings;
     fs::path path;
@@ -186,6 +202,7 @@ std::vector<Finding> look_at_database(const CommonOptions& common) {
         findings.push_back({little ? State::note : State::good, "disk",
                             fmt::format("{} free where the database is", bytes_text(bytes))});
     }
+    for (Finding& finding : look_at_profiles()) findings.push_back(std::move(finding));
     return findings;
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "profiles/device_constants.hpp"
+#include "profiles/layers.hpp"
 #include "profiles/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
@@ -67,9 +67,8 @@ Args with_suite(const Args& args, const Parsed& parsed) {
 
 DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
     const auto path = parsed.common.database_path();
-    if (!std::filesystem::exists(path)) return {};
-    const auto store = store::Store::open(path, store::Mode::read_only);
-    return store::stored_device_constants(store, device.environment);
+    if (!std::filesystem::exists(path) && store::shipped_databases().empty()) return {};
+    return store::constants_of_layers(store::open_layers(path).front(), device.environment);
 }
 
 std::vector<tuner::Contender> contenders(const Query& query, bool all, bool sampling) {

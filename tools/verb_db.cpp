@@ -20,6 +20,7 @@ constexpr std::array kParts{
     Verb{"diff", "judge what two databases have both measured: SAME, FAST, SLOW or AMBIGUOUS", run_db_diff},
     Verb{"merge", "take other databases into this one", run_db_merge},
     Verb{"prune", "remove measurements that nothing asks for any more", run_db_prune},
+    Verb{"rescue", "copy what can be read of a damaged database", run_db_rescue},
     Verb{"export", "measurements or the best table as a CSV file", run_db_export},
 };
 

@@ -6,7 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/choose.hpp"
-#include "profiles/device_constants.hpp"
+#include "profiles/layers.hpp"
 #include "profiles/features_json.hpp"
 #include "profiles/store.hpp"
 #include "tools/exit_code.hpp"
@@ -51,7 +51,7 @@ class Explanation {
 public:
     Explanation(const store::Store& store, const store::GraphRow& graph, const Problem& problem, const Parsed& parsed,
                 const Device& device)
-        : parsed_(parsed) {
+        : parsed_(parsed), database_(store::shown(store.path())) {
         const auto problem_id = store.find_problem_id(problem);
         const auto environment = find_environment(store, device.environment, graph.id, {problem});
         features_ = store::features_from(graph.record.features_json);
@@ -86,7 +86,7 @@ public:
         decision_ = choose(candidates_, constraints(parsed));
         if (!decision_.winner) ask_model(store);
         environment_ = environment->environment;
-        constants_ = store::stored_device_constants(store, environment_);
+        constants_ = store::constants_of_layers(store, environment_);
         exact_ = environment->environment == device.environment;
     }
 
@@ -106,8 +106,8 @@ public:
         }
         out.print_text(fmt::format("problem    {}  policy {}  clock {}\n", to_text(query_.problem),
                                    to_text(policies(parsed_).front()), to_text(clock_)));
-        out.print_text(fmt::format("measured   on {}{}\n", environment_.device_name,
-                                   exact_ ? ", this environment" : ", another environment than this one"));
+        out.print_text(fmt::format("measured   on {}{}, in {}\n", environment_.device_name,
+                                   exact_ ? ", this environment" : ", another environment than this one", database_));
         if (decision_.winner) {
             const Candidate& w = candidates_[*decision_.winner];
             out.print_text(
@@ -137,7 +137,7 @@ private:
         if (!features_) return;
         Query query = query_;
         query.features = &*features_;
-        const auto snapshot = store::Snapshot::load(store.path(), device_.environment);
+        const auto snapshot = store::Snapshot::load(store::layers_over(store.path()), device_.environment);
         answer_.emplace(snapshot, query, policies(parsed_).front(), constraints(parsed_));
     }
 
@@ -216,6 +216,7 @@ private:
     }
 
     const Parsed& parsed_;
+    std::string database_;
     Device device_;
     Query query_;
     std::vector<Measurement> rows_;
@@ -242,12 +243,21 @@ int run_explain(const Args& args) {
     if (!step && wanted.size() != 1)
         throw invalid_argument(
             "explain looks at one problem: give one --op, one --dim, one --weights and one --direction");
-    const auto store = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
+    const auto layers = store::open_layers(parsed->common.database_path());
     const Device device = parsed->common.device();
     out.set_device(device);
-    const auto graph = find_known_graph(store, *parsed, out);
-    if (step) return explain_step(store, graph, *step, *parsed, device, out);
-    Explanation(store, graph, wanted.front(), *parsed, device).print(out, graph);
+    auto graph = find_known_graph(layers.front(), *parsed, out);
+    if (step) return explain_step(layers.front(), graph, *step, *parsed, device, out);
+    const store::Store* store = &layers.front();
+    // As the dispatcher: the first that measured the problem answers.
+    for (const store::Store& layer : layers) {
+        const auto known = layer.find_graphs(graph.record.fingerprint.text());
+        if (known.empty() || !find_environment(layer, device.environment, known.front().id, {wanted.front()})) continue;
+        store = &layer;
+        graph = known.front();
+        break;
+    }
+    Explanation(*store, graph, wanted.front(), *parsed, device).print(out, graph);
     return kExitOk;
 }
 

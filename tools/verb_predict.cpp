@@ -6,10 +6,12 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "core/common/error.hpp"
 #include "core/features/features.hpp"
-#include "profiles/device_constants.hpp"
+#include "profiles/layers.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/models.hpp"
@@ -39,16 +41,20 @@ Options predict_options() {
     return options;
 }
 
-Environment device_named(const store::Store& store, const std::string& text, Backend backend) {
+/// The newest of the first database that has one.
+Environment device_named(std::span<const store::Store> layers, const std::string& text, Backend backend) {
     std::string known;
-    std::optional<Environment> found;
-    for (const store::EnvironmentRow& e : store.environments()) {
-        if (e.environment.backend != backend) continue;
-        if (e.environment.device_name.find(text) != std::string::npos) found = e.environment;
-        known += (known.empty() ? "" : ", ") + e.environment.device_name;
+    for (const store::Store& store : layers) {
+        std::optional<Environment> found;
+        for (const store::EnvironmentRow& e : store.environments()) {
+            if (e.environment.backend != backend) continue;
+            if (e.environment.device_name.find(text) != std::string::npos) found = e.environment;
+            known += (known.empty() ? "" : ", ") + e.environment.device_name;
+        }
+        if (found) return *found;
     }
-    if (found) return *found;
-    throw input_error(fmt::format("no device of {} holds '{}' in its name; the database has {}", to_text(backend), text,
+    throw input_error(fmt::format("no device of {} holds '{}' in its name; {} and what came with the program have {}",
+                                  to_text(backend), text, layers.front().path().string(),
                                   known.empty() ? "none" : known));
 }
 
@@ -71,11 +77,11 @@ public:
     explicit PredictVerb(const Parsed& parsed)
         : parsed_(parsed),
           out_("predict", parsed.common),
-          store_(store::Store::open(parsed.common.database_path(), store::Mode::read_only)),
-          backend_(backend_of(store_, parsed)),
-          environment_(device_named(store_, parsed.text("on"), backend_)),
+          layers_(store::open_layers(parsed.common.database_path())),
+          backend_(backend_of(layers_.front(), parsed)),
+          environment_(device_named(layers_, parsed.text("on"), backend_)),
           device_(tuner::device_of(environment_)),
-          constants_(store::stored_device_constants(store_, environment_)),
+          constants_(store::constants_of_layers(layers_.front(), environment_)),
           table_({{"graph", "graph", "", 0},
                   {"problem", "problem", "", 0},
                   {"rank", "rank", "", 0},
@@ -86,13 +92,14 @@ public:
                   {"model_us", "asked in", "us", 1, false}}) {
         const Policy policy = policy_of(parsed);
         const auto clock = clock_of(parsed);
-        for (const store::ModelRow& row : store_.models()) {
+        for (const store::ModelRow& row : store::models_of_layers(layers_.front())) {
             if (row.backend != backend_ || row.policy != policy || (clock && row.clock != *clock)) continue;
             models_.push_back(row);
         }
         if (models_.empty()) {
-            throw input_error(fmt::format("{} has no cost model for {}, policy {}; fit one first (gnntune fit)",
-                                          parsed.common.database_path().string(), to_text(backend_), to_text(policy)));
+            throw input_error(fmt::format("no cost model for {}, policy {} in {}, and none came with the program; fit one "
+                                          "first (gnntune fit)",
+                                          to_text(backend_), to_text(policy), layers_.front().path().string()));
         }
         top_ = static_cast<std::size_t>(*parsed.integer("top", 0, 1000000));
     }
@@ -174,7 +181,7 @@ private:
 
     const Parsed& parsed_;
     Output out_;
-    store::Store store_;
+    std::vector<store::Store> layers_;
     Backend backend_;
     Environment environment_;
     Device device_;

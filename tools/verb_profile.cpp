@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/common/error.hpp"
-#include "profiles/device_constants.hpp"
+#include "profiles/layers.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
@@ -85,7 +85,7 @@ public:
         }
         lock_ = exclusive(device_, parsed, out_);
         clocks_ = clocks(parsed, device_, out_);
-        constants_ = store::stored_device_constants(store_, device_.environment);
+        constants_ = store::constants_of_layers(store_, device_.environment);
         if (constants_.copy_gbps <= 0) {
             out_.note(
                 "no constants of this device in the database: limits of DRAM and L2 stay empty; run gnntune doctor "

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "profiles/device_constants.hpp"
+#include "profiles/layers.hpp"
 #include "profiles/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
@@ -155,7 +155,7 @@ public:
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
         graphs_ = find_graphs(parsed.arguments, read_options(parsed), out_);
-        constants_ = store::stored_device_constants(store_, device_.environment);
+        constants_ = store::constants_of_layers(store_, device_.environment);
         // Last, since they may wait, and look for clocks on the device.
         if (!parsed.flag("dry-run")) lock_ = exclusive(device_, parsed, out_);
         tune_.clocks = clocks(parsed, device_, out_);
@@ -197,6 +197,7 @@ private:
     store::Store open_store() {
         store::OpenOptions options;
         options.warn = [this](const std::string& text) { out_.warn(text); };
+        options.set_damaged_aside = true;  // a night of measuring must not stand still for it
         auto path = parsed_.common.database_path();
         // A plan must not leave a database behind.
         if (parsed_.flag("dry-run") && !std::filesystem::exists(path)) path = scratch_.path();
@@ -205,7 +206,7 @@ private:
 
     // Those of this build's features; the others are left where they are.
     void load_models() {
-        for (store::ModelRow& row : store_.models()) {
+        for (store::ModelRow& row : store::models_of_layers(store_)) {
             if (row.backend != device_.backend) continue;
             try {
                 model::Model fitted = model::from_bytes(row.bytes);

@@ -30,6 +30,7 @@ std::vector<FeatureGroup> feature_groups(const std::vector<TrainingProblem>& pro
         {"width", {"k", "heads"}},
         {"problem", {"weighted", "reversed", "self_loop", "mean"}},
         {"cost terms", {"dram", "l2", "reductions", "flops", "launches"}},
+        {"teams", {"threads", "longest"}},
         {"params over k", {}},
         {"params over degree", {}},
     };

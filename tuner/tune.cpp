@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "profiles/device_constants.hpp"
+#include "profiles/layers.hpp"
 #include "tuner/guide.hpp"
 #include "tuner/standing.hpp"
 
@@ -186,7 +186,7 @@ Search Tuner::search_of(GraphWorkload& graph, const TuneStep& step, const Space&
     std::vector<Config> configs;
     for (const Contender& c : space.contenders) configs.push_back(c.config);
     Outlook outlook{model_for(options, step), {}, options.constraints, {}};
-    if (outlook.model) outlook.constants = store::stored_device_constants(store_, device_.environment);
+    if (outlook.model) outlook.constants = store::constants_of_layers(store_, device_.environment);
     if (key) outlook.builds = store_.format_builds(key->graph, key->environment);
     auto known = search_configs(registry_, query, configs, outlook);
     for (std::size_t i = 0; i < space.first; ++i) known[i].first = true;

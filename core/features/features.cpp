@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -113,6 +114,18 @@ std::int64_t edges_in_heaviest_rows(const FeatureCounts& counts) {
     return edges;
 }
 
+std::vector<DegreeClass> degree_classes(const std::vector<std::pair<std::int32_t, std::int64_t>>& histogram) {
+    std::vector<DegreeClass> classes;
+    for (const auto& [degree, count] : histogram) {
+        const auto most = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint32_t>(degree)));
+        const std::int64_t limit = degree == 0 ? 0 : most;
+        if (classes.empty() || classes.back().most != limit) classes.push_back({limit, 0, 0});
+        classes.back().rows += count;
+        classes.back().edges += count * degree;
+    }
+    return classes;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::int32_t, std::int64_t>> degree_histogram(const std::int32_t* degree, std::size_t n) {
@@ -174,6 +187,8 @@ FeatureCounts count_features(const CsrView& csr) {
 
 Features finalise(FeatureCounts counts) {
     Features f;
+    f.row_classes = degree_classes(counts.row_degrees);
+    f.col_classes = degree_classes(counts.col_degrees);
     const std::int64_t n = counts.n_rows;
     const std::int64_t m = counts.m;
 

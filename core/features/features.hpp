@@ -31,8 +31,19 @@ struct FeatureCounts {
     bool operator==(const FeatureCounts&) const = default;
 };
 
+/// Rows, or columns, whose degree lies in (most / 2, most], or is 0.
+struct DegreeClass {
+    std::int64_t most = 0;
+    std::int64_t rows = 0;
+    std::int64_t edges = 0;
+
+    bool operator==(const DegreeClass&) const = default;
+};
+
 struct Features {
     FeatureCounts counts;
+    std::vector<DegreeClass> row_classes;  ///< ascending, without those that have no rows; the same for columns
+    std::vector<DegreeClass> col_classes;
     double density = 0;               ///< m / (n_rows n_cols); 0 for an empty matrix
     double degree_mean = 0;           ///< m / n_rows
     std::int32_t degree_max = 0;

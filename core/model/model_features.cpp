@@ -152,7 +152,7 @@ double base_log_us(const Query& q, const DeviceConstants& measured) {
 }
 
 std::vector<std::string> config_feature_names(const ParamCodes& codes) {
-    std::vector<std::string> names{"dram", "l2", "reductions", "flops", "launches"};
+    std::vector<std::string> names{"dram", "l2", "reductions", "flops", "launches", "threads", "longest"};
     for (const ParamCodes::Param& p : codes.params) {
         names.push_back(p.name);
         names.push_back(p.name + "_over_k");
@@ -198,6 +198,8 @@ void ConfigFeatures::write(const Variant& variant, const Params& params, const P
     put(log2_of(1e-3 + terms.reduction_bytes / gathered_));
     put(log2_of(terms.flops / gathered_));
     put(static_cast<float>(terms.launches));
+    put(log2_of(1 + terms.threads));
+    put(log2_of(1 + terms.longest));
     for (std::size_t i = 0; i < coded.size(); ++i) {
         const bool words = !codes.params[i].words.empty();
         put(coded[i]);

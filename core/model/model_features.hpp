@@ -12,7 +12,7 @@
 namespace gnntune::model {
 
 /// Raised when a feature is added, removed or computed otherwise: a model fitted on other features is not used.
-inline constexpr std::int32_t kFeatureVersion = 1;
+inline constexpr std::int32_t kFeatureVersion = 2;
 
 /// Names of problem_features(), in its order.
 const std::vector<std::string>& problem_feature_names();
@@ -40,7 +40,7 @@ struct ParamCodes {
 
 /// Features that config_features() gives per param, and beside them.
 inline constexpr std::int32_t kFeaturesPerParam = 3;
-inline constexpr std::int32_t kCostFeatures = 5;
+inline constexpr std::int32_t kCostFeatures = 7;
 
 inline std::int32_t config_width(const ParamCodes& codes) {
     return kCostFeatures + kFeaturesPerParam * static_cast<std::int32_t>(codes.params.size());
@@ -56,7 +56,7 @@ std::vector<float> coded_params(const Params& params, const ParamCodes& codes);
 /// Features of the configs of one problem.
 class ConfigFeatures {
 public:
-    /// The query has no need of features or a device.
+    /// The query has no need of a device; without features what depends on degrees is unknown.
     explicit ConfigFeatures(const Query& query);
 
     /// Writes config_width(codes) features of a config to out[0], out[stride], ...: its cost terms relative to the

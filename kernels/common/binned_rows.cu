@@ -86,14 +86,6 @@ SortedRows sort_rows(const CsrFormat& csr, const KeyOfClass& key_of, StreamHandl
 
 constexpr std::int64_t kShortRow = 8;
 
-/// Threads for a row of `edges`, as a power of two.
-int team_shift(const BinShape& shape, std::int64_t edges) {
-    const int most = std::countr_zero(static_cast<unsigned>(shape.threads));
-    int shift = std::countr_zero(static_cast<unsigned>(shape.lanes));
-    for (std::int64_t holds = shape.share; holds < edges && shift < most; holds *= 2) ++shift;
-    return shift;
-}
-
 }  // namespace
 
 BinnedRows bin_rows(const CsrFormat& csr, const BinShape& shape, StreamHandle stream) {
@@ -105,7 +97,7 @@ BinnedRows bin_rows(const CsrFormat& csr, const BinShape& shape, StreamHandle st
     int longest = kDegreeClasses - 1;
     while (most_edges(longest) > shape.piece_edges()) keys.key[longest--] = 0;
     for (int c = longest; c >= 0; --c) {
-        const int shift = team_shift(shape, most_edges(c));
+        const int shift = shape.team_shift(most_edges(c));
         if (shifts.size() == 1 || shifts.back() != shift || most_edges(c + 1) > kShortRow) shifts.push_back(shift);
         keys.key[c] = static_cast<std::uint8_t>(shifts.size() - 1);
     }

@@ -32,6 +32,11 @@ struct BinShape {
 
     /// Rows of more edges are the work of several blocks: 128 edges for a group.
     int piece_edges() const { return threads / lanes * 128; }
+    /// Threads of a row of `edges`, as a power of two.
+    int team_shift(std::int64_t edges) const;
+    /// Adds to `terms` what teams do of rows in those classes, in rounds of `run` edges a group and `tiles` feature tiles,
+    /// and the launch that merges pieces.
+    void add_cost(const std::vector<DegreeClass>& classes, int run, double tiles, CostTerms& terms) const;
 };
 
 struct BinnedRows {

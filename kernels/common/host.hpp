@@ -144,6 +144,18 @@ inline CostTerms gather_cost(const Query& q, double index_bytes) {
     return terms;
 }
 
+/// Classes of the degrees of the rows that results have; nothing where features are unknown.
+inline const std::vector<DegreeClass>& row_classes(const Query& q) {
+    static const std::vector<DegreeClass> kNone;
+    if (!q.features) return kNone;
+    return q.problem.direction == Direction::forward ? q.features->row_classes : q.features->col_classes;
+}
+inline const std::vector<DegreeClass>& col_classes(const Query& q) {
+    Query flipped = q;
+    flipped.problem.direction = opposite(q.problem.direction);
+    return row_classes(flipped);
+}
+
 /// Bytes of one edge's weight; 0 if there are none.
 inline double weight_bytes(const Query& q) {
     return q.problem.weighted ? static_cast<double>(size_of(q.problem.dtype)) : 0.0;

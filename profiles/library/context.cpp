@@ -10,6 +10,7 @@
 #include "core/include/gnntune/gnntune.h"
 #include "kernels/register_all.hpp"
 #include "profiles/file_system.hpp"
+#include "profiles/layers.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/cuda_check.hpp"
 #include "profiles/library/device_arrays.hpp"
@@ -92,13 +93,14 @@ Device pick_device(const OpenRequest& request, std::vector<std::string>& notes) 
 }
 
 store::Snapshot load_snapshot(const OpenRequest& request, const Environment& here, std::vector<std::string>& notes) {
-    std::filesystem::path path;
+    std::vector<std::filesystem::path> layers;
     try {
-        path = request.db_path ? std::filesystem::path(request.db_path) : store::default_user_database();
+        layers = store::layers_over(request.db_path ? std::filesystem::path(request.db_path)
+                                                    : store::default_user_database());
     } catch (const Error& error) {
         if (request.require_database) throw;
         notes.emplace_back(error.what());
-        return {};
+        layers = store::shipped_databases();
     }
     store::SnapshotOptions options;
     options.skip_unreadable = !request.require_database;
@@ -107,9 +109,9 @@ store::Snapshot load_snapshot(const OpenRequest& request, const Environment& her
         return v && v->version == version;
     };
     options.warn = [&](const std::string& sentence) { notes.push_back(sentence); };
-    store::Snapshot snapshot = store::Snapshot::load(path, here, options);
+    store::Snapshot snapshot = store::Snapshot::load(layers, here, options);
     if (request.require_database && snapshot.files().front().state == SnapshotFile::State::missing) {
-        throw database_error(path.string() + ": no such database; `gnntune tune --db` creates one");
+        throw database_error(layers.front().string() + ": no such database; `gnntune tune --db` creates one");
     }
     return snapshot;
 }
@@ -117,16 +119,16 @@ store::Snapshot load_snapshot(const OpenRequest& request, const Environment& her
 std::string about(const SnapshotFile& file) {
     switch (file.state) {
         case SnapshotFile::State::missing:
-            return file.path.string() + ": missing";
+            return store::shown(file.path) + ": missing";
         case SnapshotFile::State::unreadable:
             return "unreadable: " + file.problem;
         case SnapshotFile::State::loaded:
             break;
     }
     if (file.best_match == store::EnvironmentMatch::none) {
-        return file.path.string() + ": nothing measured on this device";
+        return store::shown(file.path) + ": nothing measured on this device";
     }
-    return fmt::format("{}: {} measurements, environment {}", file.path.string(), file.rows,
+    return fmt::format("{}: {} measurements, environment {}", store::shown(file.path), file.rows,
                        store::to_text(file.best_match));
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "profiles/layers.hpp"
+
 namespace gnntune::library {
 namespace {
 
@@ -64,12 +66,12 @@ void explain_forecast(const Request& request, const Forecast& forecast, Text& te
 void explain_source(const Context& context, const Request& request, const Outcome& outcome, Text& text) {
     if (outcome.source == Source::model) {
         const std::uint32_t file = outcome.forecast->origin->file;
-        text.line("source", fmt::format("model of {}", context.snapshot.files()[file].path.string()));
+        text.line("source", fmt::format("model of {}", store::shown(context.snapshot.files()[file].path)));
     } else if (outcome.source != Source::database) {
         text.line("source", to_text(outcome.source));
     } else {
         const store::SnapshotEntry& entry = *outcome.entry;
-        text.line("source", fmt::format("database {}", context.snapshot.files()[entry.file].path.string()));
+        text.line("source", fmt::format("database {}", store::shown(context.snapshot.files()[entry.file].path)));
         text.line("measured", fmt::format("{}, policy {}, clock {}", entry.taken_at, to_text(request.policy),
                                           to_text(entry.clock)));
         const Environment& e = context.snapshot.environments()[entry.environment];

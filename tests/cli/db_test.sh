@@ -79,6 +79,24 @@ run 6 db prune --db missing.db
 [ ! -e missing.db ] || fail "a missing database was made"
 [ "$kept" -ge 2 ] || fail "too little was kept"
 
+# A file that lost a page: tuning sets it aside and goes on, and what can be read comes back.
+sqlite3 a.db 'vacuum into "d.db"'
+page=$(sqlite3 d.db "select rootpage from sqlite_schema where name = 'measurement'")
+dd if=/dev/zero of=d.db bs=4096 seek=$((page - 1)) count=1 conv=notrunc 2>dd.log
+run 6 db prune --db d.db
+err_has "gnntune db rescue"
+run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db d.db -q
+err_has "is damaged"
+aside=$(ls d.db.damaged-* | grep -v -e -wal -e -shm)
+run 0 db check --db d.db
+run 0 db rescue "$aside" rescued.db --csv
+out_has "measurement,"
+run 0 db check --db rescued.db
+run 0 db merge rescued.db --db d.db
+run 6 db rescue "$aside" rescued.db
+err_has "exists already"
+run 2 db rescue "$aside"
+
 # Two databases become one; the choices that have new rows beside them are made again.
 run 0 generate uniform --n-rows 60 --m 300 -o other.mtx -q
 run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db b.db -q

@@ -6,7 +6,7 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export HOME="$work/home" CUDA_VISIBLE_DEVICES=-1 LC_ALL=C
+export HOME="$work/home" CUDA_VISIBLE_DEVICES=-1 LC_ALL=C GNNTUNE_PROFILES=
 unset GNNTUNE_DB GNNTUNE_DEVICE XDG_DATA_HOME NO_COLOR FORCE_COLOR
 mkdir "$HOME"
 cora="$SOURCE/data/cora.mtx.gz"

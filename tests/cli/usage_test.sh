@@ -40,6 +40,6 @@ refused "the name does not say which format" convert "$cora" cora.unknown
 refused "-o FILE is missing" generate rmat
 refused "there is no kind 'rmt'" generate rmt -o a.mtx
 refused "given twice" generate uniform --m 5 --set m=6 -o a.mtx
-refused "expected one of ls, show, sql, check, diff, merge, prune, export" db list
+refused "expected one of ls, show, sql, check, diff, merge, prune, rescue, export" db list
 refused "did you mean runs?" db ls run
 refused "the options for reading graphs do not apply" info --reverse standin/yeast

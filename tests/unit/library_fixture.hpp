@@ -83,6 +83,7 @@ protected:
     void SetUp() override {
         StoreTest::SetUp();
         for (const char* name : {"GNNTUNE_DB", "GNNTUNE_FORCE", "GNNTUNE_SOURCES", "GNNTUNE_VERBOSE"}) unsetenv(name);
+        setenv("GNNTUNE_PROFILES", "", 1);  // nothing that came with this build
         csr_ = test::csr_of(40, 30, test::random_edges(40, 30, 200, 2, 7));
         x_ = values(30 * kK, 1);
         weight_ = values(static_cast<std::size_t>(csr_.m()), 2);

@@ -84,7 +84,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto tiles = kernels::ceil_div(row_width(q.problem), p.lanes * p.vec);
     const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
     CostTerms terms = kernels::gat_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
-    if (q.features && q.features->degree_max > p.shape().piece_edges()) terms.launches = 2;
+    p.shape().add_cost(kernels::row_classes(q), p.run, static_cast<double>(tiles), terms);
     return terms;
 }
 

@@ -50,6 +50,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     terms.l2_bytes += in_order + 16.0 * m * heads;
     terms.flops = (4.0 * q.problem.k + 16.0) * m * heads;
     terms.launches = 3;
+    p.shape().add_cost(kernels::col_classes(q), p.run, tiles, terms);
     return terms;
 }
 

@@ -31,16 +31,17 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     return kernels::require_grid(q.n_rows + 2 * q.m / p.piece_edges() + 1);
 }
 
-// Little work wants every lane that it can get. Where much begins was chosen by a coarse look at 22 real graphs.
+// Little work wants every lane that it can get. Widths of a group and where much begins are the best of a coarse grid on
+// the corpus: 90 % of the fastest config in geometric mean (docs/tuning.md).
 BinnedParams BinnedParams::defaults(const Query& q) {
     BinnedParams p;
     p.vec = kernels::widest_vector(q.problem);
     const std::int32_t width = kernels::next_power_of_two(q.problem.k) / p.vec;
-    p.items = width >= 16 ? 2 : 1;
-    p.lanes = std::clamp(width / p.items, 1, p.vec > 1 ? 16 : 32);
-    const bool much = static_cast<double>(q.m) * q.problem.k > 8e7;
-    p.share = much ? 32 : 8;
-    p.warps_per_block = much ? 4 : 16;
+    p.items = width >= 8 ? 2 : 1;
+    p.lanes = std::clamp(width / p.items, 1, std::max(8, 32 / p.vec));
+    const double work = static_cast<double>(q.m) * q.problem.k;
+    p.share = work > 2e7 ? 32 : 8;
+    p.warps_per_block = work > 8e7 ? 4 : 16;
     return p;
 }
 
@@ -65,7 +66,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
     const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
     CostTerms terms = kernels::gather_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
-    if (q.features && q.features->degree_max > p.piece_edges()) terms.launches = 2;
+    p.shape().add_cost(kernels::row_classes(q), 8 / p.items, static_cast<double>(tiles), terms);
     return terms;
 }
 
@@ -78,7 +79,7 @@ void register_spmm_binned(Registry& registry) {
     v.summary = "rows binned by degree in one launch, as many lanes, warps or blocks as a row has use for, no atomics";
     v.op = Op::spmm;
     v.backend = Backend::cuda;
-    v.default_rank = 15;  // behind spmm.edges until the corpus holds it: models and evaluations start from the default
+    v.default_rank = 5;
     v.applicable = &kernels::require_sum_or_mean;
     kernels::set_typed_params<spmm_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;

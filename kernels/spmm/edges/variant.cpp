@@ -70,6 +70,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const double chunks = static_cast<double>(q.m) / p.chunk;
     terms.reduction_bytes = std::min(2.0 * chunks, static_cast<double>(q.m)) * 4.0 * q.problem.k;
     terms.launches = 2;
+    terms.threads = chunks * p.lanes * static_cast<double>(tiles);
+    terms.longest = static_cast<double>(p.chunk) / p.unroll;
     return terms;
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/common/tiles.hpp"
@@ -126,6 +128,15 @@ CostTerms cost_of(const Query& q, const Params& params, double products) {
     CostTerms terms = kernels::gather_cost(q, graph * passes);
     terms.l2_bytes = graph * passes + (8.0 * blocks + static_cast<double>(q.n_rows)) * row_bytes;
     terms.flops = products * 2.0 * 16 * 8 * blocks * static_cast<double>(kernels::ceil_div(q.problem.k, tile) * tile);
+    const double windows = std::max(1.0, std::ceil(static_cast<double>(q.n_rows) / kernels::kWindowRows));
+    const double pieces = std::max(1.0, std::ceil(blocks / windows / p.chunk));
+    terms.longest = blocks / windows / pieces;
+    terms.threads = 32.0 * windows * pieces * passes;
+    const double widest = q.features ? static_cast<double>(q.features->degree_max) / kernels::kBlockColumns : 0.0;
+    if (std::max(widest, blocks / windows) > p.chunk) {
+        terms.launches = 2;
+        terms.l2_bytes += 2.0 * 4.0 * q.problem.k * kernels::kWindowRows * windows * pieces;
+    }
     return terms;
 }
 CostTerms cost_terms(const Query& q, const Params& params) {

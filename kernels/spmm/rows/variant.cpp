@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/rows/launch.hpp"
@@ -52,7 +55,20 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowsParams>(params);
     const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
-    return kernels::gather_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+    CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+    const int team = p.split * p.unroll;
+    double padded = 0;
+    double edges = 0;
+    for (const DegreeClass& c : kernels::row_classes(q)) {
+        const double mean = static_cast<double>(c.edges) / static_cast<double>(c.rows);
+        const double rounds = std::ceil(mean / team);
+        terms.longest = std::max(terms.longest, rounds);
+        padded += static_cast<double>(c.rows) * rounds * team;
+        edges += static_cast<double>(c.edges);
+    }
+    if (edges > 0) terms.flops *= std::max(1.0, padded / edges);
+    terms.threads = static_cast<double>(q.n_rows) * p.lanes * p.split * static_cast<double>(tiles);
+    return terms;
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q) + 4.0 * static_cast<double>(q.n_cols));
     // Ids of edges; a weight and a gradient out of order, each a sector of 32 bytes.
     if (q.problem.weighted) terms.l2_bytes += 68.0 * static_cast<double>(q.m);
-    if (q.features && q.features->degree_max > p.shape().piece_edges()) terms.launches = 2;
+    const auto tiles = static_cast<double>(p.tiles(q.problem.k, q.problem.heads));
+    p.shape().add_cost(kernels::col_classes(q), p.run, tiles, terms);
     return terms;
 }
 

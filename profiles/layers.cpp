@@ -1,0 +1,120 @@
+#include "profiles/layers.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <set>
+#include <tuple>
+
+#include "core/common/error.hpp"
+#include "core/model/model_features.hpp"
+
+namespace gnntune::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The program or library that holds this code; empty if the loader cannot say.
+fs::path own_file() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(&shipped_databases), &info) == 0 || !info.dli_fname) return {};
+    std::error_code failed;
+    fs::path path = fs::canonical(info.dli_fname, failed);
+    // The name of a program is what it was started by, which may be found on the path only.
+    if (failed) path = fs::canonical("/proc/self/exe", failed);
+    return failed ? fs::path() : path;
+}
+
+fs::path shipped_folder() {
+    if (const char* folder = std::getenv("GNNTUNE_PROFILES")) return folder;
+    const fs::path file = own_file();
+    if (file.empty()) return {};
+    // PREFIX/bin or PREFIX/lib, or PREFIX/lib/x86_64-linux-gnu.
+    const fs::path folder = file.parent_path();
+    for (const fs::path& prefix : {folder.parent_path(), folder.parent_path().parent_path()}) {
+        std::error_code ignored;
+        if (const fs::path found = prefix / "share/gnntune/profiles"; fs::is_directory(found, ignored)) return found;
+    }
+    return {};
+}
+
+void for_each_shipped(const std::function<void(Store&&)>& visit) {
+    for (const fs::path& path : shipped_databases()) {
+        try {
+            visit(Store::open(path, Mode::read_only));
+        } catch (const Error&) {  // `gnntune doctor` and `db check` say what is wrong with it
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<fs::path> shipped_databases() {
+    std::vector<fs::path> found;
+    const fs::path folder = shipped_folder();
+    if (folder.empty()) return found;
+    std::error_code failed;
+    for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+        if (at->path().extension() == ".db") found.push_back(at->path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+std::vector<fs::path> layers_over(const fs::path& path) {
+    std::vector<fs::path> all{path};
+    for (fs::path& shipped : shipped_databases()) {
+        std::error_code ignored;
+        if (!fs::equivalent(shipped, path, ignored)) all.push_back(std::move(shipped));
+    }
+    return all;
+}
+
+std::string shown(const fs::path& path) {
+    const auto shipped = shipped_databases();
+    return path.string() + (std::find(shipped.begin(), shipped.end(), path) == shipped.end() ? "" : " (shipped)");
+}
+
+std::vector<Store> open_layers(const fs::path& path) {
+    std::vector<Store> stores;
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) stores.push_back(Store::open(path, Mode::read_only));
+    for_each_shipped([&](Store&& shipped) {
+        if (stores.empty() || !fs::equivalent(shipped.path(), path, ignored)) stores.push_back(std::move(shipped));
+    });
+    if (stores.empty()) stores.push_back(Store::open(path, Mode::read_only));  // throws, in words
+    return stores;
+}
+
+std::vector<ModelRow> models_of_layers(const Store& store) {
+    const auto key = [](const ModelRow& row) { return std::tuple(row.backend, row.op, row.policy); };
+    std::vector<ModelRow> models = store.models();
+    std::set<std::tuple<Backend, Op, Policy>> known;
+    for (const ModelRow& row : models) {
+        if (row.feature_version == model::kFeatureVersion) known.insert(key(row));
+    }
+    for_each_shipped([&](Store&& shipped) {
+        auto more = shipped.models();
+        std::erase_if(more, [&](const ModelRow& row) { return known.contains(key(row)); });
+        for (ModelRow& row : more) {
+            known.insert(key(row));
+            std::erase_if(models, [&](const ModelRow& old) { return key(old) == key(row); });  // of other features
+            models.push_back(std::move(row));
+        }
+    });
+    return models;
+}
+
+DeviceConstants constants_of_layers(const Store& store, const Environment& environment) {
+    DeviceConstants constants = stored_device_constants(store, environment);
+    for_each_shipped([&](Store&& shipped) {
+        if (constants.copy_gbps <= 0 && constants.gather.empty()) {
+            constants = stored_device_constants(shipped, environment);
+        }
+    });
+    return constants;
+}
+
+}  // namespace gnntune::store

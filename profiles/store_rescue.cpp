@@ -1,0 +1,288 @@
+#include "profiles/store_rescue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+
+#include "core/common/error.hpp"
+#include "profiles/store.hpp"
+
+namespace gnntune::store {
+namespace {
+
+constexpr std::string_view kDoing = "rescuing rows";
+constexpr std::int64_t kMostFailures = 200'000;  // of ranges that cannot be read, in a table
+
+std::vector<std::string> texts(const Database& database, const std::string& sql) {
+    std::vector<std::string> out;
+    Statement s = database.prepare(sql, kDoing);
+    while (s.step()) out.push_back(s.text(0));
+    return out;
+}
+
+std::string joined_columns(const std::vector<std::string>& columns, const std::string& order = "") {
+    std::string out;
+    for (const std::string& column : columns) out += (out.empty() ? "" : ", ") + ('"' + column + '"') + order;
+    return out;
+}
+
+/// One table, from one database to the other.
+class TableRescue {
+public:
+    TableRescue(const Database& damaged, const Database& target, const std::string& table)
+        : damaged_(damaged),
+          table_(table),
+          key_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}') WHERE pk > 0 ORDER BY pk", table))),
+          columns_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}')", table))),
+          add_(target.prepare(insertion(), kDoing)),
+          has_rowid_(target.integer(fmt::format("SELECT sql NOT LIKE '%WITHOUT ROWID%' FROM sqlite_schema WHERE name = '{}'",
+                                                table),
+                                    kDoing) == 1) {}
+
+    /// Whether everything could be read and stored.
+    bool run() {
+        if (has_rowid_) {
+            by_rowid(1, last_rowid());
+        } else if (!copy(" ORDER BY " + joined_columns(key_))) {
+            // Without row ids: what can be read from the front, then from the back.
+            copy(" ORDER BY " + joined_columns(key_, " DESC"));
+        }
+        return whole_;
+    }
+
+private:
+    std::string insertion() const {
+        std::string places;
+        for (std::size_t i = 0; i < columns_.size(); ++i) places += i == 0 ? "?" : ", ?";
+        return fmt::format("INSERT OR IGNORE INTO \"{}\" ({}) VALUES ({})", table_, joined_columns(columns_), places);
+    }
+
+    // Rows in the order of `tail`, until one cannot be read. Those that the schema forbids are left out.
+    bool copy(const std::string& tail) {
+        try {
+            Statement rows = damaged_.prepare(
+                fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", joined_columns(columns_), table_, tail), kDoing);
+            while (rows.step()) {
+                if (has_rowid_) last_read_ = rows.integer(0);
+                try {
+                    add_.bind_row(rows).run();
+                } catch (const Error&) {
+                    whole_ = false;
+                }
+            }
+            return true;
+        } catch (const Error&) {
+            whole_ = false;
+            return false;
+        }
+    }
+
+    std::int64_t last_rowid() {
+        try {
+            return damaged_.integer(fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\" NOT INDEXED", table_), kDoing);
+        } catch (const Error&) {
+            // More rows than the file has room for there cannot be.
+            return damaged_.integer("PRAGMA page_count", kDoing) * 200;
+        }
+    }
+
+    // Goes on behind what was read, and halves what cannot be read, down to single rows.
+    void by_rowid(std::int64_t first, std::int64_t last) {
+        if (first > last || failures_ > kMostFailures) return;
+        last_read_ = first - 1;
+        if (copy(fmt::format(" WHERE rowid BETWEEN {} AND {} ORDER BY rowid", first, last))) return;
+        ++failures_;
+        const std::int64_t next = std::max(first, last_read_ + 1);
+        if (next >= last) return;
+        const std::int64_t middle = next + (last - next) / 2;
+        by_rowid(next, middle);
+        by_rowid(middle + 1, last);
+    }
+
+    const Database& damaged_;
+    std::string table_;
+    std::vector<std::string> key_;
+    std::vector<std::string> columns_;
+    Statement add_;
+    bool has_rowid_;
+    std::int64_t last_read_ = 0;
+    std::int64_t failures_ = 0;
+    bool whole_ = true;
+};
+
+/// Removes the rows whose foreign keys point nowhere; parents come before their children.
+std::int64_t remove_orphans(const Database& database, const std::string& table) {
+    std::map<std::int64_t, std::pair<std::string, std::vector<std::string>>> keys;  // parent, conditions
+    std::map<std::int64_t, std::string> first_column;
+    Statement s = database.prepare(
+        fmt::format(R"(SELECT id, "table", "from", "to" FROM pragma_foreign_key_list('{}') ORDER BY id, seq)", table),
+        kDoing);
+    while (s.step()) {
+        keys[s.integer(0)].first = s.text(1);
+        keys[s.integer(0)].second.push_back(fmt::format("parent.\"{}\" = child.\"{}\"", s.view(3), s.view(2)));
+        first_column.try_emplace(s.integer(0), s.text(2));
+    }
+    std::int64_t removed = 0;
+    for (const auto& [id, key] : keys) {
+        std::string conditions;
+        for (const std::string& c : key.second) conditions += (conditions.empty() ? "" : " AND ") + c;
+        database.execute(fmt::format("DELETE FROM \"{}\" AS child WHERE child.\"{}\" IS NOT NULL AND NOT EXISTS "
+                                     "(SELECT 1 FROM \"{}\" AS parent WHERE {})",
+                                     table, first_column[id], key.first, conditions),
+                         kDoing);
+        removed += database.integer("SELECT changes()", kDoing);
+    }
+    return removed;
+}
+
+// Rows that say little more than that they are there, made anew where they are lost.
+void restore_names(const Database& database) {
+    for (const char* table : {"measurement", "part", "choice", "step_call"}) {
+        database.execute(fmt::format("INSERT OR IGNORE INTO variant (id, version) SELECT DISTINCT variant, "
+                                     "variant_version FROM {}",
+                                     table),
+                         kDoing);
+    }
+    database.execute(R"sql(INSERT OR IGNORE INTO run (id, command, tool_version, git_commit, started_at, seed, host)
+        SELECT run_id, 'lost; rescued by gnntune db rescue', '', '', min(taken_at), 0, '' FROM measurement
+        GROUP BY run_id)sql",
+                     kDoing);
+}
+
+// Tuning chooses again; a choice that nothing bears out would stand in its way.
+std::int64_t remove_unsupported_choices(const Database& database) {
+    database.execute(R"sql(DELETE FROM choice WHERE source = 'measured' AND NOT EXISTS (
+        SELECT 1 FROM measurement AS m WHERE m.graph_id = choice.graph_id
+          AND m.environment_id = choice.environment_id AND m.problem_id = choice.problem_id
+          AND m.policy = choice.policy AND m.clock = choice.clock AND m.config = choice.config
+          AND m.variant_version = choice.variant_version AND m.status = 'ok'))sql",
+                     kDoing);
+    return database.integer("SELECT changes()", kDoing);
+}
+
+std::int64_t remove_unsupported_steps(const Database& database) {
+    constexpr std::string_view kUnsupported = R"sql(SELECT step_choice_id FROM step_call
+        JOIN step_choice ON step_choice.id = step_choice_id
+        WHERE NOT EXISTS (SELECT 1 FROM measurement AS m WHERE m.graph_id = step_choice.graph_id
+          AND m.environment_id = step_choice.environment_id AND m.problem_id = step_call.problem_id
+          AND m.policy = step_choice.policy AND m.clock = step_choice.clock AND m.config = step_call.config
+          AND m.variant_version = step_call.variant_version AND m.status = 'ok'))sql";
+    database.execute(fmt::format("CREATE TEMP TABLE unsupported AS {}", kUnsupported), kDoing);
+    database.execute("DELETE FROM step_call WHERE step_choice_id IN (SELECT step_choice_id FROM unsupported)", kDoing);
+    database.execute("DELETE FROM step_choice WHERE id IN (SELECT step_choice_id FROM unsupported)", kDoing);
+    return database.integer("SELECT changes()", kDoing);
+}
+
+/// A copy to read from, so that nothing is written beside the damaged file. SQLite refuses a file that is shorter than its
+/// header says: what is missing is filled with zeros, which are pages that it cannot read.
+class PaddedCopy {
+public:
+    PaddedCopy(const std::filesystem::path& damaged, std::filesystem::path copy) : path_(std::move(copy)) {
+        namespace fs = std::filesystem;
+        std::error_code failed;
+        for (const char* side : {"", "-wal"}) {
+            const fs::path from = damaged.string() + side;
+            if (*side && !fs::exists(from, failed)) continue;
+            if (!fs::copy_file(from, path_.string() + side, fs::copy_options::overwrite_existing, failed)) {
+                throw database_error(fmt::format("{}: cannot be copied to {}: {}", from.string(), path_.string() + side,
+                                                 failed.message()));
+            }
+        }
+        std::ifstream file(path_, std::ios::binary);
+        std::array<unsigned char, 32> header{};
+        file.read(reinterpret_cast<char*>(header.data()), header.size());
+        const std::uint64_t stored_size = 256U * header[16] + header[17];  // big-endian; 1 stands for 65536
+        const std::uint64_t page_bytes = stored_size == 1 ? 65536 : stored_size;
+        const std::uint64_t pages = (std::uint64_t{header[28]} << 24) + (header[29] << 16) + (header[30] << 8) + header[31];
+        const std::uint64_t there = fs::file_size(path_);
+        // A size that a flipped bit has made up is not believed.
+        const std::uint64_t wanted = pages * page_bytes;
+        if (there < wanted && wanted < 64 * std::max<std::uint64_t>(there, 1 << 20)) fs::resize_file(path_, wanted);
+    }
+    ~PaddedCopy() {
+        std::error_code ignored;
+        for (const char* side : {"", "-wal", "-shm"}) std::filesystem::remove(path_.string() + side, ignored);
+    }
+    PaddedCopy(const PaddedCopy&) = delete;
+    PaddedCopy& operator=(const PaddedCopy&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+void require_readable(const Database& copy, const Database& target, const std::filesystem::path& damaged) {
+    const auto number = [](const Database& database, const char* pragma) {
+        return database.integer(fmt::format("PRAGMA {}", pragma), "reading its first page");
+    };
+    if (number(copy, "application_id") != number(target, "application_id")) {
+        throw database_error(damaged.string() + ": its first page is not that of a gnntune database");
+    }
+    if (number(copy, "user_version") != number(target, "user_version")) {
+        throw database_error(fmt::format("{}: has schema {}, this gnntune rescues schema {}; use the version that wrote it",
+                                         damaged.string(), number(copy, "user_version"), number(target, "user_version")));
+    }
+}
+
+// SQLite reads the list of tables before all else.
+Database open_copy(const std::filesystem::path& copy, const std::filesystem::path& damaged) {
+    try {
+        Database database = Database::open(copy, Access::read_only);
+        database.execute("PRAGMA cell_size_check = ON", kDoing);
+        return database;
+    } catch (const Error&) {
+        throw database_error(damaged.string() + ": the pages that say which tables it has are damaged; nothing behind "
+                                                "them can be found");
+    }
+}
+
+}  // namespace
+
+std::vector<RescuedTable> rescue(const std::filesystem::path& damaged, const std::filesystem::path& target) {
+    if (const auto complaint = not_sqlite_complaint(damaged, false)) throw database_error(*complaint);
+    std::error_code ignored;
+    if (std::filesystem::exists(target, ignored)) {
+        throw database_error(target.string() + ": exists already; name a new file for what is rescued");
+    }
+    OpenOptions options;
+    options.journal = Journal::rollback;
+    const Store store = Store::open(target, Mode::read_write_create, options);
+    const Database& database = store.database();
+    try {
+        const PaddedCopy copy(damaged, target.string() + ".reading");
+        const Database source = open_copy(copy.path(), damaged);
+        require_readable(source, database, damaged);
+        database.execute("PRAGMA foreign_keys = OFF", kDoing);
+        const auto tables = texts(
+            database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid");
+        std::vector<RescuedTable> out;
+        database.execute("BEGIN IMMEDIATE", kDoing);
+        for (const std::string& table : tables) {
+            RescuedTable rescued;
+            rescued.name = table;
+            rescued.whole = TableRescue(source, database, table).run();
+            out.push_back(rescued);
+        }
+        restore_names(database);
+        for (RescuedTable& t : out) {
+            t.orphans = remove_orphans(database, t.name);
+            if (t.name == "choice") t.orphans += remove_unsupported_choices(database);
+        }
+        const std::int64_t steps = remove_unsupported_steps(database);
+        for (RescuedTable& t : out) {
+            if (t.name == "step_choice") t.orphans += steps;
+            t.rows = database.integer(fmt::format("SELECT count(*) FROM \"{}\"", t.name), kDoing);
+        }
+        database.execute("COMMIT", kDoing);
+        return out;
+    } catch (...) {
+        std::filesystem::remove(target, ignored);  // nothing of use is in it
+        throw;
+    }
+}
+
+}  // namespace gnntune::store

@@ -1,0 +1,118 @@
+// The user's database and those that came with the installation, asked together.
+#include "profiles/layers.hpp"
+
+#include <cstdlib>
+#include <set>
+
+#include "core/model/model_features.hpp"
+#include "profiles/snapshot.hpp"
+#include "tests/unit/store_fixture.hpp"
+
+namespace gnntune::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Layers : public StoreTest {
+protected:
+    void SetUp() override {
+        StoreTest::SetUp();
+        fs::create_directory(file("shipped"));
+        setenv("GNNTUNE_PROFILES", file("shipped").c_str(), 1);
+    }
+    void TearDown() override {
+        unsetenv("GNNTUNE_PROFILES");
+        StoreTest::TearDown();
+    }
+    fs::path shipped(const std::string& name) const { return file("shipped") / name; }
+
+    static ModelRow model(const std::string& bytes, Policy policy, std::int32_t features = model::kFeatureVersion) {
+        return {Op::spmm, Backend::cuda, policy, Clock::events, features, bytes, "{}", "{}", "0.1.0", "abc",
+                "2026-11-30T00:00:00Z"};
+    }
+    static void measure(Store& store, std::int32_t k, double median_us) {
+        const Key key{store.graph_id(graph()), store.environment_id(environment()), store.problem_id(problem(k))};
+        store.add_measurement(store.begin_run({"gnntune tune", "0.1.0", "abc", 1, ""}), key,
+                              measurement("spmm.rows{vec=4}", median_us));
+    }
+    static std::multiset<std::string> bytes_of(const std::vector<ModelRow>& models) {
+        std::multiset<std::string> out;
+        for (const ModelRow& row : models) out.insert(row.bytes);
+        return out;
+    }
+    double answer(const Snapshot& snapshot, std::int32_t k) const {
+        const SnapshotEntry* found = snapshot.find(graph().fingerprint, problem(k), Policy::hot);
+        return found ? found->rows.front().median_us : 0;
+    }
+};
+
+TEST_F(Layers, ShippedDatabasesAreThoseOfTheFolderByName) {
+    Store::open(shipped("b.db"), Mode::read_write_create);
+    Store::open(shipped("a.db"), Mode::read_write_create);
+    write_file("shipped/README.md", "no database");
+    EXPECT_EQ(shipped_databases(), (std::vector<fs::path>{shipped("a.db"), shipped("b.db")}));
+    EXPECT_EQ(layers_over(file()), (std::vector<fs::path>{file(), shipped("a.db"), shipped("b.db")}));
+    EXPECT_EQ(layers_over(shipped("a.db")), (std::vector<fs::path>{shipped("a.db"), shipped("b.db")})) << "once each";
+    EXPECT_EQ(shown(shipped("a.db")), shipped("a.db").string() + " (shipped)");
+    EXPECT_EQ(shown(file()), file().string());
+    setenv("GNNTUNE_PROFILES", "", 1);
+    EXPECT_TRUE(shipped_databases().empty());
+    setenv("GNNTUNE_PROFILES", file("nowhere").c_str(), 1);
+    EXPECT_TRUE(shipped_databases().empty());
+}
+
+TEST_F(Layers, TheMoreSpecificOneWinsAndTheOtherFillsWhatItLacks) {
+    {
+        Store user = open();
+        measure(user, 16, 10);
+        Store below = Store::open(shipped("a.db"), Mode::read_write_create);
+        measure(below, 16, 5);
+        measure(below, 32, 7);
+    }
+    const Snapshot snapshot = Snapshot::load(layers_over(file()), environment());
+    EXPECT_EQ(answer(snapshot, 16), 10) << "the user's, though a shipped row is faster";
+    EXPECT_EQ(answer(snapshot, 32), 7);
+    EXPECT_EQ(answer(snapshot, 64), 0);
+}
+
+TEST_F(Layers, ModelsThatTheUserLacksComeFromBelow) {
+    Store user = open();
+    Store below = Store::open(shipped("a.db"), Mode::read_write_create);
+    below.put_model(model("shipped hot", Policy::hot));
+    below.put_model(model("shipped cold", Policy::cold));
+    EXPECT_EQ(bytes_of(models_of_layers(user)), (std::multiset<std::string>{"shipped hot", "shipped cold"}));
+    user.put_model(model("of other features", Policy::hot, model::kFeatureVersion + 1));
+    EXPECT_EQ(bytes_of(models_of_layers(user)), (std::multiset<std::string>{"shipped hot", "shipped cold"}));
+    user.put_model(model("own", Policy::hot));
+    EXPECT_EQ(bytes_of(models_of_layers(user)), (std::multiset<std::string>{"own", "shipped cold"}));
+}
+
+TEST_F(Layers, ConstantsThatTheUserLacksComeFromBelow) {
+    Store user = open();
+    Store below = Store::open(shipped("a.db"), Mode::read_write_create);
+    below.put_device_constant(below.environment_id(environment()), {"copy_gbps", 0, 0, 4200, "GB/s", ""});
+    EXPECT_EQ(constants_of_layers(user, environment()).copy_gbps, 4200);
+    user.put_device_constant(user.environment_id(environment()), {"copy_gbps", 0, 0, 4000, "GB/s", ""});
+    EXPECT_EQ(constants_of_layers(user, environment()).copy_gbps, 4000);
+}
+
+TEST_F(Layers, AShippedFileThatIsBrokenIsPassedOver) {
+    write_file("shipped/a.db", "no database at all");
+    Store::open(shipped("b.db"), Mode::read_write_create).put_model(model("shipped", Policy::hot));
+    EXPECT_EQ(bytes_of(models_of_layers(open())), (std::multiset<std::string>{"shipped"}));
+    const auto layers = open_layers(file());
+    ASSERT_EQ(layers.size(), 2U);
+    EXPECT_EQ(layers.back().path(), shipped("b.db"));
+}
+
+TEST_F(Layers, WithoutAnyDatabaseTheUsersIsTheOneThatIsMissing) {
+    try {
+        open_layers(file());
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find(file().string()), std::string::npos) << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace gnntune::store

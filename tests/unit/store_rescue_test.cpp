@@ -1,0 +1,163 @@
+// Damaged databases: noticed, set aside, and read around the damage.
+#include "profiles/store_rescue.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <random>
+#include <set>
+
+#include "tests/unit/store_fixture.hpp"
+
+namespace gnntune::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Rescue : public StoreTest {
+protected:
+    static constexpr int kGraphs = 6;
+    static constexpr int kConfigs = 60;
+    static constexpr std::size_t kPage = 4096;
+
+    void SetUp() override {
+        StoreTest::SetUp();
+        {
+            Store store = open();
+            const std::int64_t run = store.begin_run({"gnntune tune", "0.1.0", "abc", 1, ""});
+            Transaction all = store.transaction();
+            for (int g = 0; g < kGraphs; ++g) {
+                const Key key{store.graph_id(graph("graph" + std::to_string(g), static_cast<std::uint64_t>(g))),
+                              store.environment_id(environment()), store.problem_id(problem())};
+                for (int c = 0; c < kConfigs; ++c) {
+                    store.add_measurement(run, key,
+                                          measurement("spmm.rows{lanes=" + std::to_string(c + 1) + "}", 10.0 + g + c));
+                }
+            }
+            all.commit();
+            store.database().execute("PRAGMA wal_checkpoint(TRUNCATE)", "emptying the log");
+        }
+        std::ifstream in(file(), std::ios::binary);
+        whole_.assign(std::istreambuf_iterator<char>(in), {});
+        ASSERT_GT(whole_.size(), 20 * kPage);
+        rows_ = rows_of(file());
+        ASSERT_EQ(rows_.size(), static_cast<std::size_t>(kGraphs * kConfigs));
+    }
+
+    fs::path damaged(const std::string& bytes) const {
+        for (const char* side : {"damaged.db", "damaged.db-wal", "damaged.db-shm", "rescued.db"}) fs::remove(file(side));
+        write_file("damaged.db", bytes);
+        return file("damaged.db");
+    }
+    /// Page `page`, from 1, filled with noise.
+    std::string without_page(std::size_t page) const {
+        std::string bytes = whole_;
+        std::mt19937 noise(static_cast<unsigned>(page));
+        for (std::size_t i = (page - 1) * kPage; i < page * kPage; ++i) bytes[i] = static_cast<char>(noise());
+        return bytes;
+    }
+    std::size_t pages() const { return whole_.size() / kPage; }
+
+    /// What measurements say, without ids.
+    static std::set<std::string> rows_of(const fs::path& path) {
+        const Store store = Store::open(path, Mode::read_only);
+        std::set<std::string> out;
+        Statement s = store.database().prepare(
+            "SELECT graph.name || ' ' || config || ' ' || median_us || ' ' || taken_at FROM measurement JOIN graph ON "
+            "graph.id = graph_id",
+            "reading rows");
+        while (s.step()) out.insert(s.text(0));
+        return out;
+    }
+    std::string complaint(const fs::path& path, const OpenOptions& options = {}) const {
+        try {
+            Store::open(path, Mode::read_write_create, options);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return {};
+    }
+
+    std::string whole_;
+    std::set<std::string> rows_;
+};
+
+TEST_F(Rescue, OfAWholeFileTakesEverything) {
+    std::int64_t measurements = 0;
+    for (const RescuedTable& t : rescue(file(), file("rescued.db"))) {
+        EXPECT_TRUE(t.whole) << t.name;
+        EXPECT_EQ(t.orphans, 0) << t.name;
+        if (t.name == "measurement") measurements = t.rows;
+    }
+    EXPECT_EQ(measurements, kGraphs * kConfigs);
+    EXPECT_EQ(rows_of(file("rescued.db")), rows_);
+    EXPECT_TRUE(Store::open(file("rescued.db"), Mode::read_only).check({}).empty());
+}
+
+TEST_F(Rescue, AroundAnyPageLeavesASoundFileAndInventsNothing) {
+    std::size_t most = 0;
+    std::size_t some = 0;
+    std::size_t refused = 0;
+    for (std::size_t page = 2; page <= pages(); ++page) {
+        const fs::path path = damaged(without_page(page));
+        try {
+            rescue(path, file("rescued.db"));
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("which tables it has"), std::string::npos) << error.what();
+            EXPECT_FALSE(fs::exists(file("rescued.db")));
+            ++refused;
+            continue;
+        }
+        const auto rows = rows_of(file("rescued.db"));
+        EXPECT_TRUE(std::includes(rows_.begin(), rows_.end(), rows.begin(), rows.end())) << "page " << page;
+        const auto problems = Store::open(file("rescued.db"), Mode::read_only).check({});
+        EXPECT_TRUE(problems.empty()) << "page " << page << ": " << problems.front();
+        most += rows.size() == rows_.size() ? 1 : 0;
+        some += rows.size() * 10 >= rows_.size() * 8 ? 1 : 0;
+    }
+    // Pages of indexes cost nothing, a page of measurements those that it held; what lists graphs or pages costs more.
+    EXPECT_GE(most * 5, pages());
+    EXPECT_GE(some * 4, pages() * 3);
+    EXPECT_LE(refused, 6U) << "the few pages of the schema";
+    EXPECT_FALSE(fs::exists(file("rescued.db.reading")));
+}
+
+TEST_F(Rescue, OfATruncatedFileTakesItsFront) {
+    const fs::path path = damaged(whole_.substr(0, whole_.size() * 7 / 10));
+    rescue(path, file("rescued.db"));
+    const auto rows = rows_of(file("rescued.db"));
+    EXPECT_GT(rows.size(), rows_.size() / 10);
+    EXPECT_TRUE(std::includes(rows_.begin(), rows_.end(), rows.begin(), rows.end()));
+    EXPECT_TRUE(Store::open(file("rescued.db"), Mode::read_only).check({}).empty());
+}
+
+TEST_F(Rescue, WithoutItsFirstPageIsRefusedAndLeavesNothing) {
+    EXPECT_THROW(rescue(damaged(without_page(1)), file("rescued.db")), Error);
+    EXPECT_FALSE(fs::exists(file("rescued.db")));
+    EXPECT_THROW(rescue(file("missing.db"), file("rescued.db")), Error);
+    write_file("taken.db", "mine");
+    EXPECT_THROW(rescue(file(), file("taken.db")), Error) << "a file that is there is not written over";
+    EXPECT_EQ(fs::file_size(file("taken.db")), 4U);
+}
+
+TEST_F(Rescue, WritersRefuseADamagedFileOrSetItAside) {
+    const fs::path path = damaged(whole_.substr(0, whole_.size() * 9 / 10));
+    EXPECT_NE(complaint(path).find("gnntune db rescue"), std::string::npos) << complaint(path);
+    OpenOptions options;
+    options.set_damaged_aside = true;
+    std::string warned;
+    options.warn = [&](const std::string& sentence) { warned += sentence; };
+    EXPECT_EQ(complaint(path, options), "");
+    EXPECT_TRUE(rows_of(path).empty()) << "a new one was begun";
+    const auto at = warned.find("damaged.db.damaged-");
+    ASSERT_NE(at, std::string::npos) << warned;
+    const fs::path aside = file(warned.substr(at, warned.find(',', at) - at));
+    ASSERT_TRUE(fs::exists(aside)) << aside;
+    EXPECT_EQ(fs::file_size(aside), whole_.size() * 9 / 10) << "as it was";
+    rescue(aside, file("rescued.db"));
+    EXPECT_GT(rows_of(file("rescued.db")).size(), 0U);
+    EXPECT_EQ(complaint(file(), options), "") << "a whole file stays";
+    EXPECT_EQ(rows_of(file()), rows_);
+}
+
+}  // namespace
+}  // namespace gnntune::store
