@@ -12,8 +12,8 @@
 namespace gnntune::store {
 
 /// Databases that are installed with the library, by name: *.db in $GNNTUNE_PROFILES (empty: none), else in
-/// share/gnntune/profiles beside the bin or lib folder that this code was loaded from. Empty if there is no such folder.
-/// Reads the environment and the file system; not safe beside setenv in another thread.
+/// share/gnntune/profiles beside the bin or lib folder that this code was loaded from. Empty if there is no such
+/// folder. Reads the environment and the file system; not safe beside setenv in another thread.
 std::vector<std::filesystem::path> shipped_databases();
 
 /// `path`, then the shipped ones.
@@ -22,8 +22,8 @@ std::vector<std::filesystem::path> layers_over(const std::filesystem::path& path
 /// The path, and " (shipped)" behind that of a database that came with the installation.
 std::string shown(const std::filesystem::path& path);
 
-/// layers_over(path), opened for reading. A shipped one that cannot be read is passed over. Throws ErrorKind::database if
-/// `path` is there and cannot be read, or if there is no database at all.
+/// layers_over(path), opened for reading. A shipped one that cannot be read is passed over. Throws ErrorKind::database
+/// if `path` is there and cannot be read, or if there is no database at all.
 std::vector<Store> open_layers(const std::filesystem::path& path);
 
 /// The models of a store, then those of shipped databases for a backend, op and policy of which it has none with this

@@ -70,9 +70,10 @@ void handle_damage(const fs::path& path, const OpenOptions& options) {
     const auto damage = Database::damage_of(path);
     if (!damage) return;
     if (!options.set_damaged_aside) {
-        throw database_error(fmt::format("{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune "
-                                         "db rescue {} FILE",
-                                         path.string(), *damage, path.string()));
+        throw database_error(
+            fmt::format("{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune "
+                        "db rescue {} FILE",
+                        path.string(), *damage, path.string()));
     }
     std::string stamp = utc_now();
     std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
@@ -87,10 +88,11 @@ void handle_damage(const fs::path& path, const OpenOptions& options) {
         }
     }
     if (options.warn) {
-        options.warn(fmt::format("{}: the file is damaged ({}); it is now {}, and a new database is begun. What can be "
-                                 "read of the old one comes back with: gnntune db rescue {} FILE && gnntune db merge "
-                                 "FILE",
-                                 path.string(), *damage, aside.string(), aside.string()));
+        options.warn(
+            fmt::format("{}: the file is damaged ({}); it is now {}, and a new database is begun. What can be "
+                        "read of the old one comes back with: gnntune db rescue {} FILE && gnntune db merge "
+                        "FILE",
+                        path.string(), *damage, aside.string(), aside.string()));
     }
 }
 
@@ -232,9 +234,8 @@ std::int64_t Store::environment_id(const Environment& e) {
 std::optional<std::int64_t> Store::find_problem_id(const Problem& p) const {
     Statement s =
         impl_->database.prepare(fmt::format("SELECT id FROM problem WHERE {}", kProblemMatch), "looking up a problem");
-    return impl_->first_id(
-        s.bind(to_text(p.op), p.k, p.heads, to_text(p.dtype), to_text(p.reduce), p.weighted, to_text(p.direction),
-               p.self_loop));
+    return impl_->first_id(s.bind(to_text(p.op), p.k, p.heads, to_text(p.dtype), to_text(p.reduce), p.weighted,
+                                  to_text(p.direction), p.self_loop));
 }
 
 std::int64_t Store::problem_id(const Problem& p) {

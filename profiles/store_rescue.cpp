@@ -38,9 +38,10 @@ public:
           key_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}') WHERE pk > 0 ORDER BY pk", table))),
           columns_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}')", table))),
           add_(target.prepare(insertion(), kDoing)),
-          has_rowid_(target.integer(fmt::format("SELECT sql NOT LIKE '%WITHOUT ROWID%' FROM sqlite_schema WHERE name = '{}'",
-                                                table),
-                                    kDoing) == 1) {}
+          has_rowid_(
+              target.integer(
+                  fmt::format("SELECT sql NOT LIKE '%WITHOUT ROWID%' FROM sqlite_schema WHERE name = '{}'", table),
+                  kDoing) == 1) {}
 
     /// Whether everything could be read and stored.
     bool run() {
@@ -82,7 +83,8 @@ private:
 
     std::int64_t last_rowid() {
         try {
-            return damaged_.integer(fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\" NOT INDEXED", table_), kDoing);
+            return damaged_.integer(fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\" NOT INDEXED", table_),
+                                    kDoing);
         } catch (const Error&) {
             // More rows than the file has room for there cannot be.
             return damaged_.integer("PRAGMA page_count", kDoing) * 200;
@@ -176,8 +178,8 @@ std::int64_t remove_unsupported_steps(const Database& database) {
     return database.integer("SELECT changes()", kDoing);
 }
 
-/// A copy to read from, so that nothing is written beside the damaged file. SQLite refuses a file that is shorter than its
-/// header says: what is missing is filled with zeros, which are pages that it cannot read.
+/// A copy to read from, so that nothing is written beside the damaged file. SQLite refuses a file that is shorter than
+/// its header says: what is missing is filled with zeros, which are pages that it cannot read.
 class PaddedCopy {
 public:
     PaddedCopy(const std::filesystem::path& damaged, std::filesystem::path copy) : path_(std::move(copy)) {
@@ -196,7 +198,8 @@ public:
         file.read(reinterpret_cast<char*>(header.data()), header.size());
         const std::uint64_t stored_size = 256U * header[16] + header[17];  // big-endian; 1 stands for 65536
         const std::uint64_t page_bytes = stored_size == 1 ? 65536 : stored_size;
-        const std::uint64_t pages = (std::uint64_t{header[28]} << 24) + (header[29] << 16) + (header[30] << 8) + header[31];
+        const std::uint64_t pages =
+            (std::uint64_t{header[28]} << 24) + (header[29] << 16) + (header[30] << 8) + header[31];
         const std::uint64_t there = fs::file_size(path_);
         // A size that a flipped bit has made up is not believed.
         const std::uint64_t wanted = pages * page_bytes;
@@ -223,8 +226,9 @@ void require_readable(const Database& copy, const Database& target, const std::f
         throw database_error(damaged.string() + ": its first page is not that of a gnntune database");
     }
     if (number(copy, "user_version") != number(target, "user_version")) {
-        throw database_error(fmt::format("{}: has schema {}, this gnntune rescues schema {}; use the version that wrote it",
-                                         damaged.string(), number(copy, "user_version"), number(target, "user_version")));
+        throw database_error(
+            fmt::format("{}: has schema {}, this gnntune rescues schema {}; use the version that wrote it",
+                        damaged.string(), number(copy, "user_version"), number(target, "user_version")));
     }
 }
 
@@ -235,8 +239,9 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
         database.execute("PRAGMA cell_size_check = ON", kDoing);
         return database;
     } catch (const Error&) {
-        throw database_error(damaged.string() + ": the pages that say which tables it has are damaged; nothing behind "
-                                                "them can be found");
+        throw database_error(damaged.string() +
+                             ": the pages that say which tables it has are damaged; nothing behind "
+                             "them can be found");
     }
 }
 

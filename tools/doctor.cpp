@@ -172,8 +172,9 @@ std::vector<Finding> look_at_profiles() {
     for (const fs::path& path : store::shipped_databases()) {
         try {
             const auto store = store::Store::open(path, store::Mode::read_only);
-            findings.push_back({State::good, "profiles", fmt::format("{}: {} graphs, {} cost models", store::shown(path),
-                                                                     store.graphs().size(), store.models().size())});
+            findings.push_back({State::good, "profiles",
+                                fmt::format("{}: {} graphs, {} cost models", store::shown(path), store.graphs().size(),
+                                            store.models().size())});
         } catch (const Error& error) {
             findings.push_back({State::problem, "profiles", error.what()});
         }

@@ -6,8 +6,8 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/choose.hpp"
-#include "profiles/layers.hpp"
 #include "profiles/features_json.hpp"
+#include "profiles/layers.hpp"
 #include "profiles/store.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/explain_advice.hpp"

@@ -97,9 +97,10 @@ public:
             models_.push_back(row);
         }
         if (models_.empty()) {
-            throw input_error(fmt::format("no cost model for {}, policy {} in {}, and none came with the program; fit one "
-                                          "first (gnntune fit)",
-                                          to_text(backend_), to_text(policy), layers_.front().path().string()));
+            throw input_error(
+                fmt::format("no cost model for {}, policy {} in {}, and none came with the program; fit one "
+                            "first (gnntune fit)",
+                            to_text(backend_), to_text(policy), layers_.front().path().string()));
         }
         top_ = static_cast<std::size_t>(*parsed.integer("top", 0, 1000000));
     }

@@ -105,7 +105,7 @@ struct CostTerms {
     double flops = 0;            ///< padding included
     double launches = 1;         ///< kernels and memsets
     double threads = 0;          ///< that have work; 0 where unknown
-    double longest = 0;          ///< rounds of gathers that the busiest of them waits for, one after another; 0: unknown
+    double longest = 0;          ///< rounds of gathers of the busiest of them, one after another; 0: unknown
 };
 
 /// What prepare() gets.

@@ -34,8 +34,8 @@ struct BinShape {
     int piece_edges() const { return threads / lanes * 128; }
     /// Threads of a row of `edges`, as a power of two.
     int team_shift(std::int64_t edges) const;
-    /// Adds to `terms` what teams do of rows in those classes, in rounds of `run` edges a group and `tiles` feature tiles,
-    /// and the launch that merges pieces.
+    /// Adds to `terms` what teams do of rows in those classes, in rounds of `run` edges a group and `tiles` feature
+    /// tiles, and the launch that merges pieces.
     void add_cost(const std::vector<DegreeClass>& classes, int run, double tiles, CostTerms& terms) const;
 };
 

@@ -7,6 +7,13 @@ foreach(file include/gnntune/gnntune.h include/gnntune/gnntune.hpp ${LIBDIR}/lib
         message(FATAL_ERROR "${file} was not installed")
     endif()
 endforeach()
+# What came with the build is installed where the library looks for it.
+file(GLOB shipped RELATIVE "${BUILD}" "${BUILD}/share/gnntune/profiles/*.db")
+foreach(file IN LISTS shipped)
+    if(NOT EXISTS "${PREFIX}/${file}")
+        message(FATAL_ERROR "${file} was not installed")
+    endif()
+endforeach()
 file(GLOB_RECURSE headers RELATIVE "${PREFIX}" "${PREFIX}/include/*")
 list(LENGTH headers count)
 if(NOT count EQUAL 2)

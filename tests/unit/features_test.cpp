@@ -179,5 +179,18 @@ TEST(HitRate, PopularColumnsRaiseItAndCapacityNeverLowersIt) {
     EXPECT_DOUBLE_EQ(last, 1 - 1010.0 / 50000);
 }
 
+TEST(Features, DegreeClassesAreThePowersOfTwoThatHoldRows) {
+    FeatureCounts counts;
+    counts.n_rows = 9;
+    counts.n_cols = 4;
+    counts.m = 39;
+    counts.row_degrees = {{0, 2}, {1, 1}, {3, 2}, {4, 2}, {8, 1}, {16, 1}};
+    counts.col_degrees = {{9, 3}, {12, 1}};
+    const Features f = finalise(counts);
+    EXPECT_EQ(f.row_classes, (std::vector<DegreeClass>{{0, 2, 0}, {1, 1, 1}, {4, 4, 14}, {8, 1, 8}, {16, 1, 16}}));
+    EXPECT_EQ(f.col_classes, (std::vector<DegreeClass>{{16, 4, 39}}));
+    EXPECT_TRUE(finalise({}).row_classes.empty());
+}
+
 }  // namespace
 }  // namespace gnntune

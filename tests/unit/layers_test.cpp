@@ -27,8 +27,8 @@ protected:
     fs::path shipped(const std::string& name) const { return file("shipped") / name; }
 
     static ModelRow model(const std::string& bytes, Policy policy, std::int32_t features = model::kFeatureVersion) {
-        return {Op::spmm, Backend::cuda, policy, Clock::events, features, bytes, "{}", "{}", "0.1.0", "abc",
-                "2026-11-30T00:00:00Z"};
+        return {Op::spmm, Backend::cuda, policy, Clock::events,         features, bytes, "{}",
+                "{}",     "0.1.0",       "abc",  "2026-11-30T00:00:00Z"};
     }
     static void measure(Store& store, std::int32_t k, double median_us) {
         const Key key{store.graph_id(graph()), store.environment_id(environment()), store.problem_id(problem(k))};

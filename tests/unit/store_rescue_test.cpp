@@ -44,7 +44,8 @@ protected:
     }
 
     fs::path damaged(const std::string& bytes) const {
-        for (const char* side : {"damaged.db", "damaged.db-wal", "damaged.db-shm", "rescued.db"}) fs::remove(file(side));
+        for (const char* side : {"damaged.db", "damaged.db-wal", "damaged.db-shm", "rescued.db"})
+            fs::remove(file(side));
         write_file("damaged.db", bytes);
         return file("damaged.db");
     }

@@ -31,8 +31,8 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     return kernels::require_grid(q.n_rows + 2 * q.m / p.piece_edges() + 1);
 }
 
-// Little work wants every lane that it can get. Widths of a group and where much begins are the best of a coarse grid on
-// the corpus: 90 % of the fastest config in geometric mean (docs/tuning.md).
+// Little work wants every lane that it can get. Widths of a group and where much begins are the best of a coarse grid
+// on the corpus: 90 % of the fastest config in geometric mean (docs/tuning.md).
 BinnedParams BinnedParams::defaults(const Query& q) {
     BinnedParams p;
     p.vec = kernels::widest_vector(q.problem);
