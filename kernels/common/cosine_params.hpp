@@ -18,19 +18,6 @@ inline Verdict require_cosine_team(const Query& q, int lanes, int split, int ite
     return require_useful_tile(q.problem.k, lanes, items, vector_width(q.problem.k, {}));
 }
 
-/// The narrowest tile that holds the whole row, or the widest there is; more groups for longer rows.
-template <typename P>
-P default_cosine_team(const Query& q) {
-    P p;
-    const int vec = vector_width(q.problem.k, {});
-    const auto vectors = static_cast<std::int32_t>(ceil_div(q.problem.k, vec));
-    p.lanes = std::min(32, next_power_of_two(vectors));
-    p.items = std::min(4, next_power_of_two(static_cast<std::int32_t>(ceil_div(vectors, p.lanes))));
-    p.split = std::max(1, 4 / p.lanes);
-    if (q.m >= 16 * q.n_rows && p.lanes * p.split <= 16) p.split *= 2;
-    return p;
-}
-
 /// What the gradients of agnn need: plain attention, and heads that fit into grid.y.
 inline Verdict require_agnn_grad(const Query& q) {
     if (q.problem.heads > 65535) return Verdict::no("sums grad_beta for at most 65535 heads");

@@ -1,4 +1,7 @@
 #include "kernels/agnn/rows/launch.hpp"
+
+#include <algorithm>
+
 #include "kernels/common/attention.hpp"
 #include "kernels/common/cosine_params.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -21,7 +24,15 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
 }
 
 RowsParams RowsParams::defaults(const Query& q) {
-    return kernels::default_cosine_team<RowsParams>(q);
+    // The best of each width on the corpus, in geometric mean: few lanes with many vectors, several edges at a time.
+    RowsParams p;
+    const auto vectors =
+        static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, kernels::vector_width(q.problem.k, {})));
+    p.items = std::min(4, kernels::next_power_of_two(vectors));
+    p.lanes = std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(vectors, p.items))));
+    p.split = p.lanes == 1 ? 8 : std::clamp(32 / p.lanes, 1, 4);
+    p.stored_norms = p.lanes > 1 ? 1 : 0;
+    return p;
 }
 
 namespace {

@@ -1,4 +1,7 @@
 #include "kernels/agnn_grad/rows_cols/launch.hpp"
+
+#include <algorithm>
+
 #include "kernels/common/attention.hpp"
 #include "kernels/common/cosine_params.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -19,8 +22,16 @@ Verdict RowsColsParams::legal(const Query& q, const RowsColsParams& p) {
     return kernels::require_cosine_team(q, p.lanes, p.split, p.items);
 }
 
+// The narrowest tile that holds the whole row, or the widest there is; more groups for longer rows.
 RowsColsParams RowsColsParams::defaults(const Query& q) {
-    return kernels::default_cosine_team<RowsColsParams>(q);
+    RowsColsParams p;
+    const int vec = kernels::vector_width(q.problem.k, {});
+    const auto vectors = static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, vec));
+    p.lanes = std::min(32, kernels::next_power_of_two(vectors));
+    p.items = std::min(4, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(vectors, p.lanes))));
+    p.split = std::max(1, 4 / p.lanes);
+    if (q.m >= 16 * q.n_rows && p.lanes * p.split <= 16) p.split *= 2;
+    return p;
 }
 
 namespace {
