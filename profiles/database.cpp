@@ -2,13 +2,17 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
+#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
 #include "profiles/file_system.hpp"
+#include "profiles/migration.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -264,9 +268,12 @@ bool Database::is_read_only() const {
 }
 
 std::optional<std::string> Database::damage_of(const std::filesystem::path& path) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored) || std::filesystem::file_size(path, ignored) == 0) return std::nullopt;
-    if (const auto complaint = not_sqlite_complaint(path, true)) throw database_error(*complaint);
+    // The file of another program is nobody's business here.
+    std::ifstream file(path, std::ios::binary);
+    std::array<unsigned char, 72> header{};
+    if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return std::nullopt;
+    const std::int64_t id = (std::int64_t{header[68]} << 24) + (header[69] << 16) + (header[70] << 8) + header[71];
+    if (id != kApplicationId || not_sqlite_complaint(path, true)) return std::nullopt;
     const auto connection = connect(path, Access::read_only);
     std::string found;
     const auto collect = [](void* out, int, char** values, char**) {
@@ -279,7 +286,9 @@ std::optional<std::string> Database::damage_of(const std::filesystem::path& path
     // Without side files on a read-only medium: whoever opens it says what is wrong.
     if (primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY) return std::nullopt;
     check(*connection, code, "checking it for damage");
-    return found == "ok" ? std::nullopt : std::optional(found);
+    if (found == "ok") return std::nullopt;
+    std::replace(found.begin(), found.end(), '\n', ' ');
+    return found;
 }
 
 void Database::copy_to(const std::filesystem::path& target) const {

@@ -131,8 +131,8 @@ public:
     bool in_transaction() const;
     /// True if the file cannot be written through this connection.
     bool is_read_only() const;
-    /// What SQLite's quick check finds wrong with a file; nothing if it is whole, missing or empty. Throws
-    /// ErrorKind::database if it cannot be asked (not a SQLite file, locked, unreadable).
+    /// What SQLite's quick check finds wrong with a file, in a line; nothing if it is whole, missing, or by its header
+    /// no database of gnntune. Throws ErrorKind::database if it cannot be asked (locked for long).
     static std::optional<std::string> damage_of(const std::filesystem::path& path);
     /// Copies the whole committed content to `target`, which must not exist.
     void copy_to(const std::filesystem::path& target) const;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "core/common/error.hpp"
@@ -20,10 +21,10 @@ namespace fs = std::filesystem;
 fs::path own_file() {
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&shipped_databases), &info) == 0 || !info.dli_fname) return {};
+    // The name of a program is what it was started by, which the shell may have found elsewhere; a library's is a path.
+    const bool is_path = std::string_view(info.dli_fname).find('/') != std::string_view::npos;
     std::error_code failed;
-    fs::path path = fs::canonical(info.dli_fname, failed);
-    // The name of a program is what it was started by, which may be found on the path only.
-    if (failed) path = fs::canonical("/proc/self/exe", failed);
+    fs::path path = fs::canonical(is_path ? info.dli_fname : "/proc/self/exe", failed);
     return failed ? fs::path() : path;
 }
 
@@ -77,31 +78,35 @@ std::string shown(const fs::path& path) {
     return path.string() + (std::find(shipped.begin(), shipped.end(), path) == shipped.end() ? "" : " (shipped)");
 }
 
-std::vector<Store> open_layers(const fs::path& path) {
+std::vector<Store> open_layers(const fs::path& path, WhenMissing missing) {
     std::vector<Store> stores;
     std::error_code ignored;
     if (fs::exists(path, ignored)) stores.push_back(Store::open(path, Mode::read_only));
     for_each_shipped([&](Store&& shipped) {
         if (stores.empty() || !fs::equivalent(shipped.path(), path, ignored)) stores.push_back(std::move(shipped));
     });
-    if (stores.empty()) stores.push_back(Store::open(path, Mode::read_only));  // throws, in words
+    if (stores.empty() && missing == WhenMissing::error) {
+        stores.push_back(Store::open(path, Mode::read_only));  // throws, in words
+    }
     return stores;
 }
 
-std::vector<ModelRow> models_of_layers(const Store& store) {
+std::vector<LayeredModel> models_of_layers(const Store& store) {
     const auto key = [](const ModelRow& row) { return std::tuple(row.backend, row.op, row.policy); };
-    std::vector<ModelRow> models = store.models();
+    std::vector<LayeredModel> models;
     std::set<std::tuple<Backend, Op, Policy>> known;
-    for (const ModelRow& row : models) {
+    for (ModelRow& row : store.models()) {
         if (row.feature_version == model::kFeatureVersion) known.insert(key(row));
+        models.push_back({std::move(row), store.path()});
     }
     for_each_shipped([&](Store&& shipped) {
         auto more = shipped.models();
         std::erase_if(more, [&](const ModelRow& row) { return known.contains(key(row)); });
         for (ModelRow& row : more) {
             known.insert(key(row));
-            std::erase_if(models, [&](const ModelRow& old) { return key(old) == key(row); });  // of other features
-            models.push_back(std::move(row));
+            std::erase_if(models,
+                          [&](const LayeredModel& old) { return key(old.row) == key(row); });  // of other features
+            models.push_back({std::move(row), shipped.path()});
         }
     });
     return models;

@@ -22,13 +22,19 @@ std::vector<std::filesystem::path> layers_over(const std::filesystem::path& path
 /// The path, and " (shipped)" behind that of a database that came with the installation.
 std::string shown(const std::filesystem::path& path);
 
+enum class WhenMissing { error, nothing };
 /// layers_over(path), opened for reading. A shipped one that cannot be read is passed over. Throws ErrorKind::database
-/// if `path` is there and cannot be read, or if there is no database at all.
-std::vector<Store> open_layers(const std::filesystem::path& path);
+/// if `path` is there and cannot be read, or (WhenMissing::error) if there is no database at all.
+std::vector<Store> open_layers(const std::filesystem::path& path, WhenMissing missing = WhenMissing::error);
+
+struct LayeredModel {
+    ModelRow row;
+    std::filesystem::path path;  ///< of the database that has it
+};
 
 /// The models of a store, then those of shipped databases for a backend, op and policy of which it has none with this
 /// build's features. A shipped file that cannot be read is passed over.
-std::vector<ModelRow> models_of_layers(const Store& store);
+std::vector<LayeredModel> models_of_layers(const Store& store);
 
 /// As stored_device_constants(), and where the store has none, of the shipped databases.
 DeviceConstants constants_of_layers(const Store& store, const Environment& environment);

@@ -317,7 +317,7 @@ Snapshot Snapshot::load(std::span<const std::filesystem::path> paths, const Envi
             const ReadTransaction reading(store.database());  // a writer may commit between two statements
             reader.read_file(store, here, index);
         } catch (const Error& error) {
-            if (!options.skip_unreadable) throw;
+            if (!options.skip_unreadable && index == 0) throw;
             file.state = SnapshotFile::State::unreadable;
             file.problem = error.what();
         }
@@ -355,7 +355,10 @@ const SnapshotEntry* Snapshot::find(const Fingerprint& graph, const Problem& pro
     const SnapshotEntry* best = nullptr;
     for (const Clock clock : {Clock::span, Clock::events, Clock::host}) {
         const SnapshotEntry* entry = find(graph, problem, policy, clock);
-        const auto usefulness = [](const SnapshotEntry& e) { return std::pair(e.current_rows, e.rows.size()); };
+        // The first file that has rows which count, whatever their clock.
+        const auto usefulness = [](const SnapshotEntry& e) {
+            return std::tuple(e.current_rows > 0, -static_cast<std::int64_t>(e.file), e.current_rows, e.rows.size());
+        };
         if (entry && (!best || usefulness(*entry) > usefulness(*best))) best = entry;
     }
     return best;

@@ -88,7 +88,8 @@ struct SnapshotModel {
 };
 
 struct SnapshotOptions {
-    /// An unreadable file is noted in files() instead of thrown: for applications that prefer a default to an error.
+    /// An unreadable first file is noted in files() instead of thrown, as the others always are: for applications that
+    /// prefer a default to an error.
     bool skip_unreadable = false;
     /// Whether this version of a variant is the one that would run. Entries without such rows do not stand in the way
     /// of others. Empty: every version counts.
@@ -114,7 +115,8 @@ public:
 
     /// Rows taken with `clock`, or null.
     const SnapshotEntry* find(const Fingerprint& graph, const Problem& problem, Policy policy, Clock clock) const;
-    /// Rows of the clock that has most of them (span before events before host among equals), or null.
+    /// Rows of the first file that has any, there of the clock that has most of them (span before events before host
+    /// among equals), or null.
     const SnapshotEntry* find(const Fingerprint& graph, const Problem& problem, Policy policy) const;
 
     /// What building the graph's formats costs in the environment that answers for it; null if nobody measured it.

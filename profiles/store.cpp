@@ -1,6 +1,14 @@
 #include "profiles/store.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -65,34 +73,74 @@ void prepare_for_writing(const Database& database, const OpenOptions& options) {
     database.execute("PRAGMA foreign_keys = ON", "turning foreign keys on");
 }
 
-// Nobody writes to a damaged file: it would only get worse.
-void handle_damage(const fs::path& path, const OpenOptions& options) {
-    const auto damage = Database::damage_of(path);
-    if (!damage) return;
-    if (!options.set_damaged_aside) {
-        throw database_error(
-            fmt::format("{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune "
-                        "db rescue {} FILE",
-                        path.string(), *damage, path.string()));
+/// Holds an open file's lock (flock) for as long as it lives. Not the locks that SQLite takes.
+class FileLock {
+public:
+    explicit FileLock(const fs::path& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+        if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
     }
+    ~FileLock() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    FileLock(const FileLock&) = delete;
+    FileLock& operator=(const FileLock&) = delete;
+
+    /// Whether the file of that name is still the one that is locked.
+    bool is_of(const fs::path& path) const {
+        struct stat mine {};
+        struct stat there {};
+        return descriptor_ >= 0 && ::fstat(descriptor_, &mine) == 0 && ::stat(path.c_str(), &there) == 0 &&
+               mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+    }
+
+private:
+    int descriptor_;
+};
+
+// A name that nothing has. Two processes that come here hold the lock one after the other.
+fs::path set_aside(const fs::path& path, const std::string& damage) {
     std::string stamp = utc_now();
     std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-    fs::path aside = path.string() + ".damaged-" + stamp;
-    for (int i = 2; fs::exists(aside); ++i) aside = path.string() + ".damaged-" + stamp + "-" + std::to_string(i);
-    for (const char* side : {"", "-wal", "-shm"}) {
-        std::error_code failed;
-        fs::rename(path.string() + side, aside.string() + side, failed);
-        if (failed && !*side) {
-            throw database_error(fmt::format("{}: the file is damaged ({}) and cannot be set aside: {}", path.string(),
-                                             *damage, failed.message()));
+    for (int i = 1;; ++i) {
+        const fs::path aside = path.string() + ".damaged-" + stamp + (i == 1 ? "" : "-" + std::to_string(i));
+        int code = ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), RENAME_NOREPLACE);
+        // Some network file systems do not know this flag.
+        if (code != 0 && errno == EINVAL && !fs::exists(aside)) code = std::rename(path.c_str(), aside.c_str());
+        if (code != 0) {
+            if (errno == EEXIST && i < 1000) continue;
+            throw database_error(fmt::format("{}: the file is damaged ({}) and cannot be renamed to {}: {}",
+                                             path.string(), damage, aside.string(), std::strerror(errno)));
         }
+        for (const char* side : {"-wal", "-shm"}) {
+            std::error_code ignored;
+            fs::rename(path.string() + side, aside.string() + side, ignored);
+        }
+        return aside;
     }
+}
+
+// Nobody writes to a damaged file: it would only get worse.
+void handle_damage(const fs::path& named, const OpenOptions& options) {
+    std::error_code failed;
+    const fs::path path = fs::canonical(named, failed);
+    if (failed) return;  // it is not there
+    auto damage = Database::damage_of(path);
+    if (!damage) return;
+    if (!options.set_damaged_aside) {
+        throw database_error(fmt::format(
+            "{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune db rescue {} FILE",
+            path.string(), *damage, path.string()));
+    }
+    const FileLock lock(path);
+    if (!lock.is_of(path)) return;  // another process has set it aside
+    damage = Database::damage_of(path);
+    if (!damage) return;
+    const fs::path aside = set_aside(path, *damage);
     if (options.warn) {
-        options.warn(
-            fmt::format("{}: the file is damaged ({}); it is now {}, and a new database is begun. What can be "
-                        "read of the old one comes back with: gnntune db rescue {} FILE && gnntune db merge "
-                        "FILE",
-                        path.string(), *damage, aside.string(), aside.string()));
+        options.warn(fmt::format(
+            "{}: the file is damaged ({}); it is now {}, and a new database is begun. What can be read of the "
+            "old one comes back with: gnntune db rescue {} FILE && gnntune db merge FILE",
+            path.string(), *damage, aside.string(), aside.string()));
     }
 }
 

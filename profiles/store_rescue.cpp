@@ -58,7 +58,7 @@ private:
     std::string insertion() const {
         std::string places;
         for (std::size_t i = 0; i < columns_.size(); ++i) places += i == 0 ? "?" : ", ?";
-        return fmt::format("INSERT OR IGNORE INTO \"{}\" ({}) VALUES ({})", table_, joined_columns(columns_), places);
+        return fmt::format("INSERT INTO \"{}\" ({}) VALUES ({})", table_, joined_columns(columns_), places);
     }
 
     // Rows in the order of `tail`, until one cannot be read. Those that the schema forbids are left out.
@@ -154,6 +154,16 @@ void restore_names(const Database& database) {
                      kDoing);
 }
 
+// What a flipped bit has made of a number where nothing that measures would write it (Store::check).
+std::int64_t remove_impossible_numbers(const Database& database) {
+    database.execute(R"sql(DELETE FROM measurement
+        WHERE (status = 'ok' AND (median_us > 1e15 OR samples < 1 OR ci_low_us > median_us OR ci_high_us < median_us
+                                  OR min_us > median_us OR min_us <= 0))
+           OR prepare_us < 0 OR prepare_us > 1e15 OR workspace_bytes < 0 OR format_bytes < 0)sql",
+                     kDoing);
+    return database.integer("SELECT changes()", kDoing);
+}
+
 // Tuning chooses again; a choice that nothing bears out would stand in its way.
 std::int64_t remove_unsupported_choices(const Database& database) {
     database.execute(R"sql(DELETE FROM choice WHERE source = 'measured' AND NOT EXISTS (
@@ -247,9 +257,11 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
 
 }  // namespace
 
-std::vector<RescuedTable> rescue(const std::filesystem::path& damaged, const std::filesystem::path& target) {
-    if (const auto complaint = not_sqlite_complaint(damaged, false)) throw database_error(*complaint);
+std::vector<RescuedTable> rescue(const std::filesystem::path& named, const std::filesystem::path& target) {
+    if (const auto complaint = not_sqlite_complaint(named, false)) throw database_error(*complaint);
     std::error_code ignored;
+    const std::filesystem::path damaged =
+        std::filesystem::canonical(named, ignored);  // its log lies beside the file itself
     if (std::filesystem::exists(target, ignored)) {
         throw database_error(target.string() + ": exists already; name a new file for what is rescued");
     }
@@ -275,6 +287,7 @@ std::vector<RescuedTable> rescue(const std::filesystem::path& damaged, const std
         restore_names(database);
         for (RescuedTable& t : out) {
             t.orphans = remove_orphans(database, t.name);
+            if (t.name == "measurement") t.orphans += remove_impossible_numbers(database);
             if (t.name == "choice") t.orphans += remove_unsupported_choices(database);
         }
         const std::int64_t steps = remove_unsupported_steps(database);

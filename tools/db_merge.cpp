@@ -73,7 +73,15 @@ int run_db_merge(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 1, SIZE_MAX, kUsage);
     Output out("db.merge", parsed->common);
-    for (const std::string& from : parsed->arguments) store::Store::open(from, store::Mode::read_only);
+    for (const std::string& from : parsed->arguments) {
+        if (const auto damage = store::Database::damage_of(from)) {
+            throw database_error(
+                fmt::format("{}: the file is damaged ({}); save what can be read with `gnntune db rescue "
+                            "{} FILE` and take in FILE",
+                            from, *damage, from));
+        }
+        store::Store::open(from, store::Mode::read_only);
+    }
     store::Store store =
         store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
                            {store::Journal::automatic, [&out](const std::string& sentence) { out.warn(sentence); }});

@@ -28,10 +28,17 @@ int run_db_rescue(const Args& args) {
         table.add({t.name, t.rows, t.orphans, std::string(t.whole ? "whole" : "damaged")});
     }
     out.print(table);
-    const auto damaged = std::count_if(tables.begin(), tables.end(), [](const auto& t) { return !t.whole; });
-    if (damaged > 0) {
+    const auto lost =
+        std::count_if(tables.begin(), tables.end(), [](const auto& t) { return !t.whole || t.orphans > 0; });
+    if (lost > 0) {
         out.warn(fmt::format("{} of {} tables lost rows; take the rest into your database with: gnntune db merge {}",
-                             damaged, tables.size(), parsed->arguments[1]));
+                             lost, tables.size(), parsed->arguments[1]));
+    }
+    const auto problems = store::Store::open(parsed->arguments[1], store::Mode::read_only).check({});
+    for (const std::string& problem : problems) out.warn(problem);
+    if (!problems.empty()) {
+        out.warn(fmt::format("{} rescued rows are doubtful, as above: look at them before you merge", problems.size()));
+        return kExitDatabase;
     }
     return kExitOk;
 }

@@ -171,6 +171,11 @@ std::vector<Finding> look_at_profiles() {
     std::vector<Finding> findings;
     for (const fs::path& path : store::shipped_databases()) {
         try {
+            if (const auto damage = store::Database::damage_of(path)) {
+                findings.push_back({State::problem, "profiles",
+                                    fmt::format("{} is damaged ({}); install it again", store::shown(path), *damage)});
+                continue;
+            }
             const auto store = store::Store::open(path, store::Mode::read_only);
             findings.push_back({State::good, "profiles",
                                 fmt::format("{}: {} graphs, {} cost models", store::shown(path), store.graphs().size(),

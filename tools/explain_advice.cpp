@@ -6,6 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
+#include "profiles/layers.hpp"
 #include "tools/program.hpp"
 
 namespace gnntune::tools {
@@ -29,7 +30,7 @@ ModelAnswer::ModelAnswer(const store::Snapshot& snapshot, const Query& query, Po
     std::optional<Config> standard;
     std::optional<Expected> expected_standard;
     if (stored) {
-        model_ = store::to_text(stored->row);
+        model_ = store::to_text(stored->row) + ", in " + store::shown(snapshot.files()[stored->file].path);
         const model::Model model = model::from_bytes(stored->row.bytes);
         const Prospects prospects(model, registry(), query);
         const Advice advice = advise(model, prospects, registry(), query, snapshot.constants(), constraints);

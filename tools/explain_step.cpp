@@ -53,7 +53,7 @@ std::string stored_line(const store::Store& store, std::int64_t graph, std::int6
 
 int explain_step(const store::Store& store, const store::GraphRow& graph, const Step& step, const Parsed& parsed,
                  const Device& here, Output& out) {
-    const auto environment = find_environment(store, here.environment, graph.id, problems_of(step));
+    const auto environment = find_environment(store, here.environment, graph.id, problems_of(step), parsed);
     const auto not_tuned = [&](const std::string& what) {
         return input_error(fmt::format("nothing was measured for {} on {}; tune it first: {}", what, graph.record.name,
                                        tune_command(step, parsed.arguments.front())));

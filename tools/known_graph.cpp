@@ -9,24 +9,28 @@
 
 namespace gnntune::tools {
 
-store::GraphRow find_known_graph(const store::Store& store, const Parsed& parsed, Output& out) {
+store::GraphRow find_known_graph(std::span<const store::Store> layers, const Parsed& parsed, Output& out) {
     const std::string& text = parsed.arguments.front();
-    const auto known = store.find_graphs(text);
-    if (known.size() == 1) return known.front();
-    if (known.size() > 1) {
-        std::string names;
-        for (const auto& g : known)
-            names += " " + g.record.name + " (" + g.record.fingerprint.text().substr(0, 8) + ")";
-        throw input_error("'" + text + "' names several graphs of the database:" + names + "; give a fingerprint");
+    for (const store::Store& store : layers) {
+        const auto known = store.find_graphs(text);
+        if (known.size() == 1) return known.front();
+        if (known.size() > 1) {
+            std::string names;
+            for (const auto& g : known)
+                names += " " + g.record.name + " (" + g.record.fingerprint.text().substr(0, 8) + ")";
+            throw input_error("'" + text + "' names several graphs of the database:" + names + "; give a fingerprint");
+        }
     }
     if (!std::filesystem::exists(text) && !text.starts_with("standin/")) {
-        throw input_error("'" + text + "' is neither a file nor the name or fingerprint of a graph in " +
-                          store.path().string() + "; gnntune db ls graphs shows those");
+        std::string files;
+        for (const store::Store& store : layers) files += (files.empty() ? "" : " or ") + store.path().string();
+        throw input_error("'" + text + "' is neither a file nor the name or fingerprint of a graph in " + files +
+                          "; gnntune db ls graphs --db FILE shows those");
     }
     InputGraph input = find_graph(text, read_options(parsed), out).load(out);
-    const auto id = store.find_graph_id(fingerprint(input.graph.view()));
-    for (const auto& g : store.graphs()) {
-        if (id && g.id == *id) return g;
+    for (const store::Store& store : layers) {
+        const auto known = store.find_graphs(fingerprint(input.graph.view()).text());
+        if (!known.empty()) return known.front();
     }
     store::GraphRow unknown;
     const CsrView view = input.graph.view();
@@ -36,9 +40,11 @@ store::GraphRow find_known_graph(const store::Store& store, const Parsed& parsed
 }
 
 std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
-                                                      std::int64_t graph, const std::vector<Problem>& problems) {
+                                                      std::int64_t graph, const std::vector<Problem>& problems,
+                                                      const Parsed& parsed) {
     std::optional<store::EnvironmentRow> found;
     for (const auto& e : store.environments()) {
+        if (!parsed.common.device_text.empty() && e.environment.backend != here.backend) continue;
         const bool measured = std::any_of(problems.begin(), problems.end(), [&](const Problem& p) {
             const auto problem = store.find_problem_id(p);
             return problem && !store.measurements({graph, e.id, *problem}).empty();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/registry/variant.hpp"
@@ -11,13 +12,16 @@
 
 namespace gnntune::tools {
 
-/// By name, by the first digits of its fingerprint, or by the content of a file. Throws ErrorKind::input in words if
-/// the database has no such graph, or several.
-store::GraphRow find_known_graph(const store::Store& store, const Parsed& parsed, Output& out);
+/// By name, by the first digits of its fingerprint, or by the content of a file; in the first layer that knows it. A
+/// graph that none knows has id 0. Throws ErrorKind::input in words if it is no file either, or if several have that
+/// name.
+store::GraphRow find_known_graph(std::span<const store::Store> layers, const Parsed& parsed, Output& out);
 
-/// Of several environments `here`, else the newest with measurements of the graph and any of the problems.
+/// Of several environments `here`, else the newest with measurements of the graph and any of the problems; only of
+/// `here`'s backend where `--device` has named one.
 std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
-                                                      std::int64_t graph, const std::vector<Problem>& problems);
+                                                      std::int64_t graph, const std::vector<Problem>& problems,
+                                                      const Parsed& parsed);
 
 /// A problem on a known graph, without features. `device` must outlive the query.
 Query known_query(const GraphRecord& graph, const Device& device, const Problem& problem);

@@ -67,8 +67,8 @@ Args with_suite(const Args& args, const Parsed& parsed) {
 
 DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
     const auto path = parsed.common.database_path();
-    if (!std::filesystem::exists(path) && store::shipped_databases().empty()) return {};
-    return store::constants_of_layers(store::open_layers(path).front(), device.environment);
+    const auto layers = store::open_layers(path, store::WhenMissing::nothing);
+    return layers.empty() ? DeviceConstants() : store::constants_of_layers(layers.front(), device.environment);
 }
 
 std::vector<tuner::Contender> contenders(const Query& query, bool all, bool sampling) {

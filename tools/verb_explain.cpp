@@ -53,7 +53,7 @@ public:
                 const Device& device)
         : parsed_(parsed), database_(store::shown(store.path())) {
         const auto problem_id = store.find_problem_id(problem);
-        const auto environment = find_environment(store, device.environment, graph.id, {problem});
+        const auto environment = find_environment(store, device.environment, graph.id, {problem}, parsed);
         features_ = store::features_from(graph.record.features_json);
         device_ = environment ? tuner::device_of(environment->environment) : device;
         query_ = known_query(graph.record, device_, problem);
@@ -246,13 +246,14 @@ int run_explain(const Args& args) {
     const auto layers = store::open_layers(parsed->common.database_path());
     const Device device = parsed->common.device();
     out.set_device(device);
-    auto graph = find_known_graph(layers.front(), *parsed, out);
+    auto graph = find_known_graph(layers, *parsed, out);
     if (step) return explain_step(layers.front(), graph, *step, *parsed, device, out);
     const store::Store* store = &layers.front();
     // As the dispatcher: the first that measured the problem answers.
     for (const store::Store& layer : layers) {
         const auto known = layer.find_graphs(graph.record.fingerprint.text());
-        if (known.empty() || !find_environment(layer, device.environment, known.front().id, {wanted.front()})) continue;
+        if (known.empty()) continue;
+        if (!find_environment(layer, device.environment, known.front().id, {wanted.front()}, *parsed)) continue;
         store = &layer;
         graph = known.front();
         break;

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -41,6 +43,23 @@ Options predict_options() {
     return options;
 }
 
+/// That of the models of the first database that has any: a GPU's where it has both.
+Backend backend_of_models(std::span<const store::Store> layers, const Parsed& parsed) {
+    for (const store::Store& store : layers) {
+        const auto models = store.models();
+        if (models.empty() || !parsed.common.device_text.empty()) continue;
+        const bool gpu = std::any_of(models.begin(), models.end(),
+                                     [](const store::ModelRow& row) { return row.backend == Backend::cuda; });
+        return gpu ? Backend::cuda : Backend::cpu;
+    }
+    return backend_of(layers.front(), parsed);
+}
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
 /// The newest of the first database that has one.
 Environment device_named(std::span<const store::Store> layers, const std::string& text, Backend backend) {
     std::string known;
@@ -48,14 +67,20 @@ Environment device_named(std::span<const store::Store> layers, const std::string
         std::optional<Environment> found;
         for (const store::EnvironmentRow& e : store.environments()) {
             if (e.environment.backend != backend) continue;
-            if (e.environment.device_name.find(text) != std::string::npos) found = e.environment;
+            if (lower(e.environment.device_name).find(lower(text)) != std::string::npos) found = e.environment;
             known += (known.empty() ? "" : ", ") + e.environment.device_name;
         }
         if (found) return *found;
     }
+    const std::string& first = layers.front().path().string();
+    if (known.empty()) {
+        throw input_error(
+            fmt::format("nothing was measured on {} in {} or what came with the program; --device names the other "
+                        "backend, cpu or cuda",
+                        to_text(backend), first));
+    }
     throw input_error(fmt::format("no device of {} holds '{}' in its name; {} and what came with the program have {}",
-                                  to_text(backend), text, layers.front().path().string(),
-                                  known.empty() ? "none" : known));
+                                  to_text(backend), text, first, known));
 }
 
 /// Configs of the variants that can do the problem: those that one who allows no error may choose, or `all`.
@@ -78,7 +103,7 @@ public:
         : parsed_(parsed),
           out_("predict", parsed.common),
           layers_(store::open_layers(parsed.common.database_path())),
-          backend_(backend_of(layers_.front(), parsed)),
+          backend_(backend_of_models(layers_, parsed)),
           environment_(device_named(layers_, parsed.text("on"), backend_)),
           device_(tuner::device_of(environment_)),
           constants_(store::constants_of_layers(layers_.front(), environment_)),
@@ -90,11 +115,15 @@ public:
                   {"slowdown_percent", "behind the first", "%", 1},
                   {"sigma_percent", "+- of that", "%", 1},
                   {"model_us", "asked in", "us", 1, false}}) {
+        if (const auto path = parsed.common.database_path(); parsed.common.db && !std::filesystem::exists(path)) {
+            out_.note(path.string() + " is not there: only what came with the program answers");
+        }
         const Policy policy = policy_of(parsed);
         const auto clock = clock_of(parsed);
-        for (const store::ModelRow& row : store::models_of_layers(layers_.front())) {
+        for (auto& found : store::models_of_layers(layers_.front())) {
+            const store::ModelRow& row = found.row;
             if (row.backend != backend_ || row.policy != policy || (clock && row.clock != *clock)) continue;
-            models_.push_back(row);
+            models_.push_back(std::move(found));
         }
         if (models_.empty()) {
             throw input_error(
@@ -115,7 +144,7 @@ public:
             for (const Problem& problem : problems(parsed_)) rank(input.name, features, problem);
         }
         if (table_.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_ == Backend::cuda) {
-            throw input_error(parsed_.common.database_path().string() +
+            throw input_error(layers_.front().path().string() +
                               ": its models are of a GPU, and this build has no CUDA variants to rank; build with nvcc "
                               "(a GPU is not needed), or give --device cpu");
         }
@@ -136,18 +165,17 @@ private:
     // The newest of its op, read when it is asked for; null if there is none.
     const Fitted* model_of(Op op) {
         if (const auto known = fitted_.find(op); known != fitted_.end()) return &known->second;
-        const store::ModelRow* newest = nullptr;
-        for (const store::ModelRow& row : models_) {
-            if (row.op == op && (!newest || row.fitted_at > newest->fitted_at)) newest = &row;
+        const store::LayeredModel* newest = nullptr;
+        for (const store::LayeredModel& m : models_) {
+            if (m.row.op == op && (!newest || m.row.fitted_at > newest->row.fitted_at)) newest = &m;
         }
         if (!newest) return nullptr;
-        Fitted f{*newest, model::from_bytes(newest->bytes)};
+        Fitted f{newest->row, model::from_bytes(newest->row.bytes)};
         if (f.model.op != op || f.model.backend != backend_) {
             throw input_error(fmt::format(
                 "the cost model of {} is of another op or backend; fit it again (gnntune fit)", to_text(op)));
         }
-        out_.note(fmt::format("model of {}: {}, {}, fitted {}", to_text(op), to_text(newest->policy),
-                              to_text(newest->clock), newest->fitted_at));
+        out_.note(fmt::format("model of {}, in {}", to_text(newest->row), store::shown(newest->path)));
         return &fitted_.emplace(op, std::move(f)).first->second;
     }
 
@@ -187,7 +215,7 @@ private:
     Environment environment_;
     Device device_;
     DeviceConstants constants_;
-    std::vector<store::ModelRow> models_;
+    std::vector<store::LayeredModel> models_;
     std::map<Op, Fitted> fitted_;
     std::size_t top_ = 0;
     Table table_;

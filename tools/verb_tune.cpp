@@ -197,7 +197,7 @@ private:
     store::Store open_store() {
         store::OpenOptions options;
         options.warn = [this](const std::string& text) { out_.warn(text); };
-        options.set_damaged_aside = true;  // a night of measuring must not stand still for it
+        options.set_damaged_aside = !parsed_.flag("dry-run");  // a night of measuring must not stand still for it
         auto path = parsed_.common.database_path();
         // A plan must not leave a database behind.
         if (parsed_.flag("dry-run") && !std::filesystem::exists(path)) path = scratch_.path();
@@ -206,13 +206,14 @@ private:
 
     // Those of this build's features; the others are left where they are.
     void load_models() {
-        for (store::ModelRow& row : store::models_of_layers(store_)) {
+        for (auto& [row, path] : store::models_of_layers(store_)) {
             if (row.backend != device_.backend) continue;
             try {
                 model::Model fitted = model::from_bytes(row.bytes);
                 const bool asked = std::any_of(tune_.problems.begin(), tune_.problems.end(),
                                                [&](const Problem& p) { return p.op == row.op; });
-                if (asked && !tune_.exhaustive) out_.detail("guided by the cost model of " + to_text(row));
+                if (asked && !tune_.exhaustive)
+                    out_.detail("guided by the cost model of " + to_text(row) + ", in " + store::shown(path));
                 models_.push_back({std::move(row), std::move(fitted)});
             } catch (const Error& e) {
                 out_.warn(fmt::format("the cost model of {} is not used: {}", to_text(row.op), e.what()));

@@ -84,6 +84,11 @@ sqlite3 a.db 'vacuum into "d.db"'
 page=$(sqlite3 d.db "select rootpage from sqlite_schema where name = 'measurement'")
 dd if=/dev/zero of=d.db bs=4096 seek=$((page - 1)) count=1 conv=notrunc 2>dd.log
 run 6 db prune --db d.db
+run 6 db merge d.db --db untouched.db
+err_has "d.db: the file is damaged"
+[ ! -e untouched.db ] || fail "a target was made for nothing"
+run 6 tune ring.txt --device cpu --op spmm --dim 8 --db d.db --dry-run
+[ -z "$(ls d.db.damaged-* 2>/dev/null)" ] || fail "a dry run moved the database"
 err_has "gnntune db rescue"
 run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db d.db -q
 err_has "is damaged"

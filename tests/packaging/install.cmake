@@ -9,6 +9,10 @@ foreach(file include/gnntune/gnntune.h include/gnntune/gnntune.hpp ${LIBDIR}/lib
 endforeach()
 # What came with the build is installed where the library looks for it.
 file(GLOB shipped RELATIVE "${BUILD}" "${BUILD}/share/gnntune/profiles/*.db")
+file(GLOB archives "${CMAKE_CURRENT_LIST_DIR}/../../profiles/shipped/*.tar.xz")
+if(WITH_CUDA AND archives AND NOT shipped)
+    message(FATAL_ERROR "what is to be shipped was not unpacked")
+endif()
 foreach(file IN LISTS shipped)
     if(NOT EXISTS "${PREFIX}/${file}")
         message(FATAL_ERROR "${file} was not installed")

@@ -35,9 +35,9 @@ protected:
         store.add_measurement(store.begin_run({"gnntune tune", "0.1.0", "abc", 1, ""}), key,
                               measurement("spmm.rows{vec=4}", median_us));
     }
-    static std::multiset<std::string> bytes_of(const std::vector<ModelRow>& models) {
+    static std::multiset<std::string> bytes_of(const std::vector<LayeredModel>& models) {
         std::multiset<std::string> out;
-        for (const ModelRow& row : models) out.insert(row.bytes);
+        for (const LayeredModel& m : models) out.insert(m.row.bytes);
         return out;
     }
     double answer(const Snapshot& snapshot, std::int32_t k) const {
@@ -73,6 +73,34 @@ TEST_F(Layers, TheMoreSpecificOneWinsAndTheOtherFillsWhatItLacks) {
     EXPECT_EQ(answer(snapshot, 16), 10) << "the user's, though a shipped row is faster";
     EXPECT_EQ(answer(snapshot, 32), 7);
     EXPECT_EQ(answer(snapshot, 64), 0);
+}
+
+TEST_F(Layers, MoreRowsOfAnotherClockDoNotOutweighTheUsersOwn) {
+    {
+        Store user = open();
+        measure(user, 16, 10);  // clock span
+        Store below = Store::open(shipped("a.db"), Mode::read_write_create);
+        const Key key{below.graph_id(graph()), below.environment_id(environment()), below.problem_id(problem(16))};
+        const std::int64_t run = below.begin_run({"gnntune tune", "0.1.0", "abc", 1, ""});
+        for (const char* config : {"spmm.rows{vec=4}", "spmm.rows{vec=2}", "spmm.rows{vec=1}"}) {
+            Measurement m = measurement(config, 5);
+            m.clock = Clock::events;
+            below.add_measurement(run, key, m);
+        }
+    }
+    EXPECT_EQ(answer(Snapshot::load(layers_over(file()), environment()), 16), 10);
+}
+
+TEST_F(Layers, ABrokenShippedFileNeverFailsAQuestion) {
+    write_file("shipped/a.db", "no database at all");
+    {
+        Store user = open();
+        measure(user, 16, 10);
+    }
+    const Snapshot snapshot = Snapshot::load(layers_over(file()), environment());
+    EXPECT_EQ(answer(snapshot, 16), 10);
+    EXPECT_EQ(snapshot.files().back().state, SnapshotFile::State::unreadable);
+    EXPECT_TRUE(open_layers(file("missing.db"), WhenMissing::nothing).empty());
 }
 
 TEST_F(Layers, ModelsThatTheUserLacksComeFromBelow) {

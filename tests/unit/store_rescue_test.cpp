@@ -160,5 +160,26 @@ TEST_F(Rescue, WritersRefuseADamagedFileOrSetItAside) {
     EXPECT_EQ(rows_of(file()), rows_);
 }
 
+TEST_F(Rescue, ALinkStaysAndWhatItLeadsToIsSetAside) {
+    const fs::path path = damaged(whole_.substr(0, whole_.size() * 9 / 10));
+    fs::create_directory(file("links"));
+    fs::create_symlink(path, file("links") / "link.db");
+    OpenOptions options;
+    options.set_damaged_aside = true;
+    EXPECT_EQ(complaint(file("links") / "link.db", options), "");
+    EXPECT_TRUE(fs::is_symlink(file("links") / "link.db"));
+    EXPECT_TRUE(rows_of(path).empty()) << "the new one is where the old one was";
+}
+
+TEST_F(Rescue, TheFileOfAnotherProgramIsLeftAlone) {
+    std::string foreign = whole_.substr(0, whole_.size() * 9 / 10);
+    for (std::size_t i = 68; i < 72; ++i) foreign[i] = 7;  // the application id of its header
+    const fs::path path = damaged(foreign);
+    OpenOptions options;
+    options.set_damaged_aside = true;
+    EXPECT_NE(complaint(path, options), "");
+    EXPECT_EQ(fs::file_size(path), foreign.size());
+}
+
 }  // namespace
 }  // namespace gnntune::store

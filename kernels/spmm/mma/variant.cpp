@@ -130,9 +130,12 @@ CostTerms cost_of(const Query& q, const Params& params, double products) {
     terms.flops = products * 2.0 * 16 * 8 * blocks * static_cast<double>(kernels::ceil_div(q.problem.k, tile) * tile);
     const double windows = std::max(1.0, std::ceil(static_cast<double>(q.n_rows) / kernels::kWindowRows));
     const double pieces = std::max(1.0, std::ceil(blocks / windows / p.chunk));
-    terms.longest = blocks / windows / pieces;
+    terms.longest = blocks / windows / pieces;  // of a window of mean width: how wide the widest is, nobody counted
     terms.threads = 32.0 * windows * pieces * passes;
-    const double widest = q.features ? static_cast<double>(q.features->degree_max) / kernels::kBlockColumns : 0.0;
+    double heaviest = 0;  // edges of a row, exactly where the caller's graph is not reversed
+    if (!kernels::row_classes(q).empty()) heaviest = static_cast<double>(kernels::row_classes(q).back().most);
+    if (q.features && q.problem.direction == Direction::forward) heaviest = q.features->degree_max;
+    const double widest = heaviest / kernels::kBlockColumns;
     if (std::max(widest, blocks / windows) > p.chunk) {
         terms.launches = 2;
         terms.l2_bytes += 2.0 * 4.0 * q.problem.k * kernels::kWindowRows * windows * pieces;

@@ -1,0 +1,24 @@
+# What comes with the program answers where the user has nothing, wherever the program is started from.
+. "$(dirname "$0")/lib.sh"
+[ "$WITH_CUDA" = 1 ] || exit 77
+unset GNNTUNE_PROFILES
+
+run 0 doctor --csv
+out_has "(shipped)"
+# Found by the shell, beside something of the same name; and none of its models is of other features than this program's.
+mkdir gnntune
+last="gnntune predict, found by the shell"
+for op in spmm sddmm spmm_grad gat gat_grad agnn agnn_grad; do
+    PATH=$(dirname "$GNNTUNE"):$PATH "$(basename "$GNNTUNE")" predict "$cora" --op $op --dim 64 --csv >out 2>err || fail "no ranks of $op"
+    err_has "(shipped)"
+    [ "$(wc -l <out)" -ge 3 ] || fail "too few configs of $op"
+done
+run 0 predict "$cora" --op spmm --policy cold --dim 64 --on h200 --csv
+run 0 explain wing --dim 64
+out_has "(shipped)"
+run 3 predict "$cora" --device cpu
+err_has "--device"
+export GNNTUNE_PROFILES=
+run 6 predict "$cora" --dim 64
+err_has "no such database"
+exit 0
