@@ -25,6 +25,26 @@ inline constexpr std::string_view kMeasurementColumns =
     "mean_error, "
     "worst_ratio, taken_at";
 
+// Conditions that the rows of a sound file never meet.
+
+/// On `measurement`: numbers that no measuring gives.
+inline constexpr std::string_view kImpossibleNumbers =
+    "((status = 'ok' AND (median_us > 1e15 OR samples < 1 OR ci_low_us > median_us OR ci_high_us < median_us OR "
+    "min_us > median_us OR min_us <= 0)) OR prepare_us < 0 OR prepare_us > 1e15 OR workspace_bytes < 0 OR "
+    "format_bytes < 0)";
+/// On `choice`: measured, and no ok measurement bears it out.
+inline constexpr std::string_view kUnsupportedChoice =
+    "(choice.source = 'measured' AND NOT EXISTS (SELECT 1 FROM measurement AS m WHERE m.graph_id = choice.graph_id "
+    "AND m.environment_id = choice.environment_id AND m.problem_id = choice.problem_id AND m.policy = choice.policy "
+    "AND m.clock = choice.clock AND m.config = choice.config AND m.variant_version = choice.variant_version "
+    "AND m.status = 'ok'))";
+/// On `step_call` joined with its `step_choice`: the same.
+inline constexpr std::string_view kUnsupportedStepCall =
+    "NOT EXISTS (SELECT 1 FROM measurement AS m WHERE m.graph_id = step_choice.graph_id AND m.environment_id = "
+    "step_choice.environment_id AND m.problem_id = step_call.problem_id AND m.policy = step_choice.policy AND "
+    "m.clock = step_choice.clock AND m.config = step_call.config AND m.variant_version = step_call.variant_version "
+    "AND m.status = 'ok')";
+
 // Each reads its columns in the order above, from column `first` on. They throw ErrorKind::database for a word that
 // this build does not know.
 Environment read_environment(const Statement& row, int first);

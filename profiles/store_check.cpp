@@ -31,13 +31,9 @@ void find_dangling(const Database& database, Problems& problems) {
 
 void find_unsupported_choices(const Database& database, Problems& problems) {
     Statement s = database.prepare(
-        R"(SELECT graph.name, problem.text, policy, clock, config, variant_version FROM choice
-            JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
-            WHERE choice.source = 'measured' AND NOT EXISTS (
-                SELECT 1 FROM measurement AS m
-                WHERE m.graph_id = choice.graph_id AND m.environment_id = choice.environment_id
-                  AND m.problem_id = choice.problem_id AND m.policy = choice.policy AND m.clock = choice.clock
-                  AND m.config = choice.config AND m.variant_version = choice.variant_version AND m.status = 'ok'))",
+        fmt::format("SELECT graph.name, problem.text, policy, clock, config, variant_version FROM choice "
+                    "JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id WHERE {}",
+                    kUnsupportedChoice),
         "checking choices");
     while (s.step()) {
         problems.push_back(
@@ -48,11 +44,9 @@ void find_unsupported_choices(const Database& database, Problems& problems) {
 
 void find_impossible_numbers(const Database& database, Problems& problems) {
     Statement s = database.prepare(
-        R"(SELECT graph.name, problem.text, config, m.id FROM measurement AS m
-            JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
-            WHERE (status = 'ok' AND (median_us > 1e15 OR samples < 1 OR ci_low_us > median_us OR ci_high_us < median_us
-                                      OR min_us > median_us OR min_us <= 0))
-               OR prepare_us < 0 OR prepare_us > 1e15 OR workspace_bytes < 0 OR format_bytes < 0)",
+        fmt::format("SELECT graph.name, problem.text, config, measurement.id FROM measurement "
+                    "JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id WHERE {}",
+                    kImpossibleNumbers),
         "checking numbers");
     while (s.step()) {
         problems.push_back(fmt::format("measurement {} of {} for {}, {} has numbers that no measuring gives", s.view(3),
@@ -62,16 +56,10 @@ void find_impossible_numbers(const Database& database, Problems& problems) {
 
 void find_unsupported_step_calls(const Database& database, Problems& problems) {
     Statement s = database.prepare(
-        R"(SELECT graph.name, step, problem.text, step_choice.policy, step_choice.clock, config, variant_version
-            FROM step_call
-            JOIN step_choice ON step_choice.id = step_choice_id
-            JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id
-            WHERE NOT EXISTS (
-                SELECT 1 FROM measurement AS m
-                WHERE m.graph_id = step_choice.graph_id AND m.environment_id = step_choice.environment_id
-                  AND m.problem_id = step_call.problem_id AND m.policy = step_choice.policy
-                  AND m.clock = step_choice.clock AND m.config = step_call.config
-                  AND m.variant_version = step_call.variant_version AND m.status = 'ok'))",
+        fmt::format("SELECT graph.name, step, problem.text, step_choice.policy, step_choice.clock, config, "
+                    "variant_version FROM step_call JOIN step_choice ON step_choice.id = step_choice_id "
+                    "JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id WHERE {}",
+                    kUnsupportedStepCall),
         "checking choices for steps");
     while (s.step()) {
         problems.push_back(fmt::format(

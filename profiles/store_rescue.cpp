@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/common/error.hpp"
+#include "profiles/rows.hpp"
 #include "profiles/store.hpp"
 
 namespace gnntune::store {
@@ -154,38 +155,20 @@ void restore_names(const Database& database) {
                      kDoing);
 }
 
-// What a flipped bit has made of a number where nothing that measures would write it (Store::check).
-std::int64_t remove_impossible_numbers(const Database& database) {
-    database.execute(R"sql(DELETE FROM measurement
-        WHERE (status = 'ok' AND (median_us > 1e15 OR samples < 1 OR ci_low_us > median_us OR ci_high_us < median_us
-                                  OR min_us > median_us OR min_us <= 0))
-           OR prepare_us < 0 OR prepare_us > 1e15 OR workspace_bytes < 0 OR format_bytes < 0)sql",
-                     kDoing);
+std::int64_t remove(const Database& database, std::string_view table, std::string_view which) {
+    database.execute(fmt::format("DELETE FROM {} WHERE {}", table, which), kDoing);
     return database.integer("SELECT changes()", kDoing);
 }
 
 // Tuning chooses again; a choice that nothing bears out would stand in its way.
-std::int64_t remove_unsupported_choices(const Database& database) {
-    database.execute(R"sql(DELETE FROM choice WHERE source = 'measured' AND NOT EXISTS (
-        SELECT 1 FROM measurement AS m WHERE m.graph_id = choice.graph_id
-          AND m.environment_id = choice.environment_id AND m.problem_id = choice.problem_id
-          AND m.policy = choice.policy AND m.clock = choice.clock AND m.config = choice.config
-          AND m.variant_version = choice.variant_version AND m.status = 'ok'))sql",
-                     kDoing);
-    return database.integer("SELECT changes()", kDoing);
-}
-
 std::int64_t remove_unsupported_steps(const Database& database) {
-    constexpr std::string_view kUnsupported = R"sql(SELECT step_choice_id FROM step_call
-        JOIN step_choice ON step_choice.id = step_choice_id
-        WHERE NOT EXISTS (SELECT 1 FROM measurement AS m WHERE m.graph_id = step_choice.graph_id
-          AND m.environment_id = step_choice.environment_id AND m.problem_id = step_call.problem_id
-          AND m.policy = step_choice.policy AND m.clock = step_choice.clock AND m.config = step_call.config
-          AND m.variant_version = step_call.variant_version AND m.status = 'ok'))sql";
-    database.execute(fmt::format("CREATE TEMP TABLE unsupported AS {}", kUnsupported), kDoing);
-    database.execute("DELETE FROM step_call WHERE step_choice_id IN (SELECT step_choice_id FROM unsupported)", kDoing);
-    database.execute("DELETE FROM step_choice WHERE id IN (SELECT step_choice_id FROM unsupported)", kDoing);
-    return database.integer("SELECT changes()", kDoing);
+    database.execute(fmt::format("CREATE TEMP TABLE unsupported AS SELECT step_choice_id FROM step_call "
+                                 "JOIN step_choice ON step_choice.id = step_choice_id WHERE {}",
+                                 kUnsupportedStepCall),
+                     kDoing);
+    constexpr std::string_view kThose = "IN (SELECT step_choice_id FROM unsupported)";
+    remove(database, "step_call", fmt::format("step_choice_id {}", kThose));
+    return remove(database, "step_choice", fmt::format("id {}", kThose));
 }
 
 /// A copy to read from, so that nothing is written beside the damaged file. SQLite refuses a file that is shorter than
@@ -287,8 +270,8 @@ std::vector<RescuedTable> rescue(const std::filesystem::path& named, const std::
         restore_names(database);
         for (RescuedTable& t : out) {
             t.orphans = remove_orphans(database, t.name);
-            if (t.name == "measurement") t.orphans += remove_impossible_numbers(database);
-            if (t.name == "choice") t.orphans += remove_unsupported_choices(database);
+            if (t.name == "measurement") t.orphans += remove(database, t.name, kImpossibleNumbers);
+            if (t.name == "choice") t.orphans += remove(database, t.name, kUnsupportedChoice);
         }
         const std::int64_t steps = remove_unsupported_steps(database);
         for (RescuedTable& t : out) {
