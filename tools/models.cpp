@@ -16,8 +16,8 @@ void add_training_options(Options& options, const char* default_ops) {
         ("policy", value("WHICH", "hot"), "hot, cold or graph")
         ("clock", value("WHICH"), "span, events or host (default: the one with most measurements)");
     options.group("Trees").add_options()
-        ("trees", value("N", "80"), "trees of a forest")
-        ("depth", value("N", "8"), "of a tree")
+        ("trees", value("N", "240"), "trees of a forest")
+        ("depth", value("N", "6"), "questions of a tree")
         ("rate", value("R", "0.15"), "what each tree adds of its correction")
         ("members", value("N", "1"), "forests that are averaged")
         ("without", value("LIST"), "features that they do not see, such as locality,sgt_fill");

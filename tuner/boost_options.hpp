@@ -6,12 +6,11 @@
 namespace gnntune::tuner {
 
 struct BoostOptions {
-    int trees = 80;
-    int depth = 8;
+    int trees = 240;
+    int depth = 6;
     float learning_rate = 0.15F;
     float row_share = 0.6F;      ///< of the rows, drawn for each tree
     float feature_share = 0.6F;  ///< of the features, drawn for each tree
-    int min_leaf = 8;            ///< rows
     std::uint64_t seed = 1;
 };
 

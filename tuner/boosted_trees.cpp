@@ -1,7 +1,6 @@
 #include "tuner/boosted_trees.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -51,77 +50,106 @@ Binned bins_of(const Eigen::ArrayXXf& x, Eigen::Index feature, const std::vector
 struct Sums {
     double residual = 0;
     double weight = 0;
-    int count = 0;
-};
 
-double score(double residual, double weight) {
-    return residual * residual / (weight + double{kShrink});
-}
+    Sums& operator+=(const Sums& other) {
+        residual += other.residual;
+        weight += other.weight;
+        return *this;
+    }
+    Sums operator-(const Sums& other) const { return {residual - other.residual, weight - other.weight}; }
+    double mean() const { return residual / (weight + double{kShrink}); }
+    double score() const { return residual * residual / (weight + double{kShrink}); }
+};
 
 class Grower {
 public:
     Grower(const std::vector<Binned>& bins, const Eigen::ArrayXf& weight, const BoostOptions& options,
            model::Forest& forest)
-        : bins_(bins), weight_(weight), options_(options), forest_(forest) {}
+        : bins_(bins),
+          weight_(weight),
+          options_(options),
+          forest_(forest),
+          leaf_(static_cast<std::size_t>(weight.size())) {}
 
-    void grow(std::vector<int>& rows, const std::vector<int>& features, const Eigen::ArrayXf& residual) {
+    /// Adds a tree that says what is left of the `rows`, split by `features`. False, and no tree, if no split tells
+    /// any rows apart: a lone leaf only adds the noise of what was drawn.
+    bool grow(const std::vector<int>& rows, const std::vector<int>& features, const Eigen::ArrayXf& residual) {
         residual_ = &residual;
-        features_ = &features;
-        forest_.roots.push_back(static_cast<std::int32_t>(forest_.nodes.size()));
-        split(rows.begin(), rows.end(), options_.depth);
+        std::fill(leaf_.begin(), leaf_.end(), 0U);
+        std::vector<Cut> cuts;
+        while (static_cast<int>(cuts.size()) < options_.depth) {
+            const Cut cut = best_cut(rows, features, std::size_t{1} << cuts.size());
+            if (cut.feature < 0) break;
+            for (const int r : rows) answer(cut, r);
+            cuts.push_back(cut);
+        }
+        if (cuts.empty()) return false;
+        std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.feature < b.feature; });
+        std::fill(leaf_.begin(), leaf_.end(), 0U);
+        for (int r = 0; r < static_cast<int>(leaf_.size()); ++r) {
+            for (const Cut& cut : cuts) answer(cut, r);
+        }
+        std::vector<Sums> leaves(std::size_t{1} << cuts.size());
+        for (const int r : rows) leaves[leaf_[static_cast<std::size_t>(r)]] += of(r);
+        first_leaf_ = forest_.leaves.size();
+        forest_.depths.push_back(static_cast<std::int32_t>(cuts.size()));
+        for (const Cut& cut : cuts) {
+            const auto& edges = bins_[static_cast<std::size_t>(cut.feature)].edges;
+            forest_.splits.push_back({edges[static_cast<std::size_t>(cut.bin)], cut.feature});
+        }
+        for (const Sums& l : leaves) {
+            forest_.leaves.push_back(options_.learning_rate * static_cast<float>(l.mean()));
+        }
+        return true;
     }
+
+    /// What the last tree says of a row.
+    float value(int row) const { return forest_.leaves[first_leaf_ + leaf_[static_cast<std::size_t>(row)]]; }
 
 private:
-    using Rows = std::vector<int>::iterator;
+    struct Cut {
+        int feature = -1;  // none
+        int bin = 0;       // the last one below
+    };
 
-    void split(Rows begin, Rows end, int depth) {
-        Sums all;
-        for (auto r = begin; r != end; ++r) count(all, *r);
-        const auto here = static_cast<std::int32_t>(forest_.nodes.size());
-        forest_.nodes.emplace_back();
-        int feature = -1;
-        int cut = 0;
-        if (depth > 0) best_cut(begin, end, all, feature, cut);
-        if (feature < 0) {
-            forest_.nodes.back().threshold =
-                options_.learning_rate * static_cast<float>(all.residual / (all.weight + double{kShrink}));
-            return;
-        }
-        const Binned& b = bins_[static_cast<std::size_t>(feature)];
-        const auto middle =
-            std::stable_partition(begin, end, [&](int r) { return b.bin[static_cast<std::size_t>(r)] <= cut; });
-        split(begin, middle, depth - 1);
-        const auto right = static_cast<std::int32_t>(forest_.nodes.size());
-        split(middle, end, depth - 1);
-        forest_.nodes[static_cast<std::size_t>(here)] = {b.edges[static_cast<std::size_t>(cut)], feature, right};
+    void answer(const Cut& cut, int row) {
+        const auto r = static_cast<std::size_t>(row);
+        const bool above = bins_[static_cast<std::size_t>(cut.feature)].bin[r] > cut.bin;
+        leaf_[r] = 2 * leaf_[r] + (above ? 1U : 0U);
     }
 
-    void count(Sums& sums, int row) const {
-        const double w = weight_(row);
-        sums.residual += w * (*residual_)(row);
-        sums.weight += w;
-        ++sums.count;
-    }
+    Sums of(int row) const { return {double{weight_(row)} * (*residual_)(row), weight_(row)}; }
 
-    void best_cut(Rows begin, Rows end, const Sums& all, int& feature, int& cut) const {
-        double best = score(all.residual, all.weight) + 1e-9;
-        for (const int f : *features_) {
+    // The one that, asked of all leaves at once, leaves least unexplained.
+    Cut best_cut(const std::vector<int>& rows, const std::vector<int>& features, std::size_t leaves) const {
+        std::vector<Sums> all(leaves);
+        for (const int r : rows) all[leaf_[static_cast<std::size_t>(r)]] += of(r);
+        double best = 1e-9;
+        for (const Sums& leaf : all) best += leaf.score();
+        best *= 1 + 1e-9;
+        Cut cut;
+        std::vector<Sums> histogram;
+        for (const int f : features) {
             const Binned& b = bins_[static_cast<std::size_t>(f)];
-            if (b.edges.empty()) continue;
-            std::array<Sums, kBins> histogram{};
-            for (auto r = begin; r != end; ++r) count(histogram[b.bin[static_cast<std::size_t>(*r)]], *r);
-            Sums left;
+            const std::size_t width = b.edges.size() + 1;
+            histogram.assign(leaves * width, {});
+            for (const int r : rows) {
+                const auto row = static_cast<std::size_t>(r);
+                histogram[leaf_[row] * width + b.bin[row]] += of(r);
+            }
+            std::vector<double> explained(b.edges.size());
+            for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+                Sums below;
+                for (std::size_t c = 0; c < b.edges.size(); ++c) {
+                    below += histogram[leaf * width + c];
+                    explained[c] += below.score() + (all[leaf] - below).score();
+                }
+            }
             for (std::size_t c = 0; c < b.edges.size(); ++c) {
-                left.residual += histogram[c].residual;
-                left.weight += histogram[c].weight;
-                left.count += histogram[c].count;
-                if (left.count < options_.min_leaf) continue;
-                if (all.count - left.count < options_.min_leaf) break;
-                const double gain =
-                    score(left.residual, left.weight) + score(all.residual - left.residual, all.weight - left.weight);
-                if (gain > best) best = gain, feature = f, cut = static_cast<int>(c);
+                if (explained[c] > best) best = explained[c], cut = {f, static_cast<int>(c)};
             }
         }
+        return cut;
     }
 
     const std::vector<Binned>& bins_;
@@ -129,7 +157,8 @@ private:
     const BoostOptions& options_;
     model::Forest& forest_;
     const Eigen::ArrayXf* residual_ = nullptr;
-    const std::vector<int>* features_ = nullptr;
+    std::vector<std::uint32_t> leaf_;  // of each row, in the tree that grows
+    std::size_t first_leaf_ = 0;
 };
 
 // `share` of the elements, at least one, in their order.
@@ -143,18 +172,6 @@ std::vector<int> draw(const std::vector<int>& from, float share, std::mt19937_64
         --left;
     }
     return out;
-}
-
-float value_of(const model::Forest& forest, std::int32_t root, const std::vector<Binned>& bins, int row) {
-    std::int32_t node = root;
-    for (;;) {
-        const model::Node& n = forest.nodes[static_cast<std::size_t>(node)];
-        if (n.feature < 0) return n.threshold;
-        const Binned& b = bins[static_cast<std::size_t>(n.feature)];
-        // The bins' edges are the thresholds.
-        const std::size_t bin = b.bin[static_cast<std::size_t>(row)];
-        node = bin < b.edges.size() && b.edges[bin] <= n.threshold ? node + 1 : n.right;
-    }
 }
 
 }  // namespace
@@ -177,15 +194,9 @@ model::Forest fit_boosted_trees(const Eigen::ArrayXXf& x, const Eigen::ArrayXf& 
     Grower grower(bins, weight, options, forest);
     std::mt19937_64 random(options.seed);
     for (int t = 0; t < options.trees; ++t) {
-        std::vector<int> drawn_rows = draw(rows, options.row_share, random);
-        grower.grow(drawn_rows, draw(features, options.feature_share, random), residual);
-        // A lone leaf only adds the noise of what was drawn.
-        if (forest.nodes[static_cast<std::size_t>(forest.roots.back())].feature < 0) {
-            forest.nodes.resize(static_cast<std::size_t>(forest.roots.back()));
-            forest.roots.pop_back();
-            continue;
-        }
-        for (const int r : rows) residual(r) -= value_of(forest, forest.roots.back(), bins, r);
+        const std::vector<int> drawn = draw(rows, options.row_share, random);
+        if (!grower.grow(drawn, draw(features, options.feature_share, random), residual)) continue;
+        for (const int r : rows) residual(r) -= grower.value(r);
     }
     return forest;
 }

@@ -11,7 +11,7 @@ namespace gnntune::model {
 namespace {
 
 constexpr std::string_view kMagic = "GNNM";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 static_assert(std::endian::native == std::endian::little, "the layout is that of memory");
 
@@ -40,8 +40,9 @@ public:
     void forests(const std::vector<Forest>& forests) {
         list(forests, [&](const Forest& f) {
             number(f.start);
-            list(f.roots, [&](std::int32_t root) { number(root); });
-            list(f.nodes, [&](const Node& n) { number(n.threshold), number(n.feature), number(n.right); });
+            list(f.depths, [&](std::int32_t depth) { number(depth); });
+            list(f.splits, [&](const Split& s) { number(s.threshold), number(s.feature); });
+            list(f.leaves, [&](float leaf) { number(leaf); });
         });
     }
     std::string finish() && {
@@ -75,18 +76,19 @@ public:
         return n;
     }
     std::vector<Forest> forests(std::int32_t features) {
-        std::vector<Forest> all(length(12));
+        std::vector<Forest> all(length(16));
         for (Forest& f : all) {
             f.start = number<float>();
-            f.roots.resize(length(4));
-            for (auto& root : f.roots) root = number<std::int32_t>();
-            f.nodes.resize(length(12));
-            for (Node& n : f.nodes) {
-                n.threshold = number<float>();
-                n.feature = number<std::int32_t>();
-                n.right = number<std::int32_t>();
+            f.depths.resize(length(4));
+            for (auto& depth : f.depths) depth = number<std::int32_t>();
+            f.splits.resize(length(8));
+            for (Split& s : f.splits) {
+                s.threshold = number<float>();
+                s.feature = number<std::int32_t>();
             }
-            if (!well_formed(f, features)) damaged("a tree leads nowhere");
+            f.leaves.resize(length(4));
+            for (float& leaf : f.leaves) leaf = number<float>();
+            if (!well_formed(f, features)) damaged("a tree is not whole");
         }
         return all;
     }

@@ -59,7 +59,7 @@ private:
         std::size_t config = 0;
         std::vector<float> coded;
     };
-    struct Group {  // configs of a variant that walk the trees together
+    struct Group {  // configs of a variant that the trees are asked about together
         const Variant* variant = nullptr;
         std::size_t model = 0;  // index into Model::variants
         std::vector<Known> known;

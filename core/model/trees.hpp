@@ -7,64 +7,60 @@
 
 namespace gnntune::model {
 
-/// A node of a binary tree. An inner node sends a point left if its feature is at most `threshold`. The left child
-/// follows its parent in the array.
-struct Node {
-    float threshold = 0;        ///< of an inner node; the value of a leaf
-    std::int32_t feature = -1;  ///< -1: a leaf
-    std::int32_t right = 0;     ///< index of the right child
+/// A question that a tree asks of every point on one of its levels: whether the feature is above the threshold. A NaN
+/// is.
+struct Split {
+    float threshold = 0;
+    std::int32_t feature = 0;
 
-    bool operator==(const Node&) const = default;
+    bool operator==(const Split&) const = default;
 };
 
-/// Sum of trees and a constant.
+inline constexpr std::int32_t kDeepest = 16;  ///< splits of a tree
+
+/// Sum of symmetric trees and a constant. A symmetric tree asks the same on a whole level, so that the answers, read as
+/// a binary number, first split first, say which leaf a point falls into: no branch depends on them.
 struct Forest {
     float start = 0;
-    std::vector<std::int32_t> roots;
-    std::vector<Node> nodes;
+    std::vector<std::int32_t> depths;  ///< of each tree: its splits
+    std::vector<Split> splits;         ///< of all trees, one after another; within a tree features do not fall
+    std::vector<float> leaves;         ///< likewise, 2^depth for each tree
 
     bool operator==(const Forest&) const = default;
 };
 
-/// Whether every index of the forest lies inside it, every feature below `features`, every number is finite, and every
-/// tree ends within 32 levels.
+/// Whether every tree has 1 to kDeepest splits in order and its leaves, every feature is below `features`, and every
+/// number is finite.
 bool well_formed(const Forest& forest, std::int32_t features);
 
 inline constexpr std::int32_t kMostPoints = 64;
 
 /// Up to kMostPoints points that agree in their first features: those of the problem, which all configs share. The
-/// other features are kept as sets of points, a bit each, so that a node parts them without looking at every one.
+/// other features lie side by side, padded to whole packs, so that a split asks a pack in a few instructions.
 class Points {
 public:
+    static constexpr std::int32_t kPack = 8;
+
     /// `own` is [width, count], a feature after the other: features shared.size() and up. `shared` is borrowed.
     Points(std::span<const float> shared, std::span<const float> own, std::int32_t count);
 
     std::int32_t count() const { return count_; }
-    std::uint64_t all() const { return count_ == 0 ? 0 : ~std::uint64_t{0} >> (kMostPoints - count_); }
+    std::int32_t packs() const { return packs_; }
     std::span<const float> shared() const { return shared_; }
-    /// Those whose feature shared.size() + `own` is at most `threshold`.
-    std::uint64_t at_most(std::int32_t own, float threshold) const {
-        std::uint64_t points = 0;
-        // Few: params take few values, and configs of a variant differ in few of the other features.
-        for (const Step* s = first_[static_cast<std::size_t>(own)]; s->value <= threshold; ++s) points = s->points;
-        return points;
+    /// kPack values of feature shared.size() + `own`; anything behind the last point.
+    const float* pack(std::int32_t own, std::int32_t pack) const {
+        return own_.data() + (static_cast<std::ptrdiff_t>(own) * packs_ + pack) * kPack;
     }
 
 private:
-    /// A value that a feature takes, and the points whose value is at most that.
-    struct Step {
-        float value = 0;
-        std::uint64_t points = 0;
-    };
-
     std::span<const float> shared_;
     std::int32_t count_;
-    std::vector<Step> steps_;         // ascending for each own feature, then one that is above every threshold
-    std::vector<const Step*> first_;  // of each own feature
+    std::int32_t packs_;
+    std::vector<float> own_;  // [width, packs, kPack]
 };
 
-/// sums[p] += forest(point p). All points walk a tree together and part only where their own features decide, so that a
-/// tree costs little more for a hundred configs than for one. The forest is well formed.
+/// sums[p] += forest(point p). What all points share is asked once for all, so that a tree costs little more for eight
+/// configs than for one. The forest is well formed.
 void add(const Forest& forest, const Points& points, std::span<double> sums);
 
 }  // namespace gnntune::model

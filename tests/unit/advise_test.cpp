@@ -35,7 +35,7 @@ protected:
         }
         return m;
     }
-    static model::Forest constant(float value) { return {value, {}, {}}; }
+    static model::Forest constant(float value) { return {value, {}, {}, {}}; }
     Advice advice(const model::Model& m, const Constraints& constraints = {}, const BuildCost& build = {}) const {
         const Prospects prospects(m, registry_, query());
         Advice a = advise(m, prospects, registry_, query(), {}, constraints, build);

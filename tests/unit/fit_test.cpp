@@ -56,7 +56,7 @@ TEST(BoostedTrees, FewOrEqualRowsGiveTheirMean) {
     double sum = 0;
     model::add(forest, {point, {}, 1}, {&sum, 1});
     EXPECT_NEAR(sum, 3, 1e-5);
-    EXPECT_TRUE(fit_boosted_trees(x, y, Eigen::ArrayXf::Zero(3), {}).roots.empty());
+    EXPECT_TRUE(fit_boosted_trees(x, y, Eigen::ArrayXf::Zero(3), {}).depths.empty());
 }
 
 class FitTest : public testing::Test {
@@ -143,20 +143,20 @@ TEST_F(FitTest, TheSameSeedGivesTheSameBytesAndTimesComeBack) {
     }
 }
 
-// One config after the other, each tree from its root: what the fast evaluation must equal bit for bit.
+// One config after the other, one tree after the other: what the fast evaluation must equal bit for bit.
 std::pair<double, double> plainly(const model::Model& m, const Registry& registry, const TrainingProblem& p,
                                   const Config& config) {
     const auto walk = [](const model::Forest& forest, const std::vector<float>& point) {
         double sum = forest.start;
-        for (std::int32_t node : forest.roots) {
-            while (true) {
-                const model::Node& n = forest.nodes[static_cast<std::size_t>(node)];
-                if (n.feature < 0) {
-                    sum += n.threshold;
-                    break;
-                }
-                node = point[static_cast<std::size_t>(n.feature)] <= n.threshold ? node + 1 : n.right;
+        const model::Split* split = forest.splits.data();
+        const float* leaves = forest.leaves.data();
+        for (const std::int32_t depth : forest.depths) {
+            std::size_t leaf = 0;
+            for (std::int32_t level = 0; level < depth; ++level, ++split) {
+                leaf = 2 * leaf + (point[static_cast<std::size_t>(split->feature)] <= split->threshold ? 0 : 1);
             }
+            sum += leaves[leaf];
+            leaves += std::size_t{1} << depth;
         }
         return sum;
     };

@@ -12,7 +12,7 @@ namespace {
 
 class LibraryModel : public LibraryTest {
 protected:
-    static model::Forest constant(float value) { return {value, {}, {}}; }
+    static model::Forest constant(float value) { return {value, {}, {}, {}}; }
     /// Edges four times as fast as rows, which are the default; the more parts the better, from 64 on.
     static model::Model edges_are_fast() {
         model::Model m;
@@ -20,8 +20,9 @@ protected:
         m.level = {constant(0)};
         const auto shared = static_cast<std::int32_t>(model::problem_feature_names().size());
         model::Forest parts;
-        parts.roots = {0};
-        parts.nodes = {{6.0F, shared + model::kCostFeatures, 2}, {0.5F, -1, 0}, {0.0F, -1, 0}};
+        parts.depths = {1};
+        parts.splits = {{6.0F, shared + model::kCostFeatures}};
+        parts.leaves = {0.5F, 0.0F};
         m.variants.push_back({"spmm.cpu_edges", 1, {{{"parts", {}}}}, {parts}, 0.1F});
         m.variants.push_back({"spmm.cpu_rows", 1, {}, {constant(std::log(4.0F))}, 0.1F});
         return m;

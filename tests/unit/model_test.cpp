@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include "core/common/error.hpp"
 
@@ -16,30 +18,29 @@ Forest random_forest(std::int32_t features, int trees, int depth, std::mt19937& 
     Forest f;
     f.start = 0.25F;
     std::uniform_real_distribution<float> uniform(-1, 1);
-    const auto grow = [&](auto& self, int left) -> void {
-        const std::size_t here = f.nodes.size();
-        f.nodes.push_back({uniform(random), -1, 0});
-        if (left == 0 || random() % 5 == 0) return;
-        f.nodes[here].feature = static_cast<std::int32_t>(random() % static_cast<unsigned>(features));
-        self(self, left - 1);
-        f.nodes[here].right = static_cast<std::int32_t>(f.nodes.size());
-        self(self, left - 1);
-    };
     for (int t = 0; t < trees; ++t) {
-        f.roots.push_back(static_cast<std::int32_t>(f.nodes.size()));
-        grow(grow, depth);
+        std::vector<std::int32_t> asked(1 + random() % static_cast<unsigned>(depth));
+        for (std::int32_t& a : asked) a = static_cast<std::int32_t>(random() % static_cast<unsigned>(features));
+        std::sort(asked.begin(), asked.end());
+        f.depths.push_back(static_cast<std::int32_t>(asked.size()));
+        for (const std::int32_t a : asked) f.splits.push_back({uniform(random), a});
+        for (std::size_t leaf = 0; leaf < std::size_t{1} << asked.size(); ++leaf) f.leaves.push_back(uniform(random));
     }
     return f;
 }
 
 double walk(const Forest& f, const std::vector<float>& point) {
     double sum = f.start;
-    for (std::int32_t node : f.roots) {
-        while (f.nodes[static_cast<std::size_t>(node)].feature >= 0) {
-            const Node& n = f.nodes[static_cast<std::size_t>(node)];
-            node = point[static_cast<std::size_t>(n.feature)] <= n.threshold ? node + 1 : n.right;
+    std::size_t split = 0;
+    std::size_t leaves = 0;
+    for (const std::int32_t depth : f.depths) {
+        std::size_t leaf = 0;
+        for (std::int32_t level = 0; level < depth; ++level, ++split) {
+            const Split& s = f.splits[split];
+            leaf = 2 * leaf + (point[static_cast<std::size_t>(s.feature)] <= s.threshold ? 0 : 1);
         }
-        sum += f.nodes[static_cast<std::size_t>(node)].threshold;
+        sum += f.leaves[leaves + leaf];
+        leaves += std::size_t{1} << depth;
     }
     return sum;
 }
@@ -61,7 +62,7 @@ Model some_model() {
     return m;
 }
 
-TEST(Trees, PointsThatWalkTogetherArriveWhereEachArrivesAlone) {
+TEST(Trees, PointsThatAreAskedTogetherGetWhatEachGetsAlone) {
     std::mt19937 random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
     const std::int32_t shared_width = 4;
@@ -75,8 +76,8 @@ TEST(Trees, PointsThatWalkTogetherArriveWhereEachArrivesAlone) {
     for (float& v : own) v = uniform(random);
     // Few values, as params have; thresholds that are hit exactly; and what no threshold holds.
     for (std::size_t p = 0; p < static_cast<std::size_t>(count); ++p) own[p] = static_cast<float>(p % 3) - 1.0F;
-    for (const Node& n : forest.nodes) {
-        if (n.feature == shared_width + 1) own[static_cast<std::size_t>(count) + 5] = n.threshold;
+    for (const Split& s : forest.splits) {
+        if (s.feature == shared_width + 1) own[static_cast<std::size_t>(count) + 5] = s.threshold;
     }
     own[7] = std::numeric_limits<float>::quiet_NaN();
     own[8] = std::numeric_limits<float>::infinity();
@@ -97,19 +98,26 @@ TEST(Trees, PointsThatWalkTogetherArriveWhereEachArrivesAlone) {
     }
 }
 
-TEST(Trees, IndicesThatLeadAstrayAreSeen) {
-    Forest f;
-    f.roots = {0};
-    f.nodes = {{0.5F, 1, 2}, {1, -1, 0}, {2, -1, 0}};
-    EXPECT_TRUE(well_formed(f, 2));
-    EXPECT_FALSE(well_formed(f, 1)) << "a feature that is not there";
-    f.nodes[0].right = 3;
-    EXPECT_FALSE(well_formed(f, 2)) << "a child behind the end";
-    f.nodes[0].right = 0;
-    EXPECT_FALSE(well_formed(f, 2)) << "a loop";
-    f.nodes[0].right = 2;
-    f.roots = {3};
-    EXPECT_FALSE(well_formed(f, 2)) << "a root behind the end";
+TEST(Trees, WhatIsNotWholeIsSeen) {
+    const Forest whole{0, {1, 2}, {{0.5F, 1}, {0.5F, 0}, {0.25F, 1}}, {1, 2, 3, 4, 5, 6}};
+    EXPECT_TRUE(well_formed(whole, 2));
+    EXPECT_FALSE(well_formed(whole, 1)) << "a feature that is not there";
+    const auto broken = [&](const auto& change) {
+        Forest f = whole;
+        change(f);
+        return well_formed(f, 2);
+    };
+    EXPECT_FALSE(broken([](Forest& f) { f.splits[2].feature = -1; }));
+    EXPECT_FALSE(broken([](Forest& f) { std::swap(f.splits[1], f.splits[2]); })) << "features that fall";
+    EXPECT_FALSE(broken([](Forest& f) { f.splits.pop_back(); }));
+    EXPECT_FALSE(broken([](Forest& f) { f.splits.push_back({0, 0}); }));
+    EXPECT_FALSE(broken([](Forest& f) { f.leaves.pop_back(); }));
+    EXPECT_FALSE(broken([](Forest& f) { f.leaves.push_back(0); }));
+    EXPECT_FALSE(broken([](Forest& f) { f.depths[0] = 0; }));
+    EXPECT_FALSE(broken([](Forest& f) { f.depths[1] = kDeepest + 1; }));
+    EXPECT_FALSE(broken([](Forest& f) { f.depths.push_back(1); }));
+    EXPECT_FALSE(broken([](Forest& f) { f.splits[0].threshold = std::numeric_limits<float>::infinity(); }));
+    EXPECT_FALSE(broken([](Forest& f) { f.leaves[3] = std::numeric_limits<float>::quiet_NaN(); }));
 }
 
 TEST(ModelBytes, RoundTrip) {
