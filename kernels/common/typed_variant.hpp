@@ -53,6 +53,7 @@ struct PlanState {
     std::int32_t k;
     bool weighted;
     bool mean;
+    bool max;
     bool self_loop;
     DType dtype;
 };
@@ -63,7 +64,8 @@ std::shared_ptr<const void> prepare_plan_state(const PrepareContext& c) {
     return std::make_shared<PlanState<P, Format>>(
         PlanState<P, Format>{c.graph.format_as<Format>(Id, c.query.problem.direction, c.stream),
                              from_params<P>(c.params), c.query.problem.k, c.query.problem.weighted,
-                             c.query.problem.reduce == Reduce::mean, c.query.problem.self_loop, c.query.problem.dtype});
+                             c.query.problem.reduce == Reduce::mean, c.query.problem.reduce == Reduce::max,
+                             c.query.problem.self_loop, c.query.problem.dtype});
 }
 
 /// For variants without params.
