@@ -308,13 +308,12 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
 /* ---- Run. ---- */
 
 /* Arrays and numbers of one run. Arrays lie in backend memory, elements are of the problem's dtype (int32 for out_* and
- * argmax).
- * n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h stands for heads.
+ * argmax). n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h stands for heads.
  *
- *   spmm          x [n_cols, h, k]                               y [n_rows, h, k], argmax [n_rows, h, k] for GNNTUNE_MAX
+ *   spmm          x [n_cols, h, k]                               y [n_rows, h, k]; for MAX argmax [n_rows, h, k]
  *   sddmm         x, x_row [n_rows, h, k]                        y [m, h]
  *   spmm_grad     x, grad_y [n_rows, h, k]                       grad_x [n_cols, h, k], grad_edge_weight [m] if weighted
- *                 and for GNNTUNE_MAX argmax_saved
+ *                 for MAX argmax_saved
  *   edge_softmax  edge_weight [m, h], the logits                 y [m, h]
  *   gat           x, score_row [n_rows, h], score_col [n_cols, h]  y [n_rows, h, k], lse [n_rows, h]
  *   gat_grad      those of gat, grad_y, y_saved, lse_saved       grad_x, grad_score_row, grad_score_col
@@ -327,9 +326,9 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * Besides: edge_weight [m] exactly if the problem is weighted (but for edge_softmax, which always has it), self_weight
  * [n_rows] and grad_self_weight [n_rows] with self_loop. What has one value per edge is in the order of the graph's
  * edges. y_saved and lse_saved are y and lse of the forward run, whose numbers have to be the same. lse, the log of the
- * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as a place in the graph's order,
- * whose product each element of y is, and -1 where there is none; argmax_saved is that of the forward run. Arrays of no elements may be NULL; arrays that the operation
- * does not have must be. Results are overwritten; they must not overlap anything else. */
+ * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
+ * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
+ * NULL; arrays that the operation does not have must be. Results are overwritten; they must not overlap anything else. */
 typedef struct gnntune_operands {
     uint32_t struct_size;
     int32_t reserved; /* zero */
