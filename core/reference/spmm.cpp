@@ -8,8 +8,8 @@
 namespace gnntune::reference {
 namespace {
 
-// y and argmax. Products are rounded to fp32 before they are compared: else which of two near ones wins would be nobody's
-// to reproduce.
+// y and argmax. Products are rounded to fp32 before they are compared: else which of two near ones wins would be
+// nobody's to reproduce.
 std::vector<Oracle> maximum(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                             const Operands& inputs) {
     if (problem.self_loop) throw unsupported("there is no oracle for a maximum with self loops");

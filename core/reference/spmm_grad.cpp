@@ -3,7 +3,7 @@
 //   grad_x[j, f]        = sum over edges e with source j of w_e grad_y[row_e, f] / t_row_e, + self_weight[j] grad_y[j, f] / t_j
 //   grad_edge_weight[e] = <grad_y[row_e, :], x[col_e, :]> / t_row_e
 //   grad_self_weight[i] = <grad_y[i, :], x[i, :]> / t_i
-// A maximum hands grad_y[i, f] to the edge that argmax_saved[i, f] names, and to no other: the terms of the others are 0.
+// A maximum hands grad_y[i, f] to the edge that argmax_saved[i, f] names and to no other: others have no such term.
 // Each is a sum of products, so s is the sum of their magnitudes and d their number: 1 / t is one more rounding, which
 // the operand constant covers.
 #include <cmath>

@@ -29,11 +29,11 @@ namespace gnntune {
 
 /// How an input is drawn for checks and timing.
 enum class Fill : std::int32_t {
-    values,     ///< both signs, around 1
-    positive,   ///< above 0: weights of gcn_norm
-    logits,     ///< both signs, wide enough that a softmax is far from uniform
-    saved_y,    ///< y of the forward op on the same inputs
-    saved_lse,  ///< lse of the forward op on the same inputs
+    values,        ///< both signs, around 1
+    positive,      ///< above 0: weights of gcn_norm
+    logits,        ///< both signs, wide enough that a softmax is far from uniform
+    saved_y,       ///< y of the forward op on the same inputs
+    saved_lse,     ///< lse of the forward op on the same inputs
     saved_argmax,  ///< argmax of the forward op on the same inputs
 };
 

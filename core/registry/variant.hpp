@@ -71,7 +71,7 @@ struct Operands {
     // Written.
     float* y = nullptr;
     float* lse = nullptr;  ///< log of the softmax's sum, per row and head; -infinity for an empty row. Null: not wanted
-    std::int32_t* argmax = nullptr;  ///< spmm by max: the edge that won, in the caller's order; -1: no edge. Null: not wanted
+    std::int32_t* argmax = nullptr;  ///< spmm by max: the edge of each element of y, -1 for none. Null: not wanted
     float* y_self = nullptr;
     float* grad_x = nullptr;
     float* grad_x_row = nullptr;

@@ -211,9 +211,9 @@ TEST_F(LibraryOps, ArgmaxIsOfMaximaAloneAndMayBeLeftOut) {
     run = prepare(problem);
     run.operands.argmax_saved = nullptr;
     EXPECT_EQ(words(gradient), "operands.argmax_saved is NULL; expected 160 elements");
-    EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT,
-                                    [&] { context.plan(graph, gt::spmm(4).reduce(GNNTUNE_MAX).self_loop()); }),
-                         "the maximum takes no self loops"));
+    EXPECT_TRUE(contains(
+        failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { context.plan(graph, gt::spmm(4).reduce(GNNTUNE_MAX).self_loop()); }),
+        "the maximum takes no self loops"));
 }
 
 // A program that was compiled before there was an argmax passes a smaller struct.

@@ -12,8 +12,8 @@ namespace {
 
 template <bool ARGMAX, typename T>
 __attribute__((always_inline)) inline void tiles_of(const CsrFormat& g, const T* edge_weight, const T* x, T* y,
-                                                   std::int32_t* argmax, std::int32_t k, std::int32_t first,
-                                                   std::int32_t last, std::int32_t tile) {
+                                                    std::int32_t* argmax, std::int32_t k, std::int32_t first,
+                                                    std::int32_t last, std::int32_t tile) {
     float largest[kWidestTile];
     std::int32_t winner[kWidestTile];
     for (std::int32_t f = 0; f < k; f += tile) {
@@ -56,20 +56,20 @@ __attribute__((always_inline)) inline void rows_of(const CsrFormat& g, const T* 
 }  // namespace
 
 GNNTUNE_TARGET_CLONES
-void max_rows(const CsrFormat& g, const float* edge_weight, const float* x, float* y, std::int32_t* argmax, std::int32_t k,
-              std::int32_t first, std::int32_t last, std::int32_t tile) {
+void max_rows(const CsrFormat& g, const float* edge_weight, const float* x, float* y, std::int32_t* argmax,
+              std::int32_t k, std::int32_t first, std::int32_t last, std::int32_t tile) {
     rows_of(g, edge_weight, x, y, argmax, k, first, last, tile);
 }
 
 GNNTUNE_TARGET_CLONES
-void max_rows(const CsrFormat& g, const Float16* edge_weight, const Float16* x, Float16* y, std::int32_t* argmax, std::int32_t k,
-              std::int32_t first, std::int32_t last, std::int32_t tile) {
+void max_rows(const CsrFormat& g, const Float16* edge_weight, const Float16* x, Float16* y, std::int32_t* argmax,
+              std::int32_t k, std::int32_t first, std::int32_t last, std::int32_t tile) {
     rows_of(g, edge_weight, x, y, argmax, k, first, last, tile);
 }
 
 GNNTUNE_TARGET_CLONES
-void max_rows(const CsrFormat& g, const BFloat16* edge_weight, const BFloat16* x, BFloat16* y, std::int32_t* argmax, std::int32_t k,
-              std::int32_t first, std::int32_t last, std::int32_t tile) {
+void max_rows(const CsrFormat& g, const BFloat16* edge_weight, const BFloat16* x, BFloat16* y, std::int32_t* argmax,
+              std::int32_t k, std::int32_t first, std::int32_t last, std::int32_t tile) {
     rows_of(g, edge_weight, x, y, argmax, k, first, last, tile);
 }
 

@@ -2,9 +2,9 @@
 // (kernels/common/largest.hpp says which wins); 0 and -1 for a row without edges.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
-//          x [n_cols, k], y and argmax [n_rows, k], row-major, device memory, aligned to VEC elements (argmax to at most
-//          4). x, edge_weight and y are of type T: f32, f16 or bf16; products are fp32, argmax int32 in the caller's
-//          order.
+//          x [n_cols, k], y and argmax [n_rows, k], row-major, device memory, aligned to VEC elements (argmax to at
+//          most 4). x, edge_weight and y are of type T: f32, f16 or bf16; products are fp32, argmax int32 in the
+//          caller's order.
 // Work     One launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
 //          bins of rows of like degree (kernels/common/binned_rows.hpp); a team of 2^shift threads owns a row.
 //          Team -> groups of `lanes` threads, group -> every n-th run of kRun edges, lane -> a vector of VEC features.
@@ -59,11 +59,11 @@ struct Largest {
     }
     __device__ __forceinline__ void meet(int j, float product, std::int32_t of) {
         if constexpr (ARGMAX) {
-            if (!kernels::replaces(product, of, value.v[j], edge[j])) return;
-            edge[j] = of;
-            value.v[j] = product;
-        } else if (kernels::replaces(product, value.v[j])) {
-            value.v[j] = product;
+            const bool better = kernels::replaces(product, of, value.v[j], edge[j]);
+            value.v[j] = better ? product : value.v[j];
+            edge[j] = better ? of : edge[j];
+        } else {
+            value.v[j] = kernels::replaces(product, value.v[j]) ? product : value.v[j];
         }
     }
     /// Meets what the lane `offset` away has; all lanes of the warp call.
@@ -157,8 +157,7 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads) max_kernel(const __gr
     const int lanes_shift = 31 - __clz(a.lanes);
     const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
     const int f = (static_cast<int>(blockIdx.y) * a.lanes + lane) * VEC;
-    Largest<VEC, ARGMAX> largest =
-        walk_edges<T, VEC, WEIGHTED, ARGMAX>(a, task, group, task.team >> lanes_shift, f);
+    Largest<VEC, ARGMAX> largest = walk_edges<T, VEC, WEIGHTED, ARGMAX>(a, task, group, task.team >> lanes_shift, f);
 
     for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) largest.meet_lane(offset);
     if (task.team > 32) {  // the same for all threads of a block

@@ -21,8 +21,7 @@ void launch_shape(const State& s, const Arguments<T>& a, cudaStream_t stream) {
     const auto split = static_cast<unsigned>(s.rows.pieces.split.size());
     if (split == 0) return;
     const auto wide = static_cast<unsigned>(std::clamp(kernels::next_power_of_two(std::min(s.k, 64)), 8, 64));
-    merge_kernel<T, ARGMAX>
-        <<<split, dim3(wide, kMergeThreads / wide), 0, stream>>>(a, s.rows.pieces.split.data());
+    merge_kernel<T, ARGMAX><<<split, dim3(wide, kMergeThreads / wide), 0, stream>>>(a, s.rows.pieces.split.data());
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

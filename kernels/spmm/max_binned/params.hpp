@@ -6,8 +6,8 @@
 
 namespace gnntune::spmm_max_binned {
 
-/// A group of `lanes` threads gathers a tile of lanes * vec features of one edge after the other; rows of more edges get
-/// more groups.
+/// A group of `lanes` threads gathers a tile of lanes * vec features of one edge after the other; rows of more edges
+/// get more groups.
 struct MaxParams {
     int lanes = 8;  ///< threads per group
     int vec = 4;    ///< elements per load

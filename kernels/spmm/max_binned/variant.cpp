@@ -28,11 +28,13 @@ Verdict MaxParams::legal(const Query& q, const MaxParams& p) {
     return kernels::require_grid(q.n_rows + 2 * q.m / p.shape().piece_edges() + 1);
 }
 
-// Where much begins is taken over from spmm.binned, which gathers alike.
+// Tiles of 256 bytes, and where much begins, are those of spmm.binned, which gathers alike.
 MaxParams MaxParams::defaults(const Query& q) {
     MaxParams p;
     p.vec = kernels::widest_vector(q.problem);
-    p.lanes = std::clamp(kernels::next_power_of_two(q.problem.k) / p.vec, 1, 32);
+    const std::int32_t whole = kernels::next_power_of_two(q.problem.k) / p.vec;
+    p.lanes = std::min(whole, std::clamp(64 / p.vec, 16, 32));
+    if (whole > 4 * p.lanes) p.lanes = 32;
     const double work = static_cast<double>(q.m) * q.problem.k;
     p.share = work > 2e7 ? 32 : 8;
     p.warps_per_block = work > 8e7 ? 4 : 16;

@@ -76,8 +76,8 @@ void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHa
     a.k = s.k;
     a.heads = 1;
     const SpmmEdges<T, MAX> edges{s.csc->edge_id, s.csr ? s.csr->row_ptr : nullptr,
-                             s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
-                             s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr, o.argmax_saved};
+                                  s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
+                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr, o.argmax_saved};
     launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
 }
 

@@ -18,9 +18,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     std::shared_ptr<const CsrFormat> csr;
     if (p.reduce == Reduce::mean) csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto cols = kernels::bin_rows(*csc, params.shape(), c.stream);
-    return std::make_shared<State>(
-        State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted,
-              p.reduce == Reduce::max, p.dtype});
+    return std::make_shared<State>(State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted,
+                                         p.reduce == Reduce::max, p.dtype});
 }
 
 std::size_t bytes(const void* state) {
