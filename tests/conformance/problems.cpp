@@ -56,6 +56,7 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                     add(k, 1, weighted, [](Problem& p) { p.self_loop = true; });
                     add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean; });
                     add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::max; });
+                    if (k == 3) add(6, 1, weighted, [](Problem& p) { p.reduce = Reduce::max; });  // with infinities
                     if (op == Op::spmm_grad) {
                         add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean, p.self_loop = true; });
                     }

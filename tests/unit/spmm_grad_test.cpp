@@ -36,10 +36,9 @@ protected:
         in_.edge_weight = edge_weight_.data();
         in_.self_weight = self_weight_.data();
         if (p.reduce != Reduce::max) return;
-        step_ = 0x1p-16F;
-        for (std::vector<float>* values : {&x_, &edge_weight_}) {
-            for (float& v : *values) v = std::round(v * 64) / 64;
-        }
+        step_ = 0x1p-14F;
+        for (float& v : x_) v = std::round(v * 1024) / 1024;
+        for (float& v : edge_weight_) v = std::round(v * 16) / 16;
         Problem forward = p;
         forward.op = Op::spmm;
         const Oracle winners = oracles(forward, graph_.view(), edge_id_.data(), in_).at(1);

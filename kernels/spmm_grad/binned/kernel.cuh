@@ -40,7 +40,7 @@ struct SpmmEdges {
             if (edge_id) t.id = __ldg(edge_id + e);
             t.weight = widened(load_pack<1>(edge_weight + t.id).v[0]);
         }
-        if (row_ptr) t.factor = 1.0F / static_cast<float>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row));
+        if (!MAX && row_ptr) t.factor = 1.0F / static_cast<float>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row));
         return t;
     }
     __device__ __forceinline__ float weigh(const Term& t, float, int) const { return t.factor * t.weight; }
