@@ -74,6 +74,26 @@ TEST(SpmmMax, ANanWinsOverEverything) {
     EXPECT_EQ(of(1, {{0, 0}, {0, 1}}, {kInfinity, 1}, {0, 1}).argmax.front(), 0) << "infinity times zero is no number";
 }
 
+TEST(SpmmMax, PlacesAreComparedExactlyWhateverIsStored) {
+    test::EdgeList edges;
+    std::vector<float> x;
+    for (std::int32_t j = 0; j < 6000; ++j) {
+        edges.emplace_back(0, j);
+        x.push_back(j == 5000 ? 1.0F : -1.0F);
+    }
+    const CsrGraph graph = test::csr_of(1, 6000, edges);
+    Operands in;
+    in.x = x.data();
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        Problem p = maximum(false);
+        p.dtype = dtype;
+        const Oracle argmax = oracles(p, graph.view(), nullptr, in).at(1);
+        for (const std::int32_t found : {4999, 5000, 5001}) {
+            EXPECT_EQ(compare(argmax, &found, Precision::fp32).pass(), found == 5000) << to_text(dtype);
+        }
+    }
+}
+
 TEST(SpmmMax, SelfLoopsAndSamplesAreRefused) {
     Problem p = maximum(false);
     p.self_loop = true;
