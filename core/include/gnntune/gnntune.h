@@ -328,7 +328,8 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * edges. y_saved and lse_saved are y and lse of the forward run, whose numbers have to be the same. lse, the log of the
  * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
  * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
- * NULL; arrays that the operation does not have must be. Results are overwritten; they must not overlap anything else. */
+ * NULL; arrays that the operation does not have must be. Results are overwritten; they must not overlap anything
+ * else. */
 typedef struct gnntune_operands {
     uint32_t struct_size;
     int32_t reserved; /* zero */
