@@ -54,6 +54,7 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
         const bool attention = forward_of(p.op) == Op::gat || forward_of(p.op) == Op::agnn;
         if (!attention && p.op != Op::edge_softmax) p.heads = 1;
         p = normalised(p);
+        validate(p);
         if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
     };
     for (const Op op : ops) {

@@ -97,13 +97,12 @@ ProblemWorkload::ProblemWorkload(GraphWorkload& graph, const Problem& problem, s
         const std::size_t bytes = spec.bytes();
         if (spec.is_input()) {
             memory_.emplace_back(backend, inputs_.stored(number++), bytes);
-            operands_.*spec.input = memory_.back().as<float>();
+            spec.bind(operands_, memory_.back().data());
             continue;
         }
         memory_.emplace_back(backend, bytes);
         outputs_.push_back(memory_.size() - 1);
-        if (spec.output) operands_.*spec.output = memory_.back().as<float>();
-        if (spec.index_output) operands_.*spec.index_output = memory_.back().as<std::int32_t>();
+        spec.bind(operands_, memory_.back().data());
     }
 }
 

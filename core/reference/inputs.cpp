@@ -27,15 +27,17 @@ Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_
         if (spec.dtype == DType::f16) narrow_.push_back(narrow<Float16>(values));
         if (spec.dtype == DType::bf16) narrow_.push_back(narrow<BFloat16>(values));
         arrays_.push_back(std::move(values));
-        operands_.*spec.input = arrays_.back().data();
+        spec.bind(operands_, arrays_.back().data());
+        stored_.push_back(spec.dtype == DType::f32 ? static_cast<const void*>(arrays_.back().data())
+                                                   : narrow_.back().data());
     };
-    arrays_.reserve(specs.size());
     std::vector<Oracle> forward;
     for (const ArraySpec& spec : specs) {
         if (!spec.is_input()) break;
-        const bool saved = spec.fill == Fill::saved_y || spec.fill == Fill::saved_lse;
+        const bool saved =
+            spec.fill == Fill::saved_y || spec.fill == Fill::saved_lse || spec.fill == Fill::saved_argmax;
         if (!saved) {
-            place(spec, draw(spec, arrays_.size()));
+            place(spec, draw(spec, stored_.size()));
             continue;
         }
         // Saved results follow what they are computed from.
@@ -45,14 +47,18 @@ Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_
             forward = oracles(problem, csr, edge_id, operands_);
         }
         const Oracle& from = forward[spec.fill == Fill::saved_y ? 0 : 1];
+        if (spec.index_input) {
+            HostVector<std::int32_t> indices(from.value.size());
+            for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int32_t>(from.value[i]);
+            indices_.push_back(std::move(indices));
+            spec.bind(operands_, indices_.back().data());
+            stored_.push_back(indices_.back().data());
+            continue;
+        }
         HostVector<float> rounded(from.value.size());
         for (std::size_t i = 0; i < rounded.size(); ++i) rounded[i] = static_cast<float>(from.value[i]);
         place(spec, std::move(rounded));
     }
-}
-
-const void* Inputs::stored(std::size_t number) const {
-    return narrow_.empty() ? static_cast<const void*>(arrays_[number].data()) : narrow_[number].data();
 }
 
 }  // namespace gnntune::reference

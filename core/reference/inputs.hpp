@@ -27,12 +27,14 @@ public:
     /// Host pointers to the inputs, and the numbers; outputs are null.
     const Operands& operands() const { return operands_; }
     /// Input `number`, in the order of arrays_of(), as it is stored: elements of the problem's dtype, whose values
-    /// operands() has as floats.
-    const void* stored(std::size_t number) const;
+    /// operands() has as floats, or int32.
+    const void* stored(std::size_t number) const { return stored_[number]; }
 
 private:
     std::vector<HostVector<float>> arrays_;
-    std::vector<HostVector<std::uint16_t>> narrow_;  ///< empty for f32
+    std::vector<HostVector<std::uint16_t>> narrow_;
+    std::vector<HostVector<std::int32_t>> indices_;
+    std::vector<const void*> stored_;  ///< of each input, in one of the above
     Operands operands_;
 };
 

@@ -45,7 +45,9 @@ std::vector<Oracle> oracles_of_op(const Problem& problem, const CsrView& csr, co
 std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                             const Operands& inputs, const SampleRule* rule) {
     std::vector<Oracle> all = oracles_of_op(problem, csr, edge_id, inputs, rule);
-    for (Oracle& oracle : all) oracle.dtype = problem.dtype;
+    for (Oracle& oracle : all) {
+        if (!oracle.index) oracle.dtype = problem.dtype;  // places are not rounded
+    }
     return all;
 }
 

@@ -1,12 +1,72 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "core/common/error.hpp"
 #include "core/reference/oracle.hpp"
 
 namespace gnntune::reference {
+namespace {
+
+// y and argmax. Products are rounded to fp32 before they are compared: else which of two near ones wins would be
+// nobody's to reproduce.
+std::vector<Oracle> maximum(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                            const Operands& inputs) {
+    if (problem.self_loop) throw unsupported("there is no oracle for a maximum with self loops");
+    const std::int64_t width = std::int64_t{problem.k} * problem.heads;
+    Oracle y;
+    y.row_width = width;
+    y.value.resize(static_cast<std::size_t>(csr.n_rows * width));
+    y.scale.resize(y.value.size());
+    y.chain.assign(static_cast<std::size_t>(csr.n_rows), 1);
+    Oracle argmax = y;
+    argmax.index = true;
+    std::fill(argmax.scale.begin(), argmax.scale.end(), 0.0F);
+    struct Term {
+        std::int32_t edge;
+        float product;
+    };
+#pragma omp parallel
+    {
+        std::vector<Term> terms;
+#pragma omp for schedule(dynamic, 64)
+        for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+            for (std::int64_t f = 0; f < width; ++f) {
+                terms.clear();
+                for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
+                    const std::int32_t id = edge_id ? edge_id[e] : e;
+                    const float weight = problem.weighted ? inputs.edge_weight[id] : 1.0F;
+                    terms.push_back({id, weight * inputs.x[csr.col_idx[e] * width + f]});
+                }
+                const auto largest = std::max_element(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+                    const bool a_nan = std::isnan(a.product);
+                    const bool b_nan = std::isnan(b.product);
+                    if (a_nan != b_nan) return b_nan;
+                    if (!a_nan && a.product != b.product) return a.product < b.product;
+                    return a.edge > b.edge;
+                });
+                const Term winner = largest == terms.end() ? Term{-1, 0.0F} : *largest;
+                const auto at = static_cast<std::size_t>(i * width + f);
+                y.value[at] = winner.product;
+                y.scale[at] = std::abs(winner.product);
+                argmax.value[at] = winner.edge;
+            }
+        }
+    }
+    std::vector<Oracle> all;
+    all.push_back(std::move(y));
+    all.push_back(std::move(argmax));
+    return all;
+}
+
+}  // namespace
 
 std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                          const Operands& inputs, const SampleRule* rule) {
+    if (problem.reduce == Reduce::max) {
+        if (rule) throw unsupported("there is no oracle for a maximum over a sample");
+        return maximum(problem, csr, edge_id, inputs);
+    }
     const std::int64_t width = std::int64_t{problem.k} * problem.heads;
     Oracle out;
     out.row_width = width;

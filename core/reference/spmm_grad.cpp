@@ -3,6 +3,7 @@
 //   grad_x[j, f]        = sum over edges e with source j of w_e grad_y[row_e, f] / t_row_e, + self_weight[j] grad_y[j, f] / t_j
 //   grad_edge_weight[e] = <grad_y[row_e, :], x[col_e, :]> / t_row_e
 //   grad_self_weight[i] = <grad_y[i, :], x[i, :]> / t_i
+// A maximum hands grad_y[i, f] to the edge that argmax_saved[i, f] names and to no other: others have no such term.
 // Each is a sum of products, so s is the sum of their magnitudes and d their number: 1 / t is one more rounding, which
 // the operand constant covers.
 #include <cmath>
@@ -15,11 +16,14 @@
 namespace gnntune::reference {
 namespace {
 
-// out[at] = factor <a, b>
-void dot(Oracle& out, std::size_t at, double factor, const float* a, const float* b, std::int64_t width) {
+// out[at] = factor <a, b> over the features that it has
+template <typename Has>
+void dot(Oracle& out, std::size_t at, double factor, const float* a, const float* b, std::int64_t width,
+         const Has& has) {
     double sum = 0;
     double scale = 0;
     for (std::int64_t f = 0; f < width; ++f) {
+        if (!has(f)) continue;
         const double term = static_cast<double>(a[f]) * b[f];
         sum += term;
         scale += std::abs(term);
@@ -41,7 +45,9 @@ class Gradients {
 public:
     Gradients(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id, const Operands& inputs)
         : problem_(problem), csr_(csr), edge_id_(edge_id), in_(inputs), width_(std::int64_t{problem.k} * problem.heads) {
-        if (problem.reduce == Reduce::max) throw unsupported("there is no oracle for gradients of a maximum");
+        if (problem.reduce == Reduce::max && problem.self_loop) {
+            throw unsupported("there is no oracle for a maximum with self loops");
+        }
     }
 
     Oracle x() const {
@@ -54,9 +60,11 @@ public:
         {
             std::vector<double> sum(static_cast<std::size_t>(width_));
             std::vector<double> scale(sum.size());
-            const auto add = [&](double weight, std::int64_t target) {
+            const auto add = [&](double weight, std::int64_t target, std::int32_t edge) {
                 for (std::size_t f = 0; f < sum.size(); ++f) {
-                    const double term = weight * in_.grad_y[target * width_ + static_cast<std::int64_t>(f)];
+                    const auto at = target * width_ + static_cast<std::int64_t>(f);
+                    if (!has(edge, at)) continue;
+                    const double term = weight * in_.grad_y[at];
                     sum[f] += term;
                     scale[f] += std::abs(term);
                 }
@@ -67,9 +75,9 @@ public:
                 scale.assign(scale.size(), 0.0);
                 for (std::int32_t c = csc.row_ptr[j]; c < csc.row_ptr[j + 1]; ++c) {
                     const double w = problem_.weighted ? in_.edge_weight[id(position[c])] : 1.0;
-                    add(w * factor(csc.col_idx[c]), csc.col_idx[c]);
+                    add(w * factor(csc.col_idx[c]), csc.col_idx[c], id(position[c]));
                 }
-                if (problem_.self_loop) add(in_.self_weight[j] * factor(j), j);
+                if (problem_.self_loop) add(in_.self_weight[j] * factor(j), j, -1);
                 const auto base = static_cast<std::size_t>(j) * sum.size();
                 for (std::size_t f = 0; f < sum.size(); ++f) {
                     out.value[base + f] = sum[f];
@@ -89,7 +97,8 @@ public:
         for (std::int32_t i = 0; i < csr_.n_rows; ++i) {
             for (std::int32_t e = csr_.row_ptr[i]; e < csr_.row_ptr[i + 1]; ++e) {
                 dot(out, static_cast<std::size_t>(id(e)), factor(i), in_.grad_y + i * width_,
-                    in_.x + csr_.col_idx[e] * width_, width_);
+                    in_.x + csr_.col_idx[e] * width_, width_,
+                    [&](std::int64_t f) { return has(id(e), i * width_ + f); });
             }
         }
         return out;
@@ -99,7 +108,8 @@ public:
         Oracle out = sized(csr_.n_rows, 1);
         out.chain.assign(out.chain.size(), static_cast<std::int32_t>(width_));
         for (std::int32_t i = 0; i < csr_.n_rows; ++i) {
-            dot(out, static_cast<std::size_t>(i), factor(i), in_.grad_y + i * width_, in_.x + i * width_, width_);
+            dot(out, static_cast<std::size_t>(i), factor(i), in_.grad_y + i * width_, in_.x + i * width_, width_,
+                [](std::int64_t) { return true; });
         }
         return out;
     }
@@ -107,9 +117,14 @@ public:
 private:
     std::int32_t id(std::int32_t e) const { return edge_id_ ? edge_id_[e] : e; }
 
+    // Whether element `at` of grad_y reaches the edge.
+    bool has(std::int32_t edge, std::int64_t at) const {
+        return problem_.reduce != Reduce::max || in_.argmax_saved[at] == edge;
+    }
+
     // 1 / t_i. Only asked for rows that have a term.
     double factor(std::int32_t i) const {
-        if (problem_.reduce == Reduce::sum) return 1.0;
+        if (problem_.reduce != Reduce::mean) return 1.0;
         return 1.0 / (csr_.row_ptr[i + 1] - csr_.row_ptr[i] + (problem_.self_loop ? 1 : 0));
     }
 

@@ -25,11 +25,25 @@ ArraySpec out(std::string_view name, float* Operands::*member, std::int64_t rows
     return a;
 }
 
-ArraySpec out(std::string_view name, std::int32_t* Operands::*member, std::int64_t rows) {
+ArraySpec in(std::string_view name, const std::int32_t* Operands::*member, std::int64_t rows, std::int64_t width,
+             Fill fill) {
+    ArraySpec a;
+    a.name = name;
+    a.index_input = member;
+    a.rows = rows;
+    a.width = width;
+    a.fill = fill;
+    return a;
+}
+
+ArraySpec out(std::string_view name, std::int32_t* Operands::*member, std::int64_t rows, std::int64_t width = 1,
+              bool optional = false) {
     ArraySpec a;
     a.name = name;
     a.index_output = member;
     a.rows = rows;
+    a.width = width;
+    a.optional = optional;
     return a;
 }
 
@@ -60,6 +74,7 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
             all = {x};
             weights(Fill::values);
             all.push_back(y);
+            if (p.reduce == Reduce::max) all.push_back(out("argmax", &Operands::argmax, q.n_rows, width, true));
             break;
         case Op::sddmm:
             all = {x, x_row};
@@ -69,6 +84,9 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
         case Op::spmm_grad:
             all = {x, grad_y};
             weights(Fill::values);
+            if (p.reduce == Reduce::max) {
+                all.push_back(in("argmax_saved", &Operands::argmax_saved, q.n_rows, width, Fill::saved_argmax));
+            }
             all.push_back(grad_x);
             if (p.weighted) all.push_back(out("grad_edge_weight", &Operands::grad_edge_weight, q.m, 1));
             if (p.self_loop) all.push_back(out("grad_self_weight", &Operands::grad_self_weight, q.n_rows, 1));

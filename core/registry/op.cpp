@@ -116,6 +116,9 @@ Problem normalised(Problem p) {
 void validate(const Problem& p) {
     if (p.k < 1) throw invalid_argument("feature dimension k is " + std::to_string(p.k) + ", expected at least 1");
     if (p.heads < 1) throw invalid_argument("heads is " + std::to_string(p.heads) + ", expected at least 1");
+    if (p.reduce == Reduce::max && p.self_loop) {
+        throw invalid_argument("the maximum takes no self loops; add the edges to the graph");
+    }
 }
 
 }  // namespace gnntune

@@ -37,6 +37,7 @@ constexpr std::size_t size_of(DType dtype) {
     return dtype == DType::f32 ? 4 : 2;
 }
 
+/// How the terms of a row become one. max: the largest of w_ij x[j,:], each feature by itself; no self loops.
 enum class Reduce : std::int32_t { sum, mean, max };
 
 /// `forward` uses A as given, `reversed` uses A transposed (what the backward pass of spmm needs).
@@ -80,7 +81,7 @@ std::string to_text(const Problem& problem);
 /// loops of all but spmm and its gradient are dropped. What differs in such things alone is one problem.
 Problem normalised(Problem problem);
 
-/// Throws ErrorKind::invalid_argument in words if k or heads are not positive.
+/// Throws ErrorKind::invalid_argument in words if k or heads are not positive, or if a maximum has self loops.
 void validate(const Problem& problem);
 
 /// What the caller demands of the answer. Not part of a measurement's identity: one tuning answers all of them.

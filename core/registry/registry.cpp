@@ -127,7 +127,12 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
     const double sector_bytes = 32.0 * static_cast<double>((static_cast<std::int64_t>(row_bytes) + 31) / 32);
     work.gather_max_bytes = (m + loops) * sector_bytes;
     work.flops = 2.0 * (m + loops) * p.k * p.heads;
+    // What won is an int32 for each element of a result row: written by spmm, gathered with the row by its gradient.
+    const std::int64_t argmax_bytes = p.reduce == Reduce::max ? std::int64_t{4} * p.k * p.heads : 0;
     switch (p.op) {
+        case Op::spmm:
+            work.out_bytes = n_rows * (row_bytes + static_cast<double>(argmax_bytes));
+            break;
         case Op::sddmm:
             work.out_bytes = n_rows * row_bytes + element * m;
             break;
@@ -136,6 +141,8 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
             work.a_bytes += 4.0 * (n_cols - n_rows);
             work.out_bytes = n_cols * row_bytes + (p.weighted ? element * m : 0.0) + element * loops;
             if (p.weighted || p.self_loop) work.out_bytes += n_cols * row_bytes;
+            work.gather_min_bytes += static_cast<double>(gathered_rows * argmax_bytes);
+            work.gather_max_bytes += m * 32.0 * static_cast<double>((argmax_bytes + 31) / 32);
             work.flops += 2.0 * ((p.weighted ? m : 0.0) + loops) * p.k * p.heads;
             break;
         }

@@ -67,9 +67,11 @@ struct Operands {
     const float* grad_y = nullptr;       ///< gradient of the loss with respect to y
     const float* y_saved = nullptr;      ///< y of the forward run
     const float* lse_saved = nullptr;    ///< lse of the forward run
+    const std::int32_t* argmax_saved = nullptr;  ///< argmax of the forward run
     // Written.
     float* y = nullptr;
     float* lse = nullptr;  ///< log of the softmax's sum, per row and head; -infinity for an empty row. Null: not wanted
+    std::int32_t* argmax = nullptr;  ///< spmm by max: the edge of each element of y, -1 for none. Null: not wanted
     float* y_self = nullptr;
     float* grad_x = nullptr;
     float* grad_x_row = nullptr;

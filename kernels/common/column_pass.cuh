@@ -17,6 +17,9 @@
 //   Term                              what it needs of an edge
 //   bool kHeavy                       weigh() takes many registers
 //   bool kZeroDrops                   an edge of weight 0 adds nothing, whatever grad_y holds
+//   bool kSelects                     an edge has some features of its row of grad_y only, and then also:
+//   int32 id(edge)                    how those of an edge are marked
+//   unsigned selected<VEC>(at, id)    bit j: element at + j of grad_y is the edge's
 //   float column(unit)                what all edges of a column and head share; unit: column heads + head
 //   Term load(edge, row, head)        what memory has of it; edge: its place in the CSC
 //   float weigh(Term&, column, head)  its weight in grad_x
@@ -64,6 +67,18 @@ struct ColumnSums {
     float own;
 };
 
+/// dot += <x, value> and sum += w * value in the elements whose bit is set.
+template <int VEC, typename T>
+__device__ __forceinline__ void fma_selected(unsigned selected, float w, const Pack<T, VEC>& x,
+                                             const Pack<T, VEC>& value, float& dot, Vec<VEC>& sum) {
+#pragma unroll
+    for (int j = 0; j < VEC; ++j) {
+        if ((selected >> j & 1U) == 0) continue;  // an infinite x or w must not turn nothing into NaN
+        dot = fmaf(widened(x.v[j]), widened(value.v[j]), dot);
+        sum.v[j] = fmaf(w, widened(value.v[j]), sum.v[j]);
+    }
+}
+
 /// Edges of a team that this group has. HELD edges of a run end with one lane.
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
 __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T>& a, const Edges& edges,
@@ -95,6 +110,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
          e += static_cast<std::uint32_t>(groups * RUN)) {
         std::int32_t rows[RUN];
         Pack<T, VEC> value[RUN][ITEMS];
+        unsigned selected[Edges::kSelects ? RUN : 1];  // a bit for each element of value
         typename Edges::Term terms[HELD];
         bool here[HELD];
         load_run(a.row_idx, e, readable, wide, rows, -1);
@@ -107,11 +123,20 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
             const bool gathers = place.inside && e + u >= task.begin && e + u < task.end;
-            const T* source = a.grad_y + (static_cast<std::int64_t>(rows[u]) * a.heads + place.head) * a.k + place.f;
+            const std::int64_t at = (static_cast<std::int64_t>(rows[u]) * a.heads + place.head) * a.k + place.f;
+            std::int32_t id = 0;
+            if constexpr (Edges::kSelects) {
+                selected[u] = 0;
+                if (gathers) id = edges.id(e + static_cast<std::uint32_t>(u));
+            }
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 zero(value[u][i]);
-                if (gathers && place.f + i * step < a.k) value[u][i] = load_pack<VEC>(source + i * step);
+                if (!gathers || place.f + i * step >= a.k) continue;
+                value[u][i] = load_pack<VEC>(a.grad_y + at + i * step);
+                if constexpr (Edges::kSelects) {
+                    selected[u] |= edges.template selected<VEC>(at + i * step, id) << (i * VEC);
+                }
             }
         }
         // Weights first, while the gathers are under way: a vector is done with as soon as it is here.
@@ -125,8 +150,12 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             dots[u] = 0.0F;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
-                dots[u] = dot(dots[u], x[i], value[u][i]);
-                if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[i], w, value[u][i]);
+                if constexpr (Edges::kSelects) {
+                    fma_selected(selected[u] >> (i * VEC), w, x[i], value[u][i], dots[u], r.x[i]);
+                } else {
+                    dots[u] = dot(dots[u], x[i], value[u][i]);
+                    if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[i], w, value[u][i]);
+                }
             }
         }
         if (!a.x) continue;
@@ -150,7 +179,9 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 /// blocks of kMaxBinThreads.
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
 constexpr int column_registers() {
-    constexpr int kWords = RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4 + 2 * ITEMS * VEC + 8 * (HELD - 1);
+    constexpr int kMarks = Edges::kSelects ? RUN * (ITEMS * VEC + 1) : 0;
+    constexpr int kWords =
+        RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4 + 2 * ITEMS * VEC + 8 * (HELD - 1) + kMarks;
     return (kWords <= 32 ? 64 : kWords <= 48 ? 80 : 112) + (Edges::kHeavy ? 16 : 0);
 }
 

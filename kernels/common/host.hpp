@@ -61,6 +61,15 @@ inline Verdict require_plain(const Query& q) {
     if (q.problem.heads != 1) return Verdict::no("has no heads; fold them into k");
     return Verdict::yes();
 }
+/// Refuses what an spmm variant with every reduction does not do that adds no self loops.
+inline Verdict require_no_self_loops(const Query& q) {
+    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
+    return require_plain(q);
+}
+/// Refuses what an spmm variant with every reduction does not do that adds self loops to sums and means.
+inline Verdict require_any_reduction(const Query& q) {
+    return q.problem.reduce == Reduce::max ? require_no_self_loops(q) : require_plain(q);
+}
 /// Refuses what an spmm variant with sum and self loops does not do.
 inline Verdict require_sum_with_self_loops(const Query& q) {
     if (q.problem.reduce != Reduce::sum) {
@@ -122,6 +131,11 @@ inline Verdict require_grid(std::int64_t blocks) {
         return Verdict::no("would need " + std::to_string(blocks) + " thread blocks, more than 2^31-1");
     }
     return Verdict::yes();
+}
+
+/// Bytes of a row of argmax; 0 but for a maximum.
+inline double argmax_row_bytes(const Query& q) {
+    return q.problem.reduce == Reduce::max ? 4.0 * q.problem.k * q.problem.heads : 0.0;
 }
 
 /// Terms of a kernel that gathers one row of the dense operand per edge and writes every result row once.

@@ -53,6 +53,7 @@ struct PlanState {
     std::int32_t k;
     bool weighted;
     bool mean;
+    bool max;
     bool self_loop;
     DType dtype;
 };
@@ -60,10 +61,10 @@ struct PlanState {
 /// prepare() of a variant that needs nothing but a PlanState. `Id` names the format.
 template <typename P, typename Format, const char* const& Id>
 std::shared_ptr<const void> prepare_plan_state(const PrepareContext& c) {
-    return std::make_shared<PlanState<P, Format>>(
-        PlanState<P, Format>{c.graph.format_as<Format>(Id, c.query.problem.direction, c.stream),
-                             from_params<P>(c.params), c.query.problem.k, c.query.problem.weighted,
-                             c.query.problem.reduce == Reduce::mean, c.query.problem.self_loop, c.query.problem.dtype});
+    return std::make_shared<PlanState<P, Format>>(PlanState<P, Format>{
+        c.graph.format_as<Format>(Id, c.query.problem.direction, c.stream), from_params<P>(c.params), c.query.problem.k,
+        c.query.problem.weighted, c.query.problem.reduce == Reduce::mean, c.query.problem.reduce == Reduce::max,
+        c.query.problem.self_loop, c.query.problem.dtype});
 }
 
 /// For variants without params.

@@ -38,8 +38,10 @@ constexpr std::array kMembers{
     in("grad_y", &gnntune_operands::grad_y),
     in("y_saved", &gnntune_operands::y_saved),
     in("lse_saved", &gnntune_operands::lse_saved),
+    in("argmax_saved", &gnntune_operands::argmax_saved),
     out("y", &gnntune_operands::y),
     out("lse", &gnntune_operands::lse),
+    out("argmax", &gnntune_operands::argmax),
     out("y_self", &gnntune_operands::y_self),
     out("grad_x", &gnntune_operands::grad_x),
     out("grad_x_row", &gnntune_operands::grad_x_row),
@@ -83,7 +85,8 @@ Binding::Binding(const Query& query) {
         }
     }
     attention_ = forward_of(problem.op) == Op::gat;
-    op_ = problem.op;
+    who_ = to_text(problem.op);
+    if (forward_of(problem.op) == Op::spmm) who_ += " by " + std::string(to_text(problem.reduce));
 }
 
 Operands Binding::operands(const gnntune_operands& given) const {
@@ -102,12 +105,13 @@ Operands Binding::operands(const gnntune_operands& given) const {
             refuse(m, "is not aligned to the " + std::to_string(element) + " bytes of an element");
         }
         if (slot.spec.input) o.*slot.spec.input = static_cast<const float*>(data);
+        if (slot.spec.index_input) o.*slot.spec.index_input = static_cast<const std::int32_t*>(data);
         if (slot.spec.output) o.*slot.spec.output = static_cast<float*>(given.*m.output);
         if (slot.spec.index_output) o.*slot.spec.index_output = static_cast<std::int32_t*>(given.*m.output);
     }
     for (const std::size_t i : unwanted_) {
         if (value_of(given, kMembers[i])) {
-            refuse(kMembers[i], "must be NULL: " + std::string(to_text(op_)) + " does not have it");
+            refuse(kMembers[i], "must be NULL: " + who_ + " does not have it");
         }
     }
     if (attention_) {

@@ -29,7 +29,7 @@ private:
     std::vector<Slot> slots_;
     std::vector<std::size_t> unwanted_;
     bool attention_ = false;
-    Op op_ = Op::spmm;
+    std::string who_;  ///< the op, in words
 };
 
 /// Throws ErrorKind::invalid_argument in words if the plan needs more, or another alignment.

@@ -124,12 +124,11 @@ Memory::Memory(Backend backend, const Query& query, const Inputs& in, std::size_
         const std::size_t shift = offset * spec.element_bytes();
         if (spec.is_input()) {
             inputs.emplace_back(backend, spec.bytes(), shift);
-            operands.*spec.input = inputs.back().as<float>();
+            spec.bind(operands, inputs.back().data());
         } else {
             outputs.emplace_back(backend, spec.bytes(), shift);
             element_bytes.push_back(spec.element_bytes());
-            if (spec.output) operands.*spec.output = outputs.back().as<float>();
-            if (spec.index_output) operands.*spec.index_output = outputs.back().as<std::int32_t>();
+            spec.bind(operands, outputs.back().data());
         }
     }
     set(in);

@@ -65,6 +65,7 @@ public:
             set_rule(plan);
             check_run(plan, handle, 0, "oracle");
             if (scope() == Scope::once) return;
+            check_left_out(plan, handle);
             if (plan.variant().operand_alignment <= 4) {
                 check_run(plan, handle, 1, "misaligned");
             } else {
@@ -152,6 +153,32 @@ private:
         if (!memory.unchanged(inputs_)) fail("inputs", "an operand was changed");
     }
 
+    // Outputs that may be null, all of them left out: the others are what they were.
+    void check_left_out(const Plan& plan, StreamHandle stream) {
+        const auto specs = arrays_of(query_);
+        if (std::none_of(specs.begin(), specs.end(), [](const ArraySpec& spec) { return spec.optional; })) return;
+        Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), 0);
+        memory.poison(kPoison);
+        wait(device_);
+        Operands operands = memory.operands;
+        for (const ArraySpec& spec : specs) {
+            if (spec.optional) spec.bind(operands, nullptr);
+        }
+        plan.run(operands, memory.workspace.data(), stream);
+        wait(device_);
+        memory.fetch();
+        const auto results = memory.results();
+        std::size_t i = 0;
+        for (const ArraySpec& spec : specs) {
+            if (spec.is_input()) continue;
+            const std::string wrong =
+                spec.optional ? std::string() : compare_with(oracles_[i], results[i], plan.variant().precision);
+            if (!wrong.empty()) fail("left out", output_names_[i] + ": " + wrong);
+            ++i;
+        }
+        if (!memory.guards_intact()) fail("left out", "a guard byte was overwritten");
+    }
+
     // A variant that needs aligned operands says so instead of running.
     void check_refuses_misaligned(const Plan& plan, StreamHandle stream) {
         Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), 1);
@@ -181,20 +208,27 @@ private:
         wait(device_);
         memory.fetch();
         const auto results = memory.results();
-        const Oracle& oracle = infinite_oracles_.front();
-        const double c = reference::operand_constant(v.precision);
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const std::string wrong = wrong_with_infinities(infinite_oracles_[i], results[i], v.precision);
+            if (!wrong.empty()) return fail("infinities", output_names_[i] + ": " + wrong);
+        }
+    }
+
+    static std::string wrong_with_infinities(const Oracle& oracle, const std::vector<std::uint8_t>& result,
+                                             Precision precision) {
+        const double c = reference::operand_constant(precision);
         for (std::int64_t i = 0; i < oracle.size(); ++i) {
             const auto at = static_cast<std::size_t>(i);
             const double expected = oracle.value[at];
-            const double got = reference::element(results.front().data(), i, oracle.dtype, false);
+            const double got = reference::element(result.data(), i, oracle.dtype, oracle.index);
             if (std::isnan(expected) && std::isnan(got)) continue;
             const double chain = oracle.chain[static_cast<std::size_t>(i / oracle.row_width)];
             const auto rounding = reference::rounding_of(oracle.dtype);
             if (reference::deviation(got, expected, oracle.scale[at], chain, c, rounding).ratio <= 1.0) continue;
-            fail("infinities", "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
-                                   std::to_string(expected));
-            return;
+            return "element " + std::to_string(i) + " is " + std::to_string(got) + ", expected " +
+                   std::to_string(expected);
         }
+        return {};
     }
 
 #if GNNTUNE_WITH_CUDA
@@ -256,88 +290,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<Problem> problems(Op op, const GraphCase& graph) {
-    std::vector<Problem> out;
-    const bool short_run = graph.large || scope() != Scope::full;
-    const bool once = scope() == Scope::once;
-    const auto add = [&](std::int32_t k, std::int32_t heads, bool weighted, auto change) {
-        for (const Direction direction : {Direction::forward, Direction::reversed}) {
-            if (once && direction == Direction::reversed) break;
-            Problem p;
-            p.op = op;
-            p.k = k;
-            p.heads = heads;
-            p.weighted = weighted;
-            p.direction = direction;
-            change(p);
-            out.push_back(p);
-        }
-    };
-    const auto as_is = [](Problem&) {};
-    switch (op) {
-        case Op::spmm:
-        case Op::sddmm:
-        case Op::spmm_grad:
-            for (const std::int32_t k : widths(graph)) {
-                for (const bool weighted : {false, true}) add(k, 1, weighted, as_is);
-            }
-            for (const DType dtype : {DType::f16, DType::bf16}) {
-                for (const std::int32_t k : {1, 6, 7, 64, 72, 130}) {
-                    if (short_run && k != 6 && k != 72) continue;
-                    if (once && k != 72) continue;
-                    for (const bool weighted : {false, true}) {
-                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype; });
-                        if (op == Op::sddmm || k != 6) continue;
-                        if (op == Op::spmm) {
-                            add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.self_loop = true; });
-                        }
-                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::mean; });
-                    }
-                }
-            }
-            if (op == Op::sddmm) break;
-            if (op == Op::spmm_grad && !short_run) {  // the widest rows that a warp holds
-                add(512, 1, true, as_is);
-                add(520, 1, true, [](Problem& p) { p.dtype = DType::f16; });
-            }
-            for (const std::int32_t k : {3, 64, 130}) {
-                if (short_run && k != 3) continue;
-                for (const bool weighted : {false, true}) {
-                    add(k, 1, weighted, [](Problem& p) { p.self_loop = true; });
-                    add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean; });
-                }
-            }
-            break;
-        case Op::gat:
-        case Op::gat_grad:
-        case Op::agnn:
-        case Op::agnn_grad:
-            for (const std::int32_t heads : {1, 3, 8}) {
-                if (once && heads != 3) continue;
-                for (const std::int32_t k : {1, 7, 16, 33, 64, 130}) {
-                    if (short_run && k != 7 && k != 16) continue;
-                    add(k, heads, false, as_is);
-                }
-            }
-            add(16, 1, false, [](Problem& p) { p.dtype = DType::f16; });
-            break;
-        case Op::edge_softmax:
-            for (const std::int32_t heads : {1, 2, 3, 8}) add(1, heads, false, as_is);
-            add(1, 1, false, [](Problem& p) { p.dtype = DType::f16; });
-            break;
-        case Op::gcn_norm:
-            for (const bool weighted : {false, true}) add(1, 1, weighted, as_is);
-            add(1, 1, true, [](Problem& p) { p.dtype = DType::f16; });
-            break;
-        case Op::coo_to_csr:
-        case Op::csr_to_csc:
-        case Op::sgt:
-            add(1, 1, false, as_is);
-            break;
-    }
-    return out;
-}
 
 namespace {
 

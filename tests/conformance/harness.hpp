@@ -17,6 +17,7 @@ namespace gnntune::conformance {
 ///   written      no element keeps the poison it had before the run
 ///   guards       words around the output and the workspace are untouched
 ///   inputs       operands are unchanged
+///   left out     the same without the outputs that may be null
 ///   repeats      a config that says so repeats bit for bit
 ///   misaligned   right with operands at 4-byte alignment, or refused where the record asks for more
 ///   infinities   infinite features reach those rows only that have an edge from them (spmm, but for records that say

@@ -283,9 +283,12 @@ TEST_F(GraphTest, APlanThatCannotRunSaysWhy) {
     EXPECT_EQ(refusal(ErrorKind::unsupported, problem(), "spmm.cpu_rows{tile=3}"),
               "spmm.cpu_rows{tile=3} cannot run spmm k=8 f32 sum unweighted forward: "
               "param tile=3 is not one of 16, 64, 256");
-    EXPECT_EQ(refusal(ErrorKind::unsupported, max, "spmm.cpu_rows"),
-              "spmm.cpu_rows cannot run spmm k=8 f32 max unweighted forward: "
-              "reduces by sum or mean, max was asked for");
+    EXPECT_EQ(refusal(ErrorKind::unsupported, max, "spmm.cpu_edges"),
+              "spmm.cpu_edges cannot run spmm k=8 f32 max unweighted forward: "
+              "reduces by sum only, max was asked for");
+    max.self_loop = true;
+    EXPECT_EQ(refusal(ErrorKind::invalid_argument, max, "spmm.cpu_rows"),
+              "the maximum takes no self loops; add the edges to the graph");
     EXPECT_EQ(refusal(ErrorKind::unsupported, problem(), "sddmm.cpu_rows"),
               "sddmm.cpu_rows cannot run spmm k=8 f32 sum unweighted forward: computes sddmm");
     refusal(ErrorKind::invalid_argument, nothing, "spmm.cpu_rows");

@@ -2,6 +2,7 @@
 // names that the header gives them.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "core/reference/inputs.hpp"
@@ -62,10 +63,12 @@ protected:
             {"grad_y", &gnntune_operands::grad_y},
             {"y_saved", &gnntune_operands::y_saved},
             {"lse_saved", &gnntune_operands::lse_saved},
+            {"argmax_saved", &gnntune_operands::argmax_saved},
         };
         const std::pair<std::string_view, void * gnntune_operands::*> members[] = {
             {"y", &gnntune_operands::y},
             {"lse", &gnntune_operands::lse},
+            {"argmax", &gnntune_operands::argmax},
             {"y_self", &gnntune_operands::y_self},
             {"grad_x", &gnntune_operands::grad_x},
             {"grad_x_row", &gnntune_operands::grad_x_row},
@@ -130,6 +133,103 @@ TEST_F(LibraryOps, SumsWithSelfLoopsAndTheirGradientsAreRight) {
     expect_right(gt::spmm(9).weighted().self_loop(), problem_of(Op::spmm, 9, 1, true, true));
     expect_right(gt::spmm_grad(9).weighted().self_loop(), problem_of(Op::spmm_grad, 9, 1, true, true));
     expect_right(gt::spmm_grad(9), problem_of(Op::spmm_grad, 9));
+}
+
+TEST_F(LibraryOps, MeansAndMaximaAndTheirGradientsAreRight) {
+    for (const auto& [word, reduce] : {std::pair{GNNTUNE_MEAN, Reduce::mean}, std::pair{GNNTUNE_MAX, Reduce::max}}) {
+        for (const bool weighted : {false, true}) {
+            Problem problem = problem_of(Op::spmm, 9, 1, weighted);
+            problem.reduce = reduce;
+            expect_right(gt::spmm(9).weighted(weighted).reduce(word), problem);
+            problem.op = Op::spmm_grad;
+            expect_right(gt::spmm_grad(9).weighted(weighted).reduce(word), problem);
+        }
+    }
+}
+
+// A training step by the header alone: what the forward run saved goes into the gradient as it is.
+TEST_F(LibraryOps, TheGradientOfAMaximumGoesToTheEdgesThatWon) {
+    gt::Context context = cpu();
+    // 0 has the edges 1 -> 0, 2 -> 0 and 1 -> 0 again, 1 none, 2 one.
+    const std::vector<std::int32_t> row_idx{0, 2, 0, 0};
+    const std::vector<std::int32_t> col_idx{1, 0, 2, 1};
+    const gt::Graph graph = context.coo(3, 3, 4, row_idx.data(), col_idx.data());
+    const std::vector<float> x{10, -1, 2, 5, 3, -4};  // [3, 2]
+    const std::vector<float> weight{2, 1, 3, 2};
+    std::vector<float> y(6, -7);
+    std::vector<std::int32_t> argmax(6, -7);
+    const gt::Plan forward = context.plan(graph, gt::spmm(2).weighted().reduce(GNNTUNE_MAX));
+    gnntune_operands o{};
+    o.x = x.data();
+    o.edge_weight = weight.data();
+    o.y = y.data();
+    o.argmax = argmax.data();
+    HostWorkspace workspace(forward.workspace_bytes());
+    forward.run(o, workspace.data(), workspace.bytes());
+    EXPECT_EQ(y, (std::vector<float>{9, 10, 0, 0, 10, -1}));
+    EXPECT_EQ(argmax, (std::vector<std::int32_t>{2, 0, -1, -1, 1, 1}));
+
+    const std::vector<float> grad_y{1, 2, 3, 4, 5, 6};
+    std::vector<float> grad_x(6, -7);
+    std::vector<float> grad_weight(4, -7);
+    const gt::Plan backward = context.plan(graph, gt::spmm_grad(2).weighted().reduce(GNNTUNE_MAX));
+    gnntune_operands g{};
+    g.x = x.data();
+    g.edge_weight = weight.data();
+    g.grad_y = grad_y.data();
+    g.argmax_saved = argmax.data();
+    g.grad_x = grad_x.data();
+    g.grad_edge_weight = grad_weight.data();
+    HostWorkspace more(backward.workspace_bytes());
+    backward.run(g, more.data(), more.bytes());
+    EXPECT_EQ(grad_x, (std::vector<float>{5, 6, 0, 4, 3, 0}));
+    EXPECT_EQ(grad_weight, (std::vector<float>{10, 50 - 6, 3, 0}));
+}
+
+TEST_F(LibraryOps, ArgmaxIsOfMaximaAloneAndMayBeLeftOut) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const gt::Plan sum = context.plan(graph, gt::spmm(4));
+    const gt::Plan maximum = context.plan(graph, gt::spmm(4).reduce(GNNTUNE_MAX));
+    const gt::Plan gradient = context.plan(graph, gt::spmm_grad(4).reduce(GNNTUNE_MAX));
+    Problem problem = problem_of(Op::spmm, 4);
+    problem.reduce = Reduce::max;
+    Run run = prepare(problem);
+    const auto words = [&](const gt::Plan& plan) {
+        return failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { plan.run(run.operands); });
+    };
+    EXPECT_EQ(words(sum), "operands.argmax must be NULL: spmm by sum does not have it");
+    run.operands.argmax_saved = run.operands.argmax;
+    EXPECT_EQ(words(maximum), "operands.argmax_saved must be NULL: spmm by max does not have it");
+    run.operands.argmax = nullptr;
+    run.operands.argmax_saved = nullptr;
+    maximum.run(run.operands);
+    EXPECT_TRUE(reference::compare(run.expected[0], run.results[0].data(), Precision::fp32).pass());
+
+    problem.op = Op::spmm_grad;
+    run = prepare(problem);
+    run.operands.argmax_saved = nullptr;
+    EXPECT_EQ(words(gradient), "operands.argmax_saved is NULL; expected 160 elements");
+    EXPECT_TRUE(contains(
+        failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { context.plan(graph, gt::spmm(4).reduce(GNNTUNE_MAX).self_loop()); }),
+        "the maximum takes no self loops"));
+}
+
+// A program that was compiled before there was an argmax passes a smaller struct.
+TEST_F(LibraryOps, OperandsOfOlderProgramsAreTaken) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    Run run = prepare(problem_of(Op::spmm, 4));
+    gnntune_operands operands = run.operands;
+    operands.struct_size = offsetof(gnntune_operands, argmax_saved);
+    operands.argmax = run.results.front().data();  // what follows their struct in memory
+    const gt::Plan plan = context.plan(graph, gt::spmm(4));
+    HostWorkspace workspace(plan.workspace_bytes());
+    ASSERT_EQ(gnntune_run(plan.get(), &operands, workspace.data(), workspace.bytes(), nullptr), GNNTUNE_OK)
+        << gnntune_last_error();
+    EXPECT_TRUE(reference::compare(run.expected[0], run.results[0].data(), Precision::fp32).pass());
 }
 
 TEST_F(LibraryOps, NarrowStorageIsRight) {

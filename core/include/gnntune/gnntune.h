@@ -105,7 +105,7 @@ enum { GNNTUNE_INT32 = 0, GNNTUNE_INT64 = 1 };
 typedef int32_t gnntune_op;
 enum {
     GNNTUNE_SPMM = 1,  /* y[i, :] = sum over edges j -> i of edge_weight * x[j, :], plus self_weight[i] * x[i, :] with
-                        * self_loop */
+                        * self_loop; or their mean or maximum */
     GNNTUNE_SDDMM = 2, /* y[e] = <x_row[i, :], x[j, :]> for every edge e = (j -> i), times edge_weight[e] if weighted */
     GNNTUNE_SPMM_GRAD = 3,    /* gradients of spmm: grad_x, grad_edge_weight if weighted, grad_self_weight */
     GNNTUNE_EDGE_SOFTMAX = 4, /* y[e, h] = softmax of edge_weight[e, h] over the edges of each target */
@@ -125,6 +125,9 @@ enum {
 typedef int32_t gnntune_dtype;
 enum { GNNTUNE_F32 = 0, GNNTUNE_F16 = 1, GNNTUNE_BF16 = 2 };
 
+/* Of spmm and its gradient. 0 for a target without edges. MAX is taken of each feature by itself, of the products
+ * rounded to fp32; a NaN is larger than everything, and of equals the edge that stands first in the graph's order wins.
+ * It takes no self_loop. */
 typedef int32_t gnntune_reduce;
 enum { GNNTUNE_SUM = 0, GNNTUNE_MEAN = 1, GNNTUNE_MAX = 2 };
 
@@ -304,12 +307,13 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
 
 /* ---- Run. ---- */
 
-/* Arrays and numbers of one run. Arrays lie in backend memory, elements are of the problem's dtype (int32 for out_*).
- * n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h stands for heads.
+/* Arrays and numbers of one run. Arrays lie in backend memory, elements are of the problem's dtype (int32 for out_* and
+ * argmax). n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h stands for heads.
  *
- *   spmm          x [n_cols, h, k]                               y [n_rows, h, k]
+ *   spmm          x [n_cols, h, k]                               y [n_rows, h, k]; for MAX argmax [n_rows, h, k]
  *   sddmm         x, x_row [n_rows, h, k]                        y [m, h]
  *   spmm_grad     x, grad_y [n_rows, h, k]                       grad_x [n_cols, h, k], grad_edge_weight [m] if weighted
+ *                 for MAX argmax_saved
  *   edge_softmax  edge_weight [m, h], the logits                 y [m, h]
  *   gat           x, score_row [n_rows, h], score_col [n_cols, h]  y [n_rows, h, k], lse [n_rows, h]
  *   gat_grad      those of gat, grad_y, y_saved, lse_saved       grad_x, grad_score_row, grad_score_col
@@ -322,8 +326,10 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * Besides: edge_weight [m] exactly if the problem is weighted (but for edge_softmax, which always has it), self_weight
  * [n_rows] and grad_self_weight [n_rows] with self_loop. What has one value per edge is in the order of the graph's
  * edges. y_saved and lse_saved are y and lse of the forward run, whose numbers have to be the same. lse, the log of the
- * softmax's sum, may be NULL where no gradient follows. Arrays of no elements may be NULL; arrays that the operation
- * does not have must be. Results are overwritten; they must not overlap anything else. */
+ * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
+ * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
+ * NULL; arrays that the operation does not have must be. Results are overwritten; they must not overlap anything
+ * else. */
 typedef struct gnntune_operands {
     uint32_t struct_size;
     int32_t reserved; /* zero */
@@ -353,6 +359,8 @@ typedef struct gnntune_operands {
     float negative_slope; /* gat's leaky ReLU; 0 = 0.2 (for a slope of zero give the smallest positive number) */
     float dropout;        /* gat: probability of dropping an edge, 0 <= dropout < 1 */
     uint64_t seed;        /* gat: of the dropout. One seed, one mask: the same for every config, forward and backward */
+    const void* argmax_saved;
+    void* argmax;
 } gnntune_operands;
 
 /* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be

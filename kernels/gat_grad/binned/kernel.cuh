@@ -47,6 +47,7 @@ struct GatEdges {
         RowTerms row;     ///< after weigh(): what the logit's gradient is linear in
     };
     static constexpr bool kHeavy = DROPOUT;
+    static constexpr bool kSelects = false;
     static constexpr bool kZeroDrops = true;
 
     const std::int32_t* edge_id;

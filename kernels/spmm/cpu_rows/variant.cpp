@@ -1,5 +1,6 @@
 // spmm.cpu_rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], rows shared out among OpenMP threads;
-//                with self loops + self_weight[i] x[i, :], for the mean divided by the number of terms.
+//                with self loops + self_weight[i] x[i, :], for the mean divided by the number of terms; the maximum
+//                of the terms is in maximum.cpp.
 //
 // Work     threads take blocks of rows as they become free; a row's tile of features stays in cache while its edges are
 //          walked; the inner loop over features is vectorised.
@@ -13,6 +14,7 @@
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm/cpu_rows/maximum.hpp"
 
 namespace gnntune {
 namespace spmm_cpu_rows {
@@ -43,8 +45,6 @@ struct CpuRowsParams {
 };
 
 using State = kernels::PlanState<CpuRowsParams, CsrFormat>;
-
-constexpr std::int32_t kWidestTile = 256;
 
 // A tile of a row is summed in fp32 and stored once, whatever it is stored in.
 template <typename T>
@@ -98,8 +98,14 @@ void run_in(const State& s, const Operands& o) {
     const std::int32_t block = s.params.row_block;
 #pragma omp parallel for schedule(dynamic)
     for (std::int32_t first = 0; first < n; first += block) {
+        const std::int32_t last = std::min(n, first + block);
+        if (s.max) {
+            max_rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.x), elements_of<T>(o.y), o.argmax, s.k, first,
+                     last, s.params.tile);
+            continue;
+        }
         rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.self_weight), elements_of<T>(o.x), elements_of<T>(o.y),
-             s.k, s.mean, first, std::min(n, first + block), s.params.tile);
+             s.k, s.mean, first, last, s.params.tile);
     }
 }
 
@@ -117,7 +123,11 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto tiles = kernels::ceil_div(q.problem.k, from_params<CpuRowsParams>(params).tile);
-    return kernels::gather_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+    CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+    const double argmax = static_cast<double>(q.n_rows) * kernels::argmax_row_bytes(q);
+    terms.dram_bytes += argmax;
+    terms.l2_bytes += argmax;
+    return terms;
 }
 
 }  // namespace
@@ -130,7 +140,7 @@ void register_spmm_cpu_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_sum_or_mean_with_self_loops;
+    v.applicable = &kernels::require_any_reduction;
     kernels::set_typed_params<spmm_cpu_rows::CpuRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

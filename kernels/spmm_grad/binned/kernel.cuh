@@ -2,9 +2,10 @@
 //
 //   grad_x[j, :] = sum over edges e with source j of w_e s_i grad_y[i, :]
 //   grad_edge_weight[e] = s_i <grad_y[i, :], x[j, :]>                  s_i = 1, for the mean 1 / degree of row i
+// and of a maximum, MAX, over the features f alone in which argmax[i, f] = e, both of them, with s_i = 1.
 //
 // Layout   edge_id of the CSC, or null, leads to the caller's order, in which edge_weight and its gradient [m] stand.
-//          Unweighted problems have neither: dot products are not formed then.
+//          Unweighted problems have neither: dot products are not formed then. argmax [n_rows, k] aligned to 16 bytes.
 // Atomics  none.
 #pragma once
 
@@ -15,7 +16,7 @@ namespace gnntune::spmm_grad_binned {
 
 using namespace kernels;  // NOLINT: this header is included by launch_*.cu alone
 
-template <typename T>
+template <typename T, bool MAX>
 struct SpmmEdges {
     struct Term {
         std::int32_t id;  ///< in the caller's order
@@ -24,11 +25,13 @@ struct SpmmEdges {
     };
     static constexpr bool kHeavy = false;
     static constexpr bool kZeroDrops = false;
+    static constexpr bool kSelects = MAX;
 
     const std::int32_t* edge_id;
     const std::int32_t* row_ptr;  ///< of the rows; null: no mean
     const T* edge_weight;
     T* grad_edge_weight;
+    const std::int32_t* argmax;  ///< null but for MAX
 
     __device__ __forceinline__ float column(std::int64_t) const { return 0.0F; }
     __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t row, int) const {
@@ -37,7 +40,7 @@ struct SpmmEdges {
             if (edge_id) t.id = __ldg(edge_id + e);
             t.weight = widened(load_pack<1>(edge_weight + t.id).v[0]);
         }
-        if (row_ptr) t.factor = 1.0F / static_cast<float>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row));
+        if (!MAX && row_ptr) t.factor = 1.0F / static_cast<float>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row));
         return t;
     }
     __device__ __forceinline__ float weigh(const Term& t, float, int) const { return t.factor * t.weight; }
@@ -46,10 +49,25 @@ struct SpmmEdges {
         return 0.0F;
     }
     __device__ __forceinline__ void store(const RowTask&, std::int64_t, float) const {}
+    __device__ __forceinline__ std::int32_t id(std::uint32_t e) const {
+        return edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e);
+    }
+    template <int VEC>
+    __device__ __forceinline__ unsigned selected(std::int64_t at, std::int32_t id) const {
+        constexpr int kAtOnce = VEC < 4 ? VEC : 4;
+        unsigned bits = 0;
+#pragma unroll
+        for (int j = 0; j < VEC; j += kAtOnce) {
+            const Pack<std::int32_t, kAtOnce> winners = load_pack<kAtOnce>(argmax + at + j);
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) bits |= (winners.v[i] == id ? 1U : 0U) << (j + i);
+        }
+        return bits;
+    }
 };
 
-template <typename T>
-void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
+template <typename T, bool MAX>
+void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     ColumnPass<T> a{};
     a.x = s.weighted ? elements_of<T>(o.x) : nullptr;
     a.grad_y = elements_of<T>(o.grad_y);
@@ -57,10 +75,19 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     a.partial = static_cast<float*>(workspace);
     a.k = s.k;
     a.heads = 1;
-    const SpmmEdges<T> edges{s.csc->edge_id, s.csr ? s.csr->row_ptr : nullptr,
-                             s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
-                             s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr};
+    const SpmmEdges<T, MAX> edges{s.csc->edge_id, s.csr ? s.csr->row_ptr : nullptr,
+                                  s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
+                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr, o.argmax_saved};
     launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
+}
+
+template <typename T>
+void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
+    if (s.maximum) {
+        launch_maximum<T>(s, o, workspace, stream);
+    } else {
+        launch_reduced<T, false>(s, o, workspace, stream);
+    }
 }
 
 }  // namespace gnntune::spmm_grad_binned

@@ -16,6 +16,7 @@ struct State {
     kernels::ColumnPassParams params;
     std::int32_t k;
     bool weighted;
+    bool maximum;  ///< by max, with argmax
     DType dtype;
 };
 
@@ -24,8 +25,10 @@ std::size_t workspace_bytes(const State& state);
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
-/// The same for a state whose dtype is T; there is a translation unit for each.
+/// The same for a state whose dtype is T, and of a maximum; there is a translation unit for each.
 template <typename T>
 void launch_typed(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
+template <typename T>
+void launch_maximum(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::spmm_grad_binned

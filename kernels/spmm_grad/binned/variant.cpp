@@ -7,7 +7,7 @@ namespace spmm_grad_binned {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_sum_or_mean(q);
+    const Verdict plain = kernels::require_no_self_loops(q);
     return plain ? kernels::ColumnPassParams::require_head(q.problem) : plain;
 }
 
@@ -18,8 +18,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     std::shared_ptr<const CsrFormat> csr;
     if (p.reduce == Reduce::mean) csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto cols = kernels::bin_rows(*csc, params.shape(), c.stream);
-    return std::make_shared<State>(
-        State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted, p.dtype});
+    return std::make_shared<State>(State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted,
+                                         p.reduce == Reduce::max, p.dtype});
 }
 
 std::size_t bytes(const void* state) {
@@ -35,6 +35,9 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q) + 4.0 * static_cast<double>(q.n_cols));
     // Ids of edges; a weight and a gradient out of order, each a sector of 32 bytes.
     if (q.problem.weighted) terms.l2_bytes += 68.0 * static_cast<double>(q.m);
+    // A row of argmax with each of grad_y.
+    terms.l2_bytes += static_cast<double>(q.m) * kernels::argmax_row_bytes(q);
+    terms.dram_bytes += static_cast<double>(std::min(q.n_rows, q.m)) * kernels::argmax_row_bytes(q);
     const auto tiles = static_cast<double>(p.tiles(q.problem.k, q.problem.heads));
     p.shape().add_cost(kernels::col_classes(q), p.run, tiles, terms);
     return terms;

@@ -1,8 +1,11 @@
-// spmm_grad.cpu_rows_cols: both gradients of y = A x (+ self loops) on the CPU.
+// spmm_grad.cpu_rows_cols: both gradients of y = A x (+ self loops) on the CPU, for sums:
 //
 //   rows     grad_edge_weight[id_e] = <grad_y[i, :], x[col_e, :]> for the edges e of row i,
 //            grad_self_weight[i] = <grad_y[i, :], x[i, :]>
 //   columns  grad_x[j, :] = self_weight[j] grad_y[j, :] + sum over the edges e of column j of w_e grad_y[row_e, :]
+//
+// For means grad_y[i, :] is divided by the number of terms of row i. Of a maximum an edge has the features alone in
+// which argmax names it; both of its sums are over those.
 //
 // Work     threads take blocks of rows, then blocks of columns, as they become free; loops over features are vectorised.
 // Order    fixed for every element: repeats bit for bit.
@@ -36,6 +39,7 @@ struct State {
     std::int32_t k;
     bool weighted;
     bool self_loop;
+    Reduce reduce;
 };
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -43,19 +47,45 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
                                          c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
                                          from_params<CpuRowsColsParams>(c.params).block, p.k, p.weighted,
-                                         p.self_loop});
+                                         p.self_loop, p.reduce});
+}
+
+// What a term of the row gives on to its gradients.
+float factor_of(const State& s, std::int32_t row) {
+    if (s.reduce != Reduce::mean) return 1.0F;
+    return kernels::mean_factor(s.csr->row_ptr[row + 1] - s.csr->row_ptr[row] + (s.self_loop ? 1 : 0));
+}
+
+// acc[f] += w * x[f], and the sum of a[f] * b[f], over the features that the edge has.
+__attribute__((always_inline)) inline void axpy_won(float* __restrict__ acc, float w, const float* __restrict__ x,
+                                                    const std::int32_t* __restrict__ winner, std::int32_t edge,
+                                                    std::int32_t count) {
+#pragma omp simd
+    for (std::int32_t f = 0; f < count; ++f) acc[f] = winner[f] == edge ? acc[f] + w * x[f] : acc[f];
+}
+__attribute__((always_inline)) inline float dot_won(const float* __restrict__ a, const float* __restrict__ b,
+                                                    const std::int32_t* __restrict__ winner, std::int32_t edge,
+                                                    std::int32_t count) {
+    float sum = 0.0F;
+#pragma omp simd reduction(+ : sum)
+    for (std::int32_t f = 0; f < count; ++f) sum += winner[f] == edge ? a[f] * b[f] : 0.0F;
+    return sum;
 }
 
 GNNTUNE_TARGET_CLONES
 void rows(const State& s, const Operands& o, std::int32_t first, std::int32_t last) {
     const CsrFormat& g = *s.csr;
     for (std::int32_t i = first; i < last; ++i) {
-        const float* grad = o.grad_y + static_cast<std::int64_t>(i) * s.k;
-        if (s.self_loop) o.grad_self_weight[i] = kernels::dot(grad, o.x + static_cast<std::int64_t>(i) * s.k, s.k);
+        const std::int64_t row = static_cast<std::int64_t>(i) * s.k;
+        const float* grad = o.grad_y + row;
+        const float factor = factor_of(s, i);
+        if (s.self_loop) o.grad_self_weight[i] = factor * kernels::dot(grad, o.x + row, s.k);
         if (!s.weighted) continue;
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
-            o.grad_edge_weight[g.edge_id ? g.edge_id[e] : e] =
-                kernels::dot(grad, o.x + static_cast<std::int64_t>(g.col_idx[e]) * s.k, s.k);
+            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
+            const float* x = o.x + static_cast<std::int64_t>(g.col_idx[e]) * s.k;
+            o.grad_edge_weight[id] = s.reduce == Reduce::max ? dot_won(grad, x, o.argmax_saved + row, id, s.k)
+                                                             : factor * kernels::dot(grad, x, s.k);
         }
     }
 }
@@ -66,10 +96,18 @@ void columns(const State& s, const Operands& o, std::int32_t first, std::int32_t
     for (std::int32_t j = first; j < last; ++j) {
         float* out = o.grad_x + static_cast<std::int64_t>(j) * s.k;
         std::fill(out, out + s.k, 0.0F);
-        if (s.self_loop) kernels::axpy(out, o.self_weight[j], o.grad_y + static_cast<std::int64_t>(j) * s.k, s.k);
+        if (s.self_loop) {
+            kernels::axpy(out, factor_of(s, j) * o.self_weight[j], o.grad_y + static_cast<std::int64_t>(j) * s.k, s.k);
+        }
         for (std::int32_t e = g.row_ptr[j]; e < g.row_ptr[j + 1]; ++e) {
-            const float w = s.weighted ? o.edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
-            kernels::axpy(out, w, o.grad_y + static_cast<std::int64_t>(g.col_idx[e]) * s.k, s.k);
+            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
+            const float w = factor_of(s, g.col_idx[e]) * (s.weighted ? o.edge_weight[id] : 1.0F);
+            const std::int64_t row = static_cast<std::int64_t>(g.col_idx[e]) * s.k;
+            if (s.reduce == Reduce::max) {
+                axpy_won(out, w, o.grad_y + row, o.argmax_saved + row, id, s.k);
+            } else {
+                kernels::axpy(out, w, o.grad_y + row, s.k);
+            }
         }
     }
 }
@@ -91,9 +129,16 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     }
 }
 
+Verdict applicable(const Query& q) {
+    return kernels::require_fp32(q, kernels::require_any_reduction(q));
+}
+
 CostTerms cost_terms(const Query& q, const Params&) {
     CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q) * (q.problem.weighted ? 2 : 1));
     if (q.problem.weighted) terms.l2_bytes += 4.0 * static_cast<double>(q.m) * q.problem.k;
+    // A row of argmax with each of grad_y, in both passes.
+    terms.l2_bytes += static_cast<double>(q.m) * kernels::argmax_row_bytes(q) * (q.problem.weighted ? 2 : 1);
+    terms.dram_bytes += static_cast<double>(q.n_rows) * kernels::argmax_row_bytes(q);
     return terms;
 }
 
@@ -107,7 +152,7 @@ void register_spmm_grad_cpu_rows_cols(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_sum_with_self_loops;
+    v.applicable = &spmm_grad_cpu_rows_cols::applicable;
     kernels::set_typed_params<spmm_grad_cpu_rows_cols::CpuRowsColsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;

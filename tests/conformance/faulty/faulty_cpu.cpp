@@ -39,6 +39,9 @@ enum class Fault {
     weight_gradient_unwritten,
     head_ignored,
     dropout_not_scaled,
+    last_of_equals,
+    nan_loses,
+    needs_every_output,
 };
 
 struct State {
@@ -222,6 +225,48 @@ FaultyVariant make_gradient(const char* id, const char* caught_by) {
     return faulty;
 }
 
+// The maximum and its edges.
+template <Fault F>
+void run_maximum(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const CsrFormat& g = *s.csr;
+    const std::int64_t k = s.problem.k;
+    if (F == Fault::needs_every_output && !o.argmax) return;
+    for (std::int64_t at = 0; at < g.n_rows * k; ++at) {
+        const std::int64_t i = at / k;
+        float largest = 0;
+        std::int32_t winner = -1;
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
+            const float w = s.problem.weighted ? o.edge_weight[id] : 1.0F;
+            const float product = w * o.x[g.col_idx[e] * k + at % k];
+            const bool ties = product == largest || (std::isnan(product) && std::isnan(largest));
+            bool better = winner < 0 || product > largest || (std::isnan(product) && !std::isnan(largest)) ||
+                          (ties && id < winner);
+            if (F == Fault::last_of_equals) better = better || ties;
+            if (F == Fault::nan_loses) better = better && !std::isnan(product);
+            if (!better) continue;
+            largest = product;
+            winner = id;
+        }
+        o.y[at] = largest;
+        if (o.argmax) o.argmax[at] = winner;
+    }
+}
+
+Verdict maximum_alone(const Query& q) {
+    if (q.problem.reduce != Reduce::max) return Verdict::no("reduces by max only");
+    return kernels::require_fp32(q, kernels::require_no_self_loops(q));
+}
+
+template <Fault F>
+FaultyVariant make_maximum(const char* id, const char* caught_by) {
+    FaultyVariant faulty = make<Fault::none>(id, caught_by);
+    faulty.variant.applicable = &maximum_alone;
+    faulty.variant.launch = &run_maximum<F>;
+    return faulty;
+}
+
 // Attention, a row and head at a time: maximum, sum, then the weighted sum of the sources that are kept.
 template <Fault F>
 void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
@@ -291,6 +336,10 @@ std::vector<FaultyVariant> on_cpu() {
         make_conversion<Fault::edge_order_ignored>("conversion_names_ignored", "oracle"),
         make_gradient<Fault::none>("right_gradient", ""),
         make_gradient<Fault::weight_gradient_unwritten>("weight_gradient_unwritten", "written"),
+        make_maximum<Fault::none>("right_maximum", ""),
+        make_maximum<Fault::last_of_equals>("last_of_equals", "oracle"),
+        make_maximum<Fault::nan_loses>("nan_loses", "infinities"),
+        make_maximum<Fault::needs_every_output>("needs_every_output", "left out"),
         make_gat<Fault::none>("right_gat", ""),
         make_gat<Fault::head_ignored>("head_ignored", "oracle"),
         make_gat<Fault::dropout_not_scaled>("dropout_not_scaled", "oracle"),

@@ -1,0 +1,102 @@
+#include <algorithm>
+
+#include "core/graph/graph.hpp"
+#include "kernels/common/tiles.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm/max_binned/launch.hpp"
+
+namespace gnntune {
+namespace spmm_max_binned {
+
+const std::vector<ParamField<MaxParams>>& MaxParams::fields() {
+    static const std::vector<ParamField<MaxParams>> kFields{
+        {"lanes", &MaxParams::lanes, {1, 2, 4, 8, 16, 32}},
+        {"vec", &MaxParams::vec, {1, 2, 4, 8}},
+        {"share", &MaxParams::share, {8, 32}},
+        {"warps_per_block", &MaxParams::warps_per_block, {4, 16}},
+    };
+    return kFields;
+}
+
+Verdict MaxParams::legal(const Query& q, const MaxParams& p) {
+    if (p.vec != kernels::widest_vector(q.problem)) {
+        return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
+    }
+    const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, 1, p.vec);
+    if (!tile) return tile;
+    // A piece is of at least half as many edges as it may have.
+    return kernels::require_grid(q.n_rows + 2 * q.m / p.shape().piece_edges() + 1);
+}
+
+// Tiles of 256 bytes, and where much begins, are those of spmm.binned, which gathers alike.
+MaxParams MaxParams::defaults(const Query& q) {
+    MaxParams p;
+    p.vec = kernels::widest_vector(q.problem);
+    const std::int32_t whole = kernels::next_power_of_two(q.problem.k) / p.vec;
+    p.lanes = std::min(whole, std::clamp(64 / p.vec, 16, 32));
+    if (whole > 4 * p.lanes) p.lanes = 32;
+    const double work = static_cast<double>(q.m) * q.problem.k;
+    p.share = work > 2e7 ? 32 : 8;
+    p.warps_per_block = work > 8e7 ? 4 : 16;
+    return p;
+}
+
+namespace {
+
+Verdict applicable(const Query& q) {
+    if (q.problem.reduce != Reduce::max) {
+        return Verdict::no("reduces by max only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
+    }
+    return kernels::require_no_self_loops(q);
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    const auto params = from_params<MaxParams>(c.params);
+    auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    auto rows = kernels::bin_rows(*csr, params.shape(), c.stream);
+    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.k, p.weighted, p.dtype});
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const State*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const State*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<MaxParams>(params);
+    const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, 1, p.vec));
+    const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
+    CostTerms terms = kernels::gather_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
+    const double argmax = static_cast<double>(q.n_rows) * kernels::argmax_row_bytes(q);
+    terms.dram_bytes += argmax;
+    terms.l2_bytes += argmax;
+    p.shape().add_cost(kernels::row_classes(q), 8, static_cast<double>(tiles), terms);
+    return terms;
+}
+
+}  // namespace
+}  // namespace spmm_max_binned
+
+void register_spmm_max_binned(Registry& registry) {
+    Variant v;
+    v.id = "spmm.max_binned";
+    v.summary = "the maximum and its edges: rows binned by degree in one launch, no atomics";
+    v.op = Op::spmm;
+    v.backend = Backend::cuda;
+    v.default_rank = 5;
+    v.applicable = &spmm_max_binned::applicable;
+    kernels::set_typed_params<spmm_max_binned::MaxParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &spmm_max_binned::prepare;
+    v.workspace_bytes = &spmm_max_binned::workspace;
+    v.launch = &spmm_max_binned::run;
+    v.cost_terms = &spmm_max_binned::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

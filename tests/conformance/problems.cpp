@@ -1,0 +1,96 @@
+#include "tests/conformance/harness.hpp"
+
+namespace gnntune::conformance {
+
+std::vector<Problem> problems(Op op, const GraphCase& graph) {
+    std::vector<Problem> out;
+    const bool short_run = graph.large || scope() != Scope::full;
+    const bool once = scope() == Scope::once;
+    const auto add = [&](std::int32_t k, std::int32_t heads, bool weighted, auto change) {
+        for (const Direction direction : {Direction::forward, Direction::reversed}) {
+            if (once && direction == Direction::reversed) break;
+            Problem p;
+            p.op = op;
+            p.k = k;
+            p.heads = heads;
+            p.weighted = weighted;
+            p.direction = direction;
+            change(p);
+            out.push_back(p);
+        }
+    };
+    const auto as_is = [](Problem&) {};
+    switch (op) {
+        case Op::spmm:
+        case Op::sddmm:
+        case Op::spmm_grad:
+            for (const std::int32_t k : widths(graph)) {
+                for (const bool weighted : {false, true}) add(k, 1, weighted, as_is);
+            }
+            for (const DType dtype : {DType::f16, DType::bf16}) {
+                for (const std::int32_t k : {1, 6, 7, 64, 72, 130}) {
+                    if (short_run && k != 6 && k != 72) continue;
+                    if (once && k != 72) continue;
+                    for (const bool weighted : {false, true}) {
+                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype; });
+                        if (op == Op::sddmm || (k != 6 && k != 72)) continue;
+                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::max; });
+                        if (k != 6) continue;
+                        if (op == Op::spmm) {
+                            add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.self_loop = true; });
+                        }
+                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::mean; });
+                    }
+                }
+            }
+            if (op == Op::sddmm) break;
+            if (op == Op::spmm_grad && !short_run) {  // the widest rows that a warp holds
+                add(512, 1, true, as_is);
+                add(520, 1, true, [](Problem& p) { p.dtype = DType::f16; });
+                add(512, 1, true, [](Problem& p) { p.reduce = Reduce::max; });
+                add(520, 1, true, [](Problem& p) { p.dtype = DType::f16, p.reduce = Reduce::max; });
+            }
+            for (const std::int32_t k : {3, 64, 130}) {
+                if (short_run && k != 3) continue;
+                for (const bool weighted : {false, true}) {
+                    add(k, 1, weighted, [](Problem& p) { p.self_loop = true; });
+                    add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean; });
+                    add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::max; });
+                    if (k == 3) add(6, 1, weighted, [](Problem& p) { p.reduce = Reduce::max; });  // with infinities
+                    if (op == Op::spmm_grad) {
+                        add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean, p.self_loop = true; });
+                    }
+                }
+            }
+            break;
+        case Op::gat:
+        case Op::gat_grad:
+        case Op::agnn:
+        case Op::agnn_grad:
+            for (const std::int32_t heads : {1, 3, 8}) {
+                if (once && heads != 3) continue;
+                for (const std::int32_t k : {1, 7, 16, 33, 64, 130}) {
+                    if (short_run && k != 7 && k != 16) continue;
+                    add(k, heads, false, as_is);
+                }
+            }
+            add(16, 1, false, [](Problem& p) { p.dtype = DType::f16; });
+            break;
+        case Op::edge_softmax:
+            for (const std::int32_t heads : {1, 2, 3, 8}) add(1, heads, false, as_is);
+            add(1, 1, false, [](Problem& p) { p.dtype = DType::f16; });
+            break;
+        case Op::gcn_norm:
+            for (const bool weighted : {false, true}) add(1, 1, weighted, as_is);
+            add(1, 1, true, [](Problem& p) { p.dtype = DType::f16; });
+            break;
+        case Op::coo_to_csr:
+        case Op::csr_to_csc:
+        case Op::sgt:
+            add(1, 1, false, as_is);
+            break;
+    }
+    return out;
+}
+
+}  // namespace gnntune::conformance
