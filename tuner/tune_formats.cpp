@@ -9,15 +9,19 @@
 namespace gnntune::tuner {
 namespace {
 
-// Every format, and every set of formats that some variant of the backend needs together.
+// Every format, and every set of formats that some variant of the backend needs together, with weights or without.
 std::vector<std::vector<std::string_view>> format_sets(const Registry& registry, const Graph& graph) {
     std::vector<std::vector<std::string_view>> sets{{kFormatCsr}, {kFormatCoo}, {kFormatCooSorted}};
     for (const Variant& v : registry.variants()) {
         if (v.backend != graph.device().backend) continue;
-        const Query query = graph.query({v.op, 16});
-        if (!registry.applicable(v, query)) continue;
-        const auto needed = v.formats(v.default_params(query));
-        if (std::find(sets.begin(), sets.end(), needed) == sets.end()) sets.push_back(needed);
+        Problem problem{v.op, 16};
+        for (const bool weighted : {false, true}) {
+            problem.weighted = weighted;
+            const Query query = graph.query(problem);
+            if (!registry.applicable(v, query)) continue;
+            const auto needed = v.formats(v.default_params(query));
+            if (std::find(sets.begin(), sets.end(), needed) == sets.end()) sets.push_back(needed);
+        }
     }
     return sets;
 }
