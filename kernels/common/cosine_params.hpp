@@ -21,7 +21,7 @@ inline Verdict require_cosine_team(const Query& q, int lanes, int split, int ite
 /// What the gradients of agnn need: plain attention, and heads that fit into grid.y.
 inline Verdict require_agnn_grad(const Query& q) {
     if (q.problem.heads > 65535) return Verdict::no("sums grad_beta for at most 65535 heads");
-    return require_attention(q);
+    return require_fp32_attention(q);
 }
 
 /// Terms of the gradients of agnn: an edge gathers a row of x for its target and rows of x_row and grad_y for its
