@@ -24,8 +24,9 @@ Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_
     : operands_(numbers) {
     const auto specs = arrays_of(query);
     const auto place = [&](const ArraySpec& spec, HostVector<float> values) {
-        if (spec.dtype == DType::f16) narrow_.push_back(narrow<Float16>(values));
-        if (spec.dtype == DType::bf16) narrow_.push_back(narrow<BFloat16>(values));
+        narrow_.emplace_back();
+        if (spec.dtype == DType::f16) narrow_.back() = narrow<Float16>(values);
+        if (spec.dtype == DType::bf16) narrow_.back() = narrow<BFloat16>(values);
         arrays_.push_back(std::move(values));
         operands_.*spec.input = arrays_.back().data();
     };
@@ -52,7 +53,7 @@ Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_
 }
 
 const void* Inputs::stored(std::size_t number) const {
-    return narrow_.empty() ? static_cast<const void*>(arrays_[number].data()) : narrow_[number].data();
+    return narrow_[number].empty() ? static_cast<const void*>(arrays_[number].data()) : narrow_[number].data();
 }
 
 }  // namespace gnntune::reference

@@ -46,6 +46,8 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
                             const Operands& inputs, const SampleRule* rule) {
     std::vector<Oracle> all = oracles_of_op(problem, csr, edge_id, inputs, rule);
     for (Oracle& oracle : all) oracle.dtype = problem.dtype;
+    // The second result of attention is lse, fp32 in every problem.
+    if (problem.op == Op::gat || problem.op == Op::agnn) all[1].dtype = DType::f32;
     return all;
 }
 

@@ -15,6 +15,7 @@
 //   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
 //   csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
 //   sgt           nothing but the graph                                  (nothing that is compared here)
+// Elements are of the problem's dtype, but for lse, which is f32 in every problem, and int32 arrays.
 // In parentheses: only if the problem is weighted, or has self loops. n_rows and n_cols are those of the direction.
 #pragma once
 
@@ -45,7 +46,7 @@ struct ArraySpec {
     std::int64_t width = 1;
     Fill fill = Fill::values;
     bool optional = false;     ///< may be null
-    DType dtype = DType::f32;  ///< of the problem; conversions' int32 arrays have none
+    DType dtype = DType::f32;  ///< of its elements; conversions' int32 arrays have none
 
     std::int64_t size() const { return rows * width; }
     std::size_t element_bytes() const { return index_output ? sizeof(std::int32_t) : size_of(dtype); }

@@ -15,7 +15,7 @@ inline Verdict require_cosine_team(const Query& q, int lanes, int split, int ite
         return Verdict::no("a row is shared by 4 to 32 threads: lanes * split = " + std::to_string(lanes * split));
     }
     if (lanes >= 4 && split > 4) return Verdict::no("rows are split into more than 4 groups for narrow tiles only");
-    return require_useful_tile(q.problem.k, lanes, items, vector_width(q.problem.k, {}));
+    return require_useful_tile(q.problem.k, lanes, items, widest_vector(q.problem));
 }
 
 /// What the gradients of agnn need: plain attention, and heads that fit into grid.y.

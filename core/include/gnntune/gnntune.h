@@ -304,7 +304,8 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
 
 /* ---- Run. ---- */
 
-/* Arrays and numbers of one run. Arrays lie in backend memory, elements are of the problem's dtype (int32 for out_*).
+/* Arrays and numbers of one run. Arrays lie in backend memory, elements are of the problem's dtype (int32 for
+ * out_*, float for lse and lse_saved).
  * n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h stands for heads.
  *
  *   spmm          x [n_cols, h, k]                               y [n_rows, h, k]

@@ -83,7 +83,7 @@ struct Share {
 
 template <int VEC>
 __global__ void __launch_bounds__(kThreads)
-    rows_kernel(Csr g, GatScores scores, const float* __restrict__ x, const float* __restrict__ grad_y,
+    rows_kernel(Csr g, GatScores<float> scores, const float* __restrict__ x, const float* __restrict__ grad_y,
                 const float* __restrict__ y, const float* __restrict__ lse, float2* __restrict__ terms,
                 float* __restrict__ grad_score_row, Pieces p, std::int32_t k, int lanes, int size) {
     constexpr int kUnroll = 4;

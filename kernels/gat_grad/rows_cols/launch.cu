@@ -22,7 +22,7 @@ template <int VEC>
 void launch_rows(const State& s, const Operands& o, float2* terms, const PieceResults& partial, cudaStream_t stream) {
     const Pieces p = view(s.row_pieces, partial, s.heads);
     rows_kernel<VEC><<<blocks(*s.csr, p, s), kThreads, 0, stream>>>(
-        view(*s.csr), gat_scores(o, s.heads), o.x, o.grad_y, o.y_saved, o.lse_saved, terms, o.grad_score_row, p, s.k,
+        view(*s.csr), gat_scores<float>(o, s.heads), o.x, o.grad_y, o.y_saved, o.lse_saved, terms, o.grad_score_row, p, s.k,
         s.params.lanes, s.params.team);
     GNNTUNE_CUDA(cudaGetLastError());
 }
@@ -80,7 +80,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
             case 2: launch_rows<2>(s, o, w.terms, w.rows, stream); break;
             default: launch_rows<1>(s, o, w.terms, w.rows, stream); break;
         }
-        launch_merge_pieces(s.row_pieces, w.rows, nullptr, o.grad_score_row, s.heads, 0, false, stream);
+        launch_merge_pieces(s.row_pieces, w.rows, static_cast<float*>(nullptr), o.grad_score_row, s.heads, 0, false, stream);
     }
     if (s.csc->n_rows > 0) {
         switch (vector_width(s.k, {o.grad_y, o.grad_x}, s.params.vec)) {
