@@ -265,9 +265,9 @@ inline constexpr int kMergeThreads = 128;
 
 /// Block b -> split row b / heads, head b % heads: y = sum over its pieces of values, each moved to the row's maximum,
 /// divided by the sum if `normalise`. `total`, if not null, gets the log-sum-exp, or the plain sum if not `normalise`.
-template <typename T>
+template <typename T, typename Total>
 static __global__ void merge_pieces(const SplitRow* __restrict__ rows, const SoftmaxSum* __restrict__ sums,
-                                    const float* __restrict__ values, T* __restrict__ y, float* __restrict__ total,
+                                    const float* __restrict__ values, T* __restrict__ y, Total* __restrict__ total,
                                     int heads, std::int32_t k, bool normalise) {
     const SplitRow r = rows[blockIdx.x / static_cast<unsigned>(heads)];
     const int head = static_cast<int>(blockIdx.x % static_cast<unsigned>(heads));
@@ -284,7 +284,7 @@ static __global__ void merge_pieces(const SplitRow* __restrict__ rows, const Sof
         }
         y[unit * k + f] = narrowed<T>(value * scale);
     }
-    if (threadIdx.x == 0 && total) total[unit] = normalise ? log_sum_exp(all) : all.sum;
+    if (threadIdx.x == 0 && total) total[unit] = narrowed<Total>(normalise ? log_sum_exp(all) : all.sum);
 }
 
 /// Where the results of `slots` pieces lie in a workspace of piece_results_bytes().
@@ -295,8 +295,8 @@ inline PieceResults cut_piece_results(void* workspace, std::int32_t slots, int h
 }
 
 /// Enqueues merge_pieces() for every split row; nothing if there is none.
-template <typename T>
-static void launch_merge_pieces(const RowPieces& pieces, const PieceResults& partial, T* y, float* total, int heads,
+template <typename T, typename Total>
+static void launch_merge_pieces(const RowPieces& pieces, const PieceResults& partial, T* y, Total* total, int heads,
                                 std::int32_t k, bool normalise, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(pieces.split.size()) * static_cast<unsigned>(heads);
     if (blocks == 0) return;
