@@ -28,9 +28,9 @@ Oracle empty_oracle(std::int32_t rows, std::size_t width) {
 //     g_ij = alpha_ij (d_ij - D_i) leaky_relu'(.)
 //     grad_x_j = sum_i alpha~_ij grad_y_i,   grad_score_row_i = sum_j g_ij,   grad_score_col_j = sum_i g_ij
 // alpha is computed from the scores; lse_saved, which variants use, is a rounding of the same numbers. D_i is
-// <grad_y_i, y_saved_i>, the same but for the rounding of y_saved, which in 16 bits is felt. Scales: alpha has the factor
-// of attention.hpp with a rounded lse; d and D the sums of their |terms|; g the sum of both, since they cancel. A chain
-// counts the edges of the sum, the dot products of k terms, and the longest row whose softmax takes part.
+// <grad_y_i, y_saved_i>, the same but for the rounding of y_saved, which in 16 bits is felt. Scales: alpha has the
+// factor of attention.hpp with a rounded lse; d and D the sums of their |terms|; g the sum of both, since they cancel. A
+// chain counts the edges of the sum, the dot products of k terms, and the longest row whose softmax takes part.
 std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                              const Operands& inputs) {
     const auto heads = static_cast<std::size_t>(problem.heads);

@@ -154,7 +154,7 @@ __device__ __forceinline__ void scale_all(Vec<VEC> (&acc)[ITEMS], float factor) 
 }
 
 /// acc += w_q x[id_q] over the first `count` (<= size) threads q of the team, each of which holds one row id and weight;
-/// `x` points at the head's first feature, rows are `stride` elements apart, lane vectors start at f0 + i lanes VEC < k.
+/// `x` points at the head's first feature, rows are `stride` elements apart, lane vectors at f0 + i lanes VEC < k.
 /// Groups take every groups()-th q: 4 ITEMS loads of a lane are in flight. Rows of weight 0 are not read.
 template <typename T, int VEC, int ITEMS>
 __device__ __forceinline__ void gather_weighted(const Team& t, std::int32_t id, float w, int count,

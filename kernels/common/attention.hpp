@@ -27,7 +27,8 @@ inline Verdict require_fp32_attention(const Query& q) {
     return require_fp32(q, require_attention(q));
 }
 
-/// The same as require_attention() for edge_softmax. Its logits are the operand edge_weight, whether the problem says `weighted` or not.
+/// The same as require_attention() for edge_softmax. Its logits are the operand edge_weight, whether the problem says
+/// `weighted` or not.
 inline Verdict require_edge_softmax(const Query& q) {
     if (q.problem.k != 1) return Verdict::no("has one value for each edge and head: k is 1");
     Query unweighted = q;

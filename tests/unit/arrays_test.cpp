@@ -1,5 +1,5 @@
-// Which arrays a 16-bit problem stores in 16 bits: all but lse, in the list of arrays, in what inputs are stored as, and
-// in what results are compared as.
+// Which arrays a 16-bit problem stores in 16 bits: all but lse, in the list of arrays, in what inputs are stored as,
+// and in what results are compared as.
 #include "core/registry/arrays.hpp"
 
 #include <gtest/gtest.h>

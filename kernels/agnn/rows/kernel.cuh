@@ -55,7 +55,8 @@ __device__ __forceinline__ SoftmaxSum attend(const Arguments<T>& a, const Team& 
     const T* target = a.x_row + unit * a.k;
     Pack<T, VEC> own[ITEMS];
     kernels::load_tile(t, target, true, f0, a.k, own);
-    const float factor = kernels::widened(a.beta[head]) * kernels::inverse_norm(kernels::full_dot(t, target, own, target, own, f0, a.k));
+    const float square = kernels::full_dot(t, target, own, target, own, f0, a.k);
+    const float factor = kernels::widened(a.beta[head]) * kernels::inverse_norm(square);
     kernels::zero_all(acc);
     SoftmaxSum running = kernels::empty_softmax();
     // All threads of the team make the same steps: they meet in shuffles.

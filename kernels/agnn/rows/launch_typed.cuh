@@ -42,21 +42,9 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     if (t.inverse_norm) {
         kernels::row_inverse_norms(x, t.inverse_norm, std::int64_t{g.n_cols} * p.heads, p.k, stream);
     }
-    const Arguments<T> a{g.row_ptr,
-                         g.col_idx,
-                         x,
-                         elements_of<T>(o.x_row),
-                         elements_of<T>(o.beta),
-                         t.inverse_norm,
-                         y,
-                         o.lse,
-                         p.pieces.pieces.data(),
-                         t.results,
-                         g.n_rows,
-                         p.heads,
-                         p.k,
-                         p.pieces.long_row,
-                         0};
+    const Arguments<T> a{g.row_ptr,      g.col_idx, x,     elements_of<T>(o.x_row), elements_of<T>(o.beta),
+                         t.inverse_norm, y,         o.lse, p.pieces.pieces.data(),  t.results,
+                         g.n_rows,       p.heads,   p.k,   p.pieces.long_row,       0};
     // A tile is lanes * items vectors: pointers of this run that allow narrower ones only make for more tiles.
     switch (kernels::vector_width(p.k, {o.x, o.x_row, o.y}, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
         case 8:

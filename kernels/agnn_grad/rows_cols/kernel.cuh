@@ -5,8 +5,9 @@
 //     grad_beta     = sum of de c over all edges
 //
 // Layout   the CSR for rows, the CSC for columns: ptr [vertices + 1], idx [m]; x, grad_x [n_cols, heads, k], x_row,
-//          grad_y, y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to VEC elements; lse_saved [n_rows, heads],
-//          beta [heads]. All are of type T: f32, f16 or bf16, but lse_saved; that and sums are fp32. Workspace: row_info [n_rows, heads] = {1 / |u|, D}, row_beta [n_rows, heads] = sum of de c.
+//          grad_y, y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to VEC elements; lse_saved [n_rows,
+//          heads], beta [heads]. All are of type T: f32, f16 or bf16, but lse_saved; that and sums are fp32.
+//          Workspace: row_info [n_rows, heads] = {1 / |u|, D}, row_beta [n_rows, heads] = sum of de c.
 // Work     Two launches of one shape: rows, then columns. grid.y walks feature tiles of lanes ITEMS VEC floats. The
 //          first unit_blocks blocks of grid.x hold teams of groups x lanes threads, team -> a row (column) of up to
 //          long_row edges and a head, group -> UNROLL edges; the blocks behind them take a piece of a long one and a
@@ -81,8 +82,8 @@ __device__ __forceinline__ float sum_team(const Team& t, float sum, Vec<VEC> (&a
 
 /// The team's part of grad_x_row; returns its sum of de c. `keeper` writes what columns need of the row.
 template <typename T, int VEC, int ITEMS>
-__device__ __forceinline__ float row_gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0, Edges edges,
-                                              bool keeper, Vec<VEC> (&acc)[ITEMS]) {
+__device__ __forceinline__ float row_gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0,
+                                              Edges edges, bool keeper, Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = unroll(false, ITEMS);
     const int head = static_cast<int>(unit % a.heads);
     const T* u_row = a.x_row + unit * a.k;

@@ -14,10 +14,10 @@ void launch_shape(const State& s, const Operands& o, PieceResults partial, cudaS
     const std::int64_t units = std::int64_t{g.n_rows} * s.heads;
     const dim3 grid(piece_blocks + static_cast<unsigned>(ceil_div(units, kThreads / p.team)),
                     static_cast<unsigned>(ceil_div(s.k, tile_width(p.lanes, ITEMS, VEC))));
-    rows_kernel<T, VEC, ITEMS><<<grid, kThreads, 0, stream>>>(
-        {g.row_ptr, g.col_idx, g.edge_id, g.n_rows}, gat_scores<T>(o, s.heads), elements_of<T>(o.x),
-        elements_of<T>(o.y), o.lse, s.pieces.pieces.data(), piece_blocks, s.pieces.long_row, partial, s.k, p.lanes,
-        p.team);
+    rows_kernel<T, VEC, ITEMS>
+        <<<grid, kThreads, 0, stream>>>({g.row_ptr, g.col_idx, g.edge_id, g.n_rows}, gat_scores<T>(o, s.heads),
+                                        elements_of<T>(o.x), elements_of<T>(o.y), o.lse, s.pieces.pieces.data(),
+                                        piece_blocks, s.pieces.long_row, partial, s.k, p.lanes, p.team);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

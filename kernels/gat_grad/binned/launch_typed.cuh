@@ -9,8 +9,8 @@ template <typename T>
 void launch_row_sums(const State& s, T* sums, const Workspace& w, cudaStream_t stream) {
     const BinShape shape = row_shape(s.heads);
     const dim3 grid(s.rows.blocks, static_cast<unsigned>(ceil_div(s.heads, shape.lanes)));
-    row_sums_kernel<<<grid, static_cast<unsigned>(shape.threads), 0, stream>>>(
-        view_of(s.rows, *s.csr), s.csr->edge_id, w.g, sums, w.rows, s.heads, shape.lanes);
+    row_sums_kernel<<<grid, static_cast<unsigned>(shape.threads), 0, stream>>>(view_of(s.rows, *s.csr), s.csr->edge_id,
+                                                                               w.g, sums, w.rows, s.heads, shape.lanes);
     GNNTUNE_CUDA(cudaGetLastError());
     launch_merge_rows(s.rows.pieces, nullptr, w.rows, sums, s.heads, stream);
 }

@@ -32,11 +32,10 @@ void launch_rows(const State& s, const Operands& o, const Workspace& w, cudaStre
 template <typename T, int VEC, int ITEMS>
 void launch_cols_shape(const State& s, const Operands& o, const Workspace& w, cudaStream_t stream) {
     const Pieces p = view(s.col_pieces, w.cols, s.heads);
-    const dim3 grid(blocks(*s.csc, p, s),
-                    static_cast<unsigned>(ceil_div(s.k, tile_width(s.params.lanes, ITEMS, VEC))));
+    const dim3 grid(blocks(*s.csc, p, s), static_cast<unsigned>(ceil_div(s.k, tile_width(s.params.lanes, ITEMS, VEC))));
     cols_kernel<T, VEC, ITEMS><<<grid, kThreads, 0, stream>>>(
-        view(*s.csc), elements_of<T>(o.grad_y), w.terms, elements_of<T>(o.grad_x), elements_of<T>(o.grad_score_col),
-        p, s.k, s.heads, s.params.lanes, s.params.team);
+        view(*s.csc), elements_of<T>(o.grad_y), w.terms, elements_of<T>(o.grad_x), elements_of<T>(o.grad_score_col), p,
+        s.k, s.heads, s.params.lanes, s.params.team);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

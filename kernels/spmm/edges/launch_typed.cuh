@@ -64,8 +64,7 @@ void launch_vector(const Run<T>& r) {
         }
     }
     if constexpr (sizeof(T) == 2) {
-        round_kernel<T, VEC>
-            <<<blocks, kThreads, 0, r.stream>>>(g.row_ptr, r.sums, r.y, g.n_rows, r.s.k, chunk, lanes);
+        round_kernel<T, VEC><<<blocks, kThreads, 0, r.stream>>>(g.row_ptr, r.sums, r.y, g.n_rows, r.s.k, chunk, lanes);
         GNNTUNE_CUDA(cudaGetLastError());
     }
 }

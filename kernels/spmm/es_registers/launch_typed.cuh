@@ -14,10 +14,10 @@ void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
     const int lanes =
         std::min(s.params.group, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(s.k, VEC))));
     const auto blocks = static_cast<unsigned>(kernels::ceil_div(g.n_rows, kThreads / s.params.group));
-    es_registers_kernel<T, VEC, FLIGHT, WEIGHTED><<<blocks, kThreads, 0, stream>>>(
-        g.row_ptr, g.col_idx, g.edge_id, elements_of<T>(o.edge_weight), elements_of<T>(o.self_weight),
-        elements_of<T>(o.x), elements_of<T>(o.y), g.n_rows, s.k, kernels::rule_of(s.params), s.mean, s.params.group,
-        lanes);
+    es_registers_kernel<T, VEC, FLIGHT, WEIGHTED>
+        <<<blocks, kThreads, 0, stream>>>(g.row_ptr, g.col_idx, g.edge_id, elements_of<T>(o.edge_weight),
+                                          elements_of<T>(o.self_weight), elements_of<T>(o.x), elements_of<T>(o.y),
+                                          g.n_rows, s.k, kernels::rule_of(s.params), s.mean, s.params.group, lanes);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

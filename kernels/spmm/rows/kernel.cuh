@@ -1,8 +1,8 @@
 // spmm.rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], for the mean divided by the number of edges
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
-//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements. x, edge_weight and y
-//          are of type T: f32, f16 or bf16; sums are fp32.
+//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements. x, edge_weight
+//          and y are of type T: f32, f16 or bf16; sums are fp32.
 // Work     grid.x walks the rows, grid.y the feature tiles (slow, so that a slice of x stays in L2);
 //          block -> teams of split * lanes threads, team -> one row, group of lanes -> every split-th run of UNROLL
 //          edges, lane -> ITEMS vectors of VEC features. The groups' sums meet by shuffles.

@@ -15,8 +15,7 @@ void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
     const int threads = p.warps_per_block * 32;
     const dim3 grid(static_cast<unsigned>(kernels::ceil_div(g.n_rows, threads / (p.lanes * p.split))),
                     static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
-    auto* kernel =
-        s.weighted ? &rows_kernel<T, VEC, ITEMS, UNROLL, true> : &rows_kernel<T, VEC, ITEMS, UNROLL, false>;
+    auto* kernel = s.weighted ? &rows_kernel<T, VEC, ITEMS, UNROLL, true> : &rows_kernel<T, VEC, ITEMS, UNROLL, false>;
     kernel<<<grid, static_cast<unsigned>(threads), 0, stream>>>(
         g.row_ptr, g.col_idx, g.edge_id, elements_of<T>(o.edge_weight), elements_of<T>(o.x), elements_of<T>(o.y),
         g.n_rows, s.k, p.lanes, p.split, s.mean);
