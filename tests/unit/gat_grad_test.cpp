@@ -24,7 +24,7 @@ float grid_value(std::uint32_t n) {
 
 /// What is stored of `values` as T.
 template <typename T>
-HostVector<float> rounded(const std::vector<double>& values) {
+HostVector<float> rounded(const HostVector<double>& values) {
     HostVector<float> out(values.size());
     for (std::size_t i = 0; i < out.size(); ++i) {
         out[i] = static_cast<float>(values[i]);
