@@ -51,7 +51,7 @@ std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, co
 void Plan::throw_misaligned() const {
     throw invalid_argument(std::string(variant_->id) + " needs operands aligned to " + std::to_string(alignment()) +
                            (variant_->operand_alignment > 4 ? " bytes; align them, or plan with operand_alignment = 4"
-                                                            : " bytes, those of an element"));
+                                                            : " bytes, those of an element, and lse to 4"));
 }
 
 Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream)

@@ -27,10 +27,10 @@ Oracle empty_oracle(std::int32_t rows, std::size_t width) {
 // With keep_ij in {0, 1 / (1 - p)}:   alpha~ = alpha keep,   d_ij = keep <grad_y_i, x_j>,   D_i = sum_j alpha_ij d_ij,
 //     g_ij = alpha_ij (d_ij - D_i) leaky_relu'(.)
 //     grad_x_j = sum_i alpha~_ij grad_y_i,   grad_score_row_i = sum_j g_ij,   grad_score_col_j = sum_i g_ij
-// Everything is computed from x and the scores; y_saved and lse_saved, which variants use for D and alpha, are roundings
-// of the same numbers. Scales: alpha has the factor of attention.hpp with a rounded lse; d and D the sums of their
-// |terms|; g the sum of both, since they cancel. A chain counts the edges of the sum, the dot products of k terms, and
-// the longest row whose softmax takes part.
+// alpha is computed from the scores; lse_saved, which variants use, is a rounding of the same numbers. D_i is
+// <grad_y_i, y_saved_i>, the same but for the rounding of y_saved, which in 16 bits is felt. Scales: alpha has the
+// factor of attention.hpp with a rounded lse; d and D the sums of their |terms|; g the sum of both, since they cancel. A
+// chain counts the edges of the sum, the dot products of k terms, and the longest row whose softmax takes part.
 std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                              const Operands& inputs) {
     const auto heads = static_cast<std::size_t>(problem.heads);
@@ -79,8 +79,9 @@ std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const s
             const RowSoftmax softmax = row_softmax(logit, logit_error, true);
             double mean = 0;
             double mean_scale = 0;
+            const float* y = inputs.y_saved + (row * heads + h) * k;
+            for (std::size_t f = 0; f < k; ++f) mean += static_cast<double>(g[f]) * y[f];
             for (std::size_t j = 0; j < degree; ++j) {
-                mean += softmax.alpha[j] * d[j];
                 mean_scale += softmax.alpha[j] * softmax.factor[j] * d_scale[j];
             }
             double sum = 0;

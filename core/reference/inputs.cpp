@@ -24,8 +24,9 @@ Inputs::Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_
     : operands_(numbers) {
     const auto specs = arrays_of(query);
     const auto place = [&](const ArraySpec& spec, HostVector<float> values) {
-        if (spec.dtype == DType::f16) narrow_.push_back(narrow<Float16>(values));
-        if (spec.dtype == DType::bf16) narrow_.push_back(narrow<BFloat16>(values));
+        narrow_.emplace_back();
+        if (spec.dtype == DType::f16) narrow_.back() = narrow<Float16>(values);
+        if (spec.dtype == DType::bf16) narrow_.back() = narrow<BFloat16>(values);
         arrays_.push_back(std::move(values));
         spec.bind(operands_, arrays_.back().data());
         stored_.push_back(spec.dtype == DType::f32 ? static_cast<const void*>(arrays_.back().data())

@@ -16,7 +16,7 @@ public:
 
     Inputs() = default;
     /// `draw` gives every input but the saved ones, which are computed from them by the forward op's oracle. All are
-    /// rounded to the problem's dtype. `csr` and `edge_id` as in oracles(). `numbers` gives slope, dropout and seed.
+    /// rounded to the array's dtype. `csr` and `edge_id` as in oracles(). `numbers` gives slope, dropout and seed.
     Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_id, const Draw& draw,
            const Operands& numbers);
 
@@ -26,13 +26,13 @@ public:
 
     /// Host pointers to the inputs, and the numbers; outputs are null.
     const Operands& operands() const { return operands_; }
-    /// Input `number`, in the order of arrays_of(), as it is stored: elements of the problem's dtype, whose values
+    /// Input `number`, in the order of arrays_of(), as it is stored: elements of the array's dtype, whose values
     /// operands() has as floats, or int32.
     const void* stored(std::size_t number) const { return stored_[number]; }
 
 private:
     std::vector<HostVector<float>> arrays_;
-    std::vector<HostVector<std::uint16_t>> narrow_;
+    std::vector<HostVector<std::uint16_t>> narrow_;  ///< one for each of these, empty for f32
     std::vector<HostVector<std::int32_t>> indices_;
     std::vector<const void*> stored_;  ///< of each input, in one of the above
     Operands operands_;

@@ -48,6 +48,8 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
     for (Oracle& oracle : all) {
         if (!oracle.index) oracle.dtype = problem.dtype;  // places are not rounded
     }
+    // The second result of attention is lse, fp32 in every problem.
+    if (problem.op == Op::gat || problem.op == Op::agnn) all[1].dtype = DType::f32;
     return all;
 }
 

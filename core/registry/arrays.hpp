@@ -15,6 +15,7 @@
 //   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
 //   csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
 //   sgt           nothing but the graph                                  (nothing that is compared here)
+// Elements are of the problem's dtype, but for lse, which is f32 in every problem, and int32 arrays.
 // In parentheses: only if the problem is weighted, has self loops, or reduces by max. n_rows and n_cols are those of
 // the direction.
 #pragma once
@@ -48,7 +49,7 @@ struct ArraySpec {
     std::int64_t width = 1;
     Fill fill = Fill::values;
     bool optional = false;     ///< may be null
-    DType dtype = DType::f32;  ///< of the problem; int32 arrays have none
+    DType dtype = DType::f32;  ///< of its elements; int32 arrays have none
 
     std::int64_t size() const { return rows * width; }
     bool is_index() const { return index_input || index_output; }

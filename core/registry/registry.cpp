@@ -164,6 +164,7 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
         case Op::gat_grad: {
             const double score_bytes = element * p.heads;
             const double rows = static_cast<double>(query.n_rows);
+            const double lse_bytes = 4.0 * p.heads;
             const double score_sectors = 32.0 * static_cast<double>((static_cast<std::int64_t>(score_bytes) + 31) / 32);
             const bool backward = p.op == Op::gat_grad;
             // Backward, an edge moves two rows of features: x for the scores, and grad_y or grad_x for the features.
@@ -172,22 +173,22 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
             work.gather_max_bytes += static_cast<double>(query.m) * score_sectors;
             // In order: y, lse and score_row; backward grad_y, y, score_row, lse, grad_score_row, and both results of
             // columns.
-            work.out_bytes = backward ? rows * (2.0 * row_bytes + 3.0 * score_bytes) +
+            work.out_bytes = backward ? rows * (2.0 * row_bytes + 2.0 * score_bytes + lse_bytes) +
                                             static_cast<double>(query.n_cols) * (row_bytes + score_bytes)
-                                      : rows * (row_bytes + 2.0 * score_bytes);
+                                      : rows * (row_bytes + score_bytes + lse_bytes);
             break;
         }
         case Op::agnn:
             work.flops *= 2.0;  // dot product and sum
             // In order: x_row, y and lse.
-            work.out_bytes = static_cast<double>(query.n_rows) * (2.0 * row_bytes + element * p.heads);
+            work.out_bytes = static_cast<double>(query.n_rows) * (2.0 * row_bytes + 4.0 * p.heads);
             break;
         case Op::agnn_grad:
             // An edge moves two rows of features: x for the dot products, and what is added to grad_x.
             work.gather_max_bytes *= 2.0;
             work.flops *= 5.0;  // two dot products; sums of x, of x_row and of grad_y
             // In order: x_row, grad_y, y, lse and grad_x_row; grad_x.
-            work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + element * p.heads) +
+            work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + 4.0 * p.heads) +
                              static_cast<double>(query.n_cols) * row_bytes;
             break;
         case Op::coo_to_csr:

@@ -52,7 +52,8 @@ struct Verdict {
 
 /// Arrays and numbers of one run. Arrays are in the backend's memory space, owned by the caller, row-major without
 /// padding, aligned to the variant's operand_alignment. core/registry/arrays.hpp says which of them an op uses, in
-/// which shape; the others are null. A pointer to float stands for elements of the problem's dtype (elements_of below).
+/// which shape; the others are null. A pointer to float stands for elements of the problem's dtype (elements_of below),
+/// but for lse and lse_saved, which are fp32 whatever the dtype.
 /// Attention dropout: edge e (in the caller's order) of head h is kept where philox_keep(seed, e, h, dropout) says so
 /// (core/common/philox.hpp), and then scaled by 1 / (1 - dropout).
 struct Operands {

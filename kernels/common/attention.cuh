@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "kernels/common/attention.hpp"
+#include "kernels/common/elements.cuh"
 #include "kernels/common/row_pieces.hpp"
-#include "kernels/common/vec.cuh"
 
 namespace gnntune::kernels {
 
@@ -154,17 +154,17 @@ __device__ __forceinline__ void scale_all(Vec<VEC> (&acc)[ITEMS], float factor) 
 }
 
 /// acc += w_q x[id_q] over the first `count` (<= size) threads q of the team, each of which holds one row id and weight;
-/// `x` points at the head's first feature, rows are `stride` floats apart, lane vectors start at f0 + i lanes VEC < k.
+/// `x` points at the head's first feature, rows are `stride` elements apart, lane vectors at f0 + i lanes VEC < k.
 /// Groups take every groups()-th q: 4 ITEMS loads of a lane are in flight. Rows of weight 0 are not read.
-template <int VEC, int ITEMS>
+template <typename T, int VEC, int ITEMS>
 __device__ __forceinline__ void gather_weighted(const Team& t, std::int32_t id, float w, int count,
-                                                const float* __restrict__ x, std::int64_t stride, int f0,
+                                                const T* __restrict__ x, std::int64_t stride, int f0,
                                                 std::int32_t k, Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = 4;
     const int groups = t.groups();
     const int step = t.lanes * VEC;
     for (int q0 = 0; q0 < count; q0 += kUnroll * groups) {
-        Vec<VEC> value[kUnroll][ITEMS];
+        Pack<T, VEC> value[kUnroll][ITEMS];
         float weight[kUnroll];
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
@@ -172,11 +172,11 @@ __device__ __forceinline__ void gather_weighted(const Team& t, std::int32_t id, 
             const std::int32_t row = __shfl_sync(t.mask, id, q, t.size);
             weight[u] = __shfl_sync(t.mask, w, q, t.size);
             if (q >= count) weight[u] = 0.0F;
-            const float* source = x + row * stride;
+            const T* source = x + row * stride;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 zero(value[u][i]);
-                if (weight[u] != 0.0F && f0 + i * step < k) value[u][i] = load<VEC>(source + f0 + i * step);
+                if (weight[u] != 0.0F && f0 + i * step < k) value[u][i] = load_pack<VEC>(source + f0 + i * step);
             }
         }
 #pragma unroll
@@ -265,10 +265,10 @@ inline constexpr int kMergeThreads = 128;
 
 /// Block b -> split row b / heads, head b % heads: y = sum over its pieces of values, each moved to the row's maximum,
 /// divided by the sum if `normalise`. `total`, if not null, gets the log-sum-exp, or the plain sum if not `normalise`.
-[[maybe_unused]] static __global__ void merge_pieces(const SplitRow* __restrict__ rows, const SoftmaxSum* __restrict__ sums,
-                                                     const float* __restrict__ values, float* __restrict__ y,
-                                                     float* __restrict__ total, int heads, std::int32_t k,
-                                                     bool normalise) {
+template <typename T, typename Total>
+static __global__ void merge_pieces(const SplitRow* __restrict__ rows, const SoftmaxSum* __restrict__ sums,
+                                    const float* __restrict__ values, T* __restrict__ y, Total* __restrict__ total,
+                                    int heads, std::int32_t k, bool normalise) {
     const SplitRow r = rows[blockIdx.x / static_cast<unsigned>(heads)];
     const int head = static_cast<int>(blockIdx.x % static_cast<unsigned>(heads));
     const std::int64_t first = static_cast<std::int64_t>(r.first_slot) * heads + head;
@@ -282,9 +282,9 @@ inline constexpr int kMergeThreads = 128;
             const std::int64_t slot = first + static_cast<std::int64_t>(s) * heads;
             value = fmaf(rescale(sums[slot].max, all.max), values[slot * k + f], value);
         }
-        y[unit * k + f] = value * scale;
+        y[unit * k + f] = narrowed<T>(value * scale);
     }
-    if (threadIdx.x == 0 && total) total[unit] = normalise ? log_sum_exp(all) : all.sum;
+    if (threadIdx.x == 0 && total) total[unit] = narrowed<Total>(normalise ? log_sum_exp(all) : all.sum);
 }
 
 /// Where the results of `slots` pieces lie in a workspace of piece_results_bytes().
@@ -295,7 +295,8 @@ inline PieceResults cut_piece_results(void* workspace, std::int32_t slots, int h
 }
 
 /// Enqueues merge_pieces() for every split row; nothing if there is none.
-inline void launch_merge_pieces(const RowPieces& pieces, const PieceResults& partial, float* y, float* total, int heads,
+template <typename T, typename Total>
+static void launch_merge_pieces(const RowPieces& pieces, const PieceResults& partial, T* y, Total* total, int heads,
                                 std::int32_t k, bool normalise, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(pieces.split.size()) * static_cast<unsigned>(heads);
     if (blocks == 0) return;

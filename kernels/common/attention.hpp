@@ -7,10 +7,9 @@
 
 namespace gnntune::kernels {
 
-/// Refuses what no attention variant of plain fp32 kind does. Empty verdict: nothing against it.
+/// Refuses what no attention variant of plain kind does, whatever it stores. Empty verdict: nothing against it.
 inline Verdict require_attention(const Query& q) {
     const Problem& p = q.problem;
-    if (p.dtype != DType::f32) return Verdict::no("stores fp32 only, " + std::string(to_text(p.dtype)) + " was asked for");
     if (p.reduce != Reduce::sum) {
         return Verdict::no("reduces by sum only, " + std::string(to_text(p.reduce)) + " was asked for");
     }
@@ -23,12 +22,21 @@ inline Verdict require_attention(const Query& q) {
     return Verdict::yes();
 }
 
-/// The same for edge_softmax. Its logits are the operand edge_weight, whether the problem says `weighted` or not.
+/// The same for variants that store fp32 only.
+inline Verdict require_fp32_attention(const Query& q) {
+    return require_fp32(q, require_attention(q));
+}
+
+/// The same as require_attention() for edge_softmax. Its logits are the operand edge_weight, whether the problem says
+/// `weighted` or not.
 inline Verdict require_edge_softmax(const Query& q) {
     if (q.problem.k != 1) return Verdict::no("has one value for each edge and head: k is 1");
     Query unweighted = q;
     unweighted.problem.weighted = false;
     return require_attention(unweighted);
+}
+inline Verdict require_fp32_edge_softmax(const Query& q) {
+    return require_fp32(q, require_edge_softmax(q));
 }
 
 /// Default shape of long rows' pieces (kernels/common/row_pieces.hpp): a row of 512 edges is at most 128 steps of the
@@ -77,7 +85,7 @@ inline std::size_t edge_passes_bytes(std::int64_t n_rows, std::int64_t m, std::i
 
 /// Cost of a softmax over edge values: read, written, and once more for every further pass.
 inline CostTerms edge_softmax_cost(const Query& q, double index_bytes, double passes) {
-    const double values = 4.0 * static_cast<double>(q.m) * q.problem.heads;
+    const double values = static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.m) * q.problem.heads;
     CostTerms terms;
     terms.dram_bytes = index_bytes + 2.0 * values;
     terms.l2_bytes = index_bytes + (passes + 1.0) * values;
@@ -88,9 +96,10 @@ inline CostTerms edge_softmax_cost(const Query& q, double index_bytes, double pa
 /// Terms of a gather of feature rows with a score of every edge and head on either side.
 inline CostTerms gat_cost(const Query& q, double index_bytes) {
     CostTerms terms = gather_cost(q, index_bytes);
-    const double scores = 4.0 * q.problem.heads;
-    terms.dram_bytes += scores * (2.0 * static_cast<double>(q.n_rows) + static_cast<double>(q.n_cols));
-    terms.l2_bytes += scores * (static_cast<double>(q.m) + 2.0 * static_cast<double>(q.n_rows));
+    const double scores = static_cast<double>(size_of(q.problem.dtype)) * q.problem.heads;
+    const double lse = 4.0 * q.problem.heads * static_cast<double>(q.n_rows);
+    terms.dram_bytes += scores * (static_cast<double>(q.n_rows) + static_cast<double>(q.n_cols)) + lse;
+    terms.l2_bytes += scores * (static_cast<double>(q.m) + static_cast<double>(q.n_rows)) + lse;
     terms.flops += 8.0 * static_cast<double>(q.m) * q.problem.heads;
     return terms;
 }
@@ -98,7 +107,7 @@ inline CostTerms gat_cost(const Query& q, double index_bytes) {
 /// Terms of gat_grad: every edge gathers a row of x and a row of grad_y, and leaves two values for the second pass.
 inline CostTerms gat_grad_cost(const Query& q, double index_bytes) {
     CostTerms terms = gat_cost(q, index_bytes);
-    const double width = 4.0 * q.problem.k * q.problem.heads;
+    const double width = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k * q.problem.heads;
     const double edge_values = 8.0 * static_cast<double>(q.m) * q.problem.heads;
     terms.l2_bytes += static_cast<double>(q.m) * width + 2.0 * edge_values;
     terms.dram_bytes += (2.0 * static_cast<double>(q.n_rows) + static_cast<double>(q.n_cols)) * width + 2.0 * edge_values;

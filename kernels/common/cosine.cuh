@@ -3,7 +3,7 @@
 //
 // A tile has lanes ITEMS VEC features; lane l holds the vectors f0 + i lanes VEC, f0 = tile begin + l VEC. Rows that
 // are wider than a tile are covered by several blocks (grid.y): each sums its own tile, and multiplies all the others
-// again, from global memory, for the dot product.
+// again, from global memory, for the dot product. Rows are of type T: f32, f16 or bf16; sums are fp32.
 #pragma once
 
 #include "kernels/common/attention.cuh"
@@ -11,29 +11,23 @@
 
 namespace gnntune::kernels {
 
-template <int VEC>
-__device__ __forceinline__ float dot(const Vec<VEC>& a, const Vec<VEC>& b, float sum) {
-#pragma unroll
-    for (int j = 0; j < VEC; ++j) sum = fmaf(a.v[j], b.v[j], sum);
-    return sum;
-}
-template <int VEC, int ITEMS>
-__device__ __forceinline__ float dot_all(const Vec<VEC> (&a)[ITEMS], const Vec<VEC> (&b)[ITEMS]) {
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ float dot_all(const Pack<T, VEC> (&a)[ITEMS], const Pack<T, VEC> (&b)[ITEMS]) {
     float sum = 0.0F;
 #pragma unroll
-    for (int i = 0; i < ITEMS; ++i) sum = dot(a[i], b[i], sum);
+    for (int i = 0; i < ITEMS; ++i) sum = dot(sum, a[i], b[i]);
     return sum;
 }
 
 /// This lane's part of the tile of `row`; zeros beyond k, and everywhere if not `here`.
-template <int VEC, int ITEMS>
-__device__ __forceinline__ void load_tile(const Team& t, const float* __restrict__ row, bool here, int f0,
-                                          std::int32_t k, Vec<VEC> (&out)[ITEMS]) {
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ void load_tile(const Team& t, const T* __restrict__ row, bool here, int f0, std::int32_t k,
+                                          Pack<T, VEC> (&out)[ITEMS]) {
     const int step = t.lanes * VEC;
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         zero(out[i]);
-        if (here && f0 + i * step < k) out[i] = load<VEC>(row + f0 + i * step);
+        if (here && f0 + i * step < k) out[i] = load_pack<VEC>(row + f0 + i * step);
     }
 }
 
@@ -50,12 +44,12 @@ __device__ __forceinline__ void outside_tile(const Team& t, int f0, std::int32_t
 }
 
 /// <a, b> over the whole rows, in every lane of the group. `tile_a` and `tile_b` are the tiles that are loaded already.
-template <int VEC, int ITEMS>
-__device__ __forceinline__ float full_dot(const Team& t, const float* __restrict__ a, const Vec<VEC> (&tile_a)[ITEMS],
-                                          const float* __restrict__ b, const Vec<VEC> (&tile_b)[ITEMS], int f0,
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ float full_dot(const Team& t, const T* __restrict__ a, const Pack<T, VEC> (&tile_a)[ITEMS],
+                                          const T* __restrict__ b, const Pack<T, VEC> (&tile_b)[ITEMS], int f0,
                                           std::int32_t k) {
     float sum = dot_all(tile_a, tile_b);
-    outside_tile<VEC, ITEMS>(t, f0, k, [&](int f) { sum = dot(load<VEC>(a + f), load<VEC>(b + f), sum); });
+    outside_tile<VEC, ITEMS>(t, f0, k, [&](int f) { sum = dot(sum, load_pack<VEC>(a + f), load_pack<VEC>(b + f)); });
     return lanes_sum(t, sum);
 }
 

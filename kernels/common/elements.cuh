@@ -71,6 +71,12 @@ __device__ __forceinline__ Pack<T, N> load_pack(const T* p) {
     return reinterpret_cast<const Pack<T, N>&>(word);
 }
 
+/// Read-only load of one element.
+template <typename T>
+__device__ __forceinline__ float load_value(const T* p) {
+    return widened(load_pack<1>(p).v[0]);
+}
+
 /// Elements of value 0.
 template <typename T, int N>
 __device__ __forceinline__ void zero(Pack<T, N>& a) {

@@ -9,16 +9,20 @@
 
 namespace gnntune::kernels {
 
-/// The scores and numbers of a run; by value to kernels.
+/// The scores and numbers of a run; by value to kernels. Scores are of type T: f32, f16 or bf16.
+template <typename T>
 struct GatScores {
-    const float* row;  ///< [n_rows, heads]
-    const float* col;  ///< [n_cols, heads]
+    const T* row;  ///< [n_rows, heads]
+    const T* col;  ///< [n_cols, heads]
     std::uint64_t seed;
     float slope;
     float dropout;
     float keep_scale;  ///< 1 / (1 - dropout)
     std::int32_t heads;
 
+    /// Score of a target, or a source; `unit` is vertex * heads + head.
+    __device__ __forceinline__ float of_row(std::int64_t unit) const { return load_value(row + unit); }
+    __device__ __forceinline__ float of_col(std::int64_t unit) const { return load_value(col + unit); }
     /// Whether dropout keeps edge `id` (caller's order).
     __device__ __forceinline__ bool keeps(std::int64_t id, int head) const {
         return dropout <= 0.0F ||
@@ -34,10 +38,10 @@ __device__ __forceinline__ float logit_weight(float logit, float max) {
 
 /// Logit and dropout for the edge-parallel passes of kernels/common/edge_passes.cuh.
 struct GatSoftmax {
-    GatScores scores;
+    GatScores<float> scores;
 
     __device__ __forceinline__ float logit(std::int64_t, std::int64_t row, std::int64_t col, int head) const {
-        return leaky_relu(__ldg(scores.row + row * scores.heads + head) + __ldg(scores.col + col * scores.heads + head),
+        return leaky_relu(scores.of_row(row * scores.heads + head) + scores.of_col(col * scores.heads + head),
                           scores.slope);
     }
     __device__ __forceinline__ float finish(float value, std::int64_t id, int head) const {
@@ -53,8 +57,10 @@ struct GatSoftmax {
     if (u < units) lse[u] = log_sum_exp({float_of_key(keys[u]), static_cast<float>(sums[u])});
 }
 
-inline GatScores gat_scores(const Operands& o, std::int32_t heads) {
-    return {o.score_row, o.score_col, o.seed, o.negative_slope, o.dropout, 1.0F / (1.0F - o.dropout), heads};
+template <typename T>
+GatScores<T> gat_scores(const Operands& o, std::int32_t heads) {
+    return {elements_of<T>(o.score_row), elements_of<T>(o.score_col), o.seed, o.negative_slope, o.dropout,
+            1.0F / (1.0F - o.dropout),   heads};
 }
 
 }  // namespace gnntune::kernels

@@ -1,8 +1,9 @@
 // out[h] = sum over rows of value[row, h], in a fixed order and without atomics: blocks leave partial sums in the
-// workspace, a second kernel adds them.
+// workspace, a second kernel adds them. `out` is f32, f16 or bf16, rounded once.
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
+#include "kernels/common/elements.cuh"
 #include "kernels/common/host.hpp"
 
 namespace gnntune::kernels {
@@ -15,8 +16,9 @@ inline std::int64_t head_sum_blocks(std::int64_t rows) {
 }
 
 /// grid {blocks, heads}: out[block * heads + head] = sum of the rows block * blockDim + thread, and so on by the grid.
-[[maybe_unused]] static __global__ void head_sums_kernel(const float* __restrict__ value, std::int64_t rows, int heads,
-                                                         float* __restrict__ out) {
+template <typename T>
+static __global__ void head_sums_kernel(const float* __restrict__ value, std::int64_t rows, int heads,
+                                        T* __restrict__ out) {
     __shared__ float shared[kHeadSumThreads / 32];
     const int head = static_cast<int>(blockIdx.y);
     float sum = 0.0F;
@@ -29,12 +31,12 @@ inline std::int64_t head_sum_blocks(std::int64_t rows) {
     __syncthreads();
     if (threadIdx.x != 0) return;
     for (int w = 1; w < kHeadSumThreads / 32; ++w) sum += shared[w];
-    out[static_cast<std::int64_t>(blockIdx.x) * heads + head] = sum;
+    out[static_cast<std::int64_t>(blockIdx.x) * heads + head] = narrowed<T>(sum);
 }
 
 /// Enqueues both kernels. `partial` has head_sum_blocks(rows) * heads floats; heads <= 65535.
-[[maybe_unused]] static void head_sums(const float* value, std::int64_t rows, int heads, float* partial, float* out,
-                                       cudaStream_t stream) {
+template <typename T>
+static void head_sums(const float* value, std::int64_t rows, int heads, float* partial, T* out, cudaStream_t stream) {
     const std::int64_t blocks = head_sum_blocks(rows);
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(heads));
     head_sums_kernel<<<grid, kHeadSumThreads, 0, stream>>>(value, rows, heads, partial);

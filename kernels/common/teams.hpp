@@ -12,7 +12,7 @@ namespace gnntune::kernels {
 struct TeamParams {
     int lanes = 8;
     int team = 8;
-    int vec = 4;    ///< floats per load
+    int vec = 4;    ///< elements per load
     int items = 1;  ///< loads per lane and edge
 
     bool operator==(const TeamParams&) const = default;
@@ -20,7 +20,7 @@ struct TeamParams {
         static const std::vector<ParamField<TeamParams>> kFields{
             {"lanes", &TeamParams::lanes, {1, 2, 4, 8, 16, 32}},
             {"team", &TeamParams::team, {4, 8, 16, 32}},
-            {"vec", &TeamParams::vec, {1, 2, 4}},
+            {"vec", &TeamParams::vec, {1, 2, 4, 8}},
             {"items", &TeamParams::items, {1, 2}},
         };
         return kFields;
@@ -30,7 +30,7 @@ struct TeamParams {
 
     static Verdict legal(const Query& q, const TeamParams& p) {
         const std::int32_t k = q.problem.k;
-        if (p.vec != vector_width(k, {})) {
+        if (p.vec != widest_vector(q.problem)) {
             return Verdict::no("vec must be the widest that divides k=" + std::to_string(k));
         }
         if (p.lanes > p.team) return Verdict::no("lanes are threads of the team: lanes <= team");
@@ -50,7 +50,7 @@ struct TeamParams {
 
     static TeamParams defaults(const Query& q) {
         TeamParams p;
-        p.vec = vector_width(q.problem.k, {});
+        p.vec = widest_vector(q.problem);
         p.lanes = std::min(32, next_power_of_two(static_cast<std::int32_t>(ceil_div(q.problem.k, p.vec))));
         if (tile_width(p.lanes, 1, p.vec) < q.problem.k) p.items = 2;
         // Rows of many edges feed more groups.

@@ -95,11 +95,15 @@ __device__ __forceinline__ void scale(Vec<N>& a, float w) {
     for (int i = 0; i < N; ++i) a.v[i] *= w;
 }
 
-/// Adds `a` to global memory at `p`. From compute capability 9.0 one instruction does N floats, else N do one each.
+/// Adds `a` to global memory at `p`, aligned to N floats, or to 4 where N is 8. From compute capability 9.0 one
+/// instruction does up to 4 floats, else each has its own.
 template <int N>
 __device__ __forceinline__ void reduce_add(float* p, const Vec<N>& a) {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (N == 4) {
+    if constexpr (N == 8) {
+        reduce_add(p, Vec<4>{a.v[0], a.v[1], a.v[2], a.v[3]});
+        reduce_add(p + 4, Vec<4>{a.v[4], a.v[5], a.v[6], a.v[7]});
+    } else if constexpr (N == 4) {
         asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(a.v[0]), "f"(a.v[1]), "f"(a.v[2]),
                      "f"(a.v[3])
                      : "memory");

@@ -74,11 +74,23 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                     add(k, heads, false, as_is);
                 }
             }
-            add(16, 1, false, [](Problem& p) { p.dtype = DType::f16; });
+            for (const DType dtype : {DType::f16, DType::bf16}) {
+                const auto narrow = [&](Problem& p) { p.dtype = dtype; };
+                // One element at a time, two, and eight with and without a whole number of runs of edges in a head.
+                if (!once) add(7, 3, false, narrow);
+                add(72, 3, false, narrow);
+                if (short_run) continue;
+                add(1, 8, false, narrow);
+                add(16, 1, false, narrow);
+                add(64, 8, false, narrow);
+                add(130, 1, false, narrow);
+            }
             break;
         case Op::edge_softmax:
             for (const std::int32_t heads : {1, 2, 3, 8}) add(1, heads, false, as_is);
-            add(1, 1, false, [](Problem& p) { p.dtype = DType::f16; });
+            for (const DType dtype : {DType::f16, DType::bf16}) {
+                for (const std::int32_t heads : {1, 3}) add(1, heads, false, [&](Problem& p) { p.dtype = dtype; });
+            }
             break;
         case Op::gcn_norm:
             for (const bool weighted : {false, true}) add(1, 1, weighted, as_is);

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
+#include "core/common/float16.hpp"
 #include "core/reference/inputs.hpp"
 #include "core/registry/arrays.hpp"
 #include "tests/unit/small_graphs.hpp"
@@ -18,6 +20,17 @@ constexpr float kStep = 0x1p-10F;
 
 float grid_value(std::uint32_t n) {
     return static_cast<float>(static_cast<std::int32_t>(n * 2654435761U >> 22) - 512) * 0x1p-8F;
+}
+
+/// What is stored of `values` as T.
+template <typename T>
+HostVector<float> rounded(const HostVector<double>& values) {
+    HostVector<float> out(values.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = static_cast<float>(values[i]);
+        if constexpr (!std::is_same_v<T, float>) out[i] = to_float(from_float<T>(out[i]));
+    }
+    return out;
 }
 
 struct GatCase {
@@ -76,6 +89,9 @@ struct GatCase {
     void expect_gradients() {
         Problem backward = problem;
         backward.op = Op::gat_grad;
+        const Oracle forward = oracles(problem, graph.view(), edge_id.data(), operands)[0];
+        const HostVector<float> y = rounded<float>(forward.value);
+        operands.y_saved = y.data();
         const auto gradients = oracles(backward, graph.view(), edge_id.data(), operands);
         ASSERT_EQ(gradients.size(), 3U);
         expect_gradient(x, gradients[0], "x");
@@ -96,6 +112,26 @@ TEST(GatGrad, MatchesFiniteDifferences) {
             GatCase(kWide, 4, 7, heads, dropout).expect_gradients();
         }
     }
+}
+
+// D_i = <grad_y_i, y_i>: with a rounded y, gradients of a row's scores add up to what is missing, times the slopes.
+TEST(GatGrad, StartsFromTheSavedResult) {
+    GatCase c(kSquare, 5, 5, 1, 0.0F);
+    c.operands.negative_slope = 1.0F;
+    Problem backward = c.problem;
+    backward.op = Op::gat_grad;
+    const Oracle forward = oracles(c.problem, c.graph.view(), c.edge_id.data(), c.operands)[0];
+    const HostVector<float> y = rounded<BFloat16>(forward.value);
+    c.operands.y_saved = y.data();
+
+    const Oracle score_row = oracles(backward, c.graph.view(), c.edge_id.data(), c.operands)[1];
+
+    for (std::size_t i = 0; i < 5; ++i) {
+        double missing = 0;
+        for (std::size_t f = 3 * i; f < 3 * i + 3; ++f) missing += c.grad_y[f] * (forward.value[f] - y[f]);
+        EXPECT_NEAR(score_row.value[i], missing, 1e-12 * (1.0 + static_cast<double>(score_row.scale[i]))) << i;
+    }
+    EXPECT_GT(std::abs(score_row.value[3]), 1e-4) << "bf16 rounds y";
 }
 
 TEST(GatGrad, DropoutDropsAndScales) {

@@ -308,7 +308,8 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
 /* ---- Run. ---- */
 
 /* Arrays and numbers of one run. Arrays lie in backend memory, elements are of the problem's dtype (int32 for out_* and
- * argmax). n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h stands for heads.
+ * argmax, float for lse and lse_saved). n_rows and n_cols are those of the direction: exchanged for GNNTUNE_REVERSED; h
+ * stands for heads.
  *
  *   spmm          x [n_cols, h, k]                               y [n_rows, h, k]; for MAX argmax [n_rows, h, k]
  *   sddmm         x, x_row [n_rows, h, k]                        y [m, h]

@@ -124,7 +124,7 @@ void register_agnn_cpu_rows(Registry& registry) {
     v.op = Op::agnn;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_attention;
+    v.applicable = &kernels::require_fp32_attention;
     kernels::set_typed_params<agnn_cpu_rows::CpuRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

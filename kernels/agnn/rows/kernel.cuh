@@ -2,7 +2,8 @@
 // beta[h] cos(x_row[i, h, :], x[col_e, h, :]); lse[i, h] = log of the sum of exp of these logits.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m]; x [n_cols, heads, k], x_row and y [n_rows, heads, k], row-major,
-//          aligned to 4 VEC bytes; beta [heads], lse [n_rows, heads] or null; inverse_norm [n_cols, heads] of x, or null.
+//          aligned to VEC elements; beta [heads], lse [n_rows, heads] or null; inverse_norm [n_cols, heads] of x, or
+//          null. x, x_row, beta and y are of type T: f32, f16 or bf16; the others and sums are fp32.
 // Work     grid.y walks feature tiles of lanes ITEMS VEC floats. The first row_blocks blocks of grid.x hold teams of
 //          groups x lanes threads, team -> one row of up to long_row edges and one head, group -> UNROLL edges at a
 //          time; the blocks behind them take one piece of a long row and one head each, all teams together.
@@ -18,20 +19,22 @@
 
 namespace gnntune::agnn_rows {
 
+using kernels::Pack;
 using kernels::SoftmaxSum;
 using kernels::Team;
 using kernels::Vec;
 
 inline constexpr int kThreads = 128;
 
+template <typename T>
 struct Arguments {
     const std::int32_t* row_ptr;
     const std::int32_t* col_idx;
-    const float* x;
-    const float* x_row;
-    const float* beta;
+    const T* x;
+    const T* x_row;
+    const T* beta;
     const float* inverse_norm;
-    float* y;
+    T* y;
     float* lse;
     const kernels::RowPiece* pieces;
     kernels::PieceResults results;
@@ -44,21 +47,22 @@ struct Arguments {
 
 /// The edges begin, begin + 1, ... of every `step` before `end`, for one team: `acc` is the sum at the returned
 /// maximum. `unit` is row * heads + head.
-template <int VEC, int ITEMS>
-__device__ __forceinline__ SoftmaxSum attend(const Arguments& a, const Team& t, std::int64_t unit, int head, int f0,
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ SoftmaxSum attend(const Arguments<T>& a, const Team& t, std::int64_t unit, int head, int f0,
                                              std::uint32_t begin, std::uint32_t end, std::uint32_t step,
                                              Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = ITEMS == 1 ? 4 : 2;
-    const float* target = a.x_row + unit * a.k;
-    Vec<VEC> own[ITEMS];
+    const T* target = a.x_row + unit * a.k;
+    Pack<T, VEC> own[ITEMS];
     kernels::load_tile(t, target, true, f0, a.k, own);
-    const float factor = a.beta[head] * kernels::inverse_norm(kernels::full_dot(t, target, own, target, own, f0, a.k));
+    const float square = kernels::full_dot(t, target, own, target, own, f0, a.k);
+    const float factor = kernels::widened(a.beta[head]) * kernels::inverse_norm(square);
     kernels::zero_all(acc);
     SoftmaxSum running = kernels::empty_softmax();
     // All threads of the team make the same steps: they meet in shuffles.
     for (std::uint32_t e = begin; e < end; e += step) {
-        Vec<VEC> value[kUnroll][ITEMS];
-        const float* source[kUnroll];
+        Pack<T, VEC> value[kUnroll][ITEMS];
+        const T* source[kUnroll];
         float inverse[kUnroll];
         float cosine[kUnroll];
         float logit[kUnroll];
@@ -80,13 +84,13 @@ __device__ __forceinline__ SoftmaxSum attend(const Arguments& a, const Team& t, 
             if (!a.inverse_norm) inverse[u] = kernels::dot_all(value[u], value[u]);
         }
         kernels::outside_tile<VEC, ITEMS>(t, f0, a.k, [&](int f) {
-            const Vec<VEC> left = kernels::load<VEC>(target + f);
+            const Pack<T, VEC> left = kernels::load_pack<VEC>(target + f);
 #pragma unroll
             for (int u = 0; u < kUnroll; ++u) {
                 if (!source[u]) continue;
-                const Vec<VEC> right = kernels::load<VEC>(source[u] + f);
-                cosine[u] = kernels::dot(left, right, cosine[u]);
-                if (!a.inverse_norm) inverse[u] = kernels::dot(right, right, inverse[u]);
+                const Pack<T, VEC> right = kernels::load_pack<VEC>(source[u] + f);
+                cosine[u] = kernels::dot(cosine[u], left, right);
+                if (!a.inverse_norm) inverse[u] = kernels::dot(inverse[u], right, right);
             }
         });
         float max = running.max;
@@ -118,8 +122,8 @@ __device__ __forceinline__ SoftmaxSum attend(const Arguments& a, const Team& t, 
     return all;
 }
 
-template <int VEC, int ITEMS>
-__device__ void attend_row(const Arguments& a, const Team& t, int f0) {
+template <typename T, int VEC, int ITEMS>
+__device__ void attend_row(const Arguments<T>& a, const Team& t, int f0) {
     constexpr int kUnroll = ITEMS == 1 ? 4 : 2;
     const std::int64_t unit = static_cast<std::int64_t>(blockIdx.x) * t.count() + t.index();
     const std::int64_t row = unit / a.heads;
@@ -140,8 +144,8 @@ __device__ void attend_row(const Arguments& a, const Team& t, int f0) {
     if (a.lse && t.lane == 0 && blockIdx.y == 0) a.lse[unit] = kernels::log_sum_exp(all);
 }
 
-template <int VEC, int ITEMS>
-__device__ void attend_piece(const Arguments& a, const Team& t, int f0, float* shared) {
+template <typename T, int VEC, int ITEMS>
+__device__ void attend_piece(const Arguments<T>& a, const Team& t, int f0, float* shared) {
     constexpr int kUnroll = ITEMS == 1 ? 4 : 2;
     const unsigned block = blockIdx.x - a.row_blocks;
     const kernels::RowPiece piece = a.pieces[block / static_cast<unsigned>(a.heads)];
@@ -155,11 +159,16 @@ __device__ void attend_piece(const Arguments& a, const Team& t, int f0, float* s
     const std::int64_t slot = static_cast<std::int64_t>(piece.slot) * a.heads + head;
     const int tile = t.lanes * ITEMS * VEC;
     const int left = a.k - static_cast<int>(blockIdx.y) * tile;  // features of the row in this tile and behind it
-    float* out = (piece.slot < 0 ? a.y + unit * a.k : a.results.values + slot * a.k) + (a.k - left);
     const bool whole = piece.slot < 0;
+    const std::int64_t out = (whole ? unit : slot) * a.k + (a.k - left);
     const SoftmaxSum all =
         kernels::block_merge(t, mine, acc, shared, [&](int c, float value, const SoftmaxSum& merged) {
-            if (c < left) out[c] = whole ? value * kernels::softmax_scale(merged) : value;
+            if (c >= left) return;
+            if (whole) {
+                a.y[out + c] = kernels::narrowed<T>(value * kernels::softmax_scale(merged));
+            } else {
+                a.results.values[out + c] = value;
+            }
         });
     if (threadIdx.x != 0 || blockIdx.y != 0) return;
     if (!whole) {
@@ -169,15 +178,15 @@ __device__ void attend_piece(const Arguments& a, const Team& t, int f0, float* s
     }
 }
 
-template <int VEC, int ITEMS>
-__global__ void __launch_bounds__(kThreads) rows_kernel(const Arguments a, int lanes, int split) {
+template <typename T, int VEC, int ITEMS>
+__global__ void __launch_bounds__(kThreads) rows_kernel(const Arguments<T> a, int lanes, int split) {
     __shared__ float shared[kernels::shared_floats<VEC, ITEMS>(kThreads)];
     const Team t(lanes, lanes * split);
     const int f0 = static_cast<int>(blockIdx.y) * lanes * ITEMS * VEC + t.lane * VEC;
     if (blockIdx.x < a.row_blocks) {
-        attend_row<VEC, ITEMS>(a, t, f0);
+        attend_row<T, VEC, ITEMS>(a, t, f0);
     } else {
-        attend_piece<VEC, ITEMS>(a, t, f0, shared);
+        attend_piece<T, VEC, ITEMS>(a, t, f0, shared);
     }
 }
 

@@ -12,7 +12,7 @@ struct Plan;
 
 /// Cuts long rows into pieces: synchronises `stream`.
 std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, const RowsParams& params, std::int32_t k,
-                                      std::int32_t heads, StreamHandle stream);
+                                      std::int32_t heads, DType dtype, StreamHandle stream);
 std::size_t workspace_bytes(const Plan& plan);
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch(const Plan& plan, const Operands& operands, void* workspace, StreamHandle stream);

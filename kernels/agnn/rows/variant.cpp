@@ -27,7 +27,7 @@ RowsParams RowsParams::defaults(const Query& q) {
     // The best of each width on the corpus, in geometric mean: few lanes with many vectors, several edges at a time.
     RowsParams p;
     const auto vectors =
-        static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, kernels::vector_width(q.problem.k, {})));
+        static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, kernels::widest_vector(q.problem)));
     p.items = std::min(4, kernels::next_power_of_two(vectors));
     p.lanes = std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(vectors, p.items))));
     p.split = p.lanes == 1 ? 8 : std::clamp(32 / p.lanes, 1, 4);
@@ -45,7 +45,7 @@ Verdict applicable(const Query& q) {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), from_params<RowsParams>(c.params),
-                     p.k, p.heads, c.stream);
+                     p.k, p.heads, p.dtype, c.stream);
 }
 
 std::size_t workspace(const void* state) {
@@ -59,10 +59,11 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowsParams>(params);
     const auto tiles = static_cast<double>(
-        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
-    const double gathered = 4.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads;
+        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::widest_vector(q.problem))));
+    const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k * q.problem.heads;
+    const double gathered = row_bytes * static_cast<double>(q.m);
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * tiles);
-    terms.dram_bytes += 4.0 * static_cast<double>(q.n_rows) * q.problem.k * q.problem.heads;
+    terms.dram_bytes += row_bytes * static_cast<double>(q.n_rows);
     terms.l2_bytes += gathered * (tiles - 1.0) + 4.0 * static_cast<double>(q.m) * q.problem.heads * p.stored_norms;
     terms.flops *= 1.0 + tiles * (p.stored_norms != 0 ? 1.0 : 2.0);
     terms.launches = 1.0 + p.stored_norms;

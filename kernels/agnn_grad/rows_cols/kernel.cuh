@@ -5,8 +5,9 @@
 //     grad_beta     = sum of de c over all edges
 //
 // Layout   the CSR for rows, the CSC for columns: ptr [vertices + 1], idx [m]; x, grad_x [n_cols, heads, k], x_row,
-//          grad_y, y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to 4 VEC bytes; lse_saved [n_rows, heads],
-//          beta [heads]. Workspace: row_info [n_rows, heads] = {1 / |u|, D}, row_beta [n_rows, heads] = sum of de c.
+//          grad_y, y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to VEC elements; lse_saved [n_rows,
+//          heads], beta [heads]. All are of type T: f32, f16 or bf16, but lse_saved; that and sums are fp32.
+//          Workspace: row_info [n_rows, heads] = {1 / |u|, D}, row_beta [n_rows, heads] = sum of de c.
 // Work     Two launches of one shape: rows, then columns. grid.y walks feature tiles of lanes ITEMS VEC floats. The
 //          first unit_blocks blocks of grid.x hold teams of groups x lanes threads, team -> a row (column) of up to
 //          long_row edges and a head, group -> UNROLL edges; the blocks behind them take a piece of a long one and a
@@ -23,24 +24,26 @@
 
 namespace gnntune::agnn_grad_rows_cols {
 
+using kernels::Pack;
 using kernels::SoftmaxSum;
 using kernels::Team;
 using kernels::Vec;
 
 inline constexpr int kThreads = 128;
 
+template <typename T>
 struct Arguments {
     const std::int32_t* ptr;
     const std::int32_t* idx;
-    const float* x;
-    const float* x_row;
-    const float* beta;
-    const float* grad_y;
-    const float* y_saved;
+    const T* x;
+    const T* x_row;
+    const T* beta;
+    const T* grad_y;
+    const T* y_saved;
     const float* lse_saved;
     float2* row_info;
     float* row_beta;
-    float* grad;  ///< grad_x_row, or grad_x
+    T* grad;  ///< grad_x_row, or grad_x
     const kernels::RowPiece* pieces;
     kernels::PieceResults results;
     std::int32_t vertices;
@@ -62,8 +65,8 @@ constexpr int unroll(bool columns, int items) {
 }
 
 /// acc -= beta sum inverse^2 own: what the length of the own vector does not see.
-template <int VEC, int ITEMS>
-__device__ __forceinline__ void take_out_own(float beta_sum, float inverse, const Vec<VEC> (&own)[ITEMS],
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ void take_out_own(float beta_sum, float inverse, const Pack<T, VEC> (&own)[ITEMS],
                                              Vec<VEC> (&acc)[ITEMS]) {
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], -beta_sum * inverse * inverse, own[i]);
@@ -78,30 +81,31 @@ __device__ __forceinline__ float sum_team(const Team& t, float sum, Vec<VEC> (&a
 }
 
 /// The team's part of grad_x_row; returns its sum of de c. `keeper` writes what columns need of the row.
-template <int VEC, int ITEMS>
-__device__ __forceinline__ float row_gradient(const Arguments& a, const Team& t, std::int64_t unit, int f0, Edges edges,
-                                              bool keeper, Vec<VEC> (&acc)[ITEMS]) {
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ float row_gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0,
+                                              Edges edges, bool keeper, Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = unroll(false, ITEMS);
     const int head = static_cast<int>(unit % a.heads);
-    const float* u_row = a.x_row + unit * a.k;
-    const float* g_row = a.grad_y + unit * a.k;
-    const float* y_row = a.y_saved + unit * a.k;
-    Vec<VEC> own[ITEMS];
-    Vec<VEC> g[ITEMS];
+    const T* u_row = a.x_row + unit * a.k;
+    const T* g_row = a.grad_y + unit * a.k;
+    const T* y_row = a.y_saved + unit * a.k;
+    Pack<T, VEC> own[ITEMS];
+    Pack<T, VEC> g[ITEMS];
+    Pack<T, VEC> y[ITEMS];
     kernels::load_tile(t, u_row, true, f0, a.k, own);
     kernels::load_tile(t, g_row, true, f0, a.k, g);
-    kernels::load_tile(t, y_row, true, f0, a.k, acc);
+    kernels::load_tile(t, y_row, true, f0, a.k, y);
     const float inverse = kernels::inverse_norm(kernels::full_dot(t, u_row, own, u_row, own, f0, a.k));
-    const float inner = kernels::full_dot(t, g_row, g, y_row, acc, f0, a.k);
-    const float beta = a.beta[head];
+    const float inner = kernels::full_dot(t, g_row, g, y_row, y, f0, a.k);
+    const float beta = kernels::widened(a.beta[head]);
     const float lse = a.lse_saved[unit];
     if (keeper && t.rank == 0) a.row_info[unit] = make_float2(inverse, inner);
     kernels::zero_all(acc);
     float sum = 0.0F;
     // All threads of the team make the same steps: they meet in shuffles.
     for (std::uint32_t e = edges.begin; e < edges.end; e += edges.step) {
-        Vec<VEC> value[kUnroll][ITEMS];
-        const float* source[kUnroll];
+        Pack<T, VEC> value[kUnroll][ITEMS];
+        const T* source[kUnroll];
         float cosine[kUnroll];
         float product[kUnroll];
         float square[kUnroll];
@@ -121,15 +125,15 @@ __device__ __forceinline__ float row_gradient(const Arguments& a, const Team& t,
             square[u] = kernels::dot_all(value[u], value[u]);
         }
         kernels::outside_tile<VEC, ITEMS>(t, f0, a.k, [&](int f) {
-            const Vec<VEC> left = kernels::load<VEC>(u_row + f);
-            const Vec<VEC> grad = kernels::load<VEC>(g_row + f);
+            const Pack<T, VEC> left = kernels::load_pack<VEC>(u_row + f);
+            const Pack<T, VEC> grad = kernels::load_pack<VEC>(g_row + f);
 #pragma unroll
             for (int u = 0; u < kUnroll; ++u) {
                 if (!source[u]) continue;
-                const Vec<VEC> right = kernels::load<VEC>(source[u] + f);
-                cosine[u] = kernels::dot(left, right, cosine[u]);
-                product[u] = kernels::dot(grad, right, product[u]);
-                square[u] = kernels::dot(right, right, square[u]);
+                const Pack<T, VEC> right = kernels::load_pack<VEC>(source[u] + f);
+                cosine[u] = kernels::dot(cosine[u], left, right);
+                product[u] = kernels::dot(product[u], grad, right);
+                square[u] = kernels::dot(square[u], right, right);
             }
         });
 #pragma unroll
@@ -150,21 +154,21 @@ __device__ __forceinline__ float row_gradient(const Arguments& a, const Team& t,
 }
 
 /// The team's part of grad_x. Edges lead to rows.
-template <int VEC, int ITEMS>
-__device__ __forceinline__ float col_gradient(const Arguments& a, const Team& t, std::int64_t unit, int f0, Edges edges,
-                                              Vec<VEC> (&acc)[ITEMS]) {
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ float col_gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0,
+                                              Edges edges, Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = unroll(true, ITEMS);
     const int head = static_cast<int>(unit % a.heads);
-    const float* x_col = a.x + unit * a.k;
-    Vec<VEC> own[ITEMS];
+    const T* x_col = a.x + unit * a.k;
+    Pack<T, VEC> own[ITEMS];
     kernels::load_tile(t, x_col, true, f0, a.k, own);
     const float inverse = kernels::inverse_norm(kernels::full_dot(t, x_col, own, x_col, own, f0, a.k));
-    const float beta = a.beta[head];
+    const float beta = kernels::widened(a.beta[head]);
     kernels::zero_all(acc);
     float sum = 0.0F;
     for (std::uint32_t e = edges.begin; e < edges.end; e += edges.step) {
-        Vec<VEC> target[kUnroll][ITEMS];
-        Vec<VEC> grad[kUnroll][ITEMS];
+        Pack<T, VEC> target[kUnroll][ITEMS];
+        Pack<T, VEC> grad[kUnroll][ITEMS];
         std::int64_t row[kUnroll];
         float cosine[kUnroll];
         float product[kUnroll];
@@ -182,12 +186,12 @@ __device__ __forceinline__ float col_gradient(const Arguments& a, const Team& t,
             product[u] = kernels::dot_all(grad[u], own);
         }
         kernels::outside_tile<VEC, ITEMS>(t, f0, a.k, [&](int f) {
-            const Vec<VEC> right = kernels::load<VEC>(x_col + f);
+            const Pack<T, VEC> right = kernels::load_pack<VEC>(x_col + f);
 #pragma unroll
             for (int u = 0; u < kUnroll; ++u) {
                 if (row[u] < 0) continue;
-                cosine[u] = kernels::dot(kernels::load<VEC>(a.x_row + row[u] * a.k + f), right, cosine[u]);
-                product[u] = kernels::dot(kernels::load<VEC>(a.grad_y + row[u] * a.k + f), right, product[u]);
+                cosine[u] = kernels::dot(cosine[u], kernels::load_pack<VEC>(a.x_row + row[u] * a.k + f), right);
+                product[u] = kernels::dot(product[u], kernels::load_pack<VEC>(a.grad_y + row[u] * a.k + f), right);
             }
         });
 #pragma unroll
@@ -213,8 +217,8 @@ __device__ __forceinline__ float col_gradient(const Arguments& a, const Team& t,
     return sum;
 }
 
-template <bool COLUMNS, int VEC, int ITEMS>
-__device__ __forceinline__ float gradient(const Arguments& a, const Team& t, std::int64_t unit, int f0, Edges edges,
+template <bool COLUMNS, typename T, int VEC, int ITEMS>
+__device__ __forceinline__ float gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0, Edges edges,
                                           bool keeper, Vec<VEC> (&acc)[ITEMS]) {
     if constexpr (COLUMNS) {
         return col_gradient(a, t, unit, f0, edges, acc);
@@ -223,8 +227,8 @@ __device__ __forceinline__ float gradient(const Arguments& a, const Team& t, std
     }
 }
 
-template <bool COLUMNS, int VEC, int ITEMS>
-__global__ void __launch_bounds__(kThreads) gradient_kernel(const Arguments a, int lanes, int split) {
+template <bool COLUMNS, typename T, int VEC, int ITEMS>
+__global__ void __launch_bounds__(kThreads) gradient_kernel(const Arguments<T> a, int lanes, int split) {
     __shared__ float shared[kernels::shared_floats<VEC, ITEMS>(kThreads)];
     const Team t(lanes, lanes * split);
     const int step = lanes * VEC;
@@ -261,14 +265,20 @@ __global__ void __launch_bounds__(kThreads) gradient_kernel(const Arguments a, i
                            static_cast<std::uint32_t>(piece.end), run * static_cast<std::uint32_t>(t.count())},
                           keeper, acc);
     const int left = a.k - static_cast<int>(blockIdx.y) * tile;  // features of the row in this tile and behind it
-    float* out = (piece.slot < 0 ? a.grad + unit * a.k : a.results.values + slot * a.k) + (a.k - left);
+    const bool whole = piece.slot < 0;
+    const std::int64_t out = (whole ? unit : slot) * a.k + (a.k - left);
     // Plain sums: their maximum is 0.
     const SoftmaxSum all =
         kernels::block_merge(t, SoftmaxSum{0.0F, sum}, acc, shared, [&](int c, float value, const SoftmaxSum&) {
-            if (c < left) out[c] = value;
+            if (c >= left) return;
+            if (whole) {
+                a.grad[out + c] = kernels::narrowed<T>(value);
+            } else {
+                a.results.values[out + c] = value;
+            }
         });
     if (threadIdx.x != 0 || !first_tile) return;
-    if (piece.slot >= 0) {
+    if (!whole) {
         a.results.sums[slot] = all;
     } else if (!COLUMNS) {
         a.row_beta[unit] = all.sum;

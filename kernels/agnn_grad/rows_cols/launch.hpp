@@ -13,7 +13,7 @@ struct Plan;
 /// Cuts long rows and columns into pieces: synchronises `stream`.
 std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CsrFormat> csc,
                                       const RowsColsParams& params, std::int32_t k, std::int32_t heads,
-                                      StreamHandle stream);
+                                      DType dtype, StreamHandle stream);
 std::size_t workspace_bytes(const Plan& plan);
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch(const Plan& plan, const Operands& operands, void* workspace, StreamHandle stream);

@@ -25,7 +25,7 @@ Verdict RowsColsParams::legal(const Query& q, const RowsColsParams& p) {
 // The narrowest tile that holds the whole row, or the widest there is; more groups for longer rows.
 RowsColsParams RowsColsParams::defaults(const Query& q) {
     RowsColsParams p;
-    const int vec = kernels::vector_width(q.problem.k, {});
+    const int vec = kernels::widest_vector(q.problem);
     const auto vectors = static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, vec));
     p.lanes = std::min(32, kernels::next_power_of_two(vectors));
     p.items = std::min(4, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(vectors, p.lanes))));
@@ -45,7 +45,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
                      c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
-                     from_params<RowsColsParams>(c.params), p.k, p.heads, c.stream);
+                     from_params<RowsColsParams>(c.params), p.k, p.heads, p.dtype, c.stream);
 }
 
 std::size_t workspace(const void* state) {
@@ -59,9 +59,10 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowsColsParams>(params);
     const auto tiles = static_cast<double>(
-        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
+        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::widest_vector(q.problem))));
     CostTerms terms = kernels::agnn_grad_cost(q, 2.0 * kernels::csr_bytes(q) * tiles);
-    terms.l2_bytes += 12.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads * (tiles - 1.0);
+    terms.l2_bytes += 3.0 * static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.m) * q.problem.k *
+                      q.problem.heads * (tiles - 1.0);
     terms.flops *= tiles;
     terms.launches = 4;
     return terms;

@@ -27,7 +27,7 @@ struct Parts {
 };
 
 Verdict applicable(const Query& q) {
-    Verdict verdict = kernels::require_agnn_grad(q);
+    Verdict verdict = kernels::require_fp32_agnn_grad(q);
     if (verdict) verdict = kernels::require_head_runs(q);
     return verdict ? kernels::require_cosine_grid(q, 256, 32) : verdict;
 }

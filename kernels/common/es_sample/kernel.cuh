@@ -5,7 +5,7 @@
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] (caller's order),
 //          self_weight [n_rows] or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to
-//          4 VEC bytes.
+//          VEC elements. x, weights and y are of type T: f32, f16 or bf16; sums are fp32.
 // Work     grid.x walks the rows; block -> kEsThreads / group rows; group of 32 to 128 threads -> one row. A group is
 //          `parts` parts of `lanes` threads; part p takes the samples p, p + parts, ...; lane -> VEC features. Where
 //          k is wider than lanes * VEC there is one part, which walks over the feature tiles.
@@ -26,8 +26,8 @@
 #include <type_traits>
 
 #include "core/graph/sample.hpp"
+#include "kernels/common/elements.cuh"
 #include "kernels/common/es_sample/launch.hpp"
-#include "kernels/common/vec.cuh"
 
 namespace gnntune::kernels {
 
@@ -51,20 +51,20 @@ struct PlainSample {
 };
 
 /// Reads the stored edge e into a sample.
-template <bool WEIGHTED>
+template <typename T, bool WEIGHTED>
 struct EdgeReader {
     using Sample = std::conditional_t<WEIGHTED, WeightedSample, PlainSample>;
 
     __device__ __forceinline__ Sample operator()(std::int32_t e) const {
         Sample s;
         s.col = __ldg(col_idx + e);
-        if constexpr (WEIGHTED) s.weight = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
+        if constexpr (WEIGHTED) s.weight = load_value(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
         return s;
     }
 
     const std::int32_t* col_idx;
     const std::int32_t* edge_id;
-    const float* edge_weight;
+    const T* edge_weight;
 };
 
 /// Where a row's edges begin and how many it has: none where there is no such row.
@@ -79,10 +79,10 @@ __device__ __forceinline__ RowEdges edges_of_row(const std::int32_t* row_ptr, un
 }
 
 /// acc += the next FLIGHT samples from `mine` on, `stride` apart: all of them if FULL, else those before `left`.
-template <int VEC, int FLIGHT, bool FULL, typename Sample>
+template <typename T, int VEC, int FLIGHT, bool FULL, typename Sample>
 __device__ __forceinline__ void gather_step(Vec<VEC>& acc, const Sample* mine, int stride, std::int32_t left,
-                                            const float* column, std::int32_t k) {
-    Vec<VEC> value[FLIGHT];
+                                            const T* column, std::int32_t k) {
+    Pack<T, VEC> value[FLIGHT];
     float weight[FLIGHT];
 #pragma unroll
     for (int u = 0; u < FLIGHT; ++u) {
@@ -93,7 +93,7 @@ __device__ __forceinline__ void gather_step(Vec<VEC>& acc, const Sample* mine, i
         if (FULL || u * stride < left) {
             const Sample s = mine[u * stride];
             weight[u] = s.weight;
-            value[u] = load<VEC>(column + static_cast<std::int64_t>(s.col) * k);
+            value[u] = load_pack<VEC>(column + static_cast<std::int64_t>(s.col) * k);
         }
     }
     Vec<VEC> sum;
@@ -105,24 +105,26 @@ __device__ __forceinline__ void gather_step(Vec<VEC>& acc, const Sample* mine, i
 }
 
 /// Scales the sum of a row's samples, adds the self loop, and writes features f .. f + VEC - 1 of the row.
-template <int VEC>
+template <typename T, int VEC>
 __device__ __forceinline__ void finish_row(Vec<VEC>& acc, const SampleRule& rule, bool mean, std::int32_t count,
-                                           std::int32_t degree, const float* self_weight, const float* column, float* y,
+                                           std::int32_t degree, const T* self_weight, const T* column, T* y,
                                            unsigned row, int f, std::int32_t k) {
     if (rule.rescale) kernels::scale(acc, sample_scale(rule, degree));
-    if (self_weight) fma(acc, __ldg(self_weight + row), load<VEC>(column + static_cast<std::int64_t>(row) * k));
+    if (self_weight) {
+        fma(acc, load_value(self_weight + row), load_pack<VEC>(column + static_cast<std::int64_t>(row) * k));
+    }
     const std::int32_t terms = count + (self_weight ? 1 : 0);
     if (mean && terms > 0) kernels::scale(acc, 1.0F / static_cast<float>(terms));
     store_streaming(y + static_cast<std::int64_t>(row) * k + f, acc);
 }
 
-template <int VEC, bool WEIGHTED, int FLIGHT>
-__global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) : 5)
+template <typename T, int VEC, bool WEIGHTED, int FLIGHT>
+__global__ void __launch_bounds__(kEsThreads, VEC * sizeof(T) == 16 ? (FLIGHT == 8 ? 3 : 4) : 5)
     es_sample_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
-                     const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
-                     const float* __restrict__ self_weight, const float* __restrict__ x, float* __restrict__ y,
+                     const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
+                     const T* __restrict__ self_weight, const T* __restrict__ x, T* __restrict__ y,
                      std::int32_t n_rows, std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
-    using Reader = EdgeReader<WEIGHTED>;
+    using Reader = EdgeReader<T, WEIGHTED>;
     using Sample = typename Reader::Sample;
     extern __shared__ float4 es_shared[];
     const int group = 1 << shape.group_shift;
@@ -144,7 +146,7 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
 
     for (int tile = 0; tile < k; tile += lanes * VEC) {
         const int f = tile + lane * VEC;
-        const float* const column = x + (f < k ? f : 0);  // lanes beyond k gather what they do not store
+        const T* const column = x + (f < k ? f : 0);  // lanes beyond k gather what they do not store
         Vec<VEC> acc;
         zero(acc);
         for (std::int32_t from = 0; from < count; from += shape.chunk) {
@@ -167,9 +169,9 @@ __global__ void __launch_bounds__(kEsThreads, VEC == 4 ? (FLIGHT == 8 ? 3 : 4) :
             std::int32_t first = part;
 #pragma unroll 1
             for (; first + parts * (FLIGHT - 1) < drawn; first += parts * FLIGHT) {
-                gather_step<VEC, FLIGHT, true>(acc, sample + first, parts, 0, column, k);
+                gather_step<T, VEC, FLIGHT, true>(acc, sample + first, parts, 0, column, k);
             }
-            if (first < drawn) gather_step<VEC, FLIGHT, false>(acc, sample + first, parts, drawn - first, column, k);
+            if (first < drawn) gather_step<T, VEC, FLIGHT, false>(acc, sample + first, parts, drawn - first, column, k);
         }
         if (parts > 1) {
             // Parts of one warp meet by shuffles, those of different warps in shared memory. There is one

@@ -28,9 +28,14 @@ struct EsPlan {
     std::int32_t k = 0;
     bool weighted = false;
     bool mean = false;
+    DType dtype = DType::f32;
 };
 
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch_es_sample(const EsPlan& plan, const Operands& operands, StreamHandle stream);
+
+/// The same for a plan whose dtype is T; there is a translation unit for each.
+template <typename T>
+void launch_es_sample_typed(const EsPlan& plan, const Operands& operands, StreamHandle stream);
 
 }  // namespace gnntune::kernels

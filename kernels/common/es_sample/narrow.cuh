@@ -33,15 +33,15 @@ __device__ __forceinline__ void copy_samples(Sample* to, std::int32_t drawn, int
 }
 
 /// acc += samples part, part + parts, ... below `drawn`.
-template <int VEC, int FLIGHT, typename Sample>
+template <typename T, int VEC, int FLIGHT, typename Sample>
 __device__ __forceinline__ void gather_samples(Vec<VEC>& acc, const Sample* samples, std::int32_t drawn, int part,
-                                               int parts, const float* column, std::int32_t k) {
+                                               int parts, const T* column, std::int32_t k) {
     std::int32_t first = part;
 #pragma unroll 1
     for (; first + parts * (FLIGHT - 1) < drawn; first += parts * FLIGHT) {
-        gather_step<VEC, FLIGHT, true>(acc, samples + first, parts, 0, column, k);
+        gather_step<T, VEC, FLIGHT, true>(acc, samples + first, parts, 0, column, k);
     }
-    if (first < drawn) gather_step<VEC, FLIGHT, false>(acc, samples + first, parts, drawn - first, column, k);
+    if (first < drawn) gather_step<T, VEC, FLIGHT, false>(acc, samples + first, parts, drawn - first, column, k);
 }
 
 /// Sums over the threads whose numbers differ in the bits from `lanes` to `threads`, powers of two.
@@ -53,16 +53,16 @@ __device__ __forceinline__ void sum_parts(Vec<VEC>& acc, int lanes, int threads)
     }
 }
 
-template <int VEC, bool WEIGHTED>
+template <typename T, int VEC, bool WEIGHTED>
 __global__ void __launch_bounds__(kEsNarrowThreads, 8)
     es_narrow_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
-                     const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
-                     const float* __restrict__ self_weight, const float* __restrict__ x, float* __restrict__ y,
+                     const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
+                     const T* __restrict__ self_weight, const T* __restrict__ x, T* __restrict__ y,
                      std::int32_t n_rows, std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
-    using Reader = EdgeReader<WEIGHTED>;
+    using Reader = EdgeReader<T, WEIGHTED>;
     using Sample = typename Reader::Sample;
     constexpr unsigned kWarp = 0xffffffffU;
-    constexpr int kFlight = VEC == 4 ? 4 : 8;
+    constexpr int kFlight = VEC * sizeof(T) == 16 ? 4 : 8;
     __shared__ Sample shared[kEsNarrowThreads * kEsFirst];
     Sample* const of_warp = shared + (threadIdx.x / 32) * 32 * kEsFirst;
     const int group = 1 << shape.group_shift;
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
 
     for (int tile = 0; tile < k; tile += lanes * VEC) {
         const int f = tile + lane * VEC;
-        const float* const column = x + (f < k ? f : 0);  // lanes beyond k gather what they do not store
+        const T* const column = x + (f < k ? f : 0);  // lanes beyond k gather what they do not store
         Vec<VEC> acc;
         zero(acc);
         const std::int32_t drawn = min(drawing.count, most);
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
         copy_samples(mine, drawn, thread, group,
                      [&](std::int32_t i) { return read(edges.begin + drawing.position(i)); });
         __syncwarp();
-        gather_samples<VEC, kFlight>(acc, mine, drawn, thread >> shape.lane_shift, group >> shape.lane_shift, column,
+        gather_samples<T, VEC, kFlight>(acc, mine, drawn, thread >> shape.lane_shift, group >> shape.lane_shift, column,
                                      k);
         sum_parts(acc, lanes, group);
 
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
                 copy_samples(of_warp, left, in_warp, 32,
                              [&](std::int32_t i) { return read(its_begin + its.position(from + i)); });
                 __syncwarp();
-                gather_samples<VEC, kFlight>(sum, of_warp, left, in_warp >> shape.lane_shift, 32 >> shape.lane_shift,
+                gather_samples<T, VEC, kFlight>(sum, of_warp, left, in_warp >> shape.lane_shift, 32 >> shape.lane_shift,
                                              column, k);
             }
             sum_parts(sum, lanes, 32);

@@ -24,7 +24,7 @@ bool es_searched(const Query& q, const P& p) {
     if (!worth_searching(q, rule, standard.S)) return false;
     if (departures(rule) > 0) return p.group == standard.group;
     if (p.group == 32) return true;
-    if (p.group < 32) return q.problem.k <= p.group * vector_width(q.problem.k, {});
+    if (p.group < 32) return q.problem.k <= p.group * widest_vector(q.problem);
     const double kept = sampled_edges(q, rule) / static_cast<double>(std::max<std::int64_t>(1, q.n_rows));
     const std::int64_t resident = q.device ? std::int64_t{q.device->multiprocessors} * 2048 : 0;
     return kept >= 24 || (most_kept(q, rule) >= p.group && std::int64_t{q.n_rows} * p.group <= 2 * resident);
@@ -41,7 +41,7 @@ std::shared_ptr<const void> es_prepare(const PrepareContext& c) {
     const Problem& problem = c.query.problem;
     return std::make_shared<EsPlan>(EsPlan{c.graph.format_as<CsrFormat>(kFormatCsr, problem.direction, c.stream),
                                            P::rule(p), p.group, problem.k, problem.weighted,
-                                           problem.reduce == Reduce::mean});
+                                           problem.reduce == Reduce::mean, problem.dtype});
 }
 
 inline void es_run(const void* state, const Operands& operands, void*, StreamHandle stream) {

@@ -1,6 +1,7 @@
 // edge_softmax.rows: y[e, h] = exp(v[e, h] - max) / sum over the edges e of each row, v = edge_weight.
 //
-// Layout   row_ptr [n_rows + 1]; edge_id [m] or null; v and y [m, heads] in the caller's order; device memory.
+// Layout   row_ptr [n_rows + 1]; edge_id [m] or null; v and y [m, heads] in the caller's order, of type T: f32, f16 or
+//          bf16, sums in fp32; device memory.
 // Work     unit = (row, head), heads fastest: teams next to each other read neighbouring values of the same edges.
 //          First a block for every piece of a long row and head, then blocks of 128 / size teams, a unit each.
 // Data     A thread keeps the first kKept of its values in registers; a row of up to kKept size edges is read once and
@@ -11,6 +12,7 @@
 #pragma once
 
 #include "kernels/common/attention.cuh"
+#include "kernels/common/elements.cuh"
 
 namespace gnntune::edge_softmax_rows {
 
@@ -19,42 +21,48 @@ using namespace kernels;  // NOLINT: this header is included by launch.cu alone
 inline constexpr int kThreads = 128;
 inline constexpr int kKept = 4;
 
+template <typename T>
 struct Edges {
     const std::int32_t* row_ptr;
     const std::int32_t* edge_id;
-    const float* v;
-    float* y;
+    const T* v;
+    T* y;
     std::int64_t n_rows;
     std::int32_t heads;
 
     __device__ __forceinline__ std::int64_t place(std::int64_t e, int head) const {
         return (edge_id ? __ldg(edge_id + e) : e) * heads + head;
     }
+    __device__ __forceinline__ float logit(std::int64_t at) const { return load_value(v + at); }
+    __device__ __forceinline__ void store(std::int64_t at, float value) const { y[at] = narrowed<T>(value); }
 };
 
 // Sum of a piece over the whole block, and its values.
-__device__ __forceinline__ SoftmaxSum sum_piece(const Edges& g, const RowPiece& p, int head, SoftmaxSum* shared) {
+template <typename T>
+__device__ __forceinline__ SoftmaxSum sum_piece(const Edges<T>& g, const RowPiece& p, int head, SoftmaxSum* shared) {
     float max = minus_infinity();
     for (std::int64_t e = std::int64_t{p.begin} + threadIdx.x; e < p.end; e += kThreads) {
-        max = fmaxf(max, __ldg(g.v + g.place(e, head)));
+        max = fmaxf(max, g.logit(g.place(e, head)));
     }
     float sum = 0.0F;
     for (std::int64_t e = std::int64_t{p.begin} + threadIdx.x; e < p.end; e += kThreads) {
-        sum += softmax_term(__ldg(g.v + g.place(e, head)), max);
+        sum += softmax_term(g.logit(g.place(e, head)), max);
     }
     return block_merge({max, sum}, shared);
 }
 
-__device__ __forceinline__ void write_piece(const Edges& g, const RowPiece& p, int head, const SoftmaxSum& all) {
+template <typename T>
+__device__ __forceinline__ void write_piece(const Edges<T>& g, const RowPiece& p, int head, const SoftmaxSum& all) {
     const float scale = softmax_scale(all);
     for (std::int64_t e = std::int64_t{p.begin} + threadIdx.x; e < p.end; e += kThreads) {
         const std::int64_t at = g.place(e, head);
-        g.y[at] = softmax_term(__ldg(g.v + at), all.max) * scale;
+        g.store(at, softmax_term(g.logit(at), all.max) * scale);
     }
 }
 
-[[maybe_unused]] static __global__ void __launch_bounds__(kThreads)
-    rows_kernel(Edges g, const RowPiece* __restrict__ pieces, unsigned piece_blocks, std::int32_t long_row,
+template <typename T>
+__global__ void __launch_bounds__(kThreads)
+    rows_kernel(Edges<T> g, const RowPiece* __restrict__ pieces, unsigned piece_blocks, std::int32_t long_row,
                 SoftmaxSum* __restrict__ partial, int size) {
     if (blockIdx.x < piece_blocks) {
         __shared__ SoftmaxSum shared[kThreads / 32];
@@ -89,29 +97,30 @@ __device__ __forceinline__ void write_piece(const Edges& g, const RowPiece& p, i
     }
 #pragma unroll
     for (int u = 0; u < kKept; ++u) {
-        kept[u] = at[u] >= 0 ? __ldg(g.v + at[u]) : minus_infinity();
+        kept[u] = at[u] >= 0 ? g.logit(at[u]) : minus_infinity();
         max = fmaxf(max, kept[u]);
     }
-    for (std::int64_t e = rest; e < end; e += size) max = fmaxf(max, __ldg(g.v + g.place(e, head)));
+    for (std::int64_t e = rest; e < end; e += size) max = fmaxf(max, g.logit(g.place(e, head)));
     max = team_max(t, max);
     float sum = 0.0F;
 #pragma unroll
     for (int u = 0; u < kKept; ++u) sum += kept[u] = softmax_term(kept[u], max);
-    for (std::int64_t e = rest; e < end; e += size) sum += softmax_term(__ldg(g.v + g.place(e, head)), max);
+    for (std::int64_t e = rest; e < end; e += size) sum += softmax_term(g.logit(g.place(e, head)), max);
     const float scale = softmax_scale({max, team_sum(t, sum)});
 #pragma unroll
     for (int u = 0; u < kKept; ++u) {
-        if (at[u] >= 0) g.y[at[u]] = kept[u] * scale;
+        if (at[u] >= 0) g.store(at[u], kept[u] * scale);
     }
     for (std::int64_t e = rest; e < end; e += size) {
         const std::int64_t place = g.place(e, head);
-        g.y[place] = softmax_term(__ldg(g.v + place), max) * scale;
+        g.store(place, softmax_term(g.logit(place), max) * scale);
     }
 }
 
 // Block b -> piece b / heads, head b % heads; pieces that are whole rows are done already.
-[[maybe_unused]] static __global__ void __launch_bounds__(kThreads)
-    finish_kernel(Edges g, const RowPiece* __restrict__ pieces, const SoftmaxSum* __restrict__ partial) {
+template <typename T>
+__global__ void __launch_bounds__(kThreads)
+    finish_kernel(Edges<T> g, const RowPiece* __restrict__ pieces, const SoftmaxSum* __restrict__ partial) {
     __shared__ SoftmaxSum shared[kThreads / 32];
     const RowPiece p = pieces[blockIdx.x / static_cast<unsigned>(g.heads)];
     const int head = static_cast<int>(blockIdx.x % static_cast<unsigned>(g.heads));

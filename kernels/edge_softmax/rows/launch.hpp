@@ -9,6 +9,7 @@ struct State {
     kernels::RowPieces pieces;
     int team;
     std::int32_t heads;
+    DType dtype;
 };
 
 /// Enqueues one run on the device that is current. Throws on a launch error.

@@ -30,7 +30,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto pieces = kernels::build_row_pieces(*csr, c.stream);
     return std::make_shared<State>(
-        State{std::move(csr), std::move(pieces), from_params<RowsParams>(c.params).team, p.heads});
+        State{std::move(csr), std::move(pieces), from_params<RowsParams>(c.params).team, p.heads, p.dtype});
 }
 
 std::size_t workspace_bytes(const void* state) {

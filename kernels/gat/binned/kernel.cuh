@@ -2,7 +2,8 @@
 // leaky_relu(score_row[i, h] + score_col[j, h]); alpha~ = alpha / (1 - p) where dropout keeps the edge, else 0.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null; x [n_cols, heads, k], y [n_rows, heads, k],
-//          aligned to 4 VEC bytes; scores and lse [n, heads]; row-major, device memory. lse may be null.
+//          aligned to VEC elements; scores and lse [n, heads]; row-major, device memory. lse may be null. x, y and
+//          scores are of type T: f32, f16 or bf16; lse and sums are fp32.
 // Work     One launch, rows binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes`
 //          threads owns a row, or a piece of a long one, with all its heads. Group -> every n-th run of RUN edges, lane
 //          -> a vector of VEC features, which lies in one head. grid.y: feature tiles.
@@ -20,15 +21,16 @@
 
 namespace gnntune::gat_binned {
 
-using namespace kernels;  // NOLINT: this header is included by launch.cu alone
+using namespace kernels;  // NOLINT: this header is included by launch_*.cu alone
 
+template <typename T>
 struct Arguments {
     BinnedRowsView rows;
     const std::int32_t* col_idx;
     const std::int32_t* edge_id;
-    GatScores scores;
-    const float* x;
-    float* y;
+    GatScores<T> scores;
+    const T* x;
+    T* y;
     float* lse;
     PieceResults partial;
     std::int64_t m;
@@ -55,10 +57,10 @@ __device__ __forceinline__ void take_in(Running<VEC>& a, const SoftmaxSum& softm
 }
 
 /// A run of a team's edges as a lane sees it: its vectors of x, in flight, and the weights they get.
-template <int VEC, int RUN>
+template <typename T, int VEC, int RUN>
 struct Run {
     std::int32_t cols[RUN];  ///< -1: not an edge of the team, or no feature of the lane
-    Vec<VEC> value[RUN];
+    Pack<T, VEC> value[RUN];
     float weight[RUN];
 };
 
@@ -69,15 +71,15 @@ __device__ __forceinline__ unsigned neighbours() {
 }
 
 /// Every lane computes the logits of its head by itself.
-template <int VEC, int RUN, bool DROPOUT>
-__device__ __forceinline__ void weigh_alone(const Arguments& a, std::uint32_t e, float score, int head, Running<VEC>& r,
-                                            Run<VEC, RUN>& run) {
+template <typename T, int VEC, int RUN, bool DROPOUT>
+__device__ __forceinline__ void weigh_alone(const Arguments<T>& a, std::uint32_t e, float score, int head,
+                                            Running<VEC>& r, Run<T, VEC, RUN>& run) {
     float max = r.softmax.max;
 #pragma unroll
     for (int u = 0; u < RUN; ++u) {
         run.weight[u] = minus_infinity();
         if (run.cols[u] < 0) continue;
-        run.weight[u] = __ldg(a.scores.col + static_cast<std::int64_t>(run.cols[u]) * a.scores.heads + head);
+        run.weight[u] = a.scores.of_col(static_cast<std::int64_t>(run.cols[u]) * a.scores.heads + head);
     }
 #pragma unroll
     for (int u = 0; u < RUN; ++u) {
@@ -99,9 +101,9 @@ __device__ __forceinline__ void weigh_alone(const Arguments& a, std::uint32_t e,
 
 /// RUN neighbouring lanes of one head compute one logit each and hand their weights over. `r.softmax.sum` is this
 /// lane's share of the sum.
-template <int VEC, int RUN, bool DROPOUT>
-__device__ __forceinline__ void weigh_together(const Arguments& a, const RowTask& task, std::uint32_t e, float score,
-                                               int head, bool inside, Running<VEC>& r, Run<VEC, RUN>& run) {
+template <typename T, int VEC, int RUN, bool DROPOUT>
+__device__ __forceinline__ void weigh_together(const Arguments<T>& a, const RowTask& task, std::uint32_t e, float score,
+                                               int head, bool inside, Running<VEC>& r, Run<T, VEC, RUN>& run) {
     const int mine = static_cast<int>(threadIdx.x) & (RUN - 1);
     const unsigned mask = neighbours<RUN>();
     const std::uint32_t edge = e + static_cast<std::uint32_t>(mine);
@@ -109,7 +111,7 @@ __device__ __forceinline__ void weigh_together(const Arguments& a, const RowTask
     float logit = minus_infinity();
     if (here) {
         const std::int64_t col = __ldg(a.col_idx + edge);
-        logit = leaky_relu(score + __ldg(a.scores.col + col * a.scores.heads + head), a.scores.slope);
+        logit = leaky_relu(score + a.scores.of_col(col * a.scores.heads + head), a.scores.slope);
     }
     float max = fmaxf(r.softmax.max, logit);
 #pragma unroll
@@ -126,33 +128,33 @@ __device__ __forceinline__ void weigh_together(const Arguments& a, const RowTask
 }
 
 /// Edges of a team that this group has.
-template <int VEC, int RUN, bool DROPOUT, bool TOGETHER>
-__device__ __forceinline__ Running<VEC> walk(const Arguments& a, const RowTask& task, int group, int groups, int head,
-                                             int f, bool inside) {
+template <typename T, int VEC, int RUN, bool DROPOUT, bool TOGETHER>
+__device__ __forceinline__ Running<VEC> walk(const Arguments<T>& a, const RowTask& task, int group, int groups,
+                                             int head, int f, bool inside) {
     const std::int64_t width = static_cast<std::int64_t>(a.k) * a.scores.heads;
     Running<VEC> r{empty_softmax(), {}};
     zero(r.sum);
     if (task.row < 0) return r;
     const float score =
-        inside ? __ldg(a.scores.row + static_cast<std::int64_t>(task.row) * a.scores.heads + head) : 0.0F;
+        inside ? a.scores.of_row(static_cast<std::int64_t>(task.row) * a.scores.heads + head) : 0.0F;
     // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
     const bool wide = groups > 1 && a.ids_aligned;
     const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
     const std::int64_t readable = wide ? a.m : task.end;
     for (std::uint32_t e = start + static_cast<std::uint32_t>(group * RUN); e < task.end;
          e += static_cast<std::uint32_t>(groups * RUN)) {
-        Run<VEC, RUN> run;
+        Run<T, VEC, RUN> run;
         load_run(a.col_idx, e, readable, wide, run.cols, -1);
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
             if (e + u < task.begin || e + u >= task.end || !inside) run.cols[u] = -1;
             zero(run.value[u]);
-            if (run.cols[u] >= 0) run.value[u] = load<VEC>(a.x + run.cols[u] * width + f);
+            if (run.cols[u] >= 0) run.value[u] = load_pack<VEC>(a.x + run.cols[u] * width + f);
         }
         if constexpr (TOGETHER) {
-            weigh_together<VEC, RUN, DROPOUT>(a, task, e, score, head, inside, r, run);
+            weigh_together<T, VEC, RUN, DROPOUT>(a, task, e, score, head, inside, r, run);
         } else {
-            weigh_alone<VEC, RUN, DROPOUT>(a, e, score, head, r, run);
+            weigh_alone<T, VEC, RUN, DROPOUT>(a, e, score, head, r, run);
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
@@ -169,8 +171,8 @@ __device__ __forceinline__ Running<VEC> walk(const Arguments& a, const RowTask& 
     return r;
 }
 
-template <int VEC, int RUN, bool DROPOUT, bool TOGETHER>
-__global__ void __launch_bounds__(kMaxBinThreads) binned_kernel(const __grid_constant__ Arguments a) {
+template <typename T, int VEC, int RUN, bool DROPOUT, bool TOGETHER>
+__global__ void __launch_bounds__(kMaxBinThreads) binned_kernel(const __grid_constant__ Arguments<T> a) {
     extern __shared__ float shared[];  // [warps][lanes][2 + VEC]
     const RowTask task = row_task(a.rows);
     const int heads = a.scores.heads;
@@ -180,7 +182,7 @@ __global__ void __launch_bounds__(kMaxBinThreads) binned_kernel(const __grid_con
     const int f = (static_cast<int>(blockIdx.y) * a.lanes + lane) * VEC;
     const bool inside = f < a.k * heads;
     const int head = inside ? f / a.k : 0;
-    Running<VEC> r = walk<VEC, RUN, DROPOUT, TOGETHER>(a, task, group, task.team >> lanes_shift, head, f, inside);
+    Running<VEC> r = walk<T, VEC, RUN, DROPOUT, TOGETHER>(a, task, group, task.team >> lanes_shift, head, f, inside);
 
     for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
         const SoftmaxSum other{__shfl_xor_sync(0xffffffffU, r.softmax.max, offset),
@@ -215,7 +217,7 @@ __global__ void __launch_bounds__(kMaxBinThreads) binned_kernel(const __grid_con
     if (task.slot >= 0) {
         const std::int64_t slot = static_cast<std::int64_t>(task.slot) * heads;
         scale(r.sum, a.scores.keep_scale);
-        store(a.partial.values + slot * a.k + f, r.sum);
+        store_sums(a.partial.values + slot * a.k + f, r.sum);
         if (first_of_head) a.partial.sums[slot + head] = r.softmax;
         return;
     }

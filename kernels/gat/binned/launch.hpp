@@ -15,9 +15,12 @@ struct State {
     BinnedParams params;
     std::int32_t k;
     std::int32_t heads;
+    DType dtype;
 };
 
-/// Enqueues one run on the device that is current. Throws on a launch error.
-void launch(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
+/// Enqueues one run on operands of type T on the device that is current; there is a translation unit for each of float,
+/// Float16 and BFloat16. Throws on a launch error.
+template <typename T>
+void launch_typed(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::gat_binned

@@ -10,7 +10,7 @@ namespace gnntune::gat_binned {
 /// of more edges get more groups.
 struct BinnedParams {
     int lanes = 8;  ///< threads per group
-    int vec = 4;    ///< floats per load
+    int vec = 4;    ///< elements per load
     int run = 8;    ///< edges that a group takes in at once
     int share = 8;  ///< edges of a group at most, until a row has a whole block
     int warps_per_block = 4;

@@ -1,3 +1,4 @@
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gat/binned/launch.hpp"
@@ -8,7 +9,7 @@ namespace gat_binned {
 const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
     static const std::vector<ParamField<BinnedParams>> kFields{
         {"lanes", &BinnedParams::lanes, {1, 2, 4, 8, 16, 32}},
-        {"vec", &BinnedParams::vec, {1, 2, 4}},
+        {"vec", &BinnedParams::vec, {1, 2, 4, 8}},
         {"run", &BinnedParams::run, {4, 8}},
         {"share", &BinnedParams::share, {8, 32}},
         {"warps_per_block", &BinnedParams::warps_per_block, {4, 16}},
@@ -32,7 +33,7 @@ std::int32_t lanes_for(const Problem& p, int vec) {
 
 Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     const Problem& problem = q.problem;
-    if (p.vec != kernels::vector_width(problem.k, {})) {
+    if (p.vec != kernels::widest_vector(problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(problem.k));
     }
     const std::int32_t whole = lanes_for(problem, p.vec);
@@ -51,7 +52,7 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
 
 BinnedParams BinnedParams::defaults(const Query& q) {
     BinnedParams p;
-    p.vec = kernels::vector_width(q.problem.k, {});
+    p.vec = kernels::widest_vector(q.problem);
     p.lanes = lanes_for(q.problem, p.vec);
     if (q.m < 6 * q.n_rows) p.run = 4;
     const bool much = static_cast<double>(q.m) * static_cast<double>(row_width(q.problem)) > 4e6;
@@ -67,7 +68,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto params = from_params<BinnedParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto rows = kernels::bin_rows(*csr, params.shape(), c.stream);
-    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.k, p.heads});
+    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.k, p.heads, p.dtype});
 }
 
 std::size_t workspace_bytes(const void* state) {
@@ -76,7 +77,9 @@ std::size_t workspace_bytes(const void* state) {
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
-    launch(*static_cast<const State*>(state), operands, workspace, stream);
+    const auto& s = *static_cast<const State*>(state);
+    kernels::with_storage(
+        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {

@@ -15,7 +15,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const RowSums rows(cut.take<std::uint32_t>(3 * units), units);
     auto* p = cut.take<float>(g.m * s.heads);
     const auto threads = static_cast<unsigned>(s.block_size);
-    const GatSoftmax softmax{gat_scores(o, s.heads)};
+    const GatSoftmax softmax{gat_scores<float>(o, s.heads)};
     launch_edge_passes(*s.coo, s.heads, softmax, softmax, rows, p, s.block_size, stream);
     if (o.lse) {
         write_lse<<<static_cast<unsigned>(ceil_div(units, s.block_size)), threads, 0, stream>>>(

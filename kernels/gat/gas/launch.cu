@@ -14,7 +14,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const RowSums rows(cut.take<std::uint32_t>(3 * units), units);
     auto* p = cut.take<float>(g.m * s.heads);
     const auto threads = static_cast<unsigned>(s.block_size);
-    const GatSoftmax softmax{gat_scores(o, s.heads)};
+    const GatSoftmax softmax{gat_scores<float>(o, s.heads)};
     launch_edge_passes(g, s.heads, softmax, softmax, rows, p, s.block_size, stream);
     if (units > 0) {
         GNNTUNE_CUDA(cudaMemsetAsync(o.y, 0, static_cast<std::size_t>(units * s.k) * sizeof(float), stream));

@@ -2,7 +2,8 @@
 // leaky_relu(score_row[i, h] + score_col[j, h]); alpha~ = alpha / (1 - p) where dropout keeps the edge, else 0.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null; x [n_cols, heads, k], y [n_rows, heads, k], aligned to
-//          4 VEC bytes; scores and lse [n, heads]; row-major, device memory. lse may be null.
+//          VEC elements; scores and lse [n, heads]; row-major, device memory. lse may be null. x, y and scores are of
+//          type T: f32, f16 or bf16; lse and sums are fp32.
 // Work     unit = (row, head), heads fastest, so that teams next to each other read one contiguous row of x.
 //          grid.x: first a block for every piece of a long row and head, then blocks of 128 / size teams, a unit each;
 //          grid.y: feature tiles. Team -> `size` edges at a time, one thread each for the logit; then its groups of
@@ -20,7 +21,7 @@
 
 namespace gnntune::gat_rows {
 
-using namespace kernels;  // NOLINT: this header is included by launch.cu alone
+using namespace kernels;  // NOLINT: this header is included by launch_*.cu alone
 
 inline constexpr int kThreads = 128;
 
@@ -31,9 +32,9 @@ struct Csr {
     std::int64_t n_rows;
 };
 
-template <int VEC, int ITEMS>
+template <typename T, int VEC, int ITEMS>
 __global__ void __launch_bounds__(kThreads)
-    rows_kernel(Csr g, GatScores scores, const float* __restrict__ x, float* __restrict__ y, float* __restrict__ lse,
+    rows_kernel(Csr g, GatScores<T> scores, const T* __restrict__ x, T* __restrict__ y, float* __restrict__ lse,
                 const RowPiece* __restrict__ pieces, unsigned piece_blocks, std::int32_t long_row,
                 PieceResults partial, std::int32_t k, int lanes, int size) {
     __shared__ float shared[shared_floats<VEC, ITEMS>(kThreads)];
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(kThreads)
         if (end - from > long_row) return;
     }
     const std::int64_t unit = row * heads + head;
-    const float score = __ldg(scores.row + unit);
+    const float score = scores.of_row(unit);
     const int tile0 = static_cast<int>(blockIdx.y) * lanes * ITEMS * VEC;
 
     SoftmaxSum running = empty_softmax();
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(kThreads)
         next_logit = minus_infinity();
         if (e0 + t.rank >= end) return;
         next_col = __ldg(g.col_idx + e0 + t.rank);
-        next_logit = leaky_relu(score + __ldg(scores.col + static_cast<std::int64_t>(next_col) * heads + head),
+        next_logit = leaky_relu(score + scores.of_col(static_cast<std::int64_t>(next_col) * heads + head),
                                 scores.slope);
     };
     fetch(from);
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(kThreads)
             if (tile0 + c >= k) return;
             value *= scores.keep_scale;
             if (piece.slot < 0) {
-                y[unit * k + tile0 + c] = value * softmax_scale(whole);
+                y[unit * k + tile0 + c] = narrowed<T>(value * softmax_scale(whole));
             } else {
                 partial.values[slot * k + tile0 + c] = value;
             }

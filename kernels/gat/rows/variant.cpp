@@ -1,3 +1,4 @@
+#include "kernels/common/storage.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gat/rows/launch.hpp"
 
@@ -10,7 +11,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto pieces = kernels::build_row_pieces(*csr, c.stream);
     return std::make_shared<State>(
-        State{std::move(csr), std::move(pieces), from_params<kernels::TeamParams>(c.params), p.k, p.heads});
+        State{std::move(csr), std::move(pieces), from_params<kernels::TeamParams>(c.params), p.k, p.heads, p.dtype});
 }
 
 std::size_t workspace_bytes(const void* state) {
@@ -19,7 +20,9 @@ std::size_t workspace_bytes(const void* state) {
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
-    launch(*static_cast<const State*>(state), operands, workspace, stream);
+    const auto& s = *static_cast<const State*>(state);
+    kernels::with_storage(
+        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {

@@ -48,7 +48,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
         GNNTUNE_CUDA(cudaMemsetAsync(highest, 0, static_cast<std::size_t>(units) * 8, stream));
     }
     const EdgeList list = edge_list(g, s.heads);
-    const GatSoftmax softmax{gat_scores(o, s.heads)};
+    const GatSoftmax softmax{gat_scores<float>(o, s.heads)};
     const auto blocks = static_cast<unsigned>(ceil_div(g.m * s.heads, kThreads));
     if (blocks > 0) logit_kernel<<<blocks, kThreads, 0, stream>>>(list, softmax, w.e, highest);
     GNNTUNE_CUDA(cudaGetLastError());

@@ -7,7 +7,8 @@
 //   row_sums_kernel  grad_score_row[i, h] = sum over the row of g
 //
 // Layout   edge_id of both formats, or null, leads to the caller's order, in which g [m, heads] stands. Scores, lse and
-//          their gradients [n, heads]; y [n_rows, heads, k]; row-major, device memory.
+//          their gradients [n, heads]; y [n_rows, heads, k]; row-major, device memory. Features, scores and gradients
+//          are of type T: f32, f16 or bf16; lse, terms, g and sums are fp32.
 // Work     rows: binned by degree, a thread for an edge and head.
 // Data     16 bytes of terms per edge and head gathered, 4 bytes of g written, and read once more by the rows.
 // Atomics  none; the order of summation depends on the params, the degree and the place of the first edge only.
@@ -16,31 +17,25 @@
 #include "kernels/common/column_pass.cuh"
 #include "kernels/common/gat.cuh"
 #include "kernels/common/row_dots.cuh"
+#include "kernels/gat_grad/binned/workspace.hpp"
 
 namespace gnntune::gat_grad_binned {
 
-using namespace kernels;  // NOLINT: this header is included by launch.cu alone
-
-/// What an edge needs of its row and head.
-struct alignas(16) RowTerms {
-    float score;
-    float lse;
-    float mean;  ///< D_i
-    float keep;
-};
+using namespace kernels;  // NOLINT: this header is included by launch_*.cu alone
 
 /// Takes the mean of row and head u, and stores it with the rest.
+template <typename T>
 struct StoreTerms {
-    const float* score_row;
+    const T* score_row;
     const float* lse;
     RowTerms* terms;
 
     __device__ __forceinline__ void operator()(std::int64_t u, float mean) const {
-        *reinterpret_cast<float4*>(terms + u) = make_float4(__ldg(score_row + u), __ldg(lse + u), mean, 0.0F);
+        *reinterpret_cast<float4*>(terms + u) = make_float4(load_value(score_row + u), __ldg(lse + u), mean, 0.0F);
     }
 };
 
-template <bool DROPOUT>
+template <typename T, bool DROPOUT>
 struct GatEdges {
     struct Term {
         std::int32_t id;  ///< in the caller's order
@@ -51,13 +46,13 @@ struct GatEdges {
     static constexpr bool kZeroDrops = true;
 
     const std::int32_t* edge_id;
-    GatScores scores;
+    GatScores<T> scores;
     const RowTerms* terms;
     float* g;
-    float* grad_score_col;
+    T* grad_score_col;
     float* partial;  ///< [slots, heads]
 
-    __device__ __forceinline__ float column(std::int64_t unit) const { return __ldg(scores.col + unit); }
+    __device__ __forceinline__ float column(std::int64_t unit) const { return scores.of_col(unit); }
     __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t row, int head) const {
         const float4 t =
             __ldg(reinterpret_cast<const float4*>(terms + static_cast<std::int64_t>(row) * scores.heads + head));
@@ -77,14 +72,19 @@ struct GatEdges {
         return gradient;
     }
     __device__ __forceinline__ void store(const RowTask& task, std::int64_t unit, float sum) const {
-        (task.slot < 0 ? grad_score_col : partial)[unit] = sum;
+        if (task.slot < 0) {
+            grad_score_col[unit] = narrowed<T>(sum);
+        } else {
+            partial[unit] = sum;
+        }
     }
 };
 
 /// Thread -> a head of every n-th edge of a row, or of a piece of a long one.
-static __global__ void __launch_bounds__(kMaxBinThreads)
+template <typename T>
+__global__ void __launch_bounds__(kMaxBinThreads)
     row_sums_kernel(const __grid_constant__ BinnedRowsView rows, const std::int32_t* __restrict__ edge_id,
-                    const float* __restrict__ g, float* __restrict__ sums, float* __restrict__ partial, int heads,
+                    const float* __restrict__ g, T* __restrict__ sums, float* __restrict__ partial, int heads,
                     int lanes) {
     __shared__ float shared[kMaxBinThreads];
     constexpr int kUnroll = 4;
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(kMaxBinThreads)
     if (task.slot >= 0) {
         partial[static_cast<std::int64_t>(task.slot) * heads + head] = sum;
     } else {
-        sums[static_cast<std::int64_t>(task.row) * heads + head] = sum;
+        sums[static_cast<std::int64_t>(task.row) * heads + head] = narrowed<T>(sum);
     }
 }
 

@@ -17,6 +17,7 @@ struct State {
     kernels::ColumnPassParams params;
     std::int32_t k;
     std::int32_t heads;
+    DType dtype;
 };
 
 /// Bins of the pass that sums over rows.
@@ -26,5 +27,9 @@ std::size_t workspace_bytes(const State& state);
 
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
+
+/// The same for a state whose dtype is T; there is a translation unit for each.
+template <typename T>
+void launch_typed(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::gat_grad_binned

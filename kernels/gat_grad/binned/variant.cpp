@@ -20,7 +20,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto rows = kernels::bin_rows(*csr, row_shape(p.heads), c.stream);
     auto cols = kernels::bin_rows(*csc, params.shape(), c.stream);
     return std::make_shared<State>(
-        State{std::move(csr), std::move(csc), std::move(rows), std::move(cols), params, p.k, p.heads});
+        State{std::move(csr), std::move(csc), std::move(rows), std::move(cols), params, p.k, p.heads, p.dtype});
 }
 
 std::size_t bytes(const void* state) {
@@ -35,7 +35,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<kernels::ColumnPassParams>(params);
     const double m = static_cast<double>(q.m);
     const double heads = q.problem.heads;
-    const double width = 4.0 * q.problem.k * heads;
+    const double width = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k * heads;
     // Row terms: y and grad_y read, 16 bytes written. Columns: those gathered, x read, g written. Rows: g read.
     const double tiles = static_cast<double>(p.tiles(q.problem.k, q.problem.heads));
     const double terms_bytes = 16.0 * static_cast<double>(q.n_rows) * heads;

@@ -120,7 +120,7 @@ void register_gat_grad_cpu_rows_cols(Registry& registry) {
     v.op = Op::gat_grad;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_attention;
+    v.applicable = &kernels::require_fp32_attention;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;

@@ -22,7 +22,7 @@ struct Gradients {
     float* score_col;
 };
 
-[[maybe_unused]] static __global__ void grad_kernel(kernels::EdgeList g, kernels::GatScores scores,
+[[maybe_unused]] static __global__ void grad_kernel(kernels::EdgeList g, kernels::GatScores<float> scores,
                                                     const float* __restrict__ x, const float* __restrict__ grad_y,
                                                     const float* __restrict__ lse, const float* __restrict__ mean,
                                                     Gradients grad, std::int32_t k, int lanes) {

@@ -22,7 +22,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const int lanes = std::min(32, next_power_of_two(s.k));
     const auto blocks = static_cast<unsigned>(ceil_div(g.m * s.heads, s.block_size / lanes));
     grad_kernel<<<blocks, static_cast<unsigned>(s.block_size), 0, stream>>>(
-        edge_list(g, s.heads), gat_scores(o, s.heads), o.x, o.grad_y, o.lse_saved, mean,
+        edge_list(g, s.heads), gat_scores<float>(o, s.heads), o.x, o.grad_y, o.lse_saved, mean,
         {o.grad_x, o.grad_score_row, o.grad_score_col}, s.k, lanes);
     GNNTUNE_CUDA(cudaGetLastError());
 }

@@ -7,7 +7,8 @@
 //
 // Layout   rows: CSR; columns: CSR of the opposite direction, whose col_idx are rows; edge_id of each leads to the caller's
 //          order, in which terms [m, heads] stand. x, grad_x [n_cols, heads, k], grad_y, y [n_rows, heads, k], aligned to
-//          4 VEC bytes; scores, lse and their gradients [n, heads]; row-major, device memory.
+//          VEC elements; scores, lse and their gradients [n, heads]; row-major, device memory. Features, scores and
+//          gradients are of type T: f32, f16 or bf16; lse, terms and sums are fp32.
 // Work     both: unit = (row or column, head), heads fastest; first a block for every piece of a long one and head, then
 //          blocks of 128 / size teams, a unit each. A team takes `size` edges at a time, one thread each for what is
 //          scalar (score, exponential, dropout); its groups of `lanes` threads take every groups-th of these edges.
@@ -23,7 +24,7 @@
 
 namespace gnntune::gat_grad_rows_cols {
 
-using namespace kernels;  // NOLINT: this header is included by launch.cu alone
+using namespace kernels;  // NOLINT: this header is included by launch_*.cu alone
 
 inline constexpr int kThreads = 128;
 
@@ -81,11 +82,11 @@ struct Share {
     }
 };
 
-template <int VEC>
+template <typename T, int VEC>
 __global__ void __launch_bounds__(kThreads)
-    rows_kernel(Csr g, GatScores scores, const float* __restrict__ x, const float* __restrict__ grad_y,
-                const float* __restrict__ y, const float* __restrict__ lse, float2* __restrict__ terms,
-                float* __restrict__ grad_score_row, Pieces p, std::int32_t k, int lanes, int size) {
+    rows_kernel(Csr g, GatScores<T> scores, const T* __restrict__ x, const T* __restrict__ grad_y,
+                const T* __restrict__ y, const float* __restrict__ lse, float2* __restrict__ terms,
+                T* __restrict__ grad_score_row, Pieces p, std::int32_t k, int lanes, int size) {
     constexpr int kUnroll = 4;
     __shared__ SoftmaxSum shared[kThreads / 32];
     const Team t(lanes, size);
@@ -93,17 +94,14 @@ __global__ void __launch_bounds__(kThreads)
     const Share s(g, p, t, heads);
     if (!s.here) return;
     const std::int64_t unit = s.row * heads + s.head;
-    const float* target = grad_y + unit * k;
+    const T* target = grad_y + unit * k;
 
     float mean = 0.0F;
     for (int f = t.rank * VEC; f < k; f += size * VEC) {
-        const Vec<VEC> a = load<VEC>(target + f);
-        const Vec<VEC> b = load<VEC>(y + unit * k + f);
-#pragma unroll
-        for (int j = 0; j < VEC; ++j) mean = fmaf(a.v[j], b.v[j], mean);
+        mean = kernels::dot(mean, load_pack<VEC>(target + f), load_pack<VEC>(y + unit * k + f));
     }
     mean = team_sum(t, mean);
-    const float score = __ldg(scores.row + unit);
+    const float score = scores.of_row(unit);
     const float log_sum = __ldg(lse + unit);
     const int groups = t.groups();
     const int my_step = t.rank / groups;  // this thread's edge is that of group rank % groups in this step
@@ -119,12 +117,12 @@ __global__ void __launch_bounds__(kThreads)
         if (mine) {
             id = g.id(e0 + t.rank);
             col = __ldg(g.col_idx + e0 + t.rank);
-            v = score + __ldg(scores.col + static_cast<std::int64_t>(col) * heads + s.head);
+            v = score + scores.of_col(static_cast<std::int64_t>(col) * heads + s.head);
             keep = scores.keeps(id, s.head) ? scores.keep_scale : 0.0F;
         }
         float d = 0.0F;
         for (int u0 = 0; u0 * groups < count; u0 += kUnroll) {
-            const float* source[kUnroll];
+            const T* source[kUnroll];
             float dot[kUnroll];
 #pragma unroll
             for (int u = 0; u < kUnroll; ++u) {
@@ -137,18 +135,15 @@ __global__ void __launch_bounds__(kThreads)
                                 : nullptr;
             }
             for (int f = t.lane * VEC; f < k; f += lanes * VEC) {
-                const Vec<VEC> a = load<VEC>(target + f);
-                Vec<VEC> b[kUnroll];
+                const Pack<T, VEC> a = load_pack<VEC>(target + f);
+                Pack<T, VEC> b[kUnroll];
 #pragma unroll
                 for (int u = 0; u < kUnroll; ++u) {
                     zero(b[u]);
-                    if (source[u]) b[u] = load<VEC>(source[u] + f);
+                    if (source[u]) b[u] = load_pack<VEC>(source[u] + f);
                 }
 #pragma unroll
-                for (int u = 0; u < kUnroll; ++u) {
-#pragma unroll
-                    for (int j = 0; j < VEC; ++j) dot[u] = fmaf(a.v[j], b[u].v[j], dot[u]);
-                }
+                for (int u = 0; u < kUnroll; ++u) dot[u] = kernels::dot(dot[u], a, b[u]);
             }
 #pragma unroll
             for (int u = 0; u < kUnroll; ++u) {
@@ -166,7 +161,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     if (!s.in_piece) {
         sum = team_sum(t, sum);
-        if (t.rank == 0) grad_score_row[unit] = sum;
+        if (t.rank == 0) grad_score_row[unit] = narrowed<T>(sum);
         return;
     }
     const SoftmaxSum all = block_merge(SoftmaxSum{0.0F, sum}, shared);
@@ -174,14 +169,14 @@ __global__ void __launch_bounds__(kThreads)
     if (s.slot >= 0) {
         p.partial.sums[static_cast<std::int64_t>(s.slot) * heads + s.head] = all;
     } else {
-        grad_score_row[unit] = all.sum;
+        grad_score_row[unit] = narrowed<T>(all.sum);
     }
 }
 
-template <int VEC, int ITEMS>
+template <typename T, int VEC, int ITEMS>
 __global__ void __launch_bounds__(kThreads)
-    cols_kernel(Csr g, const float* __restrict__ grad_y, const float2* __restrict__ terms, float* __restrict__ grad_x,
-                float* __restrict__ grad_score_col, Pieces p, std::int32_t k, int heads, int lanes, int size) {
+    cols_kernel(Csr g, const T* __restrict__ grad_y, const float2* __restrict__ terms, T* __restrict__ grad_x,
+                T* __restrict__ grad_score_col, Pieces p, std::int32_t k, int heads, int lanes, int size) {
     __shared__ float shared[shared_floats<VEC, ITEMS>(kThreads)];
     const Team t(lanes, size);
     const Share s(g, p, t, heads);
@@ -215,19 +210,24 @@ __global__ void __launch_bounds__(kThreads)
                 if (f < k) store_streaming(grad_x + unit * k + f, acc[i]);
             }
         }
-        if (t.rank == 0 && blockIdx.y == 0) grad_score_col[unit] = sum;
+        if (t.rank == 0 && blockIdx.y == 0) grad_score_col[unit] = narrowed<T>(sum);
         return;
     }
     const std::int64_t slot = static_cast<std::int64_t>(s.slot) * heads + s.head;
-    float* out = s.slot >= 0 ? p.partial.values + slot * k : grad_x + unit * k;
-    const SoftmaxSum all = block_merge(t, SoftmaxSum{0.0F, sum}, acc, shared, [&](int c, float value, const SoftmaxSum&) {
-        if (tile0 + c < k) out[tile0 + c] = value;
-    });
+    const SoftmaxSum all =
+        block_merge(t, SoftmaxSum{0.0F, sum}, acc, shared, [&](int c, float value, const SoftmaxSum&) {
+            if (tile0 + c >= k) return;
+            if (s.slot >= 0) {
+                p.partial.values[slot * k + tile0 + c] = value;
+            } else {
+                grad_x[unit * k + tile0 + c] = narrowed<T>(value);
+            }
+        });
     if (threadIdx.x != 0 || blockIdx.y != 0) return;
     if (s.slot >= 0) {
         p.partial.sums[slot] = all;
     } else {
-        grad_score_col[unit] = all.sum;
+        grad_score_col[unit] = narrowed<T>(all.sum);
     }
 }
 

@@ -12,7 +12,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto row_pieces = kernels::build_row_pieces(*csr, c.stream);
     auto col_pieces = kernels::build_row_pieces(*csc, c.stream);
     return std::make_shared<State>(State{std::move(csr), std::move(csc), std::move(row_pieces), std::move(col_pieces),
-                                         from_params<kernels::TeamParams>(c.params), p.k, p.heads});
+                                         from_params<kernels::TeamParams>(c.params), p.k, p.heads, p.dtype});
 }
 
 std::size_t bytes(const void* state) {

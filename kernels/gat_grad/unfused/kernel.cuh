@@ -32,7 +32,7 @@ inline constexpr int kThreads = 256;
                                                      std::int64_t stride) {
     const EdgeHead t(g);
     if (!t.here) return;
-    const GatScores& s = softmax.scores;
+    const GatScores<float>& s = softmax.scores;
     const std::int64_t unit = t.row * g.heads + t.head;
     const float score = __ldg(s.row + unit) + __ldg(s.col + t.col * g.heads + t.head);
     const float alpha = expf(leaky_relu(score, s.slope) - __ldg(lse + unit));

@@ -57,7 +57,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const Workspace w(s, workspace);
     const bool split = s.heads > 1;
     const EdgeList list = edge_list(g, s.heads);
-    const GatSoftmax softmax{gat_scores(o, s.heads)};
+    const GatSoftmax softmax{gat_scores<float>(o, s.heads)};
     const auto blocks = static_cast<unsigned>(ceil_div(g.m * s.heads, kThreads));
     if (blocks > 0)
         alpha_kernel<<<blocks, kThreads, 0, stream>>>(list, softmax, o.lse_saved, w.alpha, head_stride(g.m));

@@ -26,7 +26,7 @@ struct Unfused {
 };
 
 Verdict applicable(const Query& q) {
-    const Verdict attention = kernels::require_attention(q);
+    const Verdict attention = kernels::require_fp32_attention(q);
     if (!attention) return attention;
     const Verdict grid = kernels::require_grid(kernels::ceil_div(q.m * q.problem.heads, 256));
     return grid ? kernels::require_head_runs(q) : grid;

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads) edges_kernel(const __grid_constant__
     for (int i = 0; i < UNROLL; ++i) {
         if (i >= held || first + i >= a.m) break;
         const std::int64_t id = a.edge_id ? __ldg(a.edge_id + first + i) : first + i;
-        const float weight = a.edge_weight ? kernels::widened(kernels::load_pack<1>(a.edge_weight + id).v[0]) : 1.0F;
+        const float weight = a.edge_weight ? kernels::load_value(a.edge_weight + id) : 1.0F;
         a.y[id] = kernels::narrowed<T>(weight * sum[i]);
     }
 }

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/common/float16.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/edges/launch.hpp"
 
@@ -50,14 +50,9 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
     const auto& s = *static_cast<const State*>(state);
     if (s.graph->m == 0) return;
     auto* cuda_stream = static_cast<cudaStream_t>(stream);
-    switch (s.dtype) {
-        case DType::f32:
-            return launch_typed<float>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
-        case DType::f16:
-            return launch_typed<Float16>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
-        case DType::bf16:
-            return launch_typed<BFloat16>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
-    }
+    kernels::with_storage(s.dtype, [&]<typename T>(std::type_identity<T>) {
+        launch_typed<T>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

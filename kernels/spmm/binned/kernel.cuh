@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads) binned_kernel(const _
                 kernels::load_run(a.edge_id, e, readable, wide, ids, -1);
 #pragma unroll
                 for (int u = 0; u < kUnroll; ++u) {
-                    w[u] = ids[u] >= 0 ? kernels::widened(kernels::load_pack<1>(a.edge_weight + ids[u]).v[0]) : 0.0F;
+                    w[u] = ids[u] >= 0 ? kernels::load_value(a.edge_weight + ids[u]) : 0.0F;
                 }
             } else {
                 T stored[kUnroll];

@@ -10,9 +10,9 @@
 // Order    every row is summed in edge order: repeats bit for bit.
 #include <algorithm>
 
-#include "core/common/float16.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/cpu_rows/maximum.hpp"
 
@@ -111,14 +111,7 @@ void run_in(const State& s, const Operands& o) {
 
 void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
-    switch (s.dtype) {
-        case DType::f32:
-            return run_in<float>(s, o);
-        case DType::f16:
-            return run_in<Float16>(s, o);
-        case DType::bf16:
-            return run_in<BFloat16>(s, o);
-    }
+    kernels::with_storage(s.dtype, [&]<typename T>(std::type_identity<T>) { run_in<T>(s, o); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {

@@ -103,7 +103,7 @@ void register_spmm_cpu_sampled(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.approximate = true;
-    v.applicable = &kernels::require_sampled_spmm;
+    v.applicable = &kernels::require_fp32_sampled_spmm;
     kernels::set_searched_params<spmm_cpu_sampled::SampledParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -1,19 +1,22 @@
 // spmm.edges: y[i, :] = sum over edges e of row i of w_e x[col_e, :], equal edges per group whatever the degrees.
 //
 // Layout   row_ptr [n_rows + 1]; row_idx, col_idx [m] sorted by row; edge_id [m] or null; edge_weight [m] or null;
-//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
+//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements. x, edge_weight and
+//          y are of type T: f32, f16 or bf16. sums [n_rows, k], fp32: y itself for f32, else workspace.
 // Work     grid.x walks chunks of edges, grid.y the feature tiles (slow); block -> groups of `lanes` threads,
 //          group -> `chunk` consecutive edges, lane -> ITEMS vectors of VEC features.
 // Data     Ids and weights of UNROLL edges come with 16-byte loads (chunks start at multiples of 32 edges), then
 //          UNROLL * ITEMS independent gathers per lane. A row's sum stays in registers until the row ends.
 //          A row that lies inside one chunk is stored; one that crosses chunks is added with vector reductions into
-//          zeroed memory: zero_kernel clears exactly those rows, and the empty ones, beforehand.
+//          zeroed sums: zero_kernel clears exactly those rows, and the empty ones, beforehand. In 16 bits round_kernel
+//          stores them afterwards, rounded once.
 // Atomics  at most two rows per chunk. A row over three or more chunks is added in no fixed order: not deterministic.
 // Needs    chunk a multiple of 32 and of UNROLL; lanes a power of two up to 32; grid.y <= 65535.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/common/edge_runs.cuh"
-#include "kernels/common/vec.cuh"
 
 namespace gnntune::spmm_edges {
 
@@ -26,7 +29,7 @@ __device__ __forceinline__ bool needs_zero(std::int32_t begin, std::int32_t end,
 
 // One thread per VEC features of a row.
 template <int VEC>
-__global__ void zero_kernel(const std::int32_t* __restrict__ row_ptr, float* __restrict__ y, std::int32_t n_rows,
+__global__ void zero_kernel(const std::int32_t* __restrict__ row_ptr, float* __restrict__ sums, std::int32_t n_rows,
                             std::int32_t k, std::int32_t chunk, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t row = kernels::group_index(lanes);
@@ -35,34 +38,53 @@ __global__ void zero_kernel(const std::int32_t* __restrict__ row_ptr, float* __r
     kernels::zero(nothing);
     for (int f = lane * VEC; f < k; f += lanes * VEC) {
         // Plain stores: the reductions that follow find these lines in L2.
-        float* out = y + row * k + f;
+        float* out = sums + row * k + f;
 #pragma unroll
         for (int i = 0; i < VEC; ++i) out[i] = nothing.v[i];
     }
 }
 
-template <int VEC, int ITEMS>
-__device__ __forceinline__ void flush(float* __restrict__ y, std::int32_t row, std::int32_t k, int f0, int step,
-                                      bool shared_row, Vec<VEC> (&acc)[ITEMS]) {
-    float* out = y + static_cast<std::int64_t>(row) * k;
+// One thread per VEC features of a row: y of the rows that were added up in `sums`.
+template <typename T, int VEC>
+__global__ void round_kernel(const std::int32_t* __restrict__ row_ptr, const float* __restrict__ sums,
+                             T* __restrict__ y, std::int32_t n_rows, std::int32_t k, std::int32_t chunk, int lanes) {
+    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const std::int64_t row = kernels::group_index(lanes);
+    if (row >= n_rows || !needs_zero(__ldg(row_ptr + row), __ldg(row_ptr + row + 1), chunk)) return;
+    for (int f = lane * VEC; f < k; f += lanes * VEC) {
+        Vec<VEC> sum;
+#pragma unroll
+        for (int i = 0; i < VEC; ++i) sum.v[i] = sums[row * k + f + i];
+        kernels::store_streaming(y + row * k + f, sum);
+    }
+}
+
+template <typename T, int VEC, int ITEMS>
+__device__ __forceinline__ void flush(T* __restrict__ y, float* __restrict__ sums, std::int32_t row, std::int32_t k,
+                                      int f0, int step, bool shared_row, Vec<VEC> (&acc)[ITEMS]) {
+    const std::int64_t out = static_cast<std::int64_t>(row) * k;
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         if (f0 + i * step < k) {
             if (shared_row) {
-                kernels::reduce_add(out + f0 + i * step, acc[i]);
+                if constexpr (std::is_same_v<T, float>) {
+                    kernels::reduce_add(y + out + f0 + i * step, acc[i]);
+                } else {
+                    kernels::reduce_add(sums + out + f0 + i * step, acc[i]);
+                }
             } else {
-                kernels::store_streaming(out + f0 + i * step, acc[i]);
+                kernels::store_streaming(y + out + f0 + i * step, acc[i]);
             }
         }
         kernels::zero(acc[i]);
     }
 }
 
-template <int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
+template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
 __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std::int32_t* __restrict__ col_idx,
-                             const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
-                             const float* __restrict__ x, float* __restrict__ y, std::int64_t m, std::int32_t k,
-                             std::int32_t chunk, int lanes, bool ids_aligned, bool weights_aligned) {
+                             const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
+                             const T* __restrict__ x, T* __restrict__ y, float* __restrict__ sums, std::int64_t m,
+                             std::int32_t k, std::int32_t chunk, int lanes, bool ids_aligned, bool weights_aligned) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t begin = kernels::group_index(lanes) * chunk;
     if (begin >= m) return;
@@ -81,7 +103,7 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
         std::int32_t rows[UNROLL];
         std::int32_t cols[UNROLL];
         float w[UNROLL];
-        Vec<VEC> value[UNROLL][ITEMS];
+        kernels::Pack<T, VEC> value[UNROLL][ITEMS];
         kernels::load_run(col_idx, e, end, ids_aligned, cols, -1);
         kernels::load_run(row_idx, e, end, ids_aligned, rows, -1);
         if constexpr (WEIGHTED) {
@@ -89,25 +111,28 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
                 std::int32_t ids[UNROLL];
                 kernels::load_run(edge_id, e, end, ids_aligned, ids, -1);
 #pragma unroll
-                for (int u = 0; u < UNROLL; ++u) w[u] = ids[u] >= 0 ? __ldg(edge_weight + ids[u]) : 0.0F;
+                for (int u = 0; u < UNROLL; ++u) w[u] = ids[u] >= 0 ? kernels::load_value(edge_weight + ids[u]) : 0.0F;
             } else {
-                kernels::load_run(edge_weight, e, end, weights_aligned, w, 0.0F);
+                T stored[UNROLL];
+                kernels::load_run(edge_weight, e, end, weights_aligned, stored, T{});
+#pragma unroll
+                for (int u = 0; u < UNROLL; ++u) w[u] = kernels::widened(stored[u]);
             }
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            const float* source = x + static_cast<std::int64_t>(cols[u]) * k;
+            const T* source = x + static_cast<std::int64_t>(cols[u]) * k;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 kernels::zero(value[u][i]);
-                if (cols[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load<VEC>(source + f0 + i * step);
+                if (cols[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load_pack<VEC>(source + f0 + i * step);
             }
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
             if (cols[u] < 0) break;
             if (rows[u] != row) {
-                flush(y, row, k, f0, step, shared_row, acc);
+                flush(y, sums, row, k, f0, step, shared_row, acc);
                 shared_row = false;
                 row = rows[u];
             }
@@ -116,7 +141,7 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
         }
     }
     shared_row = shared_row || (end < m && __ldg(row_idx + end) == row);
-    flush(y, row, k, f0, step, shared_row, acc);
+    flush(y, sums, row, k, f0, step, shared_row, acc);
 }
 
 }  // namespace gnntune::spmm_edges

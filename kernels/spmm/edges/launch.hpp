@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
@@ -8,9 +9,18 @@
 
 namespace gnntune::spmm_edges {
 
-/// Enqueues one run on the device that is current. Throws on a launch error. `coo` is sorted by row and has the edges of
-/// `csr` in the same order.
-void launch(const CsrFormat& csr, const CooFormat& coo, const EdgesParams& params, std::int32_t k, bool weighted,
-            const Operands& operands, StreamHandle stream);
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    std::shared_ptr<const CooFormat> coo;  ///< sorted by row: the edges of `csr` in the same order
+    EdgesParams params;
+    std::int32_t k;
+    bool weighted;
+    DType dtype;
+};
+
+/// Enqueues one run on operands of type T on the device that is current; there is a translation unit for each of float,
+/// Float16 and BFloat16. In 16 bits `workspace` has n_rows * k floats. Throws on a launch error.
+template <typename T>
+void launch_typed(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::spmm_edges

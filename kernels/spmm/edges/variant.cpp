@@ -1,4 +1,5 @@
 #include "core/graph/graph.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/edges/launch.hpp"
@@ -9,7 +10,7 @@ namespace spmm_edges {
 const std::vector<ParamField<EdgesParams>>& EdgesParams::fields() {
     static const std::vector<ParamField<EdgesParams>> kFields{
         {"lanes", &EdgesParams::lanes, {1, 2, 4, 8, 16, 32}},
-        {"vec", &EdgesParams::vec, {1, 2, 4}},
+        {"vec", &EdgesParams::vec, {1, 2, 4, 8}},
         {"items", &EdgesParams::items, {1, 2}},
         {"unroll", &EdgesParams::unroll, {4, 8}},
         {"chunk", &EdgesParams::chunk, {32, 128, 512}},
@@ -18,7 +19,7 @@ const std::vector<ParamField<EdgesParams>>& EdgesParams::fields() {
 }
 
 Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
-    if (p.vec != kernels::vector_width(q.problem.k, {})) {
+    if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
@@ -30,21 +31,13 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
 
 EdgesParams EdgesParams::defaults(const Query& q) {
     EdgesParams p;
-    p.vec = kernels::vector_width(q.problem.k, {});
+    p.vec = kernels::widest_vector(q.problem);
     p.lanes = std::clamp(kernels::next_power_of_two(q.problem.k) / p.vec, 1, 32);
     p.chunk = 32;
     return p;
 }
 
 namespace {
-
-struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    std::shared_ptr<const CooFormat> coo;
-    EdgesParams params;
-    std::int32_t k;
-    bool weighted;
-};
 
 std::vector<std::string_view> formats(const Params&) {
     return {kFormatCsr, kFormatCooSorted};
@@ -55,12 +48,20 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, direction, c.stream),
                                          c.graph.format_as<CooFormat>(kFormatCooSorted, direction, c.stream),
                                          from_params<EdgesParams>(c.params), c.query.problem.k,
-                                         c.query.problem.weighted});
+                                         c.query.problem.weighted, c.query.problem.dtype});
 }
 
-void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
+// Sums of rows that several chunks have, before they are rounded.
+std::size_t workspace_bytes(const void* state) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.csr, *s.coo, s.params, s.k, s.weighted, operands, stream);
+    if (s.dtype == DType::f32) return 0;
+    return static_cast<std::size_t>(s.csr->n_rows) * static_cast<std::size_t>(s.k) * sizeof(float);
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    const auto& s = *static_cast<const State*>(state);
+    kernels::with_storage(
+        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -69,7 +70,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     CostTerms terms = kernels::gather_cost(q, kernels::coo_bytes(q) * static_cast<double>(tiles));
     const double chunks = static_cast<double>(q.m) / p.chunk;
     terms.reduction_bytes = std::min(2.0 * chunks, static_cast<double>(q.m)) * 4.0 * q.problem.k;
-    terms.launches = 2;
+    terms.launches = q.problem.dtype == DType::f32 ? 2 : 3;
     terms.threads = chunks * p.lanes * static_cast<double>(tiles);
     terms.longest = static_cast<double>(p.chunk) / p.unroll;
     return terms;
@@ -85,12 +86,12 @@ void register_spmm_edges(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::require_plain_fp32_sum;
+    v.applicable = &kernels::require_plain_sum;
     kernels::set_typed_params<spmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &spmm_edges::formats;
     v.prepare = &spmm_edges::prepare;
-    v.workspace_bytes = &kernels::no_workspace;
+    v.workspace_bytes = &spmm_edges::workspace_bytes;
     v.launch = &spmm_edges::run;
     v.cost_terms = &spmm_edges::cost_terms;
     registry.add(v);

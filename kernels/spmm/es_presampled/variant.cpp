@@ -156,7 +156,7 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
 }
 
 Verdict applicable(const Query& q) {
-    Verdict verdict = kernels::require_sampled_spmm(q);
+    Verdict verdict = kernels::require_fp32_sampled_spmm(q);
     if (verdict && q.problem.self_loop && q.m + q.n_rows > kMaxEdges) {
         verdict = Verdict::no("the graph with its self loops would have more than 2^31-1 edges");
     }

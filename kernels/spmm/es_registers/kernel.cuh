@@ -4,8 +4,8 @@
 //   for the mean divided by the number of terms. e(i, s) is RowSample::position().
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] (caller's order), self_weight
-// [n_rows]
-//          or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
+//          [n_rows] or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements.
+//          x, weights and y are of type T: f32, f16 or bf16; sums are fp32.
 // Work     group of 8 to 32 threads of one warp -> one row. A group is `parts` parts of `lanes` threads; part p takes
 //          the samples p, p + parts, ...; lane -> VEC features. Where k is wider than lanes * VEC there is one part,
 //          which walks over the feature tiles.
@@ -17,7 +17,7 @@
 #pragma once
 
 #include "core/graph/sample.hpp"
-#include "kernels/common/vec.cuh"
+#include "kernels/common/elements.cuh"
 
 namespace gnntune::spmm_es_registers {
 
@@ -25,11 +25,11 @@ using kernels::Vec;
 
 inline constexpr int kThreads = 128;
 
-template <int VEC, int FLIGHT, bool WEIGHTED>
+template <typename T, int VEC, int FLIGHT, bool WEIGHTED>
 __global__ void __launch_bounds__(kThreads)
     es_registers_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
-                        const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
-                        const float* __restrict__ self_weight, const float* __restrict__ x, float* __restrict__ y,
+                        const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
+                        const T* __restrict__ self_weight, const T* __restrict__ x, T* __restrict__ y,
                         std::int32_t n_rows, std::int32_t k, SampleRule rule, bool mean, int group, int lanes) {
     constexpr unsigned kWarp = 0xffffffffU;
     const std::int64_t row = kernels::group_index(group);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads)
         if (i < count) {
             const std::int32_t e = begin + sample.position(i);
             s.col = __ldg(col_idx + e);
-            if (WEIGHTED) s.w = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
+            if (WEIGHTED) s.w = kernels::load_value(edge_weight + (edge_id ? __ldg(edge_id + e) : e));
         }
         return s;
     };
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kThreads)
             const Sample next = draw(base + group + thread);
             const std::int32_t drawn = min(group, most - base);
             for (std::int32_t j = part; j - part < drawn; j += parts * FLIGHT) {
-                Vec<VEC> value[FLIGHT];
+                kernels::Pack<T, VEC> value[FLIGHT];
                 float w[FLIGHT];
                 bool used[FLIGHT];
 #pragma unroll
@@ -84,7 +84,9 @@ __global__ void __launch_bounds__(kThreads)
                     const std::int32_t col = __shfl_sync(kWarp, held.col, at, group);
                     w[u] = WEIGHTED ? __shfl_sync(kWarp, held.w, at, group) : 1.0F;
                     kernels::zero(value[u]);
-                    if (used[u] && inside) value[u] = kernels::load<VEC>(x + static_cast<std::int64_t>(col) * k + f);
+                    if (used[u] && inside) {
+                        value[u] = kernels::load_pack<VEC>(x + static_cast<std::int64_t>(col) * k + f);
+                    }
                 }
 #pragma unroll
                 for (int u = 0; u < FLIGHT; ++u) {
@@ -99,7 +101,9 @@ __global__ void __launch_bounds__(kThreads)
         }
         if (part == 0 && inside) {
             kernels::scale(acc, scale);
-            if (self_weight) kernels::fma(acc, __ldg(self_weight + row), kernels::load<VEC>(x + row * k + f));
+            if (self_weight) {
+                kernels::fma(acc, kernels::load_value(self_weight + row), kernels::load_pack<VEC>(x + row * k + f));
+            }
             kernels::scale(acc, factor);
             kernels::store_streaming(y + row * k + f, acc);
         }

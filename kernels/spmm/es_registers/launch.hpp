@@ -1,15 +1,16 @@
 #pragma once
 
-#include <cstdint>
-
 #include "core/graph/formats.hpp"
-#include "core/registry/variant.hpp"
+#include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/es_registers/params.hpp"
 
 namespace gnntune::spmm_es_registers {
 
-/// Enqueues one run on the device that is current. Throws on a launch error.
-void launch(const CsrFormat& csr, const RegistersParams& params, std::int32_t k, bool weighted, bool mean,
-            const Operands& operands, StreamHandle stream);
+using State = kernels::PlanState<RegistersParams, CsrFormat>;
+
+/// Enqueues one run on operands of type T on the device that is current; there is a translation unit for each of float,
+/// Float16 and BFloat16. Throws on a launch error.
+template <typename T>
+void launch_typed(const State& state, const Operands& operands, StreamHandle stream);
 
 }  // namespace gnntune::spmm_es_registers

@@ -1,5 +1,7 @@
 #include "kernels/spmm/es_registers/launch.hpp"
 
+#include "kernels/common/storage.hpp"
+
 namespace gnntune {
 namespace spmm_es_registers {
 
@@ -18,13 +20,11 @@ const std::vector<ParamField<RegistersParams>>& RegistersParams::fields() {
 
 namespace {
 
-/// Threads that hold one vector each of a row of k floats.
+/// Threads that hold one vector each of a row of k elements.
 int whole_row(const Query& q) {
     return kernels::next_power_of_two(
-        static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, kernels::vector_width(q.problem.k, {}))));
+        static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, kernels::widest_vector(q.problem))));
 }
-
-using State = kernels::PlanState<RegistersParams, CsrFormat>;
 
 SampleRule rule_of_params(const Params& params) {
     return kernels::rule_of(from_params<RegistersParams>(params));
@@ -32,7 +32,8 @@ SampleRule rule_of_params(const Params& params) {
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.graph, s.params, s.k, s.weighted, s.mean, operands, stream);
+    kernels::with_storage(s.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {

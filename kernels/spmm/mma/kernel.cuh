@@ -88,7 +88,7 @@ __device__ __forceinline__ void load_weights(const Arguments<T>& a, const std::i
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
             w[c][h] = id[c][h] >= 0 ? 1.0F : 0.0F;
-            if (a.edge_weight && id[c][h] >= 0) w[c][h] = widened(load_pack<1>(a.edge_weight + id[c][h]).v[0]);
+            if (a.edge_weight && id[c][h] >= 0) w[c][h] = load_value(a.edge_weight + id[c][h]);
         }
     }
 }
@@ -226,7 +226,7 @@ __device__ __noinline__ void walk_edges(const Arguments<T>& a, const WindowPiece
                 const std::int64_t col =
                     __ldg(a.block_cols + static_cast<std::int64_t>(block) * kBlockColumns + position % kBlockColumns);
                 const float w = a.weight(e);
-                const float x = widened(load_pack<1>(a.x + col * a.k + f).v[0]);
+                const float x = load_value(a.x + col * a.k + f);
 #pragma unroll
                 for (int r = 0; r < kWindowRows; ++r) {
                     if (position / kBlockColumns == r) sums[r] = fmaf(w, x, sums[r]);

@@ -1,4 +1,4 @@
-#include "core/common/float16.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/spmm/mma/plan.hpp"
 
 namespace gnntune::spmm_mma {
@@ -8,14 +8,8 @@ std::size_t workspace_bytes(const Plan& p) {
 }
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream) {
-    switch (p.dtype) {
-        case DType::f32:
-            return launch_typed<float>(p, o, workspace, stream);
-        case DType::f16:
-            return launch_typed<Float16>(p, o, workspace, stream);
-        case DType::bf16:
-            return launch_typed<BFloat16>(p, o, workspace, stream);
-    }
+    kernels::with_storage(
+        p.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(p, o, workspace, stream); });
 }
 
 }  // namespace gnntune::spmm_mma

@@ -1,7 +1,8 @@
 // spmm.rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], for the mean divided by the number of edges
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
-//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to 4 VEC bytes.
+//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements. x, edge_weight
+//          and y are of type T: f32, f16 or bf16; sums are fp32.
 // Work     grid.x walks the rows, grid.y the feature tiles (slow, so that a slice of x stays in L2);
 //          block -> teams of split * lanes threads, team -> one row, group of lanes -> every split-th run of UNROLL
 //          edges, lane -> ITEMS vectors of VEC features. The groups' sums meet by shuffles.
@@ -11,17 +12,17 @@
 // Needs    lanes and split powers of two, lanes * split <= 32; grid.y <= 65535.
 #pragma once
 
-#include "kernels/common/vec.cuh"
+#include "kernels/common/elements.cuh"
 
 namespace gnntune::spmm_rows {
 
 using kernels::Vec;
 
-template <int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
+template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
 __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
-                            const std::int32_t* __restrict__ edge_id, const float* __restrict__ edge_weight,
-                            const float* __restrict__ x, float* __restrict__ y, std::int32_t n_rows, std::int32_t k,
-                            int lanes, int split, bool mean) {
+                            const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
+                            const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows, std::int32_t k, int lanes,
+                            int split, bool mean) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const int team = lanes * split;
     const int group = (static_cast<int>(threadIdx.x) & (team - 1)) / lanes;
@@ -41,21 +42,23 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
     for (std::uint32_t e = begin + static_cast<std::uint32_t>(group * UNROLL); e < end; e += step_edges) {
         std::int32_t col[UNROLL];
         float w[UNROLL];
-        Vec<VEC> value[UNROLL][ITEMS];
+        kernels::Pack<T, VEC> value[UNROLL][ITEMS];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
             const bool edge_here = e + u < end;
             col[u] = edge_here ? __ldg(col_idx + e + u) : -1;
             w[u] = 1.0F;
-            if (WEIGHTED && edge_here) w[u] = __ldg(edge_weight + (edge_id ? __ldg(edge_id + e + u) : e + u));
+            if (WEIGHTED && edge_here) {
+                w[u] = kernels::load_value(edge_weight + (edge_id ? __ldg(edge_id + e + u) : e + u));
+            }
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            const float* source = x + static_cast<std::int64_t>(col[u]) * k;
+            const T* source = x + static_cast<std::int64_t>(col[u]) * k;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 kernels::zero(value[u][i]);
-                if (col[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load<VEC>(source + f0 + i * step);
+                if (col[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load_pack<VEC>(source + f0 + i * step);
             }
         }
 #pragma unroll
@@ -78,7 +81,7 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
     }
-    float* out = y + row * k;
+    T* out = y + row * k;
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         if (f0 + i * step < k) kernels::store_streaming(out + f0 + i * step, acc[i]);

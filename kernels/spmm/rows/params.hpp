@@ -9,7 +9,7 @@ namespace gnntune::spmm_rows {
 struct RowsParams {
     int lanes = 8;            ///< threads per group
     int split = 1;            ///< groups per row, lanes * split <= 32; each takes every split-th step of the edges
-    int vec = 4;              ///< floats per load
+    int vec = 4;              ///< elements per load
     int items = 1;            ///< loads per lane and edge
     int unroll = 4;           ///< edges whose gathers are in flight together
     int warps_per_block = 4;

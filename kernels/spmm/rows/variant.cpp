@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/rows/launch.hpp"
@@ -12,7 +13,7 @@ const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
     static const std::vector<ParamField<RowsParams>> kFields{
         {"lanes", &RowsParams::lanes, {1, 2, 4, 8, 16, 32}},
         {"split", &RowsParams::split, {1, 2, 4, 8}},
-        {"vec", &RowsParams::vec, {1, 2, 4}},
+        {"vec", &RowsParams::vec, {1, 2, 4, 8}},
         {"items", &RowsParams::items, {1, 2}},
         {"unroll", &RowsParams::unroll, {4, 8}},
         {"warps_per_block", &RowsParams::warps_per_block, {4, 8}},
@@ -21,7 +22,7 @@ const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
 }
 
 Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
-    if (p.vec != kernels::vector_width(q.problem.k, {})) {
+    if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
     // Two block shapes for the default unrolling only: they differ by less than the others.
@@ -37,7 +38,7 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
 
 RowsParams RowsParams::defaults(const Query& q) {
     RowsParams p;
-    p.vec = kernels::vector_width(q.problem.k, {});
+    p.vec = kernels::widest_vector(q.problem);
     p.lanes = std::min(32, kernels::next_power_of_two(q.problem.k) / p.vec);
     if (p.lanes < 1) p.lanes = 1;
     return p;
@@ -45,11 +46,10 @@ RowsParams RowsParams::defaults(const Query& q) {
 
 namespace {
 
-using State = kernels::PlanState<RowsParams, CsrFormat>;
-
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    launch(*s.graph, s.params, s.k, s.weighted, s.mean, operands, stream);
+    kernels::with_storage(s.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -81,7 +81,7 @@ void register_spmm_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 20;
-    v.applicable = &kernels::require_fp32_sum_or_mean;
+    v.applicable = &kernels::require_sum_or_mean;
     kernels::set_typed_params<spmm_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -38,7 +38,7 @@ struct SpmmEdges {
         Term t{static_cast<std::int32_t>(e), 1.0F, 1.0F};
         if (edge_weight) {
             if (edge_id) t.id = __ldg(edge_id + e);
-            t.weight = widened(load_pack<1>(edge_weight + t.id).v[0]);
+            t.weight = load_value(edge_weight + t.id);
         }
         if (!MAX && row_ptr) t.factor = 1.0F / static_cast<float>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row));
         return t;

@@ -1,5 +1,6 @@
 #include "kernels/spmm_grad/binned/launch.hpp"
-#include "core/common/float16.hpp"
+
+#include "kernels/common/storage.hpp"
 
 namespace gnntune::spmm_grad_binned {
 
@@ -8,14 +9,8 @@ std::size_t workspace_bytes(const State& s) {
 }
 
 void launch(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
-    switch (s.dtype) {
-        case DType::f32:
-            return launch_typed<float>(s, o, workspace, stream);
-        case DType::f16:
-            return launch_typed<Float16>(s, o, workspace, stream);
-        case DType::bf16:
-            return launch_typed<BFloat16>(s, o, workspace, stream);
-    }
+    kernels::with_storage(
+        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, o, workspace, stream); });
 }
 
 }  // namespace gnntune::spmm_grad_binned

@@ -1,0 +1,59 @@
+// launch_typed() for every shape; included by the translation unit of each storage type.
+#pragma once
+
+#include "core/gpu/cuda_check.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/spmm/es_registers/kernel.cuh"
+#include "kernels/spmm/es_registers/launch.hpp"
+
+namespace gnntune::spmm_es_registers {
+
+template <typename T, int VEC, int FLIGHT, bool WEIGHTED>
+void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
+    const CsrFormat& g = *s.graph;
+    const int lanes =
+        std::min(s.params.group, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(s.k, VEC))));
+    const auto blocks = static_cast<unsigned>(kernels::ceil_div(g.n_rows, kThreads / s.params.group));
+    es_registers_kernel<T, VEC, FLIGHT, WEIGHTED>
+        <<<blocks, kThreads, 0, stream>>>(g.row_ptr, g.col_idx, g.edge_id, elements_of<T>(o.edge_weight),
+                                          elements_of<T>(o.self_weight), elements_of<T>(o.x), elements_of<T>(o.y),
+                                          g.n_rows, s.k, kernels::rule_of(s.params), s.mean, s.params.group, lanes);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
+template <typename T, int VEC, int FLIGHT>
+void launch_weighted(const State& s, const Operands& o, cudaStream_t stream) {
+    if (s.weighted) {
+        launch_shape<T, VEC, FLIGHT, true>(s, o, stream);
+    } else {
+        launch_shape<T, VEC, FLIGHT, false>(s, o, stream);
+    }
+}
+
+template <typename T, int VEC>
+void launch_flight(const State& s, const Operands& o, cudaStream_t stream) {
+    if (s.params.unroll == 8) {
+        launch_weighted<T, VEC, 8>(s, o, stream);
+    } else {
+        launch_weighted<T, VEC, 4>(s, o, stream);
+    }
+}
+
+template <typename T>
+void launch_typed(const State& s, const Operands& o, StreamHandle stream_handle) {
+    if (s.graph->n_rows == 0) return;
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    switch (kernels::vector_width(s.k, {o.x, o.y}, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
+        case 8:
+            if constexpr (sizeof(T) == 2) launch_flight<T, 8>(s, o, stream);
+            return;
+        case 4:
+            return launch_flight<T, 4>(s, o, stream);
+        case 2:
+            return launch_flight<T, 2>(s, o, stream);
+        default:
+            return launch_flight<T, 1>(s, o, stream);
+    }
+}
+
+}  // namespace gnntune::spmm_es_registers

@@ -1,0 +1,7 @@
+#include "kernels/spmm/rows/launch_typed.cuh"
+
+namespace gnntune::spmm_rows {
+
+template void launch_typed<Float16>(const State&, const Operands&, StreamHandle);
+
+}  // namespace gnntune::spmm_rows

@@ -1,0 +1,61 @@
+// launch_typed() for every shape; included by the translation unit of each storage type.
+#pragma once
+
+#include "core/gpu/cuda_check.hpp"
+#include "kernels/common/tiles.hpp"
+#include "kernels/spmm/rows/kernel.cuh"
+#include "kernels/spmm/rows/launch.hpp"
+
+namespace gnntune::spmm_rows {
+
+template <typename T, int VEC, int ITEMS, int UNROLL>
+void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
+    const CsrFormat& g = *s.graph;
+    const RowsParams& p = s.params;
+    const int threads = p.warps_per_block * 32;
+    const dim3 grid(static_cast<unsigned>(kernels::ceil_div(g.n_rows, threads / (p.lanes * p.split))),
+                    static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
+    auto* kernel = s.weighted ? &rows_kernel<T, VEC, ITEMS, UNROLL, true> : &rows_kernel<T, VEC, ITEMS, UNROLL, false>;
+    kernel<<<grid, static_cast<unsigned>(threads), 0, stream>>>(
+        g.row_ptr, g.col_idx, g.edge_id, elements_of<T>(o.edge_weight), elements_of<T>(o.x), elements_of<T>(o.y),
+        g.n_rows, s.k, p.lanes, p.split, s.mean);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
+template <typename T, int VEC, int ITEMS>
+void launch_unroll(const State& s, const Operands& o, cudaStream_t stream) {
+    if (s.params.unroll == 8) {
+        launch_shape<T, VEC, ITEMS, 8>(s, o, stream);
+    } else {
+        launch_shape<T, VEC, ITEMS, 4>(s, o, stream);
+    }
+}
+
+template <typename T, int VEC>
+void launch_items(const State& s, const Operands& o, cudaStream_t stream) {
+    if (s.params.items == 2) {
+        launch_unroll<T, VEC, 2>(s, o, stream);
+    } else {
+        launch_unroll<T, VEC, 1>(s, o, stream);
+    }
+}
+
+template <typename T>
+void launch_typed(const State& s, const Operands& o, StreamHandle stream_handle) {
+    if (s.graph->n_rows == 0) return;
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    // Params promise what k allows; the pointers of this run may allow less.
+    switch (kernels::vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T))) {
+        case 8:
+            if constexpr (sizeof(T) == 2) launch_items<T, 8>(s, o, stream);
+            return;
+        case 4:
+            return launch_items<T, 4>(s, o, stream);
+        case 2:
+            return launch_items<T, 2>(s, o, stream);
+        default:
+            return launch_items<T, 1>(s, o, stream);
+    }
+}
+
+}  // namespace gnntune::spmm_rows
