@@ -120,7 +120,7 @@ public:
     explicit Database(std::int64_t rows) {
         const Device device = device_here();
         store::Store store = store::Store::open(path(), store::Mode::read_write_create);
-        const auto transaction = store.transaction();
+        store::Transaction transaction = store.transaction();
         const std::int64_t run = store.begin_run({"benchmark", "", "", 1, ""});
         const std::int64_t environment = store.environment_id(device.environment);
         std::vector<Config> last;

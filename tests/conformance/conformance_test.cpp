@@ -2,9 +2,12 @@
 // kernels/ appears here without an edit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "core/common/error.hpp"
 #if GNNTUNE_WITH_CUDA
@@ -115,17 +118,20 @@ TEST_P(Conformance, AgreesWithTheOracleAndKeepsItsPromises) {
 }
 
 // A GPU variant's record is host code: it is checked everywhere, against a device that is described but not there.
+Device described_device(Backend backend) {
+    if (backend == Backend::cpu) return cpu_device();
+    Device device;
+    device.backend = Backend::cuda;
+    device.compute_capability = 90;
+    device.multiprocessors = 132;
+    device.l2_bytes = 50 << 20;
+    device.shared_memory_per_block = 227 << 10;
+    return device;
+}
+
 TEST_P(Conformance, RecordAgreesWithItself) {
     const auto& [variant, graph] = GetParam();
-    Device device = cpu_device();
-    if (variant->backend == Backend::cuda) {
-        device = Device{};
-        device.backend = Backend::cuda;
-        device.compute_capability = 90;
-        device.multiprocessors = 132;
-        device.l2_bytes = 50 << 20;
-        device.shared_memory_per_block = 227 << 10;
-    }
+    const Device device = described_device(variant->backend);
     for (const Problem& problem : problems(variant->op, *graph)) {
         const bool reversed = problem.direction == Direction::reversed;
         const Query query{problem,
@@ -142,6 +148,49 @@ TEST_P(Conformance, RecordAgreesWithItself) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(all_cases()), case_name);
+
+class ConformanceRecord : public testing::TestWithParam<const Variant*> {};
+
+// Kernels run at few widths; what a record says of a width costs nothing to ask.
+TEST_P(ConformanceRecord, AgreesWithItselfAtEveryWidth) {
+    const Variant& variant = *GetParam();
+    const Device device = described_device(variant.backend);
+    std::vector<std::int32_t> widths(300);
+    std::iota(widths.begin(), widths.end(), 1);
+    for (const std::int32_t k : {500, 511, 512, 520, 602, 768, 1000, 1024, 1433, 2048, 3703, 4096, 1 << 20}) {
+        widths.push_back(k);
+    }
+    for (const std::int32_t k : widths) {
+        for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+            for (const Reduce reduce : {Reduce::sum, Reduce::max}) {
+                for (const std::int64_t n : {3000, 2000000}) {
+                    Problem problem;
+                    problem.op = variant.op;
+                    problem.k = k;
+                    problem.dtype = dtype;
+                    problem.reduce = reduce;
+                    if (normalised(problem) != problem) continue;
+
+                    const auto failures = check_record(registry(), variant, {problem, n, n, 10 * n, nullptr, &device});
+
+                    ASSERT_TRUE(failures.empty()) << first_lines(failures);
+                }
+            }
+        }
+    }
+}
+
+std::vector<const Variant*> all_variants() {
+    std::vector<const Variant*> variants;
+    for (const Variant& v : registry().variants()) variants.push_back(&v);
+    return variants;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ConformanceRecord, testing::ValuesIn(all_variants()), [](const auto& info) {
+    std::string name = info.param->id;
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+});
 
 // The suite can fail: each wrong variant is rejected, by the check that is meant to see it.
 class Faulty : public testing::TestWithParam<Backend> {};

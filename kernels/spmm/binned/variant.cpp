@@ -39,6 +39,7 @@ BinnedParams BinnedParams::defaults(const Query& q) {
     const std::int32_t width = kernels::next_power_of_two(q.problem.k) / p.vec;
     p.items = width >= 8 ? 2 : 1;
     p.lanes = std::clamp(width / p.items, 1, std::max(8, 32 / p.vec));
+    if (width > 4 * p.lanes * p.items) p.lanes = std::max(p.lanes, 32 / p.items);  // fewer would cut a row too often
     const double work = static_cast<double>(q.m) * q.problem.k;
     p.share = work > 2e7 ? 32 : 8;
     p.warps_per_block = work > 8e7 ? 4 : 16;
