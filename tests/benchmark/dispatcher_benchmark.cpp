@@ -89,6 +89,19 @@ const std::vector<std::unique_ptr<Case>>& cases() {
     return *made;
 }
 
+/// Memory of the backend at a multiple of 256 bytes.
+class Workspace {
+public:
+    explicit Workspace(std::size_t bytes) : memory_(std::vector<unsigned char>(bytes + 256)) {}
+    void* data() const {
+        unsigned char* begin = memory_.writable();
+        return begin + (256 - reinterpret_cast<std::uintptr_t>(begin) % 256) % 256;
+    }
+
+private:
+    Array<unsigned char> memory_;
+};
+
 std::vector<Config> configs_of(const CsrGraph& csr, const Problem& problem, const Device& device) {
     const Features features = features_of(csr.view());
     const Query query{problem, csr.n_rows, csr.n_cols, csr.m(), &features, &device};
@@ -238,9 +251,9 @@ void run_by_library(benchmark::State& state, const Case& c) {
     gt::Context context = open_context(database().path());
     const gt::Graph graph = graph_in(context, c, true);
     const gt::Plan plan = context.plan(graph, gt::spmm(kK).weighted());
-    const Array<unsigned char> workspace(std::vector<unsigned char>(plan.workspace_bytes()));
+    const Workspace workspace(plan.workspace_bytes());
     time_batches(state, [&] {
-        plan.run(c.x.data(), c.weight.data(), c.y.writable(), workspace.writable(), plan.workspace_bytes(), nullptr);
+        plan.run(c.x.data(), c.weight.data(), c.y.writable(), workspace.data(), plan.workspace_bytes(), nullptr);
     });
     state.SetLabel(plan.config());
 }
@@ -252,12 +265,12 @@ void run_bare(benchmark::State& state, const Case& c) {
     const Device device = device_here();
     Graph graph(registry(), device, c.view());
     const Plan plan(graph, spmm_problem(kK), config, nullptr);
-    const Array<unsigned char> workspace(std::vector<unsigned char>(plan.workspace_bytes()));
+    const Workspace workspace(plan.workspace_bytes());
     Operands operands;
     operands.x = c.x.data();
     operands.edge_weight = c.weight.data();
     operands.y = c.y.writable();
-    time_batches(state, [&] { plan.run(operands, workspace.writable(), nullptr); });
+    time_batches(state, [&] { plan.run(operands, workspace.data(), nullptr); });
     state.SetLabel(config.text());
 }
 
