@@ -19,6 +19,10 @@ std::vector<Oracle> oracles_of_op(const Problem& problem, const CsrView& csr, co
             return agnn(problem, csr, inputs);
         case Op::agnn_grad:
             return agnn_grad(problem, csr, inputs);
+        case Op::attention:
+            return attention(problem, csr, inputs);
+        case Op::attention_grad:
+            return attention_grad(problem, csr, inputs);
         case Op::edge_softmax:
             return edge_softmax(problem, csr, edge_id, inputs);
         case Op::gat:
