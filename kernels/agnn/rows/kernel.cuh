@@ -14,7 +14,7 @@
 // Shared   block_merge() of kernels/common/attention.cuh, for the pieces.  Atomics: none; sums have a fixed order.
 #pragma once
 
-#include "kernels/common/cosine.cuh"
+#include "kernels/common/feature_tile.cuh"
 
 namespace gnntune::agnn_rows {
 

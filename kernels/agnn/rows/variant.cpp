@@ -20,7 +20,7 @@ const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
 }
 
 Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
-    return kernels::require_cosine_team(q, p.lanes, p.split, p.items);
+    return kernels::require_tile_team(q, p.lanes, p.split, p.items);
 }
 
 RowsParams RowsParams::defaults(const Query& q) {
@@ -39,7 +39,7 @@ namespace {
 
 Verdict applicable(const Query& q) {
     const Verdict verdict = kernels::require_attention(q);
-    return verdict ? kernels::require_cosine_grid(q, 128, 32) : verdict;
+    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {

@@ -37,7 +37,7 @@ struct TcGnn {
 Verdict applicable(const Query& q) {
     Verdict verdict = kernels::require_attention(q);
     if (verdict) verdict = kernels::require_head_runs(q);
-    return verdict ? kernels::require_cosine_grid(q, 256, 32) : verdict;
+    return verdict ? kernels::require_team_grid(q, 256, 32) : verdict;
 }
 
 template <typename Parts>

@@ -19,7 +19,7 @@ const std::vector<ParamField<RowsColsParams>>& RowsColsParams::fields() {
 }
 
 Verdict RowsColsParams::legal(const Query& q, const RowsColsParams& p) {
-    return kernels::require_cosine_team(q, p.lanes, p.split, p.items);
+    return kernels::require_tile_team(q, p.lanes, p.split, p.items);
 }
 
 // The narrowest tile that holds the whole row, or the widest there is; more groups for longer rows.
@@ -38,7 +38,7 @@ namespace {
 
 Verdict applicable(const Query& q) {
     const Verdict verdict = kernels::require_agnn_grad(q);
-    return verdict ? kernels::require_cosine_grid(q, 128, 32) : verdict;
+    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
