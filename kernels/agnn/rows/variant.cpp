@@ -1,9 +1,6 @@
 #include "kernels/agnn/rows/launch.hpp"
 
-#include <algorithm>
-
-#include "kernels/common/attention.hpp"
-#include "kernels/common/cosine_params.hpp"
+#include "kernels/common/tile_team.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -24,13 +21,11 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
 }
 
 RowsParams RowsParams::defaults(const Query& q) {
-    // The best of each width on the corpus, in geometric mean: few lanes with many vectors, several edges at a time.
+    const kernels::TileTeamParams team = kernels::few_lanes(q);
     RowsParams p;
-    const auto vectors =
-        static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, kernels::vector_width(q.problem.k, {})));
-    p.items = std::min(4, kernels::next_power_of_two(vectors));
-    p.lanes = std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(vectors, p.items))));
-    p.split = p.lanes == 1 ? 8 : std::clamp(32 / p.lanes, 1, 4);
+    p.lanes = team.lanes;
+    p.split = team.split;
+    p.items = team.items;
     p.stored_norms = p.lanes > 1 ? 1 : 0;
     return p;
 }
@@ -58,8 +53,7 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowsParams>(params);
-    const auto tiles = static_cast<double>(
-        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::vector_width(q.problem.k, {}))));
+    const double tiles = kernels::feature_tiles(q, p.lanes, p.items);
     const double gathered = 4.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads;
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * tiles);
     terms.dram_bytes += 4.0 * static_cast<double>(q.n_rows) * q.problem.k * q.problem.heads;
