@@ -217,8 +217,8 @@ void launch_attend(const AttendPlan& p, const Source& from, std::initializer_lis
     using T = typename Source::Element;
     const CsrFormat& g = *p.csr;
     if (g.n_rows == 0) return;
-    const AttendArguments<T> a{g.row_ptr, g.col_idx, y,   lse,                p.pieces.pieces.data(), results,
-                               g.n_rows,  p.heads,   p.k, p.pieces.long_row, 0};
+    const AttendArguments<T> a{g.row_ptr, g.col_idx,         y, lse, p.pieces.pieces.data(), results, g.n_rows, p.heads,
+                               p.k,       p.pieces.long_row, 0};
     switch (vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
         case 8:
             if constexpr (sizeof(T) == 2) launch_attend_items<8>(p, a, from, stream);

@@ -52,6 +52,14 @@ __device__ __forceinline__ std::int64_t other_end(const PassArguments& a, const 
     const std::uint32_t at = e + static_cast<std::uint32_t>(u * t.groups() + t.group);
     return at < edges.end ? static_cast<std::int64_t>(__ldg(a.idx + at)) * a.heads + head : -1;
 }
+/// The same as the vector there of `features` [vertices, heads, k], null for none.
+template <typename T>
+__device__ __forceinline__ const T* other_vector(const PassArguments& a, const Team& t, const PassEdges& edges,
+                                                 std::uint32_t e, int u, int head, const T* features) {
+    const std::uint32_t at = e + static_cast<std::uint32_t>(u * t.groups() + t.group);
+    if (at >= edges.end) return nullptr;
+    return features + (static_cast<std::int64_t>(__ldg(a.idx + at)) * a.heads + head) * a.k;
+}
 
 template <int VEC, int ITEMS, typename Pass>
 __global__ void __launch_bounds__(kPassThreads)

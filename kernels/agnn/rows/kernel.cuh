@@ -53,10 +53,13 @@ struct Cosines {
             float cosine[N];
 #pragma unroll
             for (int u = 0; u < N; ++u) {
-                const bool here = vector[u] >= 0;
-                source[u] = here ? from.x + vector[u] * k : nullptr;
-                inverse[u] = here && from.inverse_norm ? __ldg(from.inverse_norm + vector[u]) : 0.0F;
-                kernels::load_tile(t, source[u], here, f0, k, value[u]);
+                source[u] = nullptr;
+                inverse[u] = 0.0F;
+                if (vector[u] >= 0) {
+                    source[u] = from.x + vector[u] * k;
+                    if (from.inverse_norm) inverse[u] = __ldg(from.inverse_norm + vector[u]);
+                }
+                kernels::load_tile(t, source[u], source[u] != nullptr, f0, k, value[u]);
             }
 #pragma unroll
             for (int u = 0; u < N; ++u) {

@@ -118,8 +118,7 @@ __device__ __forceinline__ float RowPass<T>::run(const PassArguments& a, const T
         float square[kUnroll];
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            const std::int64_t vector = kernels::other_end(a, t, edges, e, u, head);
-            source[u] = vector >= 0 ? in.x + vector * a.k : nullptr;
+            source[u] = kernels::other_vector(a, t, edges, e, u, head, in.x);
             kernels::load_tile(t, source[u], source[u] != nullptr, f0, a.k, value[u]);
         }
 #pragma unroll

@@ -9,8 +9,12 @@ template <typename T>
 void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_t stream) {
     kernels::WorkspaceCutter space(workspace);
     const Scratch t = cut(p, space);
-    const Inputs<T> in{elements_of<T>(o.x),       elements_of<T>(o.x_row), elements_of<T>(o.beta),
-                       elements_of<T>(o.grad_y),  elements_of<T>(o.y_saved), o.lse_saved,
+    const Inputs<T> in{elements_of<T>(o.x),
+                       elements_of<T>(o.x_row),
+                       elements_of<T>(o.beta),
+                       elements_of<T>(o.grad_y),
+                       elements_of<T>(o.y_saved),
+                       o.lse_saved,
                        t.row_info};
     const std::initializer_list<const void*> pointers{o.x, o.x_row, o.grad_y, o.y_saved, o.grad_x, o.grad_x_row};
     kernels::launch_pass(p.rows, RowPass<T>{in, {elements_of<T>(o.grad_x_row)}, t.row_beta}, pointers, t.results,

@@ -47,10 +47,14 @@ struct Products {
             const T* source[N];
 #pragma unroll
             for (int u = 0; u < N; ++u) {
-                const bool here = vector[u] >= 0;
-                source[u] = here ? from.key + vector[u] * k : nullptr;
-                kernels::load_tile(t, source[u], here, f0, k, key[u]);
-                kernels::load_tile(t, from.x + (here ? vector[u] * k : 0), here, f0, k, value[u]);
+                source[u] = nullptr;
+                const T* values = nullptr;
+                if (vector[u] >= 0) {
+                    source[u] = from.key + vector[u] * k;
+                    values = from.x + vector[u] * k;
+                }
+                kernels::load_tile(t, source[u], source[u] != nullptr, f0, k, key[u]);
+                kernels::load_tile(t, values, values != nullptr, f0, k, value[u]);
             }
 #pragma unroll
             for (int u = 0; u < N; ++u) logit[u] = kernels::dot_all(own, key[u]);

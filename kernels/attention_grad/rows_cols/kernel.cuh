@@ -60,9 +60,14 @@ __device__ __forceinline__ void gather(const PassArguments& a, const Team& t, co
     for (int u = 0; u < N; ++u) {
         out.other[u] = kernels::other_end(a, t, edges, e, u, head);
         const bool here = out.other[u] >= 0;
-        const std::int64_t at = here ? out.other[u] * a.k : 0;
-        kernels::load_tile(t, left + at, here, f0, a.k, out.left[u]);
-        kernels::load_tile(t, right + at, here, f0, a.k, out.right[u]);
+        const T* from_left = nullptr;
+        const T* from_right = nullptr;
+        if (here) {
+            from_left = left + out.other[u] * a.k;
+            from_right = right + out.other[u] * a.k;
+        }
+        kernels::load_tile(t, from_left, here, f0, a.k, out.left[u]);
+        kernels::load_tile(t, from_right, here, f0, a.k, out.right[u]);
     }
 #pragma unroll
     for (int u = 0; u < N; ++u) {
