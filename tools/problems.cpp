@@ -27,7 +27,7 @@ void add_problem_options(Options& options, const std::string& dims) {
     options.group("Problems")
         .add_options()("op", value("LIST", "spmm"), "ops, or all (gnntune list ops)")(
             "dim", value("LIST", dims), "feature dimensions k, such as 16,32,64")(
-            "heads", value("LIST", "1"), "attention heads of gat, agnn, edge_softmax and their gradients")(
+            "heads", value("LIST", "1"), "attention heads of gat, agnn, attention, edge_softmax and their gradients")(
             "weights", value("WHICH", "yes"), "edge weights: yes (random where the graph has none), no or both")(
             "direction", value("WHICH", "forward"), "forward (A), reversed (A transposed) or both")(
             "dtype", value("LIST", "f32"), "storage of features, weights and results: f32, f16, bf16")(
@@ -51,7 +51,8 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
     // The nesting is the order in which problems are tuned and shown.
     const auto add = [&](Problem p) {
         // Heads are folded into k where an op does not tell them apart.
-        const bool attention = forward_of(p.op) == Op::gat || forward_of(p.op) == Op::agnn;
+        const Op forward = forward_of(p.op);
+        const bool attention = forward == Op::gat || forward == Op::agnn || forward == Op::attention;
         if (!attention && p.op != Op::edge_softmax) p.heads = 1;
         p = normalised(p);
         validate(p);

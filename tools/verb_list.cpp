@@ -37,6 +37,10 @@ std::string_view meaning(Op op) {
             return "attention by cosine similarity, forward";
         case Op::agnn_grad:
             return "attention by cosine similarity, backward";
+        case Op::attention:
+            return "dot-product attention over the edges (graph transformers), forward";
+        case Op::attention_grad:
+            return "dot-product attention over the edges, backward";
         case Op::gcn_norm:
             return "symmetric normalisation of the edge weights";
         case Op::coo_to_csr:

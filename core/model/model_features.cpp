@@ -106,7 +106,8 @@ std::vector<float> problem_features(const Query& q, const DeviceConstants& const
     const Degrees d = degrees_of(q);
     const auto rows = static_cast<double>(q.n_rows);
     const auto m = static_cast<double>(q.m);
-    const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * width_of(q.problem);
+    const double row_bytes =
+        static_cast<double>(size_of(q.problem.dtype)) * width_of(q.problem) * gathered_operands(q.problem.op);
     const double table = static_cast<double>(gathered_rows(q.problem, f)) * row_bytes;
     const double l2 = std::max<double>(1.0, static_cast<double>(device.l2_bytes));
     const double sms = std::max<double>(1.0, device.multiprocessors);

@@ -19,6 +19,10 @@ std::vector<Oracle> oracles_of_op(const Problem& problem, const CsrView& csr, co
             return agnn(problem, csr, inputs);
         case Op::agnn_grad:
             return agnn_grad(problem, csr, inputs);
+        case Op::attention:
+            return attention(problem, csr, inputs);
+        case Op::attention_grad:
+            return attention_grad(problem, csr, inputs);
         case Op::edge_softmax:
             return edge_softmax(problem, csr, edge_id, inputs);
         case Op::gat:
@@ -49,7 +53,7 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
         if (!oracle.index) oracle.dtype = problem.dtype;  // places are not rounded
     }
     // The second result of attention is lse, fp32 in every problem.
-    if (problem.op == Op::gat || problem.op == Op::agnn) all[1].dtype = DType::f32;
+    if (problem.op == Op::gat || problem.op == Op::agnn || problem.op == Op::attention) all[1].dtype = DType::f32;
     return all;
 }
 

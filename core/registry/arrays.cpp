@@ -55,6 +55,7 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
     const std::int64_t heads = p.heads;
     const ArraySpec x = in("x", &Operands::x, q.n_cols, width);
     const ArraySpec x_row = in("x_row", &Operands::x_row, q.n_rows, width);
+    const ArraySpec key = in("key", &Operands::key, q.n_cols, width);
     const ArraySpec grad_y = in("grad_y", &Operands::grad_y, q.n_rows, width);
     const ArraySpec y_saved = in("y_saved", &Operands::y_saved, q.n_rows, width, Fill::saved_y);
     const ArraySpec lse_saved = in("lse_saved", &Operands::lse_saved, q.n_rows, heads, Fill::saved_lse);
@@ -64,6 +65,7 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
     const ArraySpec y = out("y", &Operands::y, q.n_rows, width);
     const ArraySpec lse = out("lse", &Operands::lse, q.n_rows, heads, true);
     const ArraySpec grad_x = out("grad_x", &Operands::grad_x, q.n_cols, width);
+    const ArraySpec grad_x_row = out("grad_x_row", &Operands::grad_x_row, q.n_rows, width);
     std::vector<ArraySpec> all;
     const auto weights = [&](Fill fill) {
         if (p.weighted) all.push_back(in("edge_weight", &Operands::edge_weight, q.m, 1, fill));
@@ -120,8 +122,22 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
                    y_saved,
                    lse_saved,
                    grad_x,
-                   out("grad_x_row", &Operands::grad_x_row, q.n_rows, width),
+                   grad_x_row,
                    out("grad_beta", &Operands::grad_beta, heads, 1)};
+            break;
+        case Op::attention:
+            all = {x, x_row, key, y, lse};
+            break;
+        case Op::attention_grad:
+            all = {x,
+                   x_row,
+                   key,
+                   grad_y,
+                   y_saved,
+                   lse_saved,
+                   grad_x,
+                   grad_x_row,
+                   out("grad_key", &Operands::grad_key, q.n_cols, width)};
             break;
         case Op::gcn_norm:
             weights(Fill::positive);
@@ -158,6 +174,8 @@ Op forward_of(Op op) {
             return Op::gat;
         case Op::agnn_grad:
             return Op::agnn;
+        case Op::attention_grad:
+            return Op::attention;
         default:
             return op;
     }

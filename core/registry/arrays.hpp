@@ -11,6 +11,8 @@
 //   gat_grad      the same, grad_y, y_saved, lse_saved                   grad_x, grad_score_row, grad_score_col
 //   agnn          x, x_row, beta [h]                                     y, lse
 //   agnn_grad     the same, grad_y, y_saved, lse_saved                   grad_x, grad_x_row, grad_beta [h]
+//   attention     x, x_row, key [n_cols, h, k]                           y, lse
+//   attention_grad  the same, grad_y, y_saved, lse_saved                 grad_x, grad_x_row, grad_key [n_cols, h, k]
 //   gcn_norm      (edge_weight [m], >= 0)                                y [m], y_self [n_rows]
 //   coo_to_csr    nothing but the graph                                  out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
 //   csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]

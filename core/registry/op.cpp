@@ -22,6 +22,8 @@ constexpr std::array kOps{
     Name<Op>{Op::gat_grad, "gat_grad"},
     Name<Op>{Op::agnn, "agnn"},
     Name<Op>{Op::agnn_grad, "agnn_grad"},
+    Name<Op>{Op::attention, "attention"},
+    Name<Op>{Op::attention_grad, "attention_grad"},
     Name<Op>{Op::gcn_norm, "gcn_norm"},
     Name<Op>{Op::coo_to_csr, "coo_to_csr"},
     Name<Op>{Op::csr_to_csc, "csr_to_csc"},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/common/error.hpp"
+#include "core/registry/arrays.hpp"
 
 namespace gnntune {
 
@@ -104,6 +105,10 @@ Config Registry::default_config(const Query& query, const Constraints& constrain
     return {best->id, best_params};
 }
 
+int gathered_operands(Op op) {
+    return forward_of(op) == Op::attention ? 2 : 1;
+}
+
 std::int64_t gathered_rows(const Problem& problem, const Features& features) {
     // spmm_grad gathers a row of grad_y per edge: the vertices at the other end.
     const bool columns = (problem.direction == Direction::forward) != (problem.op == Op::spmm_grad);
@@ -122,10 +127,11 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
     Work work;
     work.row_bytes = row_bytes;
     work.a_bytes = m * (4.0 + (p.weighted ? element : 0.0)) + 4.0 * (n_rows + 1) + element * loops;
-    work.gather_min_bytes = (p.self_loop ? n_rows : static_cast<double>(gathered_rows)) * row_bytes;
+    const double operands = gathered_operands(p.op);
+    work.gather_min_bytes = (p.self_loop ? n_rows : static_cast<double>(gathered_rows)) * row_bytes * operands;
     // A gathered row is moved in 32-byte sectors.
     const double sector_bytes = 32.0 * static_cast<double>((static_cast<std::int64_t>(row_bytes) + 31) / 32);
-    work.gather_max_bytes = (m + loops) * sector_bytes;
+    work.gather_max_bytes = (m + loops) * sector_bytes * operands;
     work.flops = 2.0 * (m + loops) * p.k * p.heads;
     // What won is an int32 for each element of a result row: written by spmm, gathered with the row by its gradient.
     const std::int64_t argmax_bytes = p.reduce == Reduce::max ? std::int64_t{4} * p.k * p.heads : 0;
@@ -190,6 +196,18 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
             // In order: x_row, grad_y, y, lse and grad_x_row; grad_x.
             work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + 4.0 * p.heads) +
                              static_cast<double>(query.n_cols) * row_bytes;
+            break;
+        case Op::attention:
+            work.flops *= 2.0;  // dot product and sum
+            // In order: x_row, y and lse.
+            work.out_bytes = n_rows * (2.0 * row_bytes + 4.0 * p.heads);
+            break;
+        case Op::attention_grad:
+            // An edge moves four rows of features: key and x, and what is added to their gradients.
+            work.gather_max_bytes *= 2.0;
+            work.flops *= 5.0;  // two dot products; sums of key, of x_row and of grad_y
+            // In order: x_row, grad_y, y, lse and grad_x_row; grad_x and grad_key.
+            work.out_bytes = n_rows * (4.0 * row_bytes + 4.0 * p.heads) + n_cols * 2.0 * row_bytes;
             break;
         case Op::coo_to_csr:
         case Op::csr_to_csc: {

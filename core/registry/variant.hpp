@@ -4,6 +4,7 @@
 // this record; the build generates the call that registers it.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -59,7 +60,8 @@ struct Verdict {
 struct Operands {
     // Read.
     const float* x = nullptr;            ///< features of sources
-    const float* x_row = nullptr;        ///< features of targets
+    const float* x_row = nullptr;        ///< features of targets; attention: queries
+    const float* key = nullptr;          ///< attention: keys of sources, whose values are x
     const float* edge_weight = nullptr;  ///< in the caller's edge order, like everything that has one value per edge
     const float* self_weight = nullptr;  ///< weight of the edge i -> i of Problem::self_loop
     const float* score_row = nullptr;    ///< gat: attention scores of targets
@@ -76,6 +78,7 @@ struct Operands {
     float* y_self = nullptr;
     float* grad_x = nullptr;
     float* grad_x_row = nullptr;
+    float* grad_key = nullptr;
     float* grad_edge_weight = nullptr;
     float* grad_self_weight = nullptr;
     float* grad_score_row = nullptr;
@@ -88,7 +91,13 @@ struct Operands {
     float negative_slope = 0.2F;  ///< gat's leaky ReLU
     float dropout = 0.0F;         ///< gat: probability of dropping an edge, [0, 1)
     std::uint64_t seed = 0;       ///< gat: of the dropout
+    float scale = 0.0F;           ///< attention: factor of the logits; 0: 1 / sqrt(k)
 };
+
+/// attention's factor of the logits for heads of `k` features.
+inline float logit_scale(const Operands& o, std::int32_t k) {
+    return o.scale != 0.0F ? o.scale : 1.0F / std::sqrt(static_cast<float>(k));
+}
 
 /// An operand's elements in the type they are stored in.
 template <typename T>
@@ -187,13 +196,15 @@ struct FormatBuilder {
 /// Source of the counts: docs/measuring.md, "Roofline".
 struct Work {
     double a_bytes = 0;           ///< Q_A: the graph in CSR, with weights if weighted
-    double row_bytes = 0;         ///< one row of the gathered operand
-    double gather_min_bytes = 0;  ///< Q_Bmin: every referenced row of the gathered operand once
-    double gather_max_bytes = 0;  ///< Q_Bmax: one row for every edge
+    double row_bytes = 0;         ///< one row of a gathered operand
+    double gather_min_bytes = 0;  ///< Q_Bmin: every referenced row of the gathered operands once
+    double gather_max_bytes = 0;  ///< Q_Bmax: one row of each for every edge
     double out_bytes = 0;         ///< Q_C: the result, and operands read in order (sddmm's x_row)
     double flops = 0;
 };
 
+/// Operands of which an edge gathers a row of k features for each head: two for attention, whose keys and values differ.
+int gathered_operands(Op op);
 /// U of a problem: vertices whose row of the gathered operand any edge refers to.
 std::int64_t gathered_rows(const Problem& problem, const Features& features);
 /// Work of a problem on a graph, with its U.

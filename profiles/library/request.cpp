@@ -49,7 +49,7 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
 Request plan_request(const gnntune_problem& problem) {
     Request request;
     Problem& p = request.problem;
-    p.op = translate<Op>("problem.op", problem.op, "one of gnntune_op from GNNTUNE_SPMM to GNNTUNE_CSR_TO_CSC",
+    p.op = translate<Op>("problem.op", problem.op, "one of gnntune_op from GNNTUNE_SPMM to GNNTUNE_ATTENTION_GRAD",
                          {{GNNTUNE_SPMM, Op::spmm},
                           {GNNTUNE_SDDMM, Op::sddmm},
                           {GNNTUNE_SPMM_GRAD, Op::spmm_grad},
@@ -60,7 +60,9 @@ Request plan_request(const gnntune_problem& problem) {
                           {GNNTUNE_AGNN_GRAD, Op::agnn_grad},
                           {GNNTUNE_GCN_NORM, Op::gcn_norm},
                           {GNNTUNE_COO_TO_CSR, Op::coo_to_csr},
-                          {GNNTUNE_CSR_TO_CSC, Op::csr_to_csc}});
+                          {GNNTUNE_CSR_TO_CSC, Op::csr_to_csc},
+                          {GNNTUNE_ATTENTION, Op::attention},
+                          {GNNTUNE_ATTENTION_GRAD, Op::attention_grad}});
     p.k = problem.k;
     p.heads = problem.heads == 0 ? 1 : problem.heads;
     p.dtype = translate<DType>("problem.dtype", problem.dtype, "GNNTUNE_F32, GNNTUNE_F16 or GNNTUNE_BF16",

@@ -30,6 +30,7 @@ constexpr Member out(std::string_view name, void* gnntune_operands::*member) {
 constexpr std::array kMembers{
     in("x", &gnntune_operands::x),
     in("x_row", &gnntune_operands::x_row),
+    in("key", &gnntune_operands::key),
     in("edge_weight", &gnntune_operands::edge_weight),
     in("self_weight", &gnntune_operands::self_weight),
     in("score_row", &gnntune_operands::score_row),
@@ -45,6 +46,7 @@ constexpr std::array kMembers{
     out("y_self", &gnntune_operands::y_self),
     out("grad_x", &gnntune_operands::grad_x),
     out("grad_x_row", &gnntune_operands::grad_x_row),
+    out("grad_key", &gnntune_operands::grad_key),
     out("grad_edge_weight", &gnntune_operands::grad_edge_weight),
     out("grad_self_weight", &gnntune_operands::grad_self_weight),
     out("grad_score_row", &gnntune_operands::grad_score_row),
@@ -84,9 +86,9 @@ Binding::Binding(const Query& query) {
             unwanted_.push_back(i);
         }
     }
-    attention_ = forward_of(problem.op) == Op::gat;
+    forward_ = forward_of(problem.op);
     who_ = to_text(problem.op);
-    if (forward_of(problem.op) == Op::spmm) who_ += " by " + std::string(to_text(problem.reduce));
+    if (forward_ == Op::spmm) who_ += " by " + std::string(to_text(problem.reduce));
 }
 
 Operands Binding::operands(const gnntune_operands& given) const {
@@ -114,7 +116,11 @@ Operands Binding::operands(const gnntune_operands& given) const {
             refuse(kMembers[i], "must be NULL: " + who_ + " does not have it");
         }
     }
-    if (attention_) {
+    if (forward_ == Op::attention) {
+        if (!std::isfinite(given.scale)) throw invalid_argument("operands.scale is not finite");
+        o.scale = given.scale;
+    }
+    if (forward_ == Op::gat) {
         if (!(given.dropout >= 0.0F && given.dropout < 1.0F)) {
             throw invalid_argument("operands.dropout is " + std::to_string(given.dropout) +
                                    "; expected 0 <= dropout < 1");

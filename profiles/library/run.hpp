@@ -28,8 +28,8 @@ private:
     };
     std::vector<Slot> slots_;
     std::vector<std::size_t> unwanted_;
-    bool attention_ = false;
-    std::string who_;  ///< the op, in words
+    Op forward_ = Op::spmm;  ///< the op whose numbers a run has
+    std::string who_;        ///< the op, in words
 };
 
 /// Throws ErrorKind::invalid_argument in words if the plan needs more, or another alignment.

@@ -20,7 +20,7 @@ run 0 list --op sddmm
 out_has "sddmm."
 out_lacks "spmm."
 run 0 list ops
-for op in spmm sddmm gat sgt; do out_has "$op"; done
+for op in spmm sddmm gat attention attention_grad sgt; do out_has "$op"; done
 run 0 list formats
 for format in mtx edges npz tu metis gnng; do out_has "$format"; done
 run 0 list standins

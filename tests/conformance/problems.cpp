@@ -67,6 +67,8 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
         case Op::gat_grad:
         case Op::agnn:
         case Op::agnn_grad:
+        case Op::attention:
+        case Op::attention_grad:
             for (const std::int32_t heads : {1, 3, 8}) {
                 if (once && heads != 3) continue;
                 for (const std::int32_t k : {1, 7, 16, 33, 64, 130}) {

@@ -4,130 +4,39 @@
 #include <cmath>
 #include <limits>
 
-#include "core/reference/inputs.hpp"
-#include "tests/unit/small_graphs.hpp"
+#include "tests/unit/attention_case.hpp"
 
 namespace gnntune {
 namespace {
 
 using reference::Oracle;
-using test::EdgeList;
+using test::rectangle;
+using test::Shape;
+using test::shapes;
 
 constexpr std::int32_t kZeroRow = 2;     // of x_row
 constexpr std::int32_t kZeroColumn = 3;  // of x
 
-struct Shape {
-    std::int32_t n_rows;
-    std::int32_t n_cols;
-    std::int32_t k;
-    std::int32_t heads;
-    EdgeList edges;
-};
-
-// An empty row, duplicates, a self loop, zero vectors with and without a zero partner, more columns than rows.
-Shape rectangle(std::int32_t k, std::int32_t heads) {
-    return {5,
-            7,
-            k,
-            heads,
-            {{0, 0},
-             {0, 3},
-             {0, 5},
-             {0, 5},
-             {1, 1},
-             {2, 3},
-             {2, 4},
-             {2, 6},
-             {4, 6},
-             {4, 2},
-             {4, 0},
-             {4, 0},
-             {4, 0},
-             {4, 5}}};
-}
-
-Shape square(std::int32_t k, std::int32_t heads) {
-    return {6,
-            6,
-            k,
-            heads,
-            {{0, 0},
-             {0, 1},
-             {0, 4},
-             {1, 0},
-             {1, 3},
-             {2, 2},
-             {2, 5},
-             {3, 1},
-             {3, 1},
-             {3, 4},
-             {5, 5},
-             {5, 3},
-             {5, 2},
-             {5, 0}}};
-}
-
-class Agnn {
+class Agnn : public test::AttentionCase {
 public:
-    explicit Agnn(const Shape& shape) : shape_(shape), graph_(test::csr_of(shape.n_rows, shape.n_cols, shape.edges)) {
-        query_.problem.op = Op::agnn_grad;
-        query_.problem.k = shape.k;
-        query_.problem.heads = shape.heads;
-        query_.n_rows = shape.n_rows;
-        query_.n_cols = shape.n_cols;
-        query_.m = graph_.m();
-        std::mt19937_64 random(static_cast<std::uint64_t>(shape.k * 16 + shape.heads));
-        const auto draw = [&](const ArraySpec& spec, std::size_t) {
-            HostVector<float> values(static_cast<std::size_t>(spec.size()));
-            for (float& v : values) v = static_cast<float>(static_cast<double>(random() >> 11) * 0x1p-52 - 1.0) * 1.5F;
-            const std::int32_t zero = spec.name == "x" ? kZeroColumn : spec.name == "x_row" ? kZeroRow : -1;
-            for (std::int64_t f = 0; zero >= 0 && f < spec.width; ++f) {
-                values[static_cast<std::size_t>(zero * spec.width + f)] = 0.0F;
-            }
-            return values;
-        };
-        inputs_ = reference::Inputs(query_, graph_.view(), nullptr, draw, {});
-    }
-
-    const Operands& operands() const { return inputs_.operands(); }
-    std::int64_t width() const { return std::int64_t{shape_.k} * shape_.heads; }
-
-    std::vector<Oracle> run(Op op, const Operands& operands) const {
-        Problem problem = query_.problem;
-        problem.op = op;
-        return reference::oracles(problem, graph_.view(), nullptr, operands);
-    }
-
-    double loss(const Operands& operands) const {
-        const Oracle y = run(Op::agnn, operands)[0];
-        double sum = 0;
-        for (std::size_t i = 0; i < y.value.size(); ++i) sum += y.value[i] * operands.grad_y[i];
-        return sum;
-    }
-
-    double difference(const float* Operands::*member, std::int64_t count, std::int64_t at) const {
-        std::vector<float> moved(operands().*member, operands().*member + count);
-        Operands there = operands();
-        there.*member = moved.data();
-        float& value = moved[static_cast<std::size_t>(at)];
-        const float middle = value;
-        value = middle + 0x1p-9F;
-        const double above = value;
-        const double up = loss(there);
-        value = middle - 0x1p-9F;
-        return (up - loss(there)) / (above - value);
-    }
+    explicit Agnn(const Shape& shape)
+        : AttentionCase(Op::agnn_grad, shape, {}, [](const ArraySpec& spec, HostVector<float>& values) {
+              const std::int32_t zero = spec.name == "x" ? kZeroColumn : spec.name == "x_row" ? kZeroRow : -1;
+              for (std::int64_t f = 0; zero >= 0 && f < spec.width; ++f) {
+                  values[static_cast<std::size_t>(zero * spec.width + f)] = 0.0F;
+              }
+          }) {}
 
     /// Softmax of row `i`, head `h`, term by term.
     std::vector<double> alpha(std::int32_t i, std::int32_t h) const {
         std::vector<double> out;
         double sum = 0;
-        for (std::int32_t e = graph_.row_ptr[static_cast<std::size_t>(i)];
-             e < graph_.row_ptr[static_cast<std::size_t>(i) + 1]; ++e) {
+        for (std::int32_t e = graph().row_ptr[static_cast<std::size_t>(i)];
+             e < graph().row_ptr[static_cast<std::size_t>(i) + 1]; ++e) {
             double dot = 0, aa = 0, bb = 0;
-            for (std::int32_t f = 0; f < shape_.k; ++f) {
-                const double a = operands().x_row[i * width() + h * shape_.k + f];
-                const double b = operands().x[graph_.col_idx[static_cast<std::size_t>(e)] * width() + h * shape_.k + f];
+            for (std::int32_t f = 0; f < shape().k; ++f) {
+                const double a = operands().x_row[i * width() + h * shape().k + f];
+                const double b = operands().x[graph().col_idx[static_cast<std::size_t>(e)] * width() + h * shape().k + f];
                 dot += a * b, aa += a * a, bb += b * b;
             }
             const double cosine = aa > 0 && bb > 0 ? dot / std::sqrt(aa * bb) : 0.0;
@@ -137,19 +46,7 @@ public:
         for (double& a : out) a /= sum;
         return out;
     }
-
-    const CsrGraph& graph() const { return graph_; }
-
-private:
-    Shape shape_;
-    CsrGraph graph_;
-    Query query_;
-    reference::Inputs inputs_;
 };
-
-std::vector<Shape> shapes() {
-    return {rectangle(4, 1), rectangle(3, 3), square(1, 1), square(5, 3)};
-}
 
 TEST(AgnnOracle, IsTheSoftmaxOfCosines) {
     for (const Shape& shape : shapes()) {

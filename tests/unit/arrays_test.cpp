@@ -28,7 +28,7 @@ const CsrGraph& graph() {
 }
 
 TEST(Arrays, LogSumExpIsFp32InEveryProblem) {
-    for (const Op op : {Op::gat, Op::gat_grad, Op::agnn, Op::agnn_grad}) {
+    for (const Op op : {Op::gat, Op::gat_grad, Op::agnn, Op::agnn_grad, Op::attention, Op::attention_grad}) {
         for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
             int seen = 0;
             for (const ArraySpec& spec : arrays_of(query_of(op, dtype, graph()))) {
@@ -64,7 +64,7 @@ TEST(Arrays, InputsAreStoredAsTheirArraysAre) {
 }
 
 TEST(Arrays, OraclesHaveTheTypesOfTheArrays) {
-    for (const Op op : {Op::gat, Op::agnn}) {
+    for (const Op op : {Op::gat, Op::agnn, Op::attention}) {
         const Query q = query_of(op, DType::bf16, graph());
         const reference::Inputs inputs(
             q, graph().view(), nullptr,
@@ -75,7 +75,8 @@ TEST(Arrays, OraclesHaveTheTypesOfTheArrays) {
         const auto oracles = reference::oracles(q.problem, graph().view(), nullptr, inputs.operands());
         std::size_t number = 0;
         for (const ArraySpec& spec : arrays_of(q)) {
-            if (!spec.is_input()) EXPECT_EQ(oracles.at(number++).dtype, spec.dtype) << spec.name;
+            if (spec.is_input()) continue;
+            EXPECT_EQ(oracles.at(number++).dtype, spec.dtype) << spec.name;
         }
         EXPECT_EQ(number, oracles.size());
     }

@@ -36,6 +36,7 @@ protected:
         Operands numbers;
         numbers.dropout = problem.op == Op::gat || problem.op == Op::gat_grad ? 0.3F : 0.0F;
         numbers.seed = 99;
+        numbers.scale = forward_of(problem.op) == Op::attention && problem.heads > 1 ? 0.8F : 0.0F;
         Run run;
         run.inputs = reference::Inputs(
             query, square_.view(), nullptr,
@@ -52,9 +53,11 @@ protected:
         gnntune_operands& o = run.operands;
         o.dropout = numbers.dropout;
         o.seed = numbers.seed;
+        o.scale = numbers.scale;
         const std::pair<std::string_view, const void * gnntune_operands::*> input_members[] = {
             {"x", &gnntune_operands::x},
             {"x_row", &gnntune_operands::x_row},
+            {"key", &gnntune_operands::key},
             {"edge_weight", &gnntune_operands::edge_weight},
             {"self_weight", &gnntune_operands::self_weight},
             {"score_row", &gnntune_operands::score_row},
@@ -72,6 +75,7 @@ protected:
             {"y_self", &gnntune_operands::y_self},
             {"grad_x", &gnntune_operands::grad_x},
             {"grad_x_row", &gnntune_operands::grad_x_row},
+            {"grad_key", &gnntune_operands::grad_key},
             {"grad_edge_weight", &gnntune_operands::grad_edge_weight},
             {"grad_self_weight", &gnntune_operands::grad_self_weight},
             {"grad_score_row", &gnntune_operands::grad_score_row},
@@ -247,6 +251,49 @@ TEST_F(LibraryOps, AttentionAndItsGradientsAreRight) {
     expect_right(gt::gat_grad(5, 3), problem_of(Op::gat_grad, 5, 3));
     expect_right(gt::agnn(6, 2), problem_of(Op::agnn, 6, 2));
     expect_right(gt::agnn_grad(6, 2), problem_of(Op::agnn_grad, 6, 2));
+    // With a scale, and with that of no scale.
+    for (const std::int32_t heads : {2, 1}) {
+        expect_right(gt::attention(6, heads), problem_of(Op::attention, 6, heads));
+        expect_right(gt::attention_grad(6, heads), problem_of(Op::attention_grad, 6, heads));
+    }
+}
+
+TEST_F(LibraryOps, AttentionSaysWhichArrayOrNumberIsWrong) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const gt::Plan plan = context.plan(graph, gt::attention_grad(4));
+    HostWorkspace workspace(plan.workspace_bytes());
+    const auto words = [&](auto change) {
+        Run run = prepare(problem_of(Op::attention_grad, 4));
+        change(run.operands);
+        return failure_of(GNNTUNE_INVALID_ARGUMENT,
+                          [&] { plan.run(run.operands, workspace.data(), workspace.bytes()); });
+    };
+    EXPECT_EQ(words([](auto& o) { o.key = nullptr; }), "operands.key is NULL; expected 160 elements");
+    EXPECT_EQ(words([](auto& o) { o.grad_key = nullptr; }), "operands.grad_key is NULL; expected 160 elements");
+    EXPECT_EQ(words([](auto& o) { o.beta = o.x; }), "operands.beta must be NULL: attention_grad does not have it");
+    EXPECT_EQ(words([](auto& o) { o.scale = INFINITY; }), "operands.scale is not finite");
+    EXPECT_TRUE(contains(failure_of(GNNTUNE_UNSUPPORTED,
+                                    [&] { context.plan(graph, gt::attention(4).dtype(GNNTUNE_F16)); }),
+                         "stores fp32 only, f16 was asked for"));
+}
+
+// A program that was compiled before the operands grew gives a smaller struct.
+TEST_F(LibraryOps, AnOlderProgramsOperandsAreUnderstood) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const auto status = [&](const gt::Problem& wanted, const Problem& problem) {
+        const gt::Plan plan = context.plan(graph, wanted);
+        Run run = prepare(problem);
+        HostWorkspace workspace(plan.workspace_bytes());
+        run.operands.struct_size = offsetof(gnntune_operands, key);
+        return gnntune_run(plan.get(), &run.operands, workspace.data(), workspace.bytes(), nullptr);
+    };
+    EXPECT_EQ(status(gt::gat(4), problem_of(Op::gat, 4)), GNNTUNE_OK);
+    EXPECT_EQ(status(gt::attention(4), problem_of(Op::attention, 4)), GNNTUNE_INVALID_ARGUMENT);
+    EXPECT_TRUE(contains(gnntune_last_error(), "operands.key is NULL"));
 }
 
 TEST_F(LibraryOps, GraphProcessingIsRight) {

@@ -209,6 +209,25 @@ TEST(Roofline, AgnnGradMovesTwoRowsForEveryEdge) {
     EXPECT_EQ(w.flops, 320000);
 }
 
+TEST(Roofline, AttentionGathersKeysAndValues) {
+    const Work w = roofline(query(Op::attention, 32, false), 80, constants()).work;
+
+    EXPECT_EQ(w.row_bytes, 128);
+    EXPECT_EQ(w.gather_min_bytes, 2 * 80 * 128);
+    EXPECT_EQ(w.gather_max_bytes, 256000);
+    EXPECT_EQ(w.out_bytes, 100 * (2 * 128 + 4));
+    EXPECT_EQ(w.flops, 128000);
+}
+
+TEST(Roofline, AttentionGradMovesFourRowsForEveryEdge) {
+    const Work w = roofline(query(Op::attention_grad, 32, false), 80, constants()).work;
+
+    EXPECT_EQ(w.gather_min_bytes, 2 * 80 * 128);
+    EXPECT_EQ(w.gather_max_bytes, 512000);
+    EXPECT_EQ(w.out_bytes, 100 * (4 * 128 + 4) + 90 * 2 * 128);
+    EXPECT_EQ(w.flops, 320000);
+}
+
 TEST(Roofline, OfAnUnmeasuredDeviceIsZeroButItsBytesAreKnown) {
     const Roofline r = roofline(query(Op::spmm, 32, false), 80, {});
 

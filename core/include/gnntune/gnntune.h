@@ -117,7 +117,11 @@ enum {
     GNNTUNE_GCN_NORM = 9,     /* y[e] = edge_weight[e] / sqrt(d[i] d[j]), y_self[i] = 1 / d[i], where d[i] = 1 + the sum
                                * of the weights of the edges of i; square graphs, weights >= 0 */
     GNNTUNE_COO_TO_CSR = 10,  /* the graph as CSR: out_ptr, out_idx, out_edge_id */
-    GNNTUNE_CSR_TO_CSC = 11   /* the graph as CSC: out_ptr, out_idx, out_edge_id */
+    GNNTUNE_CSR_TO_CSC = 11,  /* the graph as CSC: out_ptr, out_idx, out_edge_id */
+    GNNTUNE_ATTENTION = 12,   /* dot-product attention over the edges, as in graph transformers: as gat with the logits
+                               * scale * <x_row[i, h, :], key[j, h, :]>, without dropout: x_row are the queries, x the
+                               * values */
+    GNNTUNE_ATTENTION_GRAD = 13 /* gradients of attention: grad_x, grad_x_row, grad_key */
 };
 
 /* Storage type of every floating-point array of a run, weights among them. Sums are formed in fp32 or better and rounded
@@ -320,6 +324,8 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  *   gat_grad      those of gat, grad_y, y_saved, lse_saved       grad_x, grad_score_row, grad_score_col
  *   agnn          x, x_row, beta [h]                             y, lse
  *   agnn_grad     those of agnn, grad_y, y_saved, lse_saved      grad_x, grad_x_row, grad_beta
+ *   attention     x, x_row, key [n_cols, h, k]                   y, lse
+ *   attention_grad  those of attention, grad_y, y_saved, lse_saved  grad_x, grad_x_row, grad_key
  *   gcn_norm      nothing but weights                            y [m], y_self [n_rows]
  *   coo_to_csr    nothing                                        out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
  *   csr_to_csc    nothing                                        out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
@@ -362,6 +368,11 @@ typedef struct gnntune_operands {
     uint64_t seed;        /* gat: of the dropout. One seed, one mask: the same for every config, forward and backward */
     const void* argmax_saved;
     void* argmax;
+    const void* key;      /* attention: keys of the sources */
+    void* grad_key;
+    float scale;          /* attention: factor of the logits; 0 = 1 / sqrt(k) (for a factor of zero give the smallest
+                           * positive number) */
+    int32_t reserved_2;   /* zero */
 } gnntune_operands;
 
 /* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be

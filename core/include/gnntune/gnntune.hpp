@@ -129,6 +129,12 @@ inline Problem agnn(std::int32_t k, std::int32_t heads = 1) {
 inline Problem agnn_grad(std::int32_t k, std::int32_t heads = 1) {
     return Problem(GNNTUNE_AGNN_GRAD, k).heads(heads);
 }
+inline Problem attention(std::int32_t k, std::int32_t heads = 1) {
+    return Problem(GNNTUNE_ATTENTION, k).heads(heads);
+}
+inline Problem attention_grad(std::int32_t k, std::int32_t heads = 1) {
+    return Problem(GNNTUNE_ATTENTION_GRAD, k).heads(heads);
+}
 inline Problem gcn_norm() {
     return {GNNTUNE_GCN_NORM, 1};
 }

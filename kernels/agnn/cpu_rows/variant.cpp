@@ -6,30 +6,15 @@
 // Data     Q_A, one row of x per edge, used for the cosine and for the sum while it is in the first-level cache.
 // Order    every row is summed in edge order: repeats bit for bit.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "kernels/common/attention.hpp"
-#include "kernels/common/cpu.hpp"
+#include "kernels/common/cpu_attention.hpp"
 #include "kernels/common/cpu_cosine.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
 namespace agnn_cpu_rows {
 namespace {
-
-struct CpuRowsParams {
-    int row_block = 64;  ///< rows that a thread takes at once
-
-    static const std::vector<ParamField<CpuRowsParams>>& fields() {
-        static const std::vector<ParamField<CpuRowsParams>> kFields{
-            {"row_block", &CpuRowsParams::row_block, {16, 64, 256}},
-        };
-        return kFields;
-    }
-    static Verdict legal(const Query&, const CpuRowsParams&) { return Verdict::yes(); }
-    static CpuRowsParams defaults(const Query&) { return {}; }
-};
 
 struct State {
     std::shared_ptr<const CsrFormat> csr;
@@ -41,7 +26,7 @@ struct State {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), p.k, p.heads,
-                                         from_params<CpuRowsParams>(c.params).row_block});
+                                         from_params<kernels::RowBlockParams>(c.params).row_block});
 }
 
 GNNTUNE_TARGET_CLONES
@@ -49,37 +34,27 @@ void inverse_norms(const float* x, std::int32_t k, std::int64_t first, std::int6
     for (std::int64_t v = first; v < last; ++v) out[v] = kernels::inverse_norm(x + v * k, k);
 }
 
+struct Cosines {
+    float factor;
+    const float* inverse_norm;
+    const float* target;
+    const float* x;
+    std::int32_t k;
+
+    __attribute__((always_inline)) float operator()(std::int64_t source) const {
+        return factor * inverse_norm[source] * kernels::dot(target, x + source * k, k);
+    }
+};
+
 GNNTUNE_TARGET_CLONES
 void rows(const State& s, const Operands& o, const float* inverse_norm, std::int32_t first, std::int32_t last) {
     const CsrFormat& g = *s.csr;
     const std::int32_t k = s.k;
-    for (std::int32_t i = first; i < last; ++i) {
-        for (std::int32_t h = 0; h < s.heads; ++h) {
-            const std::int64_t unit = static_cast<std::int64_t>(i) * s.heads + h;
-            const float* target = o.x_row + unit * k;
-            const float factor = o.beta[h] * kernels::inverse_norm(target, k);
-            float* out = o.y + unit * k;
-            std::fill(out, out + k, 0.0F);
-            float max = -std::numeric_limits<float>::infinity();
-            float sum = 0.0F;
-            for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
-                const std::int64_t source = static_cast<std::int64_t>(g.col_idx[e]) * s.heads + h;
-                const float* x = o.x + source * k;
-                const float logit = factor * inverse_norm[source] * kernels::dot(target, x, k);
-                if (logit > max) {
-                    const float scale = std::exp(max - logit);  // 0 for the first edge
-                    sum *= scale;
-                    for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
-                    max = logit;
-                }
-                const float p = std::exp(logit - max);
-                sum += p;
-                kernels::axpy(out, p, x, k);
-            }
-            const float scale = sum > 0.0F ? 1.0F / sum : 0.0F;
-            for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
-            if (o.lse) o.lse[unit] = max + std::log(sum);
-        }
+    for (std::int64_t unit = static_cast<std::int64_t>(first) * s.heads;
+         unit < static_cast<std::int64_t>(last) * s.heads; ++unit) {
+        const float* target = o.x_row + unit * k;
+        const float factor = o.beta[unit % s.heads] * kernels::inverse_norm(target, k);
+        kernels::attend(g, unit, s.heads, k, o.x, o.y, o.lse, Cosines{factor, inverse_norm, target, o.x, k});
     }
 }
 
@@ -125,7 +100,7 @@ void register_agnn_cpu_rows(Registry& registry) {
     v.backend = Backend::cpu;
     v.default_rank = 10;
     v.applicable = &kernels::require_fp32_attention;
-    kernels::set_typed_params<agnn_cpu_rows::CpuRowsParams>(v);
+    kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &agnn_cpu_rows::prepare;

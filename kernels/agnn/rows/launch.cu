@@ -7,14 +7,10 @@ namespace gnntune::agnn_rows {
 
 std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, const RowsParams& params, std::int32_t k,
                                       std::int32_t heads, DType dtype, StreamHandle stream) {
-    auto plan = std::make_shared<Plan>();
-    plan->csr = std::move(csr);
-    plan->pieces = kernels::build_row_pieces(*plan->csr, stream);
-    plan->params = params;
-    plan->k = k;
-    plan->heads = heads;
-    plan->dtype = dtype;
-    return plan;
+    kernels::RowPieces pieces = kernels::build_row_pieces(*csr, stream);
+    return std::make_shared<Plan>(
+        Plan{{std::move(csr), std::move(pieces), params.lanes, params.split, params.items, k, heads, dtype},
+             params.stored_norms != 0});
 }
 
 std::size_t workspace_bytes(const Plan& p) {
@@ -24,7 +20,7 @@ std::size_t workspace_bytes(const Plan& p) {
 }
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream) {
-    kernels::with_storage(p.dtype, [&]<typename T>(std::type_identity<T>) {
+    kernels::with_storage(p.rows.dtype, [&]<typename T>(std::type_identity<T>) {
         launch_typed<T>(p, o, workspace, static_cast<cudaStream_t>(stream));
     });
 }

@@ -2,17 +2,13 @@
 #pragma once
 
 #include "kernels/agnn/rows/launch.hpp"
-#include "kernels/common/attention.cuh"
+#include "kernels/common/attend.cuh"
 
 namespace gnntune::agnn_rows {
 
 struct Plan {
-    std::shared_ptr<const CsrFormat> csr;
-    kernels::RowPieces pieces;
-    RowsParams params;
-    std::int32_t k = 0;
-    std::int32_t heads = 0;
-    DType dtype = DType::f32;
+    kernels::AttendPlan rows;
+    bool stored_norms = false;
 };
 
 struct Scratch {
@@ -22,10 +18,8 @@ struct Scratch {
 
 inline Scratch cut(const Plan& p, kernels::WorkspaceCutter& space) {
     Scratch out{};
-    const std::int64_t slots = std::int64_t{p.pieces.slots} * p.heads;
-    if (p.params.stored_norms != 0) out.inverse_norm = space.take<float>(std::int64_t{p.csr->n_cols} * p.heads);
-    out.results.sums = space.take<kernels::SoftmaxSum>(slots);
-    out.results.values = space.take<float>(slots * p.k);
+    if (p.stored_norms) out.inverse_norm = space.take<float>(std::int64_t{p.rows.csr->n_cols} * p.rows.heads);
+    out.results = kernels::take_results(p.rows, space);
     return out;
 }
 

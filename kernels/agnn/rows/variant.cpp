@@ -1,9 +1,6 @@
 #include "kernels/agnn/rows/launch.hpp"
 
-#include <algorithm>
-
-#include "kernels/common/attention.hpp"
-#include "kernels/common/cosine_params.hpp"
+#include "kernels/common/tile_team.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -20,17 +17,15 @@ const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
 }
 
 Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
-    return kernels::require_cosine_team(q, p.lanes, p.split, p.items);
+    return kernels::require_tile_team(q, p.lanes, p.split, p.items);
 }
 
 RowsParams RowsParams::defaults(const Query& q) {
-    // The best of each width on the corpus, in geometric mean: few lanes with many vectors, several edges at a time.
+    const kernels::TileTeamParams team = kernels::few_lanes(q);
     RowsParams p;
-    const auto vectors =
-        static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, kernels::widest_vector(q.problem)));
-    p.items = std::min(4, kernels::next_power_of_two(vectors));
-    p.lanes = std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(vectors, p.items))));
-    p.split = p.lanes == 1 ? 8 : std::clamp(32 / p.lanes, 1, 4);
+    p.lanes = team.lanes;
+    p.split = team.split;
+    p.items = team.items;
     p.stored_norms = p.lanes > 1 ? 1 : 0;
     return p;
 }
@@ -39,7 +34,7 @@ namespace {
 
 Verdict applicable(const Query& q) {
     const Verdict verdict = kernels::require_attention(q);
-    return verdict ? kernels::require_cosine_grid(q, 128, 32) : verdict;
+    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -58,8 +53,7 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowsParams>(params);
-    const auto tiles = static_cast<double>(
-        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::widest_vector(q.problem))));
+    const double tiles = kernels::feature_tiles(q, p.lanes, p.items);
     const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k * q.problem.heads;
     const double gathered = row_bytes * static_cast<double>(q.m);
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * tiles);

@@ -8,9 +8,6 @@
 
 namespace gnntune::agnn_unfused {
 
-/// Places of the parts.
-enum PartIndex : std::size_t { kSddmm, kSoftmax, kSpmm };
-
 struct Plan;
 
 /// Cuts long rows into pieces: synchronises `stream`.

@@ -1,44 +1,21 @@
 #include "kernels/agnn/unfused/launch.hpp"
-#include "kernels/common/attention.hpp"
-#include "kernels/common/cosine_params.hpp"
-#include "kernels/common/head_major.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/common/unfused_attention.hpp"
 
 namespace gnntune {
 namespace agnn_unfused {
 namespace {
 
-Problem part_problem(const Query& q, Op op, std::int32_t k, bool weighted) {
-    Problem p;
-    p.op = op;
-    p.k = k;
-    p.weighted = weighted;
-    p.direction = q.problem.direction;
-    return p;
-}
-
-struct Unfused {
-    static std::vector<Part> parts(const Query& q) {
-        return {{"sddmm", part_problem(q, Op::sddmm, q.problem.k, false)},
-                {"edge_softmax", part_problem(q, Op::edge_softmax, 1, false)},
-                {"spmm", part_problem(q, Op::spmm, q.problem.k, true)}};
-    }
-};
+using kernels::UnfusedAttention;
 
 struct TcGnn {
     static std::vector<Part> parts(const Query& q) {
-        std::vector<Part> all = Unfused::parts(q);
-        all[kSddmm].standard = "sddmm.tcgnn";
-        all[kSpmm].standard = "spmm.tcgnn";
+        std::vector<Part> all = UnfusedAttention::parts(q);
+        all[UnfusedAttention::kSddmm].standard = "sddmm.tcgnn";
+        all[UnfusedAttention::kSpmm].standard = "spmm.tcgnn";
         return all;
     }
 };
-
-Verdict applicable(const Query& q) {
-    Verdict verdict = kernels::require_fp32_attention(q);
-    if (verdict) verdict = kernels::require_head_runs(q);
-    return verdict ? kernels::require_cosine_grid(q, 256, 32) : verdict;
-}
 
 template <typename Parts>
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -56,17 +33,7 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
-    const double edge_values = 4.0 * static_cast<double>(q.m) * q.problem.heads;
-    const double width = 4.0 * q.problem.k * q.problem.heads;
-    CostTerms terms = kernels::gather_cost(q, 4.0 * kernels::csr_bytes(q) * q.problem.heads);
-    terms.l2_bytes += 2.0 * static_cast<double>(q.m) * width + 7.0 * edge_values;
-    terms.dram_bytes += terms.dram_bytes + 7.0 * edge_values;
-    // Copies to one matrix per head and back.
-    if (q.problem.heads > 1)
-        terms.dram_bytes += (4.0 * static_cast<double>(q.n_rows) + 2.0 * static_cast<double>(q.n_cols)) * width;
-    terms.flops *= 2.0;
-    terms.launches = 3.0 + 3.0 * q.problem.heads + (q.problem.heads > 1 ? 3.0 : 0.0);
-    return terms;
+    return UnfusedAttention::cost(q, 1.0, 3.0);
 }
 
 // What both records have in common.
@@ -76,7 +43,7 @@ Variant record() {
     v.op = Op::agnn;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
-    v.applicable = &applicable;
+    v.applicable = &UnfusedAttention::applicable;
     kernels::set_parts<Parts>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
@@ -92,7 +59,7 @@ Variant record() {
 
 void register_agnn_unfused(Registry& registry) {
     using namespace agnn_unfused;
-    Variant v = record<Unfused>();
+    Variant v = record<kernels::UnfusedAttention>();
     v.id = "agnn.unfused";
     v.summary = "composition: sddmm, logits, edge_softmax, weighted spmm";
     v.default_rank = 60;

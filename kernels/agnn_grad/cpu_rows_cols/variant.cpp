@@ -13,7 +13,7 @@
 #include <cmath>
 
 #include "kernels/common/attention.hpp"
-#include "kernels/common/cpu.hpp"
+#include "kernels/common/cpu_attention.hpp"
 #include "kernels/common/cpu_cosine.hpp"
 #include "kernels/common/typed_variant.hpp"
 
@@ -88,7 +88,7 @@ void rows(const State& s, const Operands& o, const Scratch& t, std::int32_t firs
                 const float alpha = std::exp(o.beta[h] * cosine - o.lse_saved[unit]);
                 const float de = alpha * (kernels::dot(grad, x, k) - inner);
                 const float weight = o.beta[h] * de * inverse;
-                const std::int64_t at = static_cast<std::int64_t>(g.edge_id ? g.edge_id[e] : e) * s.heads + h;
+                const std::int64_t at = kernels::edge_value_at(g, e, s.heads, h);
                 t.alpha[at] = alpha;
                 t.weight[at] = weight;
                 beta_sum[h] += de * cosine;
@@ -103,23 +103,14 @@ GNNTUNE_TARGET_CLONES
 void columns(const State& s, const Operands& o, const Scratch& t, std::int32_t first, std::int32_t last) {
     const CsrFormat& g = *s.csc;
     const std::int32_t k = s.k;
-    for (std::int32_t j = first; j < last; ++j) {
-        for (std::int32_t h = 0; h < s.heads; ++h) {
-            const std::int64_t unit = static_cast<std::int64_t>(j) * s.heads + h;
-            float* out = o.grad_x + unit * k;
-            std::fill(out, out + k, 0.0F);
-            const auto add = [&](const float* value, const float* from) {
-                for (std::int32_t e = g.row_ptr[j]; e < g.row_ptr[j + 1]; ++e) {
-                    const std::int64_t at = static_cast<std::int64_t>(g.edge_id ? g.edge_id[e] : e) * s.heads + h;
-                    const std::int64_t row = static_cast<std::int64_t>(g.col_idx[e]) * s.heads + h;
-                    kernels::axpy(out, value[at], from + row * k, k);
-                }
-            };
-            // The projection is of the cosine's part alone, so that part comes first.
-            add(t.weight, o.x_row);
-            project(out, o.x + unit * k, t.inverse_col[unit], k);
-            add(t.alpha, o.grad_y);
-        }
+    for (std::int64_t unit = static_cast<std::int64_t>(first) * s.heads;
+         unit < static_cast<std::int64_t>(last) * s.heads; ++unit) {
+        float* out = o.grad_x + unit * k;
+        std::fill(out, out + k, 0.0F);
+        // The projection is of the cosine's part alone, so that part comes first.
+        kernels::add_weighted(g, unit, s.heads, k, t.weight, o.x_row, out);
+        project(out, o.x + unit * k, t.inverse_col[unit], k);
+        kernels::add_weighted(g, unit, s.heads, k, t.alpha, o.grad_y, out);
     }
 }
 

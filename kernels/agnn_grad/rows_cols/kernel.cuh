@@ -8,33 +8,27 @@
 //          grad_y, y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to VEC elements; lse_saved [n_rows,
 //          heads], beta [heads]. All are of type T: f32, f16 or bf16, but lse_saved; that and sums are fp32.
 //          Workspace: row_info [n_rows, heads] = {1 / |u|, D}, row_beta [n_rows, heads] = sum of de c.
-// Work     Two launches of one shape: rows, then columns. grid.y walks feature tiles of lanes ITEMS VEC floats. The
-//          first unit_blocks blocks of grid.x hold teams of groups x lanes threads, team -> a row (column) of up to
-//          long_row edges and a head, group -> UNROLL edges; the blocks behind them take a piece of a long one and a
-//          head each.
+// Work     Two passes of kernels/common/gradient_passes.cuh: rows, then columns.
 // Data     A row keeps u and g in registers and gathers x, once per edge; a column keeps x and gathers u and g.
 //          Gathered rows give both dot products and then the sum from the same registers, so that nothing per edge
 //          passes from rows to columns: a column computes its dot products again from rows that it needs anyhow. The
 //          part along the own vector is taken out once for each row, tile or piece. Where k is wider than a tile, the
 //          features outside it are read again by every tile, for the dot products only.
-// Shared   block_merge() of kernels/common/attention.cuh, for the pieces.  Atomics: none; sums have a fixed order.
+// Shared, atomics: those of the passes.
 #pragma once
 
-#include "kernels/common/cosine.cuh"
+#include "kernels/common/gradient_passes.cuh"
 
 namespace gnntune::agnn_grad_rows_cols {
 
 using kernels::Pack;
-using kernels::SoftmaxSum;
+using kernels::PassArguments;
+using kernels::PassEdges;
 using kernels::Team;
 using kernels::Vec;
 
-inline constexpr int kThreads = 128;
-
 template <typename T>
-struct Arguments {
-    const std::int32_t* ptr;
-    const std::int32_t* idx;
+struct Inputs {
     const T* x;
     const T* x_row;
     const T* beta;
@@ -42,27 +36,7 @@ struct Arguments {
     const T* y_saved;
     const float* lse_saved;
     float2* row_info;
-    float* row_beta;
-    T* grad;  ///< grad_x_row, or grad_x
-    const kernels::RowPiece* pieces;
-    kernels::PieceResults results;
-    std::int32_t vertices;
-    std::int32_t heads;
-    std::int32_t k;
-    std::int32_t long_row;
-    unsigned unit_blocks;
 };
-
-/// Range of edges that a team walks: begin, begin + 1, ... of every `step` before `end`.
-struct Edges {
-    std::uint32_t begin;
-    std::uint32_t end;
-    std::uint32_t step;
-};
-
-constexpr int unroll(bool columns, int items) {
-    return items == 1 ? (columns ? 2 : 4) : items == 2 && !columns ? 2 : 1;
-}
 
 /// acc -= beta sum inverse^2 own: what the length of the own vector does not see.
 template <typename T, int VEC, int ITEMS>
@@ -80,15 +54,48 @@ __device__ __forceinline__ float sum_team(const Team& t, float sum, Vec<VEC> (&a
     return sum;
 }
 
-/// The team's part of grad_x_row; returns its sum of de c. `keeper` writes what columns need of the row.
-template <typename T, int VEC, int ITEMS>
-__device__ __forceinline__ float row_gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0,
-                                              Edges edges, bool keeper, Vec<VEC> (&acc)[ITEMS]) {
-    constexpr int kUnroll = unroll(false, ITEMS);
+/// grad_x_row, and the sums of de c. Leaves what columns need of the row.
+template <typename T>
+struct RowPass {
+    using Element = T;
+    static constexpr int kOutputs = 1;
+    static constexpr bool kSums = true;
+    static constexpr int unroll(int items) { return items == 1 ? 4 : items == 2 ? 2 : 1; }
+    Inputs<T> in;
+    T* grad[1];
+    float* unit_sum;
+
+    template <int VEC, int ITEMS>
+    __device__ __forceinline__ float run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,
+                                         PassEdges edges, bool keeper, Vec<VEC> (&out)[1][ITEMS]) const;
+};
+
+/// grad_x. Edges lead to rows.
+template <typename T>
+struct ColPass {
+    using Element = T;
+    static constexpr int kOutputs = 1;
+    static constexpr bool kSums = false;
+    static constexpr int unroll(int items) { return items == 1 ? 2 : 1; }
+    Inputs<T> in;
+    T* grad[1];
+    float* unit_sum;
+
+    template <int VEC, int ITEMS>
+    __device__ __forceinline__ float run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,
+                                         PassEdges edges, bool keeper, Vec<VEC> (&out)[1][ITEMS]) const;
+};
+
+template <typename T>
+template <int VEC, int ITEMS>
+__device__ __forceinline__ float RowPass<T>::run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,
+                                                 PassEdges edges, bool keeper, Vec<VEC> (&out)[1][ITEMS]) const {
+    Vec<VEC>(&acc)[ITEMS] = out[0];
+    constexpr int kUnroll = unroll(ITEMS);
     const int head = static_cast<int>(unit % a.heads);
-    const T* u_row = a.x_row + unit * a.k;
-    const T* g_row = a.grad_y + unit * a.k;
-    const T* y_row = a.y_saved + unit * a.k;
+    const T* u_row = in.x_row + unit * a.k;
+    const T* g_row = in.grad_y + unit * a.k;
+    const T* y_row = in.y_saved + unit * a.k;
     Pack<T, VEC> own[ITEMS];
     Pack<T, VEC> g[ITEMS];
     Pack<T, VEC> y[ITEMS];
@@ -97,9 +104,9 @@ __device__ __forceinline__ float row_gradient(const Arguments<T>& a, const Team&
     kernels::load_tile(t, y_row, true, f0, a.k, y);
     const float inverse = kernels::inverse_norm(kernels::full_dot(t, u_row, own, u_row, own, f0, a.k));
     const float inner = kernels::full_dot(t, g_row, g, y_row, y, f0, a.k);
-    const float beta = kernels::widened(a.beta[head]);
-    const float lse = a.lse_saved[unit];
-    if (keeper && t.rank == 0) a.row_info[unit] = make_float2(inverse, inner);
+    const float beta = kernels::widened(in.beta[head]);
+    const float lse = in.lse_saved[unit];
+    if (keeper && t.rank == 0) in.row_info[unit] = make_float2(inverse, inner);
     kernels::zero_all(acc);
     float sum = 0.0F;
     // All threads of the team make the same steps: they meet in shuffles.
@@ -111,11 +118,7 @@ __device__ __forceinline__ float row_gradient(const Arguments<T>& a, const Team&
         float square[kUnroll];
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            const std::uint32_t at = e + static_cast<std::uint32_t>(u * t.groups() + t.group);
-            source[u] = nullptr;
-            if (at < edges.end) {
-                source[u] = a.x + (static_cast<std::int64_t>(__ldg(a.idx + at)) * a.heads + head) * a.k;
-            }
+            source[u] = kernels::other_vector(a, t, edges, e, u, head, in.x);
             kernels::load_tile(t, source[u], source[u] != nullptr, f0, a.k, value[u]);
         }
 #pragma unroll
@@ -153,17 +156,18 @@ __device__ __forceinline__ float row_gradient(const Arguments<T>& a, const Team&
     return sum;
 }
 
-/// The team's part of grad_x. Edges lead to rows.
-template <typename T, int VEC, int ITEMS>
-__device__ __forceinline__ float col_gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0,
-                                              Edges edges, Vec<VEC> (&acc)[ITEMS]) {
-    constexpr int kUnroll = unroll(true, ITEMS);
+template <typename T>
+template <int VEC, int ITEMS>
+__device__ __forceinline__ float ColPass<T>::run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,
+                                                 PassEdges edges, bool, Vec<VEC> (&out)[1][ITEMS]) const {
+    Vec<VEC>(&acc)[ITEMS] = out[0];
+    constexpr int kUnroll = unroll(ITEMS);
     const int head = static_cast<int>(unit % a.heads);
-    const T* x_col = a.x + unit * a.k;
+    const T* x_col = in.x + unit * a.k;
     Pack<T, VEC> own[ITEMS];
     kernels::load_tile(t, x_col, true, f0, a.k, own);
     const float inverse = kernels::inverse_norm(kernels::full_dot(t, x_col, own, x_col, own, f0, a.k));
-    const float beta = kernels::widened(a.beta[head]);
+    const float beta = kernels::widened(in.beta[head]);
     kernels::zero_all(acc);
     float sum = 0.0F;
     for (std::uint32_t e = edges.begin; e < edges.end; e += edges.step) {
@@ -174,11 +178,10 @@ __device__ __forceinline__ float col_gradient(const Arguments<T>& a, const Team&
         float product[kUnroll];
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            const std::uint32_t at = e + static_cast<std::uint32_t>(u * t.groups() + t.group);
-            const bool here = at < edges.end;
-            row[u] = here ? static_cast<std::int64_t>(__ldg(a.idx + at)) * a.heads + head : -1;
-            kernels::load_tile(t, a.x_row + (here ? row[u] * a.k : 0), here, f0, a.k, target[u]);
-            kernels::load_tile(t, a.grad_y + (here ? row[u] * a.k : 0), here, f0, a.k, grad[u]);
+            row[u] = kernels::other_end(a, t, edges, e, u, head);
+            const bool here = row[u] >= 0;
+            kernels::load_tile(t, in.x_row + (here ? row[u] * a.k : 0), here, f0, a.k, target[u]);
+            kernels::load_tile(t, in.grad_y + (here ? row[u] * a.k : 0), here, f0, a.k, grad[u]);
         }
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
@@ -190,8 +193,8 @@ __device__ __forceinline__ float col_gradient(const Arguments<T>& a, const Team&
 #pragma unroll
             for (int u = 0; u < kUnroll; ++u) {
                 if (row[u] < 0) continue;
-                cosine[u] = kernels::dot(cosine[u], kernels::load_pack<VEC>(a.x_row + row[u] * a.k + f), right);
-                product[u] = kernels::dot(product[u], kernels::load_pack<VEC>(a.grad_y + row[u] * a.k + f), right);
+                cosine[u] = kernels::dot(cosine[u], kernels::load_pack<VEC>(in.x_row + row[u] * a.k + f), right);
+                product[u] = kernels::dot(product[u], kernels::load_pack<VEC>(in.grad_y + row[u] * a.k + f), right);
             }
         });
 #pragma unroll
@@ -199,10 +202,10 @@ __device__ __forceinline__ float col_gradient(const Arguments<T>& a, const Team&
             cosine[u] = kernels::lanes_sum(t, cosine[u]);
             product[u] = kernels::lanes_sum(t, product[u]);
             if (row[u] < 0) continue;
-            const float2 info = __ldg(a.row_info + row[u]);
+            const float2 info = __ldg(in.row_info + row[u]);
             const float both = inverse * info.x;
             const float c = cosine[u] * both;
-            const float alpha = expf(fmaf(beta, c, -__ldg(a.lse_saved + row[u])));
+            const float alpha = expf(fmaf(beta, c, -__ldg(in.lse_saved + row[u])));
             const float de = alpha * (product[u] - info.y);
             sum = fmaf(de, c, sum);
 #pragma unroll
@@ -215,74 +218,6 @@ __device__ __forceinline__ float col_gradient(const Arguments<T>& a, const Team&
     sum = sum_team(t, sum, acc);
     take_out_own(beta * sum, inverse, own, acc);
     return sum;
-}
-
-template <bool COLUMNS, typename T, int VEC, int ITEMS>
-__device__ __forceinline__ float gradient(const Arguments<T>& a, const Team& t, std::int64_t unit, int f0, Edges edges,
-                                          bool keeper, Vec<VEC> (&acc)[ITEMS]) {
-    if constexpr (COLUMNS) {
-        return col_gradient(a, t, unit, f0, edges, acc);
-    } else {
-        return row_gradient(a, t, unit, f0, edges, keeper, acc);
-    }
-}
-
-template <bool COLUMNS, typename T, int VEC, int ITEMS>
-__global__ void __launch_bounds__(kThreads) gradient_kernel(const Arguments<T> a, int lanes, int split) {
-    __shared__ float shared[kernels::shared_floats<VEC, ITEMS>(kThreads)];
-    const Team t(lanes, lanes * split);
-    const int step = lanes * VEC;
-    const int tile = step * ITEMS;
-    const int f0 = static_cast<int>(blockIdx.y) * tile + t.lane * VEC;
-    const bool first_tile = blockIdx.y == 0;
-    const auto run = static_cast<std::uint32_t>(unroll(COLUMNS, ITEMS) * t.groups());
-    Vec<VEC> acc[ITEMS];
-    if (blockIdx.x < a.unit_blocks) {
-        const std::int64_t unit = static_cast<std::int64_t>(blockIdx.x) * t.count() + t.index();
-        const std::int64_t vertex = unit / a.heads;
-        if (vertex >= a.vertices) return;
-        const auto begin = static_cast<std::uint32_t>(__ldg(a.ptr + vertex));
-        const auto end = static_cast<std::uint32_t>(__ldg(a.ptr + vertex + 1));
-        if (end - begin > static_cast<std::uint32_t>(a.long_row)) return;
-        const float sum = gradient<COLUMNS>(a, t, unit, f0, {begin, end, run}, first_tile, acc);
-        if (t.group != 0) return;
-#pragma unroll
-        for (int i = 0; i < ITEMS; ++i) {
-            if (f0 + i * step < a.k) kernels::store_streaming(a.grad + unit * a.k + f0 + i * step, acc[i]);
-        }
-        if (!COLUMNS && first_tile && t.lane == 0) a.row_beta[unit] = sum;
-        return;
-    }
-    const unsigned block = blockIdx.x - a.unit_blocks;
-    const kernels::RowPiece piece = a.pieces[block / static_cast<unsigned>(a.heads)];
-    const int head = static_cast<int>(block % static_cast<unsigned>(a.heads));
-    const std::int64_t unit = static_cast<std::int64_t>(piece.row) * a.heads + head;
-    const std::int64_t slot = static_cast<std::int64_t>(piece.slot) * a.heads + head;
-    const bool keeper = first_tile && t.index() == 0 && piece.slot == piece.first_slot;
-    const float sum =
-        gradient<COLUMNS>(a, t, unit, f0,
-                          {static_cast<std::uint32_t>(piece.begin) + run * static_cast<std::uint32_t>(t.index()),
-                           static_cast<std::uint32_t>(piece.end), run * static_cast<std::uint32_t>(t.count())},
-                          keeper, acc);
-    const int left = a.k - static_cast<int>(blockIdx.y) * tile;  // features of the row in this tile and behind it
-    const bool whole = piece.slot < 0;
-    const std::int64_t out = (whole ? unit : slot) * a.k + (a.k - left);
-    // Plain sums: their maximum is 0.
-    const SoftmaxSum all =
-        kernels::block_merge(t, SoftmaxSum{0.0F, sum}, acc, shared, [&](int c, float value, const SoftmaxSum&) {
-            if (c >= left) return;
-            if (whole) {
-                a.grad[out + c] = kernels::narrowed<T>(value);
-            } else {
-                a.results.values[out + c] = value;
-            }
-        });
-    if (threadIdx.x != 0 || !first_tile) return;
-    if (!whole) {
-        a.results.sums[slot] = all;
-    } else if (!COLUMNS) {
-        a.row_beta[unit] = all.sum;
-    }
 }
 
 }  // namespace gnntune::agnn_grad_rows_cols

@@ -6,18 +6,10 @@
 namespace gnntune::agnn_grad_rows_cols {
 
 std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CsrFormat> csc,
-                                      const RowsColsParams& params, std::int32_t k, std::int32_t heads,
+                                      const kernels::TileTeamParams& params, std::int32_t k, std::int32_t heads,
                                       DType dtype, StreamHandle stream) {
-    auto plan = std::make_shared<Plan>();
-    plan->csr = std::move(csr);
-    plan->csc = std::move(csc);
-    plan->row_pieces = kernels::build_row_pieces(*plan->csr, stream);
-    plan->col_pieces = kernels::build_row_pieces(*plan->csc, stream);
-    plan->params = params;
-    plan->k = k;
-    plan->heads = heads;
-    plan->dtype = dtype;
-    return plan;
+    return std::make_shared<Plan>(Plan{kernels::make_pass_plan(std::move(csr), params, k, heads, dtype, stream),
+                                       kernels::make_pass_plan(std::move(csc), params, k, heads, dtype, stream)});
 }
 
 std::size_t workspace_bytes(const Plan& p) {
@@ -27,7 +19,7 @@ std::size_t workspace_bytes(const Plan& p) {
 }
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream) {
-    kernels::with_storage(p.dtype, [&]<typename T>(std::type_identity<T>) {
+    kernels::with_storage(p.rows.dtype, [&]<typename T>(std::type_identity<T>) {
         launch_typed<T>(p, o, workspace, static_cast<cudaStream_t>(stream));
     });
 }

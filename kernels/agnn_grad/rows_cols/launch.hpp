@@ -4,7 +4,7 @@
 
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
-#include "kernels/agnn_grad/rows_cols/params.hpp"
+#include "kernels/common/tile_team.hpp"
 
 namespace gnntune::agnn_grad_rows_cols {
 
@@ -12,7 +12,7 @@ struct Plan;
 
 /// Cuts long rows and columns into pieces: synchronises `stream`.
 std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CsrFormat> csc,
-                                      const RowsColsParams& params, std::int32_t k, std::int32_t heads,
+                                      const kernels::TileTeamParams& params, std::int32_t k, std::int32_t heads,
                                       DType dtype, StreamHandle stream);
 std::size_t workspace_bytes(const Plan& plan);
 /// Enqueues one run on the device that is current. Throws on a launch error.

@@ -1,51 +1,22 @@
 #include "kernels/agnn_grad/rows_cols/launch.hpp"
 
-#include <algorithm>
-
-#include "kernels/common/attention.hpp"
 #include "kernels/common/cosine_params.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
 namespace agnn_grad_rows_cols {
-
-const std::vector<ParamField<RowsColsParams>>& RowsColsParams::fields() {
-    static const std::vector<ParamField<RowsColsParams>> kFields{
-        {"lanes", &RowsColsParams::lanes, {1, 2, 4, 8, 16, 32}},
-        {"split", &RowsColsParams::split, {1, 2, 4, 8}},
-        {"items", &RowsColsParams::items, {1, 2, 4}},
-    };
-    return kFields;
-}
-
-Verdict RowsColsParams::legal(const Query& q, const RowsColsParams& p) {
-    return kernels::require_cosine_team(q, p.lanes, p.split, p.items);
-}
-
-// The narrowest tile that holds the whole row, or the widest there is; more groups for longer rows.
-RowsColsParams RowsColsParams::defaults(const Query& q) {
-    RowsColsParams p;
-    const int vec = kernels::widest_vector(q.problem);
-    const auto vectors = static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, vec));
-    p.lanes = std::min(32, kernels::next_power_of_two(vectors));
-    p.items = std::min(4, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(vectors, p.lanes))));
-    p.split = std::max(1, 4 / p.lanes);
-    if (q.m >= 16 * q.n_rows && p.lanes * p.split <= 16) p.split *= 2;
-    return p;
-}
-
 namespace {
 
 Verdict applicable(const Query& q) {
     const Verdict verdict = kernels::require_agnn_grad(q);
-    return verdict ? kernels::require_cosine_grid(q, 128, 32) : verdict;
+    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
                      c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
-                     from_params<RowsColsParams>(c.params), p.k, p.heads, p.dtype, c.stream);
+                     from_params<kernels::TileTeamParams>(c.params), p.k, p.heads, p.dtype, c.stream);
 }
 
 std::size_t workspace(const void* state) {
@@ -57,9 +28,8 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
-    const auto p = from_params<RowsColsParams>(params);
-    const auto tiles = static_cast<double>(
-        kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, kernels::widest_vector(q.problem))));
+    const auto p = from_params<kernels::TileTeamParams>(params);
+    const double tiles = kernels::feature_tiles(q, p.lanes, p.items);
     CostTerms terms = kernels::agnn_grad_cost(q, 2.0 * kernels::csr_bytes(q) * tiles);
     terms.l2_bytes += 3.0 * static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.m) * q.problem.k *
                       q.problem.heads * (tiles - 1.0);
@@ -79,7 +49,7 @@ void register_agnn_grad_rows_cols(Registry& registry) {
     v.backend = Backend::cuda;
     v.default_rank = 10;
     v.applicable = &agnn_grad_rows_cols::applicable;
-    kernels::set_typed_params<agnn_grad_rows_cols::RowsColsParams>(v);
+    kernels::set_typed_params<kernels::TileTeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;
     v.prepare = &agnn_grad_rows_cols::prepare;

@@ -29,7 +29,7 @@ struct Parts {
 Verdict applicable(const Query& q) {
     Verdict verdict = kernels::require_fp32_agnn_grad(q);
     if (verdict) verdict = kernels::require_head_runs(q);
-    return verdict ? kernels::require_cosine_grid(q, 256, 32) : verdict;
+    return verdict ? kernels::require_team_grid(q, 256, 32) : verdict;
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {

@@ -1,5 +1,5 @@
 // Tiles of feature vectors that a group of lanes holds in registers, and dot products with them, for kernels that use a
-// gathered row twice: for a cosine and for a weighted sum.
+// gathered row twice, for a dot product and for a weighted sum, or two rows that lie in the same place.
 //
 // A tile has lanes ITEMS VEC features; lane l holds the vectors f0 + i lanes VEC, f0 = tile begin + l VEC. Rows that
 // are wider than a tile are covered by several blocks (grid.y): each sums its own tile, and multiplies all the others

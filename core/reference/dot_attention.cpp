@@ -1,0 +1,16 @@
+// Error bounds: E of dot_logit.hpp, and row_attention.hpp for what follows from it. As there, they hold for dot
+// products and weighted sums in TF32 too, whose operands lose 2^-11 each.
+#include "core/reference/dot_logit.hpp"
+#include "core/reference/oracle.hpp"
+
+namespace gnntune::reference {
+
+std::vector<Oracle> attention(const Problem& problem, const CsrView& csr, const Operands& inputs) {
+    const std::int64_t k = problem.k;
+    const double s = logit_scale(inputs, problem.k);
+    return row_attention(problem, csr, inputs.x, [&](std::int64_t row, std::int64_t col) {
+        return dot_logit(inputs.x_row + row * k, inputs.key + col * k, problem.k, s);
+    });
+}
+
+}  // namespace gnntune::reference

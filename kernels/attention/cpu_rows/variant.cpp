@@ -1,0 +1,85 @@
+// attention.cpu_rows: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row
+// of s <x_row[i, h, :], key[col_e, h, :]>.
+//
+// Work     threads take blocks of rows as they become free. Per row and head one pass over the edges with a running
+//          maximum: when it grows, the row of y, which is the accumulator, is scaled down to the new one.
+// Data     Q_A, one row of key and one of x per edge; the query stays in the first-level cache.
+// Order    every row is summed in edge order: repeats bit for bit.
+#include <algorithm>
+
+#include "kernels/common/cpu_attention.hpp"
+#include "kernels/common/dot_attention.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace attention_cpu_rows {
+namespace {
+
+struct State {
+    std::shared_ptr<const CsrFormat> csr;
+    std::int32_t k;
+    std::int32_t heads;
+    int row_block;
+};
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), p.k, p.heads,
+                                         from_params<kernels::RowBlockParams>(c.params).row_block});
+}
+
+struct Products {
+    float scale;
+    const float* query;
+    const float* key;
+    std::int32_t k;
+
+    __attribute__((always_inline)) float operator()(std::int64_t source) const {
+        return scale * kernels::dot(query, key + source * k, k);
+    }
+};
+
+GNNTUNE_TARGET_CLONES
+void rows(const State& s, const Operands& o, float scale, std::int32_t first, std::int32_t last) {
+    for (std::int64_t unit = static_cast<std::int64_t>(first) * s.heads;
+         unit < static_cast<std::int64_t>(last) * s.heads; ++unit) {
+        kernels::attend(*s.csr, unit, s.heads, s.k, o.x, o.y, o.lse, Products{scale, o.x_row + unit * s.k, o.key, s.k});
+    }
+}
+
+void run(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const float scale = logit_scale(o, s.k);
+    const std::int32_t n = s.csr->n_rows;
+#pragma omp parallel for schedule(dynamic)
+    for (std::int32_t first = 0; first < n; first += s.row_block) {
+        rows(s, o, scale, first, std::min(n, first + s.row_block));
+    }
+}
+
+CostTerms cost_terms(const Query& q, const Params&) {
+    return kernels::dot_attention_cost(q, kernels::csr_bytes(q));
+}
+
+}  // namespace
+}  // namespace attention_cpu_rows
+
+void register_attention_cpu_rows(Registry& registry) {
+    Variant v;
+    v.id = "attention.cpu_rows";
+    v.summary = "OpenMP over blocks of rows; dot product, softmax and sum in one pass";
+    v.op = Op::attention;
+    v.backend = Backend::cpu;
+    v.default_rank = 10;
+    v.applicable = &kernels::require_fp32_attention;
+    kernels::set_typed_params<kernels::RowBlockParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &attention_cpu_rows::prepare;
+    v.workspace_bytes = &kernels::no_workspace;
+    v.launch = &attention_cpu_rows::run;
+    v.cost_terms = &attention_cpu_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

@@ -1,0 +1,65 @@
+#include "kernels/attention/rows/launch.hpp"
+#include "kernels/common/dot_attention.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace attention_rows {
+namespace {
+
+Verdict applicable(const Query& q) {
+    const Verdict verdict = kernels::require_attention(q);
+    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+}
+
+Params default_params(const Query& q) {
+    return to_params(kernels::few_lanes(q));
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
+                     from_params<kernels::TileTeamParams>(c.params), p.k, p.heads, p.dtype, c.stream);
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<kernels::TileTeamParams>(params);
+    const double tiles = kernels::feature_tiles(q, p.lanes, p.items);
+    CostTerms terms = kernels::dot_attention_cost(q, kernels::csr_bytes(q) * tiles);
+    // Every tile reads all of key, and its own part of x.
+    terms.l2_bytes += static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.m) * q.problem.k *
+                      q.problem.heads * (tiles - 1.0);
+    terms.flops *= 0.5 + 0.5 * tiles;
+    return terms;
+}
+
+}  // namespace
+}  // namespace attention_rows
+
+void register_attention_rows(Registry& registry) {
+    Variant v;
+    v.id = "attention.rows";
+    v.summary = "a team of threads per row and head, query in registers, running softmax, no atomics";
+    v.op = Op::attention;
+    v.backend = Backend::cuda;
+    v.default_rank = 10;
+    v.applicable = &attention_rows::applicable;
+    kernels::set_typed_params<kernels::TileTeamParams>(v);
+    v.default_params = &attention_rows::default_params;
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr;
+    v.prepare = &attention_rows::prepare;
+    v.workspace_bytes = &attention_rows::workspace;
+    v.launch = &attention_rows::run;
+    v.cost_terms = &attention_rows::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

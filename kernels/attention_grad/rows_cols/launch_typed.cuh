@@ -1,0 +1,27 @@
+// launch_typed() for every shape; included by the translation unit of each storage type.
+#pragma once
+
+#include "kernels/attention_grad/rows_cols/plan.cuh"
+
+namespace gnntune::attention_grad_rows_cols {
+
+template <typename T>
+void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_t stream) {
+    kernels::WorkspaceCutter space(workspace);
+    const Scratch t = cut(p, space);
+    const Inputs<T> in{elements_of<T>(o.x),
+                       elements_of<T>(o.x_row),
+                       elements_of<T>(o.key),
+                       elements_of<T>(o.grad_y),
+                       elements_of<T>(o.y_saved),
+                       o.lse_saved,
+                       t.inner,
+                       logit_scale(o, p.rows.k)};
+    const std::initializer_list<const void*> pointers{o.x,       o.x_row,  o.key,        o.grad_y,
+                                                      o.y_saved, o.grad_x, o.grad_x_row, o.grad_key};
+    kernels::launch_pass(p.rows, RowPass<T>{in, {elements_of<T>(o.grad_x_row)}, nullptr}, pointers, t.results, stream);
+    kernels::launch_pass(p.columns, ColPass<T>{in, {elements_of<T>(o.grad_x), elements_of<T>(o.grad_key)}, nullptr},
+                         pointers, t.results, stream);
+}
+
+}  // namespace gnntune::attention_grad_rows_cols

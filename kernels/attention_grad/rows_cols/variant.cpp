@@ -1,0 +1,62 @@
+#include "kernels/attention_grad/rows_cols/launch.hpp"
+#include "kernels/common/dot_attention.hpp"
+#include "kernels/common/typed_variant.hpp"
+
+namespace gnntune {
+namespace attention_grad_rows_cols {
+namespace {
+
+Verdict applicable(const Query& q) {
+    const Verdict verdict = kernels::require_attention(q);
+    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
+                     c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
+                     from_params<kernels::TileTeamParams>(c.params), p.k, p.heads, p.dtype, c.stream);
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<kernels::TileTeamParams>(params);
+    const double tiles = kernels::feature_tiles(q, p.lanes, p.items);
+    CostTerms terms = kernels::dot_attention_grad_cost(q, 2.0 * kernels::csr_bytes(q) * tiles);
+    // Every tile reads all four gathered rows.
+    terms.l2_bytes += 4.0 * static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.m) * q.problem.k *
+                      q.problem.heads * (tiles - 1.0);
+    terms.flops *= (3.0 + 4.0 * tiles) / 7.0;
+    terms.launches = 2;
+    return terms;
+}
+
+}  // namespace
+}  // namespace attention_grad_rows_cols
+
+void register_attention_grad_rows_cols(Registry& registry) {
+    Variant v;
+    v.id = "attention_grad.rows_cols";
+    v.summary = "a pass over rows, a pass over columns, nothing kept per edge, no atomics";
+    v.op = Op::attention_grad;
+    v.backend = Backend::cuda;
+    v.default_rank = 10;
+    v.applicable = &attention_grad_rows_cols::applicable;
+    kernels::set_typed_params<kernels::TileTeamParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_csr_and_csc;
+    v.prepare = &attention_grad_rows_cols::prepare;
+    v.workspace_bytes = &attention_grad_rows_cols::workspace;
+    v.launch = &attention_grad_rows_cols::run;
+    v.cost_terms = &attention_grad_rows_cols::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune

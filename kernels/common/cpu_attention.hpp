@@ -1,0 +1,79 @@
+// What the CPU variants of attention over features share: the pass over a row's edges with a running softmax, and sums
+// of rows weighted by edge values.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/graph/formats.hpp"
+#include "core/registry/param_fields.hpp"
+#include "core/registry/variant.hpp"
+#include "kernels/common/cpu.hpp"
+
+namespace gnntune::kernels {
+
+/// Params of a pass over blocks of rows.
+struct RowBlockParams {
+    int row_block = 64;  ///< rows that a thread takes at once
+
+    static const std::vector<ParamField<RowBlockParams>>& fields() {
+        static const std::vector<ParamField<RowBlockParams>> kFields{
+            {"row_block", &RowBlockParams::row_block, {16, 64, 256}},
+        };
+        return kFields;
+    }
+    static Verdict legal(const Query&, const RowBlockParams&) { return Verdict::yes(); }
+    static RowBlockParams defaults(const Query&) { return {}; }
+};
+
+/// y and lse of one unit = row * heads + head, whose edges' logits are logit(source), source = column * heads + head.
+/// One pass with a running maximum: when it grows, y, which is the accumulator, is scaled down to the new one. `lse`
+/// may be null.
+template <typename Logit>
+__attribute__((always_inline)) inline void attend(const CsrFormat& g, std::int64_t unit, std::int32_t heads,
+                                                  std::int32_t k, const float* x, float* y, float* lse,
+                                                  const Logit& logit) {
+    const auto row = static_cast<std::int32_t>(unit / heads);
+    const std::int64_t head = unit - static_cast<std::int64_t>(row) * heads;
+    float* out = y + unit * k;
+    std::fill(out, out + k, 0.0F);
+    float max = -std::numeric_limits<float>::infinity();
+    float sum = 0.0F;
+    for (std::int32_t e = g.row_ptr[row]; e < g.row_ptr[row + 1]; ++e) {
+        const std::int64_t source = static_cast<std::int64_t>(g.col_idx[e]) * heads + head;
+        const float value = logit(source);
+        if (value > max) {
+            const float scale = std::exp(max - value);  // 0 for the first edge
+            sum *= scale;
+            for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
+            max = value;
+        }
+        const float p = std::exp(value - max);
+        sum += p;
+        axpy(out, p, x + source * k, k);
+    }
+    const float scale = sum > 0.0F ? 1.0F / sum : 0.0F;
+    for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
+    if (lse) lse[unit] = max + std::log(sum);
+}
+
+/// Place of the value of position e and a head among values [m, heads] in the caller's edge order.
+inline std::int64_t edge_value_at(const CsrFormat& g, std::int32_t e, std::int32_t heads, std::int64_t head) {
+    return static_cast<std::int64_t>(g.edge_id ? g.edge_id[e] : e) * heads + head;
+}
+
+/// out += sum over the edges of `unit` of value[e, head] from[other end, head, :].
+__attribute__((always_inline)) inline void add_weighted(const CsrFormat& g, std::int64_t unit, std::int32_t heads,
+                                                        std::int32_t k, const float* value, const float* from,
+                                                        float* out) {
+    const auto vertex = static_cast<std::int32_t>(unit / heads);
+    const std::int64_t head = unit - static_cast<std::int64_t>(vertex) * heads;
+    for (std::int32_t e = g.row_ptr[vertex]; e < g.row_ptr[vertex + 1]; ++e) {
+        const std::int64_t other = static_cast<std::int64_t>(g.col_idx[e]) * heads + head;
+        axpy(out, value[edge_value_at(g, e, heads, head)], from + other * k, k);
+    }
+}
+
+}  // namespace gnntune::kernels
