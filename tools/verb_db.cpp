@@ -21,7 +21,8 @@ constexpr std::array kParts{
     Verb{"merge", "take other databases into this one", run_db_merge},
     Verb{"prune", "remove measurements that nothing asks for any more", run_db_prune},
     Verb{"rescue", "copy what can be read of a damaged database", run_db_rescue},
-    Verb{"export", "measurements or the best table as a CSV file", run_db_export},
+    Verb{"export", "the whole database as JSON; measurements or the best table as CSV", run_db_export},
+    Verb{"import", "a database of a JSON document, or the document taken into one", run_db_import},
 };
 
 void print_overview(std::ostream& out) {
@@ -33,7 +34,7 @@ void print_overview(std::ostream& out) {
            "  gnntune db show cora --op spmm --dim 64\n"
            "  gnntune db sql 'select * from best where k = 64'\n"
            "  gnntune db diff before.db after.db --fail-on SLOW\n"
-           "  gnntune db export --csv measurements.csv\n\n"
+           "  gnntune db export database.json\n\n"
            "Parts:\n";
     for (const Verb& part : kParts) out << fmt::format("  {:<10}{}\n", part.name, part.summary);
     out << "\n`gnntune help db PART` says more.\n";
