@@ -146,6 +146,16 @@ void Statement::put_null(int index) {
     check(*connection_, sqlite3_bind_null(handle_, index), doing_);
 }
 
+Statement& Statement::bind_values(std::span<const SqlValue> values) {
+    rewind(static_cast<int>(values.size()));
+    int index = 0;
+    for (const SqlValue& value : values) {
+        ++index;
+        std::visit([&](const auto& v) { put_value(index, v); }, value);
+    }
+    return *this;
+}
+
 Statement& Statement::bind_row(const Statement& row) {
     rewind(row.columns());
     for (int i = 0; i < row.columns(); ++i) {
@@ -262,6 +272,9 @@ std::int64_t Database::last_insert_id() const {
 }
 bool Database::in_transaction() const {
     return sqlite3_get_autocommit(connection_->handle) == 0;
+}
+bool Database::broke_a_rule() const {
+    return (sqlite3_errcode(connection_->handle) & 0xff) == SQLITE_CONSTRAINT;
 }
 bool Database::is_read_only() const {
     return sqlite3_db_readonly(connection_->handle, "main") != 0;

@@ -5,12 +5,15 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -23,6 +26,9 @@ enum class Access {
     read_only,          ///< never writes to the file; SQLite may put its -wal and -shm files beside it
     immutable,          ///< nobody writes while it is open; no locks, no side files: for read-only media
 };
+
+/// What a column may be given where it is known only at run time.
+using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string>;
 
 namespace detail {
 /// The handle and what error messages need. Shared, so that no statement outlives its connection.
@@ -55,6 +61,8 @@ public:
         return *this;
     }
 
+    /// The same with a value for each parameter.
+    Statement& bind_values(std::span<const SqlValue> values);
     /// The same with all columns of the row at which `row` stands.
     Statement& bind_row(const Statement& row);
 
@@ -129,6 +137,8 @@ public:
 
     std::int64_t last_insert_id() const;
     bool in_transaction() const;
+    /// Whether the statement that failed last was refused by a rule of the schema, not by the file or the disk.
+    bool broke_a_rule() const;
     /// True if the file cannot be written through this connection.
     bool is_read_only() const;
     /// What SQLite's quick check finds wrong with a file, in a line; nothing if it is whole, missing, or by its header

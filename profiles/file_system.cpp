@@ -1,12 +1,18 @@
 #include "profiles/file_system.hpp"
 
+#include <fcntl.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
+
+#include <fmt/format.h>
 
 #include "core/common/error.hpp"
 
@@ -63,6 +69,14 @@ const char* variable(const char* name) {
     return value && *value ? value : nullptr;
 }
 
+bool is_default_place(const fs::path& path) {
+    try {
+        return path == default_user_database();
+    } catch (const Error&) {
+        return false;  // none of its variables is set
+    }
+}
+
 }  // namespace
 
 fs::path default_user_database() {
@@ -70,6 +84,28 @@ fs::path default_user_database() {
     if (const char* data = variable("XDG_DATA_HOME")) return fs::path(data) / "gnntune" / "user.db";
     if (const char* home = variable("HOME")) return fs::path(home) / ".local" / "share" / "gnntune" / "user.db";
     throw database_error("no place for the user's database: set GNNTUNE_DB, XDG_DATA_HOME or HOME");
+}
+
+void require_folder(const fs::path& database) {
+    const fs::path folder = database.parent_path();
+    std::error_code code;
+    if (folder.empty() || fs::exists(folder, code)) return;
+    if (is_default_place(database)) fs::create_directories(folder, code);
+    if (fs::exists(folder)) return;
+    throw database_error(fmt::format("{}: the folder {} does not exist{}", database.string(), folder.string(),
+                                     code ? " and cannot be made: " + code.message() : ""));
+}
+
+bool rename_to_new(const fs::path& from, const fs::path& to) {
+    int code = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
+    if (code != 0 && errno == EINVAL) {  // some network file systems do not know this flag
+        if (fs::exists(to)) return false;
+        code = std::rename(from.c_str(), to.c_str());
+    }
+    if (code == 0) return true;
+    if (errno == EEXIST) return false;
+    throw database_error(
+        fmt::format("{}: cannot be renamed to {}: {}", from.string(), to.string(), std::strerror(errno)));
 }
 
 std::optional<std::string_view> network_file_system(unsigned long magic) {

@@ -13,6 +13,13 @@ namespace gnntune::store {
 /// Throws ErrorKind::database if none of the three variables is set. Not safe beside setenv in another thread.
 std::filesystem::path default_user_database();
 
+/// Throws ErrorKind::database in words if the folder of `database` does not exist. Makes it first if `database` is the
+/// default one; only then, since any other is a mistyped one.
+void require_folder(const std::filesystem::path& database);
+
+/// Renames `from`, unless `to` exists: then false. Throws ErrorKind::database in words if it cannot be renamed.
+bool rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// Name of a file system that is shared over a network or served by a user process, from the magic number of statfs(2):
 /// shared memory and locks, which WAL needs, cannot be trusted there. Nothing for local ones.
 std::optional<std::string_view> network_file_system(unsigned long magic);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/common/error.hpp"
+#include "core/model/model.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -98,6 +99,16 @@ Measurement read_measurement(const Statement& row, int first) {
     m.worst_ratio = row.real(c++, kNan);
     m.taken_at = row.text(c++);
     return m;
+}
+
+std::optional<std::string> complaint_of(const ModelRow& row) {
+    try {
+        const model::Model m = model::from_bytes(row.bytes);
+        if (m.op == row.op && m.backend == row.backend) return std::nullopt;
+        return "its bytes are of another";
+    } catch (const Error& error) {
+        return error.what();
+    }
 }
 
 std::string tied_text(const std::vector<Config>& tied) {

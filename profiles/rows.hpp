@@ -1,12 +1,13 @@
 // Between rows and values: column lists and the readers that go with them. Inside profiles/ only.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
-#include "profiles/database.hpp"
+#include "profiles/store.hpp"
 
 namespace gnntune::store {
 
@@ -29,9 +30,9 @@ inline constexpr std::string_view kMeasurementColumns =
 
 /// On `measurement`: numbers that no measuring gives.
 inline constexpr std::string_view kImpossibleNumbers =
-    "((status = 'ok' AND (median_us > 1e15 OR samples < 1 OR ci_low_us > median_us OR ci_high_us < median_us OR "
-    "min_us > median_us OR min_us <= 0)) OR prepare_us < 0 OR prepare_us > 1e15 OR workspace_bytes < 0 OR "
-    "format_bytes < 0)";
+    "((status = 'ok' AND (median_us + q1_us + q3_us + min_us + ci_low_us + ci_high_us IS NULL OR median_us > 1e15 OR "
+    "samples < 1 OR ci_low_us > median_us OR ci_high_us < median_us OR min_us > median_us OR min_us <= 0)) OR "
+    "prepare_us < 0 OR prepare_us > 1e15 OR workspace_bytes < 0 OR format_bytes < 0)";
 /// On `choice`: measured, and no ok measurement bears it out.
 inline constexpr std::string_view kUnsupportedChoice =
     "(choice.source = 'measured' AND NOT EXISTS (SELECT 1 FROM measurement AS m WHERE m.graph_id = choice.graph_id "
@@ -57,6 +58,9 @@ Op op_from(std::string_view text);
 Backend backend_from(std::string_view text);
 /// Config::parse with ErrorKind::database.
 Config config_from(std::string_view text);
+
+/// What is wrong with the bytes of a model, in words; nothing if this program can read them.
+std::optional<std::string> complaint_of(const ModelRow& model);
 
 /// JSON array of config texts.
 std::string tied_text(const std::vector<Config>& tied);

@@ -5,10 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -98,25 +95,21 @@ private:
 };
 
 // A name that nothing has. Two processes that come here hold the lock one after the other.
-fs::path set_aside(const fs::path& path, const std::string& damage) {
+fs::path set_aside(const fs::path& path, const std::string& damage) try {
     std::string stamp = utc_now();
     std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
     for (int i = 1;; ++i) {
-        const fs::path aside = path.string() + ".damaged-" + stamp + (i == 1 ? "" : "-" + std::to_string(i));
-        int code = ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), RENAME_NOREPLACE);
-        // Some network file systems do not know this flag.
-        if (code != 0 && errno == EINVAL && !fs::exists(aside)) code = std::rename(path.c_str(), aside.c_str());
-        if (code != 0) {
-            if (errno == EEXIST && i < 1000) continue;
-            throw database_error(fmt::format("{}: the file is damaged ({}) and cannot be renamed to {}: {}",
-                                             path.string(), damage, aside.string(), std::strerror(errno)));
-        }
+        const fs::path aside =
+            fmt::format("{}.damaged-{}{}", path.string(), stamp, i == 1 ? "" : fmt::format("-{}", i));
+        if (!rename_to_new(path, aside)) continue;
         for (const char* side : {"-wal", "-shm"}) {
             std::error_code ignored;
             fs::rename(path.string() + side, aside.string() + side, ignored);
         }
         return aside;
     }
+} catch (const Error& error) {
+    throw database_error(fmt::format("{}: the file is damaged ({}), and {}", path.string(), damage, error.what()));
 }
 
 // Nobody writes to a damaged file: it would only get worse.
@@ -144,14 +137,6 @@ void handle_damage(const fs::path& named, const OpenOptions& options) {
     }
 }
 
-bool is_default_place(const fs::path& path) {
-    try {
-        return path == default_user_database();
-    } catch (const Error&) {
-        return false;  // none of its variables is set
-    }
-}
-
 void require_json(const std::string& features, const Database& database) {
     Statement valid = database.prepare("SELECT json_valid(?)", "checking a graph's features");
     valid.bind(features).step();
@@ -167,16 +152,7 @@ Store::~Store() = default;
 
 Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
     const bool writing = mode == Mode::read_write_create;
-    if (writing && path.has_parent_path() && !fs::exists(path.parent_path())) {
-        // Only the default place is made; a mistyped folder is an error.
-        std::error_code code;
-        if (is_default_place(path)) fs::create_directories(path.parent_path(), code);
-        if (!fs::exists(path.parent_path())) {
-            throw database_error(fmt::format("{}: the folder {} does not exist{}", path.string(),
-                                             path.parent_path().string(),
-                                             code ? " and cannot be made: " + code.message() : ""));
-        }
-    }
+    if (writing) require_folder(path);
     if (writing) handle_damage(path, options);
     Database database = Database::open(path, writing ? Access::read_write_create : Access::read_only);
     require_known(database, options.migrations);

@@ -92,6 +92,7 @@ struct GraphRow {
     std::int64_t id = 0;
     GraphRecord record;
     std::vector<std::string> other_names;
+    std::vector<std::string> other_sources;  ///< under these names, one each
     std::int64_t measurements = 0;
 };
 struct EnvironmentRow {

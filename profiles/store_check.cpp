@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
-#include "core/model/model.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store.hpp"
 
@@ -124,12 +123,9 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
 
 void find_bad_models(const std::vector<ModelRow>& models, Problems& problems) {
     for (const ModelRow& row : models) {
-        const std::string name = "model of " + std::string(to_text(row.op)) + ", " + std::string(to_text(row.backend));
-        try {
-            const model::Model m = model::from_bytes(row.bytes);
-            if (m.op != row.op || m.backend != row.backend) problems.push_back(name + ": its bytes are of another");
-        } catch (const Error& error) {
-            problems.push_back(name + ": " + error.what());
+        if (const auto complaint = complaint_of(row)) {
+            problems.push_back(fmt::format("model of {}, {}: {}", gnntune::to_text(row.op),
+                                           gnntune::to_text(row.backend), *complaint));
         }
     }
 }

@@ -19,7 +19,7 @@ std::vector<GraphRow> read_graphs(const Database& database, std::string_view whe
             where),
         "listing graphs");
     Statement names =
-        database.prepare("SELECT name FROM graph_name WHERE graph_id = ? ORDER BY name", "listing names of graphs");
+        database.prepare("SELECT name, source FROM graph_name WHERE graph_id = ? ORDER BY name", "listing names of graphs");
     s.bind(value);
     std::vector<GraphRow> rows;
     while (s.step()) {
@@ -30,7 +30,10 @@ std::vector<GraphRow> read_graphs(const Database& database, std::string_view whe
         row.record = {*fingerprint, s.integer(2), s.integer(3), s.integer(4), s.text(5), s.text(6), s.text(7)};
         row.measurements = s.integer(8);
         names.bind(row.id);
-        while (names.step()) row.other_names.push_back(names.text(0));
+        while (names.step()) {
+            row.other_names.push_back(names.text(0));
+            row.other_sources.push_back(names.text(1));
+        }
         rows.push_back(std::move(row));
     }
     return rows;

@@ -1,68 +1,76 @@
-// gnntune db export: evidence as CSV.
+// gnntune db export: the whole database as JSON, or evidence as CSV.
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "core/common/error.hpp"
+#include "core/io/file.hpp"
 #include "profiles/csv.hpp"
+#include "profiles/document.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 
 namespace gnntune::tools {
 namespace {
 
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) throw input_error(fmt::format("{}: the file cannot be written", path));
+constexpr const char* kUsage = "gnntune db export [options] [FILE|-]";
+
+void write_csv(const store::Store& store, const Parsed& parsed, const store::ByteSink& sink) {
+    std::ostringstream text;
+    if (parsed.flag("best")) {
+        store::write_best_csv(store, text);
+    } else {
+        store::write_measurements_csv(store, parsed.integer("run", 1, INT64_MAX), text);
+    }
+    sink(text.str());
 }
 
 }  // namespace
 
 int run_db_export(const Args& args) {
-    constexpr const char* kUsage = "gnntune db export [options] --csv FILE|-";
     Options options("db export",
                     {kUsage,
-                     "Writes measurements, failed ones with their reason, as CSV: all of them, those of a run, or "
-                     "the table of the best. `-` is stdout.",
-                     {"gnntune db export --csv measurements.csv", "gnntune db export --best --csv -",
-                      "gnntune db export --run 3 --csv run3.csv"}});
+                     "Writes the whole database as JSON, one record a line, in an order that makes versions easy to "
+                     "compare; gnntune db import reads it. With --csv measurements, failed ones with their reason, or "
+                     "the table of the best. Without FILE, or with `-`, to stdout.",
+                     {"gnntune db export database.json", "gnntune db export --csv measurements.csv",
+                      "gnntune db export --csv --best", "gnntune db export --csv --run 3 run3.csv"}});
     // clang-format off
     options.group("Choice").add_options()
-        ("best", boost::program_options::bool_switch(), "the fastest exact config of every problem")
-        ("run", value("N"), "measurements of this run only (gnntune db ls runs)");
+        ("best", boost::program_options::bool_switch(), "with --csv: the fastest exact config of every problem")
+        ("run", value("N"), "with --csv: measurements of this run only (gnntune db ls runs)");
     // clang-format on
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 1, 1, kUsage);
-    if (parsed->common.format == OutputFormat::json) {
-        throw invalid_argument("gnntune db export writes CSV; for JSON use gnntune db show GRAPH --json");
+    require_arguments(*parsed, 0, 1, kUsage);
+    const bool csv = parsed->common.format == OutputFormat::csv;
+    if (!csv && (parsed->flag("best") || parsed->given("run"))) {
+        throw invalid_argument("--best and --run choose rows of the CSV: give --csv too");
     }
-    const auto run = parsed->integer("run", 1, INT64_MAX);
-    if (run && parsed->flag("best")) throw invalid_argument("--best and --run exclude each other");
+    if (parsed->integer("run", 1, INT64_MAX) && parsed->flag("best")) {
+        throw invalid_argument("--best and --run exclude each other");
+    }
+    const std::string path = parsed->arguments.empty() ? "-" : parsed->arguments.front();
+    std::error_code ignored;
+    if (path != "-" && std::filesystem::equivalent(path, parsed->common.database_path(), ignored)) {
+        throw invalid_argument(path + " is the database itself; give another file, or - for stdout");
+    }
 
     Output out("db.export", parsed->common);
     const store::Store store = open_for_reading(parsed->common, out);
-    std::ostringstream text;
-    if (parsed->flag("best")) {
-        store::write_best_csv(store, text);
-    } else {
-        store::write_measurements_csv(store, run, text);
-    }
-    const std::string& path = parsed->arguments.front();
+    const auto write = [&](const store::ByteSink& sink) {
+        csv ? write_csv(store, *parsed, sink) : store::write_document(store, sink);
+    };
     if (path == "-") {
-        out.print_raw(text.str());
-    } else {
-        std::error_code ignored;
-        if (std::filesystem::equivalent(path, parsed->common.database_path(), ignored)) {
-            throw invalid_argument(path + " is the database itself; give another file, or - for stdout");
-        }
-        write_file(path, text.str());
-        out.note(fmt::format("{}: written", path));
+        write([&out](std::string_view bytes) { out.print_raw(bytes); });
+        return kExitOk;
     }
+    io::FileWriter file(path);
+    write([&file](std::string_view bytes) { file.write(bytes); });
+    file.commit();
+    out.note(fmt::format("{}: written", path));
     return kExitOk;
 }
 

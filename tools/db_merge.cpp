@@ -1,16 +1,10 @@
 // gnntune db merge: other databases taken into this one.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 #include "core/common/error.hpp"
-#include "profiles/features_json.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
-#include "tools/program.hpp"
-#include "tuner/training.hpp"
-#include "tuner/tune.hpp"
+#include "tools/merge_into.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -27,44 +21,6 @@ Options merge_options() {
          "adds nothing.",
          {"gnntune db merge piece1.db piece2.db --db all.db", "gnntune db merge colleague.db --json"}});
 }
-
-constexpr std::size_t kShownConflicts = 5;
-
-/// Makes choices again, by the rule and the default constraints.
-class Chooser {
-public:
-    explicit Chooser(store::Store& store) : store_(store) {
-        for (const auto& row : store.graphs()) graphs_.emplace(row.id, row.record);
-        for (const auto& row : store.environments()) devices_.emplace(row.id, tuner::device_of(row.environment));
-        for (const auto& row : store.problems()) problems_.emplace(row.id, row.problem);
-    }
-
-    /// The choice, if this build has variants that may be chosen.
-    std::optional<Choice> again(const store::OpenChoice& open) const {
-        const GraphRecord& graph = graphs_.at(open.key.graph);
-        const Problem& problem = problems_.at(open.key.problem);
-        const bool reversed = problem.direction == Direction::reversed;
-        const auto features = store::features_from(graph.features_json);
-        const Query query{problem, reversed ? graph.n_cols : graph.n_rows, reversed ? graph.n_rows : graph.n_cols,
-                          graph.m, features ? &*features : nullptr,        &devices_.at(open.key.environment)};
-        const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
-        const auto candidates =
-            tuner::candidates_of(registry(), query, rows, store_.choice(open.key, open.policy, open.clock));
-        const Decision decision = choose(candidates, {});
-        if (!decision.winner) return std::nullopt;
-        return tuner::choice_of(registry(), candidates, decision);
-    }
-    std::string where(const store::OpenChoice& open) const {
-        return fmt::format("{}, {}, {}, {}", graphs_.at(open.key.graph).name, to_text(problems_.at(open.key.problem)),
-                           to_text(open.policy), to_text(open.clock));
-    }
-
-private:
-    store::Store& store_;
-    std::map<std::int64_t, GraphRecord> graphs_;
-    std::map<std::int64_t, Device> devices_;
-    std::map<std::int64_t, Problem> problems_;
-};
 
 }  // namespace
 
@@ -85,61 +41,9 @@ int run_db_merge(const Args& args) {
     store::Store store =
         store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
                            {store::Journal::automatic, [&out](const std::string& sentence) { out.warn(sentence); }});
-    Table table({{"from", "from", ""},
-                 {"measurements", "measurements", ""},
-                 {"known", "known already", ""},
-                 {"graphs", "new graphs", ""},
-                 {"environments", "new devices", ""},
-                 {"runs", "new runs", ""},
-                 {"models", "models", ""},
-                 {"conflicts", "conflicts", ""},
-                 {"choices_made_again", "choices made again", ""},
-                 {"choices_changed", "of them changed", ""}});
-    std::vector<store::MergeReport> reports;
-    for (const std::string& from : parsed->arguments) {
-        const store::MergeReport& report = reports.emplace_back(store.merge(from));
-        const std::size_t shown =
-            out.verbose() ? report.conflicts.size() : std::min(kShownConflicts, report.conflicts.size());
-        for (std::size_t i = 0; i < shown; ++i) out.warn(from + ": " + report.conflicts[i]);
-        if (shown < report.conflicts.size()) {
-            out.warn(fmt::format("{}: {} conflicts more; --verbose lists them", from, report.conflicts.size() - shown));
-        }
-    }
-    // Once all are in: of their choices the newest is there, whatever the order of the files.
-    std::optional<std::int64_t> run;
-    const Chooser chooser(store);
-    for (std::size_t f = 0; f < reports.size(); ++f) {
-        const std::string& from = parsed->arguments[f];
-        const store::MergeReport& report = reports[f];
-        std::int64_t made = 0;
-        std::int64_t changed = 0;
-        auto transaction = store.transaction();
-        for (const store::OpenChoice& open : report.open_choices) {
-            const auto choice = chooser.again(open);
-            if (!choice) continue;
-            const auto before = store.choice(open.key, open.policy, open.clock);
-            if (before && before->config.text() != choice->config.text()) {
-                ++changed;
-                out.note(fmt::format("{}: now {}, before {}", chooser.where(open), choice->config.text(),
-                                     before->config.text()));
-            }
-            if (!run) {
-                run = store.begin_run(
-                    {command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed->common.seed), ""});
-            }
-            store.set_choice(*run, open.key, open.policy, open.clock, *choice);
-            ++made;
-        }
-        transaction.commit();
-        table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
-                   report.models, static_cast<std::int64_t>(report.conflicts.size()), made, changed});
-        if (made < static_cast<std::int64_t>(report.open_choices.size())) {
-            out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
-                                 from, static_cast<std::int64_t>(report.open_choices.size()) - made));
-        }
-    }
-    if (run) store.end_run(*run);
-    out.print(table);
+    std::vector<MergeSource> sources;
+    for (const std::string& from : parsed->arguments) sources.push_back({from, from});
+    out.print(merge_into(store, sources, parsed->common, out));
     return kExitOk;
 }
 

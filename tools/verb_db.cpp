@@ -7,6 +7,7 @@
 #include "core/common/error.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/interrupt.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -21,7 +22,9 @@ constexpr std::array kParts{
     Verb{"merge", "take other databases into this one", run_db_merge},
     Verb{"prune", "remove measurements that nothing asks for any more", run_db_prune},
     Verb{"rescue", "copy what can be read of a damaged database", run_db_rescue},
-    Verb{"export", "measurements or the best table as a CSV file", run_db_export},
+    Verb{"export", "the whole database as JSON; measurements or the best table as CSV", run_db_export},
+    Verb{"import", "a database of a JSON document, or the document taken into one", run_db_import},
+    Verb{"verify", "time a sample of the rows again and say which no longer hold", run_db_verify, true},
 };
 
 void print_overview(std::ostream& out) {
@@ -33,7 +36,8 @@ void print_overview(std::ostream& out) {
            "  gnntune db show cora --op spmm --dim 64\n"
            "  gnntune db sql 'select * from best where k = 64'\n"
            "  gnntune db diff before.db after.db --fail-on SLOW\n"
-           "  gnntune db export --csv measurements.csv\n\n"
+           "  gnntune db export database.json\n"
+           "  gnntune db verify --sample 50\n\n"
            "Parts:\n";
     for (const Verb& part : kParts) out << fmt::format("  {:<10}{}\n", part.name, part.summary);
     out << "\n`gnntune help db PART` says more.\n";
@@ -53,7 +57,10 @@ int run_db(const Args& args) {
     }
     std::vector<std::string> names;
     for (const Verb& part : kParts) {
-        if (name == part.name) return part.run(Args(args.begin() + 1, args.end()));
+        if (name == part.name) {
+            if (part.stops_in_order) install_interrupt_handlers();
+            return part.run(Args(args.begin() + 1, args.end()));
+        }
         names.emplace_back(part.name);
     }
     throw invalid_argument(fmt::format("expected one of {} behind `gnntune db`, not '{}'{}", joined(names), name,

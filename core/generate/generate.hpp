@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,9 @@ CsrGraph generate(const Recipe& recipe);
 
 /// One line that says it all: `rmat{n=1000,m=5000} seed 1`.
 std::string text(const Recipe& recipe);
+/// The recipe of such a line, without name and source; nothing for any other text. Its kind and parameters may be
+/// unknown: generate() says so.
+std::optional<Recipe> parse_text(std::string_view line);
 
 /// Recipes from JSON text: {"recipes": [{"name", "kind", "seed", "source", "params": {...}}, ...]}. Parameters keep
 /// their order; numbers, strings and true/false are accepted. Throws ErrorKind::input for text that is not of that

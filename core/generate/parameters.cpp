@@ -109,4 +109,30 @@ std::string text(const Recipe& recipe) {
     return out + "} seed " + std::to_string(recipe.seed);
 }
 
+std::optional<Recipe> parse_text(std::string_view line) {
+    constexpr std::string_view kSeed = "} seed ";
+    const std::size_t open = line.find('{');
+    const std::size_t close = line.rfind(kSeed);
+    if (open == std::string_view::npos || open == 0 || close == std::string_view::npos || close < open) {
+        return std::nullopt;
+    }
+    Recipe recipe;
+    recipe.kind = line.substr(0, open);
+    if (!parse(std::string(line.substr(close + kSeed.size())), recipe.seed)) return std::nullopt;
+    std::string_view rest = line.substr(open + 1, close - open - 1);
+    while (!rest.empty()) {
+        const std::string_view item = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+        const std::size_t equals = item.find('=');
+        if (equals != std::string_view::npos) {
+            recipe.params.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+        } else if (!recipe.params.empty()) {  // a value with commas
+            recipe.params.back().second.append(",").append(item);
+        } else {
+            return std::nullopt;
+        }
+    }
+    return recipe;
+}
+
 }  // namespace gnntune::generate

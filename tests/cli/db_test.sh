@@ -36,10 +36,12 @@ run 0 db export --db a.db --csv -
 cmp -s out all.csv || fail "the file and stdout differ"
 run 0 db export --db a.db --best --csv -
 [ "$(wc -l <out)" -eq 3 ] || fail "expected two best rows"
-run 0 db export --db a.db --run 1 run.csv
+run 0 db export --db a.db --csv --run 1 run.csv
 cmp -s run.csv all.csv || fail "the only run is not everything"
-run 2 db export --db a.db --run 99 -
-run 2 db export --db a.db --json -
+run 2 db export --db a.db --csv --run 99 -
+run 2 db export --db a.db --run 1 -
+err_has "give --csv too"
+run 2 db export --db a.db --best
 run 3 db export --db a.db no/such/folder.csv
 run 2 db export --db a.db a.db
 err_has "the database itself"

@@ -332,5 +332,21 @@ TEST(Recipes, AreReadInOrder) {
     EXPECT_THROW(parse_recipes(R"({"recipes": [{"name": "x", "kind": "y", "params": {"m": [1]}}]})"), Error);
 }
 
+TEST(Recipes, AreReadFromTheirText) {
+    for (const std::string& name : standin_names()) {
+        Recipe recipe = standin(name);
+        recipe.name.clear();
+        recipe.source.clear();
+        EXPECT_EQ(parse_text(text(recipe)), recipe) << name;
+    }
+    const Recipe with_commas{"", "power_law", {{"n_rows", "10"}, {"quantiles", "0.5:1,1:3"}, {"m", "20"}}, 7, ""};
+    EXPECT_EQ(parse_text(text(with_commas)), with_commas);
+    EXPECT_EQ(parse_text("uniform{} seed 0"), (Recipe{"", "uniform", {}, 0, ""}));
+    for (const char* other : {"", "graph.mtx", "uniform", "uniform{m=1}", "{m=1} seed 1", "uniform{m=1} seed x",
+                              "uniform{m=1} seed 1 ", "uniform{1} seed 1", "} seed 1{"}) {
+        EXPECT_EQ(parse_text(other), std::nullopt) << other;
+    }
+}
+
 }  // namespace
 }  // namespace gnntune::generate

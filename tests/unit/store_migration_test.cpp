@@ -288,6 +288,17 @@ private:
     std::optional<std::string> before_;
 };
 
+TEST_F(StoreTest, RenamesToNewNamesOnly) {
+    write_file("from", "1");
+    write_file("to", "2");
+    EXPECT_FALSE(rename_to_new(file("from"), file("to")));
+    EXPECT_TRUE(std::filesystem::exists(file("from")));
+    EXPECT_TRUE(rename_to_new(file("from"), file("other")));
+    EXPECT_FALSE(std::filesystem::exists(file("from")));
+    EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { (void)rename_to_new(file("from"), file("third")); }),
+                         "cannot be renamed to"));
+}
+
 TEST_F(StoreTest, ChoosesTheJournalAndTheDefaultPlace) {
     const RestoreVariable restore[] = {RestoreVariable("GNNTUNE_DB"), RestoreVariable("XDG_DATA_HOME"),
                                        RestoreVariable("HOME")};
