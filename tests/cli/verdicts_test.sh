@@ -113,7 +113,7 @@ run 2 bench ring.txt --device cpu --suite unreal
 err_has "expected real"
 run 6 bench ring.txt --device cpu --compare missing.db
 # Nothing to judge is no pass, and neither is a config that has lost its time.
-run 1 bench ring.txt --device cpu --op spmm --dim 8 --reduce max
+run 1 bench ring.txt --device cpu --op attention --dim 8 --dtype f16
 err_has "no variant of this build does"
 plant wrong.db "update measurement set status = 'wrong', reason = 'planted'; delete from choice;"
 run 0 db diff a.db wrong.db
