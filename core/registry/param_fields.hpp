@@ -65,7 +65,9 @@ P from_params(const Params& params) {
     P out;
     const auto& fields = P::fields();
     for (const auto& [name, text] : params.values()) {
-        const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == name; });
+        // Clang 16 does not capture a structured binding by its name where OpenMP is on.
+        const auto field =
+            std::find_if(fields.begin(), fields.end(), [&wanted = name](const auto& f) { return f.name == wanted; });
         std::string known;
         if (field == fields.end()) {
             for (const auto& f : fields) known += (known.empty() ? "" : ", ") + std::string(f.name);
