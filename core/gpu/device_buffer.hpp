@@ -52,7 +52,10 @@ public:
 
     /// Copies `size()` elements from host memory; returns when the copy has been made.
     void copy_from_host(const T* source) {
-        if (size_ > 0) GNNTUNE_CUDA(cudaMemcpy(data_, source, bytes(), cudaMemcpyHostToDevice));
+        if (size_ == 0) return;
+        GNNTUNE_CUDA(cudaMemcpy(data_, source, bytes(), cudaMemcpyHostToDevice));
+        // From pageable memory it returns when the driver has the bytes, and other streams do not wait for the rest.
+        GNNTUNE_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
     }
     /// Copies all elements to host memory; returns when the copy has been made.
     HostVector<T> to_host() const {
