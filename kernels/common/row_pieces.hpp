@@ -36,6 +36,7 @@ struct SplitRow {
 struct RowPieces {
     std::int32_t long_row = 0;  ///< rows of more edges than this are in `pieces`
     std::int32_t slots = 0;     ///< partial results
+    std::int32_t most_pieces = 0;  ///< of a row; 0: nobody counted
     DeviceBuffer<RowPiece> pieces;
     DeviceBuffer<SplitRow> split;  ///< rows of more than one piece
 };

@@ -78,6 +78,7 @@ void cut_windows(Plan& plan, StreamHandle stream_handle) {
             split.push_back({row, slots + (row - w * kWindowRows) * count, count});
         }
         slots += kWindowRows * count;
+        plan.split.most_pieces = std::max(plan.split.most_pieces, count);
     }
     // Long pieces first, so that nobody waits for them; the others in their order, which shares rows of x.
     std::stable_partition(pieces.begin(), pieces.end(),
