@@ -7,20 +7,26 @@
 //          of any size are safe, and groups, teams and pieces merge at the end.
 // Shared   block_merge() of kernels/common/attention.cuh, for the pieces.  Atomics: none; sums have a fixed order.
 //
-// A `Source` gives the logits. It is passed by value to the kernel, and has
+// A `Source` gives the logits (kernels/common/products.cuh, kernels/common/cosines.cuh). It is passed by value to the
+// kernel, and has
 //   Element                                          type of the features that are summed and of y: f32, f16 or bf16;
 //                                                    lse and sums are fp32
 //   template <int VEC, int ITEMS> struct Row
-//     Row(source, team, unit, head, f0, k)           what the team keeps of the row; unit = row * heads + head
-//     void take(team, vector, value, logit) const    for UNROLL edges whose sources are vector[u] = column * heads +
+//     kSums                                          sums over the features of an edge that its logit is made of, at
+//     most Row(source, team, unit, head, f0, k)           what the team keeps of the row; unit = row * heads + head.
+//     All
+//                                                    threads of the team call it: it may shuffle
+//     int sums() const                               how many of the kSums count, the same for the whole grid
+//     void gather(team, vector, value, part) const   for UNROLL edges whose sources are vector[u] = column * heads +
 //                                                    head, or -1 for none: this lane's part of the tile that is summed,
-//                                                    zeros for none, and the logit in every lane of the group,
-//                                                    -infinity for none. All threads of the team call it: it may
-//                                                    shuffle.
+//                                                    zeros for none, and this lane's share of each sum. Shuffles
+//                                                    nothing
+//     float logit(sum) const                         the logit of an edge from its sums over all lanes of a group
 #pragma once
 
 #include "kernels/common/attention.hpp"
 #include "kernels/common/feature_tile.cuh"
+#include "kernels/common/logits.cuh"
 #include "kernels/common/tiles.hpp"
 
 namespace gnntune::kernels {
@@ -53,7 +59,8 @@ __device__ __forceinline__ SoftmaxSum attend(const AttendArguments<typename Sour
                                              const Team& t, std::int64_t unit, int head, int f0, std::uint32_t begin,
                                              std::uint32_t end, std::uint32_t step, Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = attend_unroll(ITEMS);
-    const typename Source::template Row<VEC, ITEMS> row(from, t, unit, head, f0, a.k);
+    using Row = typename Source::template Row<VEC, ITEMS>;
+    const Row row(from, t, unit, head, f0, a.k);
     zero_all(acc);
     SoftmaxSum running = empty_softmax();
     // All threads of the team make the same steps: they meet in shuffles.
@@ -66,7 +73,13 @@ __device__ __forceinline__ SoftmaxSum attend(const AttendArguments<typename Sour
             const std::uint32_t at = e + static_cast<std::uint32_t>(u * t.groups() + t.group);
             vector[u] = at < end ? static_cast<std::int64_t>(__ldg(a.col_idx + at)) * a.heads + head : -1;
         }
-        row.take(t, vector, value, logit);
+        float part[Row::kSums][kUnroll];
+        row.gather(t, vector, value, part);
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+            const float all = row_logit(t, row, part, u);
+            logit[u] = vector[u] >= 0 ? all : minus_infinity();
+        }
         float max = running.max;
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) max = fmaxf(max, logit[u]);
@@ -180,9 +193,7 @@ struct AttendPlan {
 
 /// Room for the partial results of the pieces.
 inline PieceResults take_results(const AttendPlan& p, WorkspaceCutter& space) {
-    const std::int64_t slots = std::int64_t{p.pieces.slots} * p.heads;
-    auto* sums = space.take<SoftmaxSum>(slots);
-    return {sums, space.take<float>(slots * p.k)};
+    return take_piece_results(p.pieces.slots, p.heads, p.k, space);
 }
 
 template <int VEC, int ITEMS, typename Source>

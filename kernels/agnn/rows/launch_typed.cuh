@@ -1,8 +1,8 @@
 // launch_typed() for every shape; included by the translation unit of each storage type.
 #pragma once
 
-#include "kernels/agnn/rows/kernel.cuh"
 #include "kernels/agnn/rows/plan.cuh"
+#include "kernels/common/cosines.cuh"
 
 namespace gnntune::agnn_rows {
 
@@ -16,7 +16,8 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     if (t.inverse_norm && g.m > 0) {
         kernels::row_inverse_norms(x, t.inverse_norm, std::int64_t{g.n_cols} * p.rows.heads, p.rows.k, stream);
     }
-    kernels::launch_attend(p.rows, Cosines<T>{x, elements_of<T>(o.x_row), elements_of<T>(o.beta), t.inverse_norm},
+    kernels::launch_attend(p.rows,
+                           kernels::Cosines<T>{x, elements_of<T>(o.x_row), elements_of<T>(o.beta), t.inverse_norm},
                            {o.x, o.x_row, o.y}, elements_of<T>(o.y), o.lse, t.results, stream);
 }
 
