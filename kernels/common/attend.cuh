@@ -11,12 +11,11 @@
 // kernel, and has
 //   Element                                          type of the features that are summed and of y: f32, f16 or bf16;
 //                                                    lse and sums are fp32
-//   template <int VEC, int ITEMS> struct Row
+//   template <int VEC, int ITEMS, bool WHOLE> struct Row   WHOLE: a tile holds all features; false by default
 //     kSums                                          sums over the features of an edge that its logit is made of, at
 //     most Row(source, team, unit, head, f0, k)           what the team keeps of the row; unit = row * heads + head.
 //     All
 //                                                    threads of the team call it: it may shuffle
-//     int sums() const                               how many of the kSums count, the same for the whole grid
 //     void gather(team, vector, value, part) const   for UNROLL edges whose sources are vector[u] = column * heads +
 //                                                    head, or -1 for none: this lane's part of the tile that is summed,
 //                                                    zeros for none, and this lane's share of each sum. Shuffles
@@ -68,17 +67,17 @@ __device__ __forceinline__ SoftmaxSum attend(const AttendArguments<typename Sour
         Pack<typename Source::Element, VEC> value[kUnroll][ITEMS];
         std::int64_t vector[kUnroll];
         float logit[kUnroll];
+        const auto edge = [&](int u) { return e + static_cast<std::uint32_t>(u * t.groups() + t.group); };
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            const std::uint32_t at = e + static_cast<std::uint32_t>(u * t.groups() + t.group);
-            vector[u] = at < end ? static_cast<std::int64_t>(__ldg(a.col_idx + at)) * a.heads + head : -1;
+            vector[u] = edge(u) < end ? static_cast<std::int64_t>(__ldg(a.col_idx + edge(u))) * a.heads + head : -1;
         }
         float part[Row::kSums][kUnroll];
         row.gather(t, vector, value, part);
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            const float all = row_logit(t, row, part, u);
-            logit[u] = vector[u] >= 0 ? all : minus_infinity();
+            logit[u] = row_logit(t, row, part, u);
+            if (edge(u) >= end) logit[u] = minus_infinity();
         }
         float max = running.max;
 #pragma unroll

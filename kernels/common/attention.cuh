@@ -52,8 +52,8 @@ __device__ __forceinline__ float softmax_term(float e, float max) {
     return e == minus_infinity() ? 0.0F : expf(e - max);
 }
 
-/// The same, faster, for max about as large as the logit or larger; 0 for a logit of -infinity. Relative error |logit -
-/// max| 2^-24, of a weight that falls faster than that grows.
+/// The same, faster, for max about as large as the logit or larger: relative error |logit - max| 2^-24, of a weight that
+/// falls faster than that grows.
 __device__ __forceinline__ float logit_weight(float logit, float max) {
     return logit == minus_infinity() ? 0.0F : __expf(logit - max);
 }
@@ -75,8 +75,8 @@ __device__ __forceinline__ float softmax_scale(const SoftmaxSum& a) {
 
 // --- atomic maximum of floats of either sign ------------------------------------------------------------------------
 
-/// Order-preserving map of floats to unsigned integers, so that atomicMax works for both signs and -infinity. 0 is
-/// below every number's key: memory set to zero bytes is the empty maximum.
+/// Order-preserving map of floats to unsigned integers, so that atomicMax works for both signs and -infinity. 0 is below
+/// every number's key: memory set to zero bytes is the empty maximum.
 __device__ __forceinline__ std::uint32_t float_key(float v) {
     const std::uint32_t bits = __float_as_uint(v);
     return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
@@ -89,16 +89,16 @@ __device__ __forceinline__ float float_of_key(std::uint32_t key) {
 
 // --- teams ----------------------------------------------------------------------------------------------------------
 
-/// `size` threads of one warp that own a unit (a row and a head): size / lanes groups of `lanes` threads, both powers
-/// of two. Threads share the edges one each where a scalar per edge is computed; groups share them where feature rows
-/// are read, a lane holding every lanes-th vector.
+/// `size` threads of one warp that own a unit (a row and a head): size / lanes groups of `lanes` threads, both powers of
+/// two. Threads share the edges one each where a scalar per edge is computed; groups share them where feature rows are
+/// read, a lane holding every lanes-th vector.
 struct Team {
     int lanes;
     int size;
-    int rank;            ///< of this thread, in [0, size)
-    int lane;            ///< of this thread in its group
-    int group;           ///< in [0, size / lanes)
-    std::uint32_t mask;  ///< the team's threads in its warp
+    int rank;             ///< of this thread, in [0, size)
+    int lane;             ///< of this thread in its group
+    int group;            ///< in [0, size / lanes)
+    std::uint32_t mask;   ///< the team's threads in its warp
 
     __device__ __forceinline__ Team(int lanes_in, int size_in) {
         lanes = lanes_in;
@@ -136,8 +136,7 @@ __device__ __forceinline__ float lanes_sum(const Team& t, float v) {
 }
 
 /// Takes in one logit per thread (-infinity: none). `running.max` becomes the team's, `running.sum` this thread's share
-/// of the sum; `p` is exp(e - running.max). Returns the factor for accumulators of earlier logits, the same in the
-/// team.
+/// of the sum; `p` is exp(e - running.max). Returns the factor for accumulators of earlier logits, the same in the team.
 __device__ __forceinline__ float online_step(const Team& t, float e, SoftmaxSum& running, float& p) {
     const float max = fmaxf(running.max, team_max(t, e));
     const float factor = rescale(running.max, max);
@@ -160,13 +159,13 @@ __device__ __forceinline__ void scale_all(Vec<VEC> (&acc)[ITEMS], float factor) 
     }
 }
 
-/// acc += w_q x[id_q] over the first `count` (<= size) threads q of the team, each of which holds one row id and
-/// weight; `x` points at the head's first feature, rows are `stride` elements apart, lane vectors at f0 + i lanes VEC <
-/// k. Groups take every groups()-th q: 4 ITEMS loads of a lane are in flight. Rows of weight 0 are not read.
+/// acc += w_q x[id_q] over the first `count` (<= size) threads q of the team, each of which holds one row id and weight;
+/// `x` points at the head's first feature, rows are `stride` elements apart, lane vectors at f0 + i lanes VEC < k.
+/// Groups take every groups()-th q: 4 ITEMS loads of a lane are in flight. Rows of weight 0 are not read.
 template <typename T, int VEC, int ITEMS>
 __device__ __forceinline__ void gather_weighted(const Team& t, std::int32_t id, float w, int count,
-                                                const T* __restrict__ x, std::int64_t stride, int f0, std::int32_t k,
-                                                Vec<VEC> (&acc)[ITEMS]) {
+                                                const T* __restrict__ x, std::int64_t stride, int f0,
+                                                std::int32_t k, Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = 4;
     const int groups = t.groups();
     const int step = t.lanes * VEC;
@@ -209,9 +208,9 @@ __device__ __forceinline__ void sum_groups(const Team& t, Vec<VEC> (&acc)[ITEMS]
 // --- blocks ---------------------------------------------------------------------------------------------------------
 
 /// Merges what the teams of a block have found: `mine` of each team (the same in all its threads), and the accumulators
-/// after sum_groups(). Calls store(c, value, all) once for every column c of the tile, in [0, lanes ITEMS VEC), with
-/// the numerator at the maximum of `all`, which is also returned. `shared` has shared_floats() floats. All threads of
-/// the block call it.
+/// after sum_groups(). Calls store(c, value, all) once for every column c of the tile, in [0, lanes ITEMS VEC), with the
+/// numerator at the maximum of `all`, which is also returned. `shared` has shared_floats() floats. All threads of the
+/// block call it.
 template <int VEC, int ITEMS, typename Store>
 __device__ __forceinline__ SoftmaxSum block_merge(const Team& t, const SoftmaxSum& mine, const Vec<VEC> (&acc)[ITEMS],
                                                   float* shared, Store store) {
@@ -311,7 +310,7 @@ static void launch_merge_pieces(const RowPieces& pieces, const PieceResults& par
     const auto blocks = static_cast<unsigned>(pieces.split.size()) * static_cast<unsigned>(heads);
     if (blocks == 0) return;
     merge_pieces<<<blocks, kMergeThreads, 0, stream>>>(pieces.split.data(), partial.sums, partial.values, y, total,
-                                                       heads, k, normalise);
+                                                      heads, k, normalise);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

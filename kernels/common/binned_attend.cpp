@@ -32,6 +32,11 @@ std::size_t shared_bytes(const Problem& p, const BinnedAttendParams& params) {
 
 }  // namespace
 
+const std::vector<ParamField<BinnedAttendParams>>& BinnedAttendParams::fields() {
+    static const auto kFields = fields_of<BinnedAttendParams>();
+    return kFields;
+}
+
 Verdict BinnedAttendParams::legal(const Query& q, const BinnedAttendParams& p) {
     const Problem& problem = q.problem;
     const std::int32_t vectors = head_vectors(problem);
@@ -44,9 +49,6 @@ Verdict BinnedAttendParams::legal(const Query& q, const BinnedAttendParams& p) {
         return Verdict::no("run * items is " + std::to_string(kInFlight) + " at most: registers");
     }
     if (p.run < kInFlight / 2 && p.items < kMostItems) return Verdict::no("run=2 is for items=4");
-    if (p.run == 4 && p.items == 1 && p.share != 8) {
-        return Verdict::no("run=4, for short rows, is searched with share=8 only");
-    }
     if (shared_bytes(problem, p) > kSharedBytes) {
         return Verdict::no("the sums of " + std::to_string(p.warps_per_block) + " warps need more shared memory than " +
                            std::to_string(kSharedBytes) + " bytes");
@@ -67,7 +69,9 @@ BinnedAttendParams BinnedAttendParams::defaults(const Query& q) {
     p.items = vectors / p.lanes;
     const bool much = static_cast<double>(q.m) * q.problem.k * q.problem.heads > 4e6;
     const bool short_rows = q.m < 6 * q.n_rows;
-    p.run = p.items == 1 && !short_rows ? kInFlight : std::min(4, kInFlight / p.items);
+    // attention gathers two arrays: longer runs would leave it half of the warps.
+    const bool long_runs = p.items == 1 && !short_rows && q.problem.op != Op::attention;
+    p.run = long_runs ? kInFlight : std::min(4, kInFlight / p.items);
     p.share = much && !short_rows ? 32 : 8;
     p.warps_per_block = much ? 4 : 16;
     if (shared_bytes(q.problem, p) > kSharedBytes) p.warps_per_block = 4;

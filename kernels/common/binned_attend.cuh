@@ -41,10 +41,11 @@ struct BinnedAttendArguments {
     bool ids_aligned;   ///< col_idx to four elements
 };
 
-/// Weights of a run from the lanes' shares `part` of the sums, where the head has RUN lanes or more: lane l, and those
-/// beside it that have the same edge, take edge l RUN / lanes. `r.softmax.sum` is the lane's share of the sum.
+/// Weights of a run, whose bits in `edges` say which are edges of the team, from the lanes' shares `part` of the sums,
+/// where the head has RUN lanes or more: lane l, and those beside it that have the same edge, take edge l RUN / lanes.
+/// `r.softmax.sum` is the lane's share of the sum.
 template <int VEC, int ITEMS, int RUN, typename Row>
-__device__ __forceinline__ void weigh_together(const Team& t, const Row& row, const std::int64_t (&vector)[RUN],
+__device__ __forceinline__ void weigh_together(const Team& t, const Row& row, unsigned edges,
                                                float (&part)[Row::kSums][RUN], RunningSums<VEC, ITEMS>& r,
                                                float (&weight)[RUN]) {
     constexpr int kRunShift = RUN == 8 ? 3 : RUN == 4 ? 2 : 1;
@@ -54,12 +55,9 @@ __device__ __forceinline__ void weigh_together(const Team& t, const Row& row, co
     float sum[Row::kSums];
 #pragma unroll
     for (int s = 0; s < Row::kSums; ++s) {
-        if (s < row.sums()) scatter_sums<RUN>(part[s], t.lane, t.lanes, t.mask);
+        scatter_sums<RUN>(part[s], t.lane, t.lanes, t.mask);
         sum[s] = part[s][0];
     }
-    unsigned edges = 0;
-#pragma unroll
-    for (int u = 0; u < RUN; ++u) edges |= vector[u] >= 0 ? 1U << u : 0U;
     float logit = row.logit(sum);
     if ((edges >> mine & 1U) == 0) logit = minus_infinity();
     float max = fmaxf(r.softmax.max, logit);
@@ -76,14 +74,14 @@ __device__ __forceinline__ void weigh_together(const Team& t, const Row& row, co
 
 /// The same where the head has fewer lanes: each of them computes all weights.
 template <int VEC, int ITEMS, int RUN, typename Row>
-__device__ __forceinline__ void weigh_alone(const Team& t, const Row& row, const std::int64_t (&vector)[RUN],
+__device__ __forceinline__ void weigh_alone(const Team& t, const Row& row, unsigned edges,
                                             const float (&part)[Row::kSums][RUN], RunningSums<VEC, ITEMS>& r,
                                             float (&weight)[RUN]) {
     float max = r.softmax.max;
 #pragma unroll
     for (int u = 0; u < RUN; ++u) {
         weight[u] = row_logit(t, row, part, u);
-        if (vector[u] < 0) weight[u] = minus_infinity();
+        if ((edges >> u & 1U) == 0) weight[u] = minus_infinity();
         max = fmaxf(max, weight[u]);
     }
     const float factor = rescale(r.softmax.max, max);
@@ -98,11 +96,11 @@ __device__ __forceinline__ void weigh_alone(const Team& t, const Row& row, const
 
 /// Edges of a row, or of a piece of it, that this group has: what each lane's head and vectors get of them. The lanes
 /// of a head call it together; `t` is these lanes.
-template <int VEC, int ITEMS, int RUN, typename Source>
+template <int VEC, int ITEMS, int RUN, bool WHOLE, typename Source>
 __device__ __forceinline__ void attend_runs(const BinnedAttendArguments<typename Source::Element>& a,
                                             const Source& from, const Team& t, const RowTask& task, int head, int f0,
                                             int group, int groups, RunningSums<VEC, ITEMS>& r) {
-    using Row = typename Source::template Row<VEC, ITEMS>;
+    using Row = typename Source::template Row<VEC, ITEMS, WHOLE>;
     const Row row(from, t, static_cast<std::int64_t>(task.row) * a.heads + head, head, f0, a.k);
     const bool together = t.lanes >= RUN;
     // A group by itself has few edges: it starts with the first of them. Several start where vectors of ids do.
@@ -114,9 +112,11 @@ __device__ __forceinline__ void attend_runs(const BinnedAttendArguments<typename
         std::int32_t cols[RUN];
         load_run(a.col_idx, e, readable, wide, cols, -1);
         std::int64_t vector[RUN];
+        unsigned edges = 0;
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
             const bool here = e + u >= task.begin && e + u < task.end;
+            if (here) edges |= 1U << u;
             vector[u] = here ? static_cast<std::int64_t>(cols[u]) * a.heads + head : -1;
         }
         Pack<typename Source::Element, VEC> value[RUN][ITEMS];
@@ -124,9 +124,9 @@ __device__ __forceinline__ void attend_runs(const BinnedAttendArguments<typename
         float weight[RUN];
         row.gather(t, vector, value, part);
         if (together) {
-            weigh_together(t, row, vector, part, r, weight);
+            weigh_together(t, row, edges, part, r, weight);
         } else {
-            weigh_alone(t, row, vector, part, r, weight);
+            weigh_alone(t, row, edges, part, r, weight);
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
@@ -141,7 +141,7 @@ __device__ __forceinline__ void attend_runs(const BinnedAttendArguments<typename
     }
 }
 
-template <int VEC, int ITEMS, int RUN, typename Source>
+template <int VEC, int ITEMS, int RUN, bool WHOLE, typename Source>
 __global__ void __launch_bounds__(kMaxBinThreads)
     binned_attend_kernel(const __grid_constant__ BinnedAttendArguments<typename Source::Element> a,
                          const __grid_constant__ Source from) {
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(kMaxBinThreads)
     clear(r);
     // Without any edge the inputs may be null pointers.
     if (task.row >= 0 && head < a.heads && task.begin < task.end) {
-        attend_runs<VEC, ITEMS, RUN>(a, from, t, task, head, f0, group, task.team >> group_shift, r);
+        attend_runs<VEC, ITEMS, RUN, WHOLE>(a, from, t, task, head, f0, group, task.team >> group_shift, r);
     }
     merge_groups(r, task.team, group_lanes, place, group, shared);
     if (task.row < 0 || group != 0 || head >= a.heads) return;
@@ -196,8 +196,9 @@ void launch_binned_attend_shape(const BinnedAttendPlan& p, BinnedAttendArguments
     const dim3 grid(p.rows.blocks, head_tiles * static_cast<unsigned>(a.feature_tiles));
     const int warps = p.rows.has_teams_of_warps() ? p.params.warps_per_block : 0;
     const std::size_t shared = static_cast<std::size_t>(warps * shape.lanes * running_slot(VEC, ITEMS)) * sizeof(float);
-    binned_attend_kernel<VEC, ITEMS, RUN, Source>
-        <<<grid, static_cast<unsigned>(shape.threads), shared, stream>>>(a, from);
+    auto* kernel = a.feature_tiles == 1 ? &binned_attend_kernel<VEC, ITEMS, RUN, true, Source>
+                                        : &binned_attend_kernel<VEC, ITEMS, RUN, false, Source>;
+    kernel<<<grid, static_cast<unsigned>(shape.threads), shared, stream>>>(a, from);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -36,18 +36,15 @@ struct BinnedAttendParams {
     /// Members of a params struct P that is one of these, or derived from it.
     template <typename P>
     static std::vector<ParamField<P>> fields_of() {
-        return {
-            {"lanes", &P::lanes, {1, 2, 4, 8, 16, 32}},
-            {"items", &P::items, {1, 2, 4}},
-            {"run", &P::run, {2, 4, 8}},
-            {"share", &P::share, {8, 32}},
-            {"warps_per_block", &P::warps_per_block, {4, 16}},
-        };
+        std::vector<ParamField<P>> out;
+        out.push_back({"lanes", &P::lanes, {1, 2, 4, 8, 16, 32}, {}});
+        out.push_back({"items", &P::items, {1, 2, 4}, {}});
+        out.push_back({"run", &P::run, {2, 4, 8}, {}});
+        out.push_back({"share", &P::share, {8, 32}, {}});
+        out.push_back({"warps_per_block", &P::warps_per_block, {4, 16}, {}});
+        return out;
     }
-    static const std::vector<ParamField<BinnedAttendParams>>& fields() {
-        static const auto kFields = fields_of<BinnedAttendParams>();
-        return kFields;
-    }
+    static const std::vector<ParamField<BinnedAttendParams>>& fields();
 };
 
 struct BinnedAttendPlan {

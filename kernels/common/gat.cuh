@@ -53,13 +53,8 @@ struct GatSoftmax {
 
 template <typename T>
 GatScores<T> gat_scores(const Operands& o, std::int32_t heads) {
-    return {elements_of<T>(o.score_row),
-            elements_of<T>(o.score_col),
-            o.seed,
-            o.negative_slope,
-            o.dropout,
-            1.0F / (1.0F - o.dropout),
-            heads};
+    return {elements_of<T>(o.score_row), elements_of<T>(o.score_col), o.seed, o.negative_slope, o.dropout,
+            1.0F / (1.0F - o.dropout),   heads};
 }
 
 }  // namespace gnntune::kernels

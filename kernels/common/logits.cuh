@@ -11,10 +11,7 @@ template <typename Row, int N>
 __device__ __forceinline__ float row_logit(const Team& t, const Row& row, const float (&part)[Row::kSums][N], int u) {
     float sum[Row::kSums];
 #pragma unroll
-    for (int s = 0; s < Row::kSums; ++s) {
-        sum[s] = part[s][u];
-        if (s < row.sums()) sum[s] = lanes_sum(t, sum[s]);
-    }
+    for (int s = 0; s < Row::kSums; ++s) sum[s] = lanes_sum(t, part[s][u]);
     return row.logit(sum);
 }
 

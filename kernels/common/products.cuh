@@ -21,7 +21,7 @@ struct Products {
     const T* key;
     float scale;
 
-    template <int VEC, int ITEMS>
+    template <int VEC, int ITEMS, bool WHOLE = false>
     struct Row {
         static constexpr int kSums = 1;
 
@@ -36,8 +36,6 @@ struct Products {
             : from(source), query(source.x_row + unit * width), f0(first), k(width) {
             load_tile(t, query, true, f0, k, own);
         }
-
-        __device__ __forceinline__ int sums() const { return 1; }
 
         template <int N>
         __device__ __forceinline__ void gather(const Team& t, const std::int64_t (&vector)[N],
@@ -57,13 +55,15 @@ struct Products {
             }
 #pragma unroll
             for (int u = 0; u < N; ++u) part[0][u] = dot_all(own, key[u]);
-            outside_tile<VEC, ITEMS>(t, f0, k, [&](int f) {
-                const Pack<T, VEC> left = load_pack<VEC>(query + f);
+            if constexpr (!WHOLE) {
+                outside_tile<VEC, ITEMS>(t, f0, k, [&](int f) {
+                    const Pack<T, VEC> left = load_pack<VEC>(query + f);
 #pragma unroll
-                for (int u = 0; u < N; ++u) {
-                    if (source[u]) part[0][u] = dot(part[0][u], left, load_pack<VEC>(source[u] + f));
-                }
-            });
+                    for (int u = 0; u < N; ++u) {
+                        if (source[u]) part[0][u] = dot(part[0][u], left, load_pack<VEC>(source[u] + f));
+                    }
+                });
+            }
         }
 
         __device__ __forceinline__ float logit(const float (&sum)[kSums]) const {

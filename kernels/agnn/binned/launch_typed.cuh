@@ -11,13 +11,15 @@ template <typename T>
 void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     kernels::WorkspaceCutter space(workspace);
+    const CsrFormat& g = *s.rows.csr;
     float* norms = s.norms(space);
-    const kernels::Cosines<T> cosines{elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.beta), norms};
     // Without any edge nobody asks for norms, and x may be a null pointer.
-    if (norms && s.rows.csr->m > 0) {
-        kernels::row_inverse_norms(cosines.x, norms, std::int64_t{s.rows.csr->n_cols} * s.rows.heads, s.rows.k, stream);
+    if (s.stored_norms && g.m > 0) {
+        kernels::row_inverse_norms(elements_of<T>(o.x), norms, std::int64_t{g.n_cols} * s.rows.heads, s.rows.k, stream);
     }
-    kernels::launch_binned_attend(s.rows, cosines, {o.x, o.x_row, o.y}, elements_of<T>(o.y), o.lse, space, stream);
+    kernels::with_cosines<T>(s.stored_norms, o, norms, [&](const auto& cosines) {
+        kernels::launch_binned_attend(s.rows, cosines, {o.x, o.x_row, o.y}, elements_of<T>(o.y), o.lse, space, stream);
+    });
 }
 
 }  // namespace gnntune::agnn_binned

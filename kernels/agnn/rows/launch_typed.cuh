@@ -13,12 +13,12 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     const Scratch t = cut(p, space);
     const T* x = elements_of<T>(o.x);
     // Without any edge nobody asks for norms, and x may be a null pointer.
-    if (t.inverse_norm && g.m > 0) {
+    if (p.stored_norms && g.m > 0) {
         kernels::row_inverse_norms(x, t.inverse_norm, std::int64_t{g.n_cols} * p.rows.heads, p.rows.k, stream);
     }
-    kernels::launch_attend(p.rows,
-                           kernels::Cosines<T>{x, elements_of<T>(o.x_row), elements_of<T>(o.beta), t.inverse_norm},
-                           {o.x, o.x_row, o.y}, elements_of<T>(o.y), o.lse, t.results, stream);
+    kernels::with_cosines<T>(p.stored_norms, o, t.inverse_norm, [&](const auto& cosines) {
+        kernels::launch_attend(p.rows, cosines, {o.x, o.x_row, o.y}, elements_of<T>(o.y), o.lse, t.results, stream);
+    });
 }
 
 }  // namespace gnntune::agnn_rows
