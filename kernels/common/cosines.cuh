@@ -1,9 +1,7 @@
 // Logits of cosine attention: the Source of kernels/common/attend.cuh and kernels/common/binned_attend.cuh.
 //
-// Layout   x [n_cols, heads, k], x_row [n_rows, heads, k], row-major, aligned to VEC elements; beta [heads];
-// inverse_norm
-//          [n_cols, heads] of x, where it is STORED. x, x_row and beta are of type T: f32, f16 or bf16; inverse_norm
-//          and sums are fp32.
+// Layout   x [n_cols, heads, k] and x_row [n_rows, heads, k], row-major, aligned to VEC elements, and beta [heads], of
+//          type T: f32, f16 or bf16; inverse_norm [n_cols, heads] of x, where it is STORED; that and sums are fp32.
 // Data     The row operand stays in registers. A gathered row of x is loaded once, multiplied with it, and, when its
 //          logit is known, added to the accumulators from the same registers. Without inverse_norm it gives its own
 //          norm as well; with it, 4 bytes are read per edge and head. Where k is wider than a tile, the features

@@ -1,11 +1,9 @@
 // Logits of dot-product attention: the Source of kernels/common/attend.cuh and kernels/common/binned_attend.cuh.
 //
 // Layout   x and key [n_cols, heads, k], x_row [n_rows, heads, k], row-major, aligned to VEC elements, of type T: f32,
-// f16
-//          or bf16; sums are fp32.
+//          f16 or bf16; sums are fp32.
 // Data     The query stays in registers. For each edge a tile of key and a tile of x are asked for together, so that
-// the
-//          dot product, its sum over the lanes and the softmax wait for the same latency as the values that they weigh.
+//          the dot product, its sum over the lanes and the softmax wait for the same latency as the values they weigh.
 //          Where k is wider than a tile, the rest of key is read by every tile, and of x only the own tile.
 #pragma once
 
