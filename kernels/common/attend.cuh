@@ -23,9 +23,10 @@
 //     float logit(sum) const                         the logit of an edge from its sums over all lanes of a group
 #pragma once
 
-#include "kernels/common/attention.hpp"
+#include "kernels/common/attend.hpp"
 #include "kernels/common/feature_tile.cuh"
 #include "kernels/common/logits.cuh"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 
 namespace gnntune::kernels {
@@ -178,23 +179,6 @@ __global__ void __launch_bounds__(kAttendThreads)
     }
 }
 
-/// The graph, the pieces of its long rows, and the shape of the teams.
-struct AttendPlan {
-    std::shared_ptr<const CsrFormat> csr;
-    RowPieces pieces;
-    int lanes = 0;
-    int split = 0;
-    int items = 0;
-    std::int32_t k = 0;
-    std::int32_t heads = 0;
-    DType dtype = DType::f32;
-};
-
-/// Room for the partial results of the pieces.
-inline PieceResults take_results(const AttendPlan& p, WorkspaceCutter& space) {
-    return take_piece_results(p.pieces.slots, p.heads, p.k, space);
-}
-
 template <int VEC, int ITEMS, typename Source>
 void launch_attend_shape(const AttendPlan& p, AttendArguments<typename Source::Element> a, const Source& from,
                          cudaStream_t stream) {
@@ -206,43 +190,22 @@ void launch_attend_shape(const AttendPlan& p, AttendArguments<typename Source::E
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
-template <int VEC, typename Source>
-void launch_attend_items(const AttendPlan& p, const AttendArguments<typename Source::Element>& a, const Source& from,
-                         cudaStream_t stream) {
-    switch (p.items) {
-        case 4:
-            return launch_attend_shape<VEC, 4>(p, a, from, stream);
-        case 2:
-            return launch_attend_shape<VEC, 2>(p, a, from, stream);
-        default:
-            return launch_attend_shape<VEC, 1>(p, a, from, stream);
-    }
-}
-
 /// Enqueues the pass, and the merge of split rows. Features are read in the widest vectors of at most 16 bytes that the
 /// `pointers` of the run allow. A tile is lanes * items vectors, so narrower ones only make for more tiles.
+/// Takes piece_results_bytes() of the plan's slots from `space`.
 template <typename Source>
 void launch_attend(const AttendPlan& p, const Source& from, std::initializer_list<const void*> pointers,
-                   typename Source::Element* y, float* lse, const PieceResults& results, cudaStream_t stream) {
+                   typename Source::Element* y, float* lse, WorkspaceCutter& space, cudaStream_t stream) {
     using T = typename Source::Element;
     const CsrFormat& g = *p.csr;
     if (g.n_rows == 0) return;
+    const PieceResults results = take_piece_results(p.slots(), p.heads, p.k, space);
     const AttendArguments<T> a{g.row_ptr, g.col_idx,         y, lse, p.pieces.pieces.data(), results, g.n_rows, p.heads,
                                p.k,       p.pieces.long_row, 0};
-    switch (vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_attend_items<8>(p, a, from, stream);
-            break;
-        case 4:
-            launch_attend_items<4>(p, a, from, stream);
-            break;
-        case 2:
-            launch_attend_items<2>(p, a, from, stream);
-            break;
-        default:
-            launch_attend_items<1>(p, a, from, stream);
-            break;
-    }
+    const int width = vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T));
+    with_vector<T>(width, [&](auto vec) {
+        with_items(p.items, [&](auto items) { launch_attend_shape<vec(), items()>(p, a, from, stream); });
+    });
     launch_merge_pieces(p.pieces, results, y, lse, p.heads, p.k, true, stream);
 }
 

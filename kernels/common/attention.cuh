@@ -32,12 +32,6 @@ __device__ __forceinline__ float leaky_relu_derivative(float v, float slope) {
 
 // --- running softmax ------------------------------------------------------------------------------------------------
 
-/// A set of logits: its maximum, and the sum of exp(e - max). A plain sum is one with max = 0.
-struct SoftmaxSum {
-    float max;
-    float sum;
-};
-
 __device__ __forceinline__ SoftmaxSum empty_softmax() {
     return {minus_infinity(), 0.0F};
 }
@@ -261,12 +255,6 @@ __device__ __forceinline__ SoftmaxSum block_merge(SoftmaxSum mine, SoftmaxSum* s
 
 // --- pieces of long rows --------------------------------------------------------------------------------------------
 
-/// Results of the pieces of split rows, in the workspace: sums [slots, heads], values [slots, heads, k].
-struct PieceResults {
-    SoftmaxSum* sums;
-    float* values;
-};
-
 inline constexpr int kMergeThreads = 128;
 
 /// Block b -> split row b / heads, head b % heads: y = sum over its pieces of values, each moved to the row's maximum,
@@ -291,16 +279,6 @@ static __global__ void merge_pieces(const SplitRow* __restrict__ rows, const Sof
         y[unit * k + f] = narrowed<T>(value * scale);
     }
     if (threadIdx.x == 0 && total) total[unit] = narrowed<Total>(normalise ? log_sum_exp(all) : all.sum);
-}
-
-/// Where the results of `slots` pieces lie in a workspace, piece_results_bytes() of it.
-inline PieceResults take_piece_results(std::int64_t slots, int heads, std::int32_t k, WorkspaceCutter& space) {
-    auto* sums = space.take<SoftmaxSum>(slots * heads);
-    return {sums, space.take<float>(slots * heads * k)};
-}
-inline PieceResults cut_piece_results(void* workspace, std::int32_t slots, int heads, std::int32_t k) {
-    WorkspaceCutter space(workspace);
-    return take_piece_results(slots, heads, k, space);
 }
 
 /// Enqueues merge_pieces() for every split row; nothing if there is none.

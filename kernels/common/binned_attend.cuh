@@ -22,6 +22,7 @@
 #include "kernels/common/group_reduce.cuh"
 #include "kernels/common/logits.cuh"
 #include "kernels/common/running_sums.cuh"
+#include "kernels/common/storage.hpp"
 
 namespace gnntune::kernels {
 
@@ -202,20 +203,6 @@ void launch_binned_attend_shape(const BinnedAttendPlan& p, BinnedAttendArguments
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
-template <int VEC, typename Source>
-void launch_binned_attend_items(const BinnedAttendPlan& p, const BinnedAttendArguments<typename Source::Element>& a,
-                                const Source& from, cudaStream_t stream) {
-    switch (p.params.items) {
-        case 4:
-            return launch_binned_attend_shape<VEC, 4, 2>(p, a, from, stream);
-        case 2:
-            return launch_binned_attend_shape<VEC, 2, 4>(p, a, from, stream);
-        default:
-            if (p.params.run == 4) return launch_binned_attend_shape<VEC, 1, 4>(p, a, from, stream);
-            return launch_binned_attend_shape<VEC, 1, 8>(p, a, from, stream);
-    }
-}
-
 /// Enqueues the pass, and the merge of split rows, for the plan whose dtype is the Source's. Features are read in the
 /// widest vectors of at most 16 bytes that the `pointers` of the run allow; narrower ones make for more tiles.
 /// Takes piece_results_bytes() of the plan's slots from `space`.
@@ -230,27 +217,24 @@ void launch_binned_attend(const BinnedAttendPlan& p, const Source& from, std::in
     a.col_idx = g.col_idx;
     a.y = y;
     a.lse = lse;
-    a.partial = take_piece_results(p.rows.pieces.slots, p.heads, p.k, space);
+    a.partial = take_piece_results(p.slots(), p.heads, p.k, space);
     a.m = g.m;
     a.k = p.k;
     a.heads = p.heads;
     a.lanes = p.params.lanes;
     a.heads_at_once = p.params.heads_at_once(p.heads);
     a.ids_aligned = aligned_to_four(g.col_idx);
-    switch (vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_binned_attend_items<8>(p, a, from, stream);
-            break;
-        case 4:
-            launch_binned_attend_items<4>(p, a, from, stream);
-            break;
-        case 2:
-            launch_binned_attend_items<2>(p, a, from, stream);
-            break;
-        default:
-            launch_binned_attend_items<1>(p, a, from, stream);
-            break;
-    }
+    const int width = vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T));
+    with_vector<T>(width, [&](auto vec) {
+        with_items(p.params.items, [&](auto items) {
+            // As many vectors in flight for every number of items.
+            constexpr int kRun = 8 / items();
+            if constexpr (items() == 1) {
+                if (p.params.run == 4) return launch_binned_attend_shape<vec(), 1, 4>(p, a, from, stream);
+            }
+            launch_binned_attend_shape<vec(), items(), kRun>(p, a, from, stream);
+        });
+    });
     launch_merge_pieces(p.rows.pieces, a.partial, y, lse, p.heads, p.k, true, stream);
 }
 

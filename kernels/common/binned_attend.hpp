@@ -54,6 +54,9 @@ struct BinnedAttendPlan {
     std::int32_t k;
     std::int32_t heads;
     DType dtype;
+
+    /// Partial results of a run.
+    std::int32_t slots() const { return rows.pieces.slots; }
 };
 
 /// What attention with these params refuses.

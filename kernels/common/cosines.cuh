@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/registry/variant.hpp"
+#include "kernels/common/cosine_params.hpp"
 #include "kernels/common/feature_tile.cuh"
 
 namespace gnntune::kernels {
@@ -89,14 +90,20 @@ struct Cosines {
     };
 };
 
-/// Calls launch(cosines) with the Source of a run: `inverse_norm` has the norms of x if they are `stored`.
-template <typename T, typename Launch>
-void with_cosines(bool stored, const Operands& o, const float* inverse_norm, const Launch& launch) {
-    if (stored) {
-        launch(Cosines<T, true>{elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.beta), inverse_norm});
-    } else {
-        launch(Cosines<T, false>{elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.beta), nullptr});
-    }
+/// Calls launch(cosines) with the Source of a run of a plan, after it has enqueued the norms of x where they are
+/// stored.
+template <typename T, typename Rows, typename Launch>
+void with_cosines(const CosinePlan<Rows>& p, const Operands& o, WorkspaceCutter& space, cudaStream_t stream,
+                  const Launch& launch) {
+    const T* x = elements_of<T>(o.x);
+    const T* x_row = elements_of<T>(o.x_row);
+    const T* beta = elements_of<T>(o.beta);
+    float* norms = p.take_norms(space);
+    if (!p.stored_norms) return launch(Cosines<T, false>{x, x_row, beta, nullptr});
+    // Without any edge nobody asks for norms, and x may be a null pointer.
+    const CsrFormat& g = *p.rows.csr;
+    if (g.m > 0) row_inverse_norms(x, norms, std::int64_t{g.n_cols} * p.rows.heads, p.rows.k, stream);
+    launch(Cosines<T, true>{x, x_row, beta, norms});
 }
 
 }  // namespace gnntune::kernels

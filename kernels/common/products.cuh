@@ -7,6 +7,7 @@
 //          Where k is wider than a tile, the rest of key is read by every tile, and of x only the own tile.
 #pragma once
 
+#include "core/registry/variant.hpp"
 #include "kernels/common/feature_tile.cuh"
 
 namespace gnntune::kernels {
@@ -69,5 +70,10 @@ struct Products {
         }
     };
 };
+
+template <typename T>
+Products<T> products_of(const Operands& o, std::int32_t k) {
+    return {elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.key), logit_scale(o, k)};
+}
 
 }  // namespace gnntune::kernels

@@ -2,18 +2,11 @@
 
 #include "core/registry/variant.hpp"
 #include "kernels/common/binned_attend.hpp"
+#include "kernels/common/cosine_params.hpp"
 
 namespace gnntune::agnn_binned {
 
-struct State {
-    kernels::BinnedAttendPlan rows;
-    bool stored_norms;
-
-    /// Inverse norms of x in the workspace; null if a gathered row gives its own.
-    float* norms(kernels::WorkspaceCutter& space) const {
-        return stored_norms ? space.take<float>(std::int64_t{rows.csr->n_cols} * rows.heads) : nullptr;
-    }
-};
+using State = kernels::CosinePlan<kernels::BinnedAttendPlan>;
 
 /// Enqueues one run on operands of type T on the device that is current; there is a translation unit for each of float,
 /// Float16 and BFloat16. Throws on a launch error.

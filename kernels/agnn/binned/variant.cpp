@@ -30,13 +30,6 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return std::make_shared<State>(State{kernels::plan_binned_attend(c, params), params.stored_norms != 0});
 }
 
-std::size_t workspace_bytes(const void* state) {
-    const auto& s = *static_cast<const State*>(state);
-    kernels::WorkspaceCutter space(nullptr);
-    s.norms(space);
-    return space.bytes() + kernels::piece_results_bytes(s.rows.rows.pieces.slots, s.rows.heads, s.rows.k);
-}
-
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
     kernels::with_storage(s.rows.dtype,
@@ -70,7 +63,7 @@ void register_agnn_binned(Registry& registry) {
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &agnn_binned::prepare;
-    v.workspace_bytes = &agnn_binned::workspace_bytes;
+    v.workspace_bytes = &kernels::cosine_workspace_bytes<kernels::BinnedAttendPlan>;
     v.launch = &agnn_binned::run;
     v.cost_terms = &agnn_binned::cost_terms;
     registry.add(v);

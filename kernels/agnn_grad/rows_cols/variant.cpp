@@ -1,6 +1,7 @@
 #include "kernels/agnn_grad/rows_cols/launch.hpp"
 
 #include "kernels/common/cosine_params.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -12,19 +13,17 @@ Verdict applicable(const Query& q) {
     return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
 }
 
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                     c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
-                     from_params<kernels::TileTeamParams>(c.params), p.k, p.heads, p.dtype, c.stream);
-}
-
-std::size_t workspace(const void* state) {
-    return workspace_bytes(*static_cast<const Plan*>(state));
+std::size_t workspace_bytes(const void* state) {
+    kernels::WorkspaceCutter space(nullptr);
+    cut(*static_cast<const kernels::TwoPassPlan*>(state), space);
+    return space.bytes();
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
-    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+    const auto& plan = *static_cast<const kernels::TwoPassPlan*>(state);
+    kernels::with_storage(plan.rows.dtype, [&]<typename T>(std::type_identity<T>) {
+        launch_typed<T>(plan, operands, workspace, stream);
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -52,8 +51,8 @@ void register_agnn_grad_rows_cols(Registry& registry) {
     kernels::set_typed_params<kernels::TileTeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;
-    v.prepare = &agnn_grad_rows_cols::prepare;
-    v.workspace_bytes = &agnn_grad_rows_cols::workspace;
+    v.prepare = &kernels::prepare_two_passes;
+    v.workspace_bytes = &agnn_grad_rows_cols::workspace_bytes;
     v.launch = &agnn_grad_rows_cols::run;
     v.cost_terms = &agnn_grad_rows_cols::cost_terms;
     registry.add(v);

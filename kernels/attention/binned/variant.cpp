@@ -15,7 +15,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
 
 std::size_t workspace_bytes(const void* state) {
     const auto& s = *static_cast<const State*>(state);
-    return kernels::piece_results_bytes(s.rows.pieces.slots, s.heads, s.k);
+    return kernels::piece_results_bytes(s.slots(), s.heads, s.k);
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
