@@ -60,6 +60,18 @@ inline std::shared_ptr<const void> prepare_two_sides(const PrepareContext& c) {
                       c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream), p.k, p.heads});
 }
 
+/// Calls rows(first, last) for blocks of `block` rows, then columns(first, last) for blocks of columns. All threads of
+/// a parallel region call it, and share the blocks.
+template <typename Rows, typename Columns>
+void rows_then_columns(const TwoSidesState& s, std::int32_t block, const Rows& rows, const Columns& columns) {
+    const std::int32_t n_rows = s.csr->n_rows;
+    const std::int32_t n_cols = s.csc->n_rows;
+#pragma omp for schedule(dynamic)
+    for (std::int32_t first = 0; first < n_rows; first += block) rows(first, std::min(n_rows, first + block));
+#pragma omp for schedule(dynamic)
+    for (std::int32_t first = 0; first < n_cols; first += block) columns(first, std::min(n_cols, first + block));
+}
+
 /// y and lse of one unit = row * heads + head, whose edges' logits are logit(source), source = column * heads + head.
 /// One pass with a running maximum: when it grows, y, which is the accumulator, is scaled down to the new one. `lse`
 /// may be null.

@@ -8,6 +8,7 @@
 #include "core/graph/graph.hpp"
 #include "kernels/common/row_pieces.hpp"
 #include "kernels/common/tile_team.hpp"
+#include "kernels/common/typed_variant.hpp"
 
 namespace gnntune::kernels {
 
@@ -50,6 +51,19 @@ inline std::shared_ptr<const void> prepare_two_passes(const PrepareContext& c) {
     };
     PassPlan rows = side(kFormatCsr);
     return std::make_shared<TwoPassPlan>(TwoPassPlan{std::move(rows), side(kFormatCsc)});
+}
+
+/// What the records of such variants have in common.
+inline Variant two_pass_variant() {
+    Variant v;
+    v.summary = "a pass over rows, a pass over columns, nothing kept per edge, no atomics";
+    v.backend = Backend::cuda;
+    v.default_rank = 10;
+    set_typed_params<TileTeamParams>(v);
+    v.deterministic = &always_deterministic;
+    v.formats = &needs_csr_and_csc;
+    v.prepare = &prepare_two_passes;
+    return v;
 }
 
 }  // namespace gnntune::kernels

@@ -34,8 +34,7 @@ RowsParams RowsParams::defaults(const Query& q) {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_attention(q);
-    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+    return kernels::require_pass_grid(q, kernels::require_attention(q));
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {

@@ -125,14 +125,9 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     {
         norms(o.x_row, std::int64_t{n_rows} * s.heads, t.inverse_row);
         norms(o.x, std::int64_t{n_cols} * s.heads, t.inverse_col);
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n_rows; first += kBlock) {
-            rows(s, o, t, first, std::min(n_rows, first + kBlock));
-        }
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n_cols; first += kBlock) {
-            columns(s, o, t, first, std::min(n_cols, first + kBlock));
-        }
+        kernels::rows_then_columns(
+            s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
+            [&](std::int32_t first, std::int32_t last) { columns(s, o, t, first, last); });
     }
     for (std::int32_t h = 0; h < s.heads; ++h) {
         double sum = 0;

@@ -2,15 +2,13 @@
 
 #include "kernels/common/cosine_params.hpp"
 #include "kernels/common/storage.hpp"
-#include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
 namespace agnn_grad_rows_cols {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_agnn_grad(q);
-    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+    return kernels::require_pass_grid(q, kernels::require_agnn_grad(q));
 }
 
 std::size_t workspace_bytes(const void* state) {
@@ -41,17 +39,10 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 }  // namespace agnn_grad_rows_cols
 
 void register_agnn_grad_rows_cols(Registry& registry) {
-    Variant v;
+    Variant v = kernels::two_pass_variant();
     v.id = "agnn_grad.rows_cols";
-    v.summary = "a pass over rows, a pass over columns, nothing kept per edge, no atomics";
     v.op = Op::agnn_grad;
-    v.backend = Backend::cuda;
-    v.default_rank = 10;
     v.applicable = &agnn_grad_rows_cols::applicable;
-    kernels::set_typed_params<kernels::TileTeamParams>(v);
-    v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr_and_csc;
-    v.prepare = &kernels::prepare_two_passes;
     v.workspace_bytes = &agnn_grad_rows_cols::workspace_bytes;
     v.launch = &agnn_grad_rows_cols::run;
     v.cost_terms = &agnn_grad_rows_cols::cost_terms;

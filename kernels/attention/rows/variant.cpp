@@ -8,8 +8,7 @@ namespace attention_rows {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_attention(q);
-    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+    return kernels::require_pass_grid(q, kernels::require_attention(q));
 }
 
 Params default_params(const Query& q) {

@@ -85,19 +85,10 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     kernels::WorkspaceCutter space(workspace);
     const Scratch t = cut(s, space);
-    const std::int32_t n_rows = s.csr->n_rows;
-    const std::int32_t n_cols = s.csr->n_cols;
 #pragma omp parallel
-    {
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n_rows; first += kBlock) {
-            rows(s, o, t, first, std::min(n_rows, first + kBlock));
-        }
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n_cols; first += kBlock) {
-            columns(s, o, t, first, std::min(n_cols, first + kBlock));
-        }
-    }
+    kernels::rows_then_columns(
+        s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
+        [&](std::int32_t first, std::int32_t last) { columns(s, o, t, first, last); });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

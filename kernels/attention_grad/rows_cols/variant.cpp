@@ -1,15 +1,13 @@
 #include "kernels/attention_grad/rows_cols/launch.hpp"
 #include "kernels/common/dot_attention.hpp"
 #include "kernels/common/storage.hpp"
-#include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
 namespace attention_grad_rows_cols {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_attention(q);
-    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+    return kernels::require_pass_grid(q, kernels::require_attention(q));
 }
 
 std::size_t workspace_bytes(const void* state) {
@@ -41,17 +39,10 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 }  // namespace attention_grad_rows_cols
 
 void register_attention_grad_rows_cols(Registry& registry) {
-    Variant v;
+    Variant v = kernels::two_pass_variant();
     v.id = "attention_grad.rows_cols";
-    v.summary = "a pass over rows, a pass over columns, nothing kept per edge, no atomics";
     v.op = Op::attention_grad;
-    v.backend = Backend::cuda;
-    v.default_rank = 10;
     v.applicable = &attention_grad_rows_cols::applicable;
-    kernels::set_typed_params<kernels::TileTeamParams>(v);
-    v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr_and_csc;
-    v.prepare = &kernels::prepare_two_passes;
     v.workspace_bytes = &attention_grad_rows_cols::workspace_bytes;
     v.launch = &attention_grad_rows_cols::run;
     v.cost_terms = &attention_grad_rows_cols::cost_terms;
