@@ -7,20 +7,26 @@
 //          of any size are safe, and groups, teams and pieces merge at the end.
 // Shared   block_merge() of kernels/common/attention.cuh, for the pieces.  Atomics: none; sums have a fixed order.
 //
-// A `Source` gives the logits. It is passed by value to the kernel, and has
+// A `Source` gives the logits (kernels/common/products.cuh, kernels/common/cosines.cuh). It is passed by value to the
+// kernel, and has
 //   Element                                          type of the features that are summed and of y: f32, f16 or bf16;
 //                                                    lse and sums are fp32
-//   template <int VEC, int ITEMS> struct Row
-//     Row(source, team, unit, head, f0, k)           what the team keeps of the row; unit = row * heads + head
-//     void take(team, vector, value, logit) const    for UNROLL edges whose sources are vector[u] = column * heads +
+//   template <int VEC, int ITEMS, bool WHOLE> struct Row   WHOLE: a tile holds all features; false by default
+//     kSums                                          sums over the features of an edge that its logit is made of, at
+//     most Row(source, team, unit, head, f0, k)           what the team keeps of the row; unit = row * heads + head.
+//     All
+//                                                    threads of the team call it: it may shuffle
+//     void gather(team, vector, value, part) const   for UNROLL edges whose sources are vector[u] = column * heads +
 //                                                    head, or -1 for none: this lane's part of the tile that is summed,
-//                                                    zeros for none, and the logit in every lane of the group,
-//                                                    -infinity for none. All threads of the team call it: it may
-//                                                    shuffle.
+//                                                    zeros for none, and this lane's share of each sum. Shuffles
+//                                                    nothing
+//     float logit(sum) const                         the logit of an edge from its sums over all lanes of a group
 #pragma once
 
-#include "kernels/common/attention.hpp"
+#include "kernels/common/attend.hpp"
 #include "kernels/common/feature_tile.cuh"
+#include "kernels/common/logits.cuh"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 
 namespace gnntune::kernels {
@@ -53,7 +59,8 @@ __device__ __forceinline__ SoftmaxSum attend(const AttendArguments<typename Sour
                                              const Team& t, std::int64_t unit, int head, int f0, std::uint32_t begin,
                                              std::uint32_t end, std::uint32_t step, Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = attend_unroll(ITEMS);
-    const typename Source::template Row<VEC, ITEMS> row(from, t, unit, head, f0, a.k);
+    using Row = typename Source::template Row<VEC, ITEMS>;
+    const Row row(from, t, unit, head, f0, a.k);
     zero_all(acc);
     SoftmaxSum running = empty_softmax();
     // All threads of the team make the same steps: they meet in shuffles.
@@ -61,12 +68,18 @@ __device__ __forceinline__ SoftmaxSum attend(const AttendArguments<typename Sour
         Pack<typename Source::Element, VEC> value[kUnroll][ITEMS];
         std::int64_t vector[kUnroll];
         float logit[kUnroll];
+        const auto edge = [&](int u) { return e + static_cast<std::uint32_t>(u * t.groups() + t.group); };
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            const std::uint32_t at = e + static_cast<std::uint32_t>(u * t.groups() + t.group);
-            vector[u] = at < end ? static_cast<std::int64_t>(__ldg(a.col_idx + at)) * a.heads + head : -1;
+            vector[u] = edge(u) < end ? static_cast<std::int64_t>(__ldg(a.col_idx + edge(u))) * a.heads + head : -1;
         }
-        row.take(t, vector, value, logit);
+        float part[Row::kSums][kUnroll];
+        row.gather(t, vector, value, part);
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+            logit[u] = row_logit(t, row, part, u);
+            if (edge(u) >= end) logit[u] = minus_infinity();
+        }
         float max = running.max;
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) max = fmaxf(max, logit[u]);
@@ -166,25 +179,6 @@ __global__ void __launch_bounds__(kAttendThreads)
     }
 }
 
-/// The graph, the pieces of its long rows, and the shape of the teams.
-struct AttendPlan {
-    std::shared_ptr<const CsrFormat> csr;
-    RowPieces pieces;
-    int lanes = 0;
-    int split = 0;
-    int items = 0;
-    std::int32_t k = 0;
-    std::int32_t heads = 0;
-    DType dtype = DType::f32;
-};
-
-/// Room for the partial results of the pieces.
-inline PieceResults take_results(const AttendPlan& p, WorkspaceCutter& space) {
-    const std::int64_t slots = std::int64_t{p.pieces.slots} * p.heads;
-    auto* sums = space.take<SoftmaxSum>(slots);
-    return {sums, space.take<float>(slots * p.k)};
-}
-
 template <int VEC, int ITEMS, typename Source>
 void launch_attend_shape(const AttendPlan& p, AttendArguments<typename Source::Element> a, const Source& from,
                          cudaStream_t stream) {
@@ -196,43 +190,22 @@ void launch_attend_shape(const AttendPlan& p, AttendArguments<typename Source::E
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
-template <int VEC, typename Source>
-void launch_attend_items(const AttendPlan& p, const AttendArguments<typename Source::Element>& a, const Source& from,
-                         cudaStream_t stream) {
-    switch (p.items) {
-        case 4:
-            return launch_attend_shape<VEC, 4>(p, a, from, stream);
-        case 2:
-            return launch_attend_shape<VEC, 2>(p, a, from, stream);
-        default:
-            return launch_attend_shape<VEC, 1>(p, a, from, stream);
-    }
-}
-
 /// Enqueues the pass, and the merge of split rows. Features are read in the widest vectors of at most 16 bytes that the
 /// `pointers` of the run allow. A tile is lanes * items vectors, so narrower ones only make for more tiles.
+/// Takes piece_results_bytes() of the plan's slots from `space`.
 template <typename Source>
 void launch_attend(const AttendPlan& p, const Source& from, std::initializer_list<const void*> pointers,
-                   typename Source::Element* y, float* lse, const PieceResults& results, cudaStream_t stream) {
+                   typename Source::Element* y, float* lse, WorkspaceCutter& space, cudaStream_t stream) {
     using T = typename Source::Element;
     const CsrFormat& g = *p.csr;
     if (g.n_rows == 0) return;
+    const PieceResults results = take_piece_results(p.slots(), p.heads, p.k, space);
     const AttendArguments<T> a{g.row_ptr, g.col_idx,         y, lse, p.pieces.pieces.data(), results, g.n_rows, p.heads,
                                p.k,       p.pieces.long_row, 0};
-    switch (vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_attend_items<8>(p, a, from, stream);
-            break;
-        case 4:
-            launch_attend_items<4>(p, a, from, stream);
-            break;
-        case 2:
-            launch_attend_items<2>(p, a, from, stream);
-            break;
-        default:
-            launch_attend_items<1>(p, a, from, stream);
-            break;
-    }
+    const int width = vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T));
+    with_vector<T>(width, [&](auto vec) {
+        with_items(p.items, [&](auto items) { launch_attend_shape<vec(), items()>(p, a, from, stream); });
+    });
     launch_merge_pieces(p.pieces, results, y, lse, p.heads, p.k, true, stream);
 }
 

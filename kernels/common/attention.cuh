@@ -32,12 +32,6 @@ __device__ __forceinline__ float leaky_relu_derivative(float v, float slope) {
 
 // --- running softmax ------------------------------------------------------------------------------------------------
 
-/// A set of logits: its maximum, and the sum of exp(e - max). A plain sum is one with max = 0.
-struct SoftmaxSum {
-    float max;
-    float sum;
-};
-
 __device__ __forceinline__ SoftmaxSum empty_softmax() {
     return {minus_infinity(), 0.0F};
 }
@@ -50,6 +44,12 @@ __device__ __forceinline__ float rescale(float from, float to) {
 /// exp(e - max), 0 for a logit of -infinity.
 __device__ __forceinline__ float softmax_term(float e, float max) {
     return e == minus_infinity() ? 0.0F : expf(e - max);
+}
+
+/// The same, faster, for max about as large as the logit or larger: relative error |logit - max| 2^-24, of a weight that
+/// falls faster than that grows.
+__device__ __forceinline__ float logit_weight(float logit, float max) {
+    return logit == minus_infinity() ? 0.0F : __expf(logit - max);
 }
 
 __device__ __forceinline__ SoftmaxSum merge(const SoftmaxSum& a, const SoftmaxSum& b) {
@@ -255,12 +255,6 @@ __device__ __forceinline__ SoftmaxSum block_merge(SoftmaxSum mine, SoftmaxSum* s
 
 // --- pieces of long rows --------------------------------------------------------------------------------------------
 
-/// Results of the pieces of split rows, in the workspace: sums [slots, heads], values [slots, heads, k].
-struct PieceResults {
-    SoftmaxSum* sums;
-    float* values;
-};
-
 inline constexpr int kMergeThreads = 128;
 
 /// Block b -> split row b / heads, head b % heads: y = sum over its pieces of values, each moved to the row's maximum,
@@ -285,13 +279,6 @@ static __global__ void merge_pieces(const SplitRow* __restrict__ rows, const Sof
         y[unit * k + f] = narrowed<T>(value * scale);
     }
     if (threadIdx.x == 0 && total) total[unit] = narrowed<Total>(normalise ? log_sum_exp(all) : all.sum);
-}
-
-/// Where the results of `slots` pieces lie in a workspace of piece_results_bytes().
-inline PieceResults cut_piece_results(void* workspace, std::int32_t slots, int heads, std::int32_t k) {
-    WorkspaceCutter cut(workspace);
-    auto* sums = cut.take<SoftmaxSum>(std::int64_t{slots} * heads);
-    return {sums, cut.take<float>(std::int64_t{slots} * heads * k)};
 }
 
 /// Enqueues merge_pieces() for every split row; nothing if there is none.

@@ -66,13 +66,32 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Workspace for the partial results of `slots` pieces of long rows: max and sum, and k values, for each head
-/// (kernels/common/attention.cuh).
+/// A set of logits: its maximum, and the sum of exp(e - max). A plain sum is one with max = 0.
+struct SoftmaxSum {
+    float max;
+    float sum;
+};
+
+/// Results of the pieces of split rows (kernels/common/row_pieces.hpp): sums [slots, heads], values [slots, heads, k].
+struct PieceResults {
+    SoftmaxSum* sums;
+    float* values;
+};
+
+/// Room for the results of `slots` pieces.
+inline PieceResults take_piece_results(std::int64_t slots, std::int32_t heads, std::int32_t k, WorkspaceCutter& space) {
+    auto* sums = space.take<SoftmaxSum>(slots * heads);
+    return {sums, space.take<float>(slots * heads * k)};
+}
+/// The same at the beginning of a workspace of piece_results_bytes().
+inline PieceResults cut_piece_results(void* workspace, std::int32_t slots, std::int32_t heads, std::int32_t k) {
+    WorkspaceCutter space(workspace);
+    return take_piece_results(slots, heads, k, space);
+}
 inline std::size_t piece_results_bytes(std::int32_t slots, std::int32_t heads, std::int32_t k) {
-    WorkspaceCutter cut(nullptr);
-    cut.take<float>(std::int64_t{slots} * heads * 2);
-    cut.take<float>(std::int64_t{slots} * heads * k);
-    return cut.bytes();
+    WorkspaceCutter space(nullptr);
+    take_piece_results(slots, heads, k, space);
+    return space.bytes();
 }
 
 /// Workspace of edge-parallel attention (kernels/common/edge_passes.cuh): keys and sums of rows, one value an edge.

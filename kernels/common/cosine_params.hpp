@@ -5,6 +5,27 @@
 
 namespace gnntune::kernels {
 
+/// A plan of agnn: `Rows` is that of its pass, with csr, k, heads, dtype and slots().
+template <typename Rows>
+struct CosinePlan {
+    Rows rows;
+    bool stored_norms = false;
+
+    /// Inverse norms of x in the workspace; null if a gathered row gives its own.
+    float* take_norms(WorkspaceCutter& space) const {
+        return stored_norms ? space.take<float>(std::int64_t{rows.csr->n_cols} * rows.heads) : nullptr;
+    }
+};
+
+/// workspace_bytes() of a variant whose state is such a plan.
+template <typename Rows>
+std::size_t cosine_workspace_bytes(const void* state) {
+    const auto& p = *static_cast<const CosinePlan<Rows>*>(state);
+    WorkspaceCutter space(nullptr);
+    p.take_norms(space);
+    return space.bytes() + piece_results_bytes(p.rows.slots(), p.rows.heads, p.rows.k);
+}
+
 /// What the gradients of agnn need: plain attention, and heads that fit into grid.y.
 inline Verdict require_agnn_grad(const Query& q) {
     if (q.problem.heads > 65535) return Verdict::no("sums grad_beta for at most 65535 heads");

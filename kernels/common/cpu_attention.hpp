@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "core/graph/formats.hpp"
+#include "core/graph/graph.hpp"
 #include "core/registry/param_fields.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/cpu.hpp"
@@ -27,6 +29,48 @@ struct RowBlockParams {
     static Verdict legal(const Query&, const RowBlockParams&) { return Verdict::yes(); }
     static RowBlockParams defaults(const Query&) { return {}; }
 };
+
+/// State of a pass over blocks of rows.
+struct RowBlockState {
+    std::shared_ptr<const CsrFormat> csr;
+    std::int32_t k;
+    std::int32_t heads;
+    int row_block;
+};
+/// prepare() of a variant whose params are RowBlockParams.
+inline std::shared_ptr<const void> prepare_row_blocks(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return std::make_shared<RowBlockState>(
+        RowBlockState{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), p.k, p.heads,
+                      from_params<RowBlockParams>(c.params).row_block});
+}
+
+/// State of a pass over rows and one over columns.
+struct TwoSidesState {
+    std::shared_ptr<const CsrFormat> csr;
+    std::shared_ptr<const CsrFormat> csc;
+    std::int32_t k;
+    std::int32_t heads;
+};
+/// prepare() of such a variant.
+inline std::shared_ptr<const void> prepare_two_sides(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return std::make_shared<TwoSidesState>(
+        TwoSidesState{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
+                      c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream), p.k, p.heads});
+}
+
+/// Calls rows(first, last) for blocks of `block` rows, then columns(first, last) for blocks of columns. All threads of
+/// a parallel region call it, and share the blocks.
+template <typename Rows, typename Columns>
+void rows_then_columns(const TwoSidesState& s, std::int32_t block, const Rows& rows, const Columns& columns) {
+    const std::int32_t n_rows = s.csr->n_rows;
+    const std::int32_t n_cols = s.csc->n_rows;
+#pragma omp for schedule(dynamic)
+    for (std::int32_t first = 0; first < n_rows; first += block) rows(first, std::min(n_rows, first + block));
+#pragma omp for schedule(dynamic)
+    for (std::int32_t first = 0; first < n_cols; first += block) columns(first, std::min(n_cols, first + block));
+}
 
 /// y and lse of one unit = row * heads + head, whose edges' logits are logit(source), source = column * heads + head.
 /// One pass with a running maximum: when it grows, y, which is the accumulator, is scaled down to the new one. `lse`

@@ -30,12 +30,6 @@ struct GatScores {
     }
 };
 
-/// exp(logit - max) for max about as large as the logit or larger; 0 for a logit of -infinity. Relative error |logit -
-/// max| 2^-24, of a weight that falls faster than that grows.
-__device__ __forceinline__ float logit_weight(float logit, float max) {
-    return logit == minus_infinity() ? 0.0F : __expf(logit - max);
-}
-
 /// Logit and dropout for the edge-parallel passes of kernels/common/edge_passes.cuh.
 struct GatSoftmax {
     GatScores<float> scores;

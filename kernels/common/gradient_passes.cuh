@@ -18,9 +18,9 @@
 //                                            may write what later passes need of the unit = vertex * heads + head.
 #pragma once
 
-#include "kernels/common/attention.hpp"
 #include "kernels/common/feature_tile.cuh"
-#include "kernels/common/tile_team.hpp"
+#include "kernels/common/gradient_passes.hpp"
+#include "kernels/common/storage.hpp"
 
 namespace gnntune::kernels {
 
@@ -130,31 +130,6 @@ __global__ void __launch_bounds__(kPassThreads)
     }
 }
 
-/// One side of the graph and the shape of the teams.
-struct PassPlan {
-    std::shared_ptr<const CsrFormat> graph;
-    RowPieces pieces;
-    TileTeamParams team;
-    std::int32_t k = 0;
-    std::int32_t heads = 0;
-    DType dtype = DType::f32;
-};
-
-inline PassPlan make_pass_plan(std::shared_ptr<const CsrFormat> graph, const TileTeamParams& team, std::int32_t k,
-                               std::int32_t heads, DType dtype, StreamHandle stream) {
-    RowPieces pieces = build_row_pieces(*graph, stream);
-    return {std::move(graph), std::move(pieces), team, k, heads, dtype};
-}
-
-/// Room for the partial results of the pieces of a pass over rows, then of one over columns.
-template <typename RowPass, typename ColPass>
-PieceResults take_results(const PassPlan& rows, const PassPlan& columns, WorkspaceCutter& space) {
-    const std::int64_t row_slots = std::int64_t{rows.pieces.slots} * rows.heads;
-    const std::int64_t col_slots = std::int64_t{columns.pieces.slots} * columns.heads;
-    auto* sums = space.take<SoftmaxSum>(std::max(row_slots, col_slots));
-    return {sums, space.take<float>(std::max(row_slots * RowPass::kOutputs, col_slots * ColPass::kOutputs) * rows.k)};
-}
-
 template <int VEC, int ITEMS, typename Pass>
 void launch_pass_shape(const PassPlan& p, PassArguments a, const Pass& pass, cudaStream_t stream) {
     const int lanes = p.team.lanes;
@@ -164,18 +139,6 @@ void launch_pass_shape(const PassPlan& p, PassArguments a, const Pass& pass, cud
                     static_cast<unsigned>(ceil_div(p.k, tile_width(lanes, ITEMS, VEC))));
     gradient_kernel<VEC, ITEMS, Pass><<<grid, kPassThreads, 0, stream>>>(a, pass, lanes, p.team.split);
     GNNTUNE_CUDA(cudaGetLastError());
-}
-
-template <int VEC, typename Pass>
-void launch_pass_items(const PassPlan& p, const PassArguments& a, const Pass& pass, cudaStream_t stream) {
-    switch (p.team.items) {
-        case 4:
-            return launch_pass_shape<VEC, 4>(p, a, pass, stream);
-        case 2:
-            return launch_pass_shape<VEC, 2>(p, a, pass, stream);
-        default:
-            return launch_pass_shape<VEC, 1>(p, a, pass, stream);
-    }
 }
 
 /// Enqueues a pass, and the merges of its split rows. Features are read in the widest vectors of at most 16 bytes that
@@ -189,20 +152,10 @@ void launch_pass(const PassPlan& p, const Pass& pass, std::initializer_list<cons
     const std::int64_t stride = std::int64_t{p.pieces.slots} * p.heads * p.k;
     const PassArguments a{g.row_ptr, g.col_idx, p.pieces.pieces.data(), results, stride, g.n_rows,
                           p.heads,   p.k,       p.pieces.long_row,      0};
-    switch (vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_pass_items<8>(p, a, pass, stream);
-            break;
-        case 4:
-            launch_pass_items<4>(p, a, pass, stream);
-            break;
-        case 2:
-            launch_pass_items<2>(p, a, pass, stream);
-            break;
-        default:
-            launch_pass_items<1>(p, a, pass, stream);
-            break;
-    }
+    const int width = vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T));
+    with_vector<T>(width, [&](auto vec) {
+        with_items(p.team.items, [&](auto items) { launch_pass_shape<vec(), items()>(p, a, pass, stream); });
+    });
     for (int o = 0; o < Pass::kOutputs; ++o) {
         const PieceResults part{results.sums, results.values + o * stride};
         launch_merge_pieces(p.pieces, part, pass.grad[o], o == 0 && Pass::kSums ? pass.unit_sum : nullptr, p.heads, p.k,

@@ -4,16 +4,9 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/elements.cuh"
-#include "kernels/common/host.hpp"
+#include "kernels/common/head_sums.hpp"
 
 namespace gnntune::kernels {
-
-inline constexpr int kHeadSumThreads = 256;
-
-/// Blocks that leave a partial sum for each head; the workspace of head_sums() has as many floats per head.
-inline std::int64_t head_sum_blocks(std::int64_t rows) {
-    return std::clamp<std::int64_t>(ceil_div(rows, kHeadSumThreads * 8), 1, 256);
-}
 
 /// grid {blocks, heads}: out[block * heads + head] = sum of the rows block * blockDim + thread, and so on by the grid.
 template <typename T>

@@ -2,6 +2,6 @@
 
 namespace gnntune::agnn_rows {
 
-template void launch_typed<float>(const Plan&, const Operands&, void*, cudaStream_t);
+template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
 
 }  // namespace gnntune::agnn_rows

@@ -1,23 +1,22 @@
-// launch_typed() for every shape; included by the translation unit of each storage type.
+// agnn.rows: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row of
+// beta[h] cos(x_row[i, h, :], x[col_e, h, :]);
+// lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/attend.cuh, the logits those of
+// kernels/common/cosines.cuh. Included by the translation unit of each storage type.
 #pragma once
 
-#include "kernels/agnn/rows/kernel.cuh"
-#include "kernels/agnn/rows/plan.cuh"
+#include "kernels/agnn/rows/launch.hpp"
+#include "kernels/common/attend.cuh"
+#include "kernels/common/cosines.cuh"
 
 namespace gnntune::agnn_rows {
 
 template <typename T>
-void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_t stream) {
-    const CsrFormat& g = *p.rows.csr;
+void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream_handle) {
     kernels::WorkspaceCutter space(workspace);
-    const Scratch t = cut(p, space);
-    const T* x = elements_of<T>(o.x);
-    // Without any edge nobody asks for norms, and x may be a null pointer.
-    if (t.inverse_norm && g.m > 0) {
-        kernels::row_inverse_norms(x, t.inverse_norm, std::int64_t{g.n_cols} * p.rows.heads, p.rows.k, stream);
-    }
-    kernels::launch_attend(p.rows, Cosines<T>{x, elements_of<T>(o.x_row), elements_of<T>(o.beta), t.inverse_norm},
-                           {o.x, o.x_row, o.y}, elements_of<T>(o.y), o.lse, t.results, stream);
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    kernels::with_cosines<T>(s, o, space, stream, [&](const auto& cosines) {
+        kernels::launch_attend(s.rows, cosines, {o.x, o.x_row, o.y}, elements_of<T>(o.y), o.lse, space, stream);
+    });
 }
 
 }  // namespace gnntune::agnn_rows

@@ -1,5 +1,6 @@
 #include "kernels/agnn/rows/launch.hpp"
 
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tile_team.hpp"
 #include "kernels/common/typed_variant.hpp"
 
@@ -33,22 +34,18 @@ RowsParams RowsParams::defaults(const Query& q) {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_attention(q);
-    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+    return kernels::require_pass_grid(q, kernels::require_attention(q));
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), from_params<RowsParams>(c.params),
-                     p.k, p.heads, p.dtype, c.stream);
-}
-
-std::size_t workspace(const void* state) {
-    return workspace_bytes(*static_cast<const Plan*>(state));
+    const auto params = from_params<RowsParams>(c.params);
+    return std::make_shared<State>(State{kernels::plan_attend(c, params), params.stored_norms != 0});
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
-    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+    const auto& s = *static_cast<const State*>(state);
+    kernels::with_storage(s.rows.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -79,7 +76,7 @@ void register_agnn_rows(Registry& registry) {
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &agnn_rows::prepare;
-    v.workspace_bytes = &agnn_rows::workspace;
+    v.workspace_bytes = &kernels::cosine_workspace_bytes<kernels::AttendPlan>;
     v.launch = &agnn_rows::run;
     v.cost_terms = &agnn_rows::cost_terms;
     registry.add(v);

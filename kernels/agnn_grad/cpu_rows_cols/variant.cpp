@@ -23,19 +23,7 @@ namespace {
 
 constexpr std::int32_t kBlock = 64;  ///< rows or columns that a thread takes at once
 
-struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    std::shared_ptr<const CsrFormat> csc;
-    std::int32_t k;
-    std::int32_t heads;
-};
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                                         c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream), p.k,
-                                         p.heads});
-}
+using State = kernels::TwoSidesState;
 
 struct Scratch {
     float* inverse_row;  ///< [n_rows, heads]
@@ -137,14 +125,9 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     {
         norms(o.x_row, std::int64_t{n_rows} * s.heads, t.inverse_row);
         norms(o.x, std::int64_t{n_cols} * s.heads, t.inverse_col);
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n_rows; first += kBlock) {
-            rows(s, o, t, first, std::min(n_rows, first + kBlock));
-        }
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n_cols; first += kBlock) {
-            columns(s, o, t, first, std::min(n_cols, first + kBlock));
-        }
+        kernels::rows_then_columns(
+            s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
+            [&](std::int32_t first, std::int32_t last) { columns(s, o, t, first, last); });
     }
     for (std::int32_t h = 0; h < s.heads; ++h) {
         double sum = 0;
@@ -177,7 +160,7 @@ void register_agnn_grad_cpu_rows_cols(Registry& registry) {
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;
-    v.prepare = &agnn_grad_cpu_rows_cols::prepare;
+    v.prepare = &kernels::prepare_two_sides;
     v.workspace_bytes = &agnn_grad_cpu_rows_cols::workspace_bytes;
     v.launch = &agnn_grad_cpu_rows_cols::run;
     v.cost_terms = &agnn_grad_cpu_rows_cols::cost_terms;

@@ -17,6 +17,7 @@
 // Shared, atomics: those of the passes.
 #pragma once
 
+#include "kernels/agnn_grad/rows_cols/launch.hpp"
 #include "kernels/common/gradient_passes.cuh"
 
 namespace gnntune::agnn_grad_rows_cols {
@@ -58,11 +59,11 @@ __device__ __forceinline__ float sum_team(const Team& t, float sum, Vec<VEC> (&a
 template <typename T>
 struct RowPass {
     using Element = T;
-    static constexpr int kOutputs = 1;
+    static constexpr int kOutputs = kRowOutputs;
     static constexpr bool kSums = true;
     static constexpr int unroll(int items) { return items == 1 ? 4 : items == 2 ? 2 : 1; }
     Inputs<T> in;
-    T* grad[1];
+    T* grad[kOutputs];
     float* unit_sum;
 
     template <int VEC, int ITEMS>
@@ -74,11 +75,11 @@ struct RowPass {
 template <typename T>
 struct ColPass {
     using Element = T;
-    static constexpr int kOutputs = 1;
+    static constexpr int kOutputs = kColOutputs;
     static constexpr bool kSums = false;
     static constexpr int unroll(int items) { return items == 1 ? 2 : 1; }
     Inputs<T> in;
-    T* grad[1];
+    T* grad[kOutputs];
     float* unit_sum;
 
     template <int VEC, int ITEMS>

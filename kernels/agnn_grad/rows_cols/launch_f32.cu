@@ -2,6 +2,6 @@
 
 namespace gnntune::agnn_grad_rows_cols {
 
-template void launch_typed<float>(const Plan&, const Operands&, void*, cudaStream_t);
+template void launch_typed<float>(const kernels::TwoPassPlan&, const Operands&, void*, StreamHandle);
 
 }  // namespace gnntune::agnn_grad_rows_cols

@@ -1,12 +1,15 @@
 // launch_typed() for every shape; included by the translation unit of each storage type.
 #pragma once
 
-#include "kernels/agnn_grad/rows_cols/plan.cuh"
+#include "kernels/agnn_grad/rows_cols/kernel.cuh"
+#include "kernels/agnn_grad/rows_cols/launch.hpp"
+#include "kernels/common/head_sums.cuh"
 
 namespace gnntune::agnn_grad_rows_cols {
 
 template <typename T>
-void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_t stream) {
+void launch_typed(const kernels::TwoPassPlan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
     kernels::WorkspaceCutter space(workspace);
     const Scratch t = cut(p, space);
     const Inputs<T> in{elements_of<T>(o.x),

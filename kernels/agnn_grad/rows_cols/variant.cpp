@@ -1,30 +1,27 @@
 #include "kernels/agnn_grad/rows_cols/launch.hpp"
 
 #include "kernels/common/cosine_params.hpp"
-#include "kernels/common/typed_variant.hpp"
+#include "kernels/common/storage.hpp"
 
 namespace gnntune {
 namespace agnn_grad_rows_cols {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_agnn_grad(q);
-    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+    return kernels::require_pass_grid(q, kernels::require_agnn_grad(q));
 }
 
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                     c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
-                     from_params<kernels::TileTeamParams>(c.params), p.k, p.heads, p.dtype, c.stream);
-}
-
-std::size_t workspace(const void* state) {
-    return workspace_bytes(*static_cast<const Plan*>(state));
+std::size_t workspace_bytes(const void* state) {
+    kernels::WorkspaceCutter space(nullptr);
+    cut(*static_cast<const kernels::TwoPassPlan*>(state), space);
+    return space.bytes();
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
-    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+    const auto& plan = *static_cast<const kernels::TwoPassPlan*>(state);
+    kernels::with_storage(plan.rows.dtype, [&]<typename T>(std::type_identity<T>) {
+        launch_typed<T>(plan, operands, workspace, stream);
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -42,18 +39,11 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 }  // namespace agnn_grad_rows_cols
 
 void register_agnn_grad_rows_cols(Registry& registry) {
-    Variant v;
+    Variant v = kernels::two_pass_variant();
     v.id = "agnn_grad.rows_cols";
-    v.summary = "a pass over rows, a pass over columns, nothing kept per edge, no atomics";
     v.op = Op::agnn_grad;
-    v.backend = Backend::cuda;
-    v.default_rank = 10;
     v.applicable = &agnn_grad_rows_cols::applicable;
-    kernels::set_typed_params<kernels::TileTeamParams>(v);
-    v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr_and_csc;
-    v.prepare = &agnn_grad_rows_cols::prepare;
-    v.workspace_bytes = &agnn_grad_rows_cols::workspace;
+    v.workspace_bytes = &agnn_grad_rows_cols::workspace_bytes;
     v.launch = &agnn_grad_rows_cols::run;
     v.cost_terms = &agnn_grad_rows_cols::cost_terms;
     registry.add(v);

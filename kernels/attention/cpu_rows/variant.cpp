@@ -15,18 +15,7 @@ namespace gnntune {
 namespace attention_cpu_rows {
 namespace {
 
-struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    std::int32_t k;
-    std::int32_t heads;
-    int row_block;
-};
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream), p.k, p.heads,
-                                         from_params<kernels::RowBlockParams>(c.params).row_block});
-}
+using State = kernels::RowBlockState;
 
 struct Products {
     float scale;
@@ -75,7 +64,7 @@ void register_attention_cpu_rows(Registry& registry) {
     kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
-    v.prepare = &attention_cpu_rows::prepare;
+    v.prepare = &kernels::prepare_row_blocks;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &attention_cpu_rows::run;
     v.cost_terms = &attention_cpu_rows::cost_terms;

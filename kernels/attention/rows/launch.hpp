@@ -1,20 +1,15 @@
 #pragma once
 
-#include <memory>
-
-#include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
-#include "kernels/common/tile_team.hpp"
+#include "kernels/common/attend.hpp"
 
 namespace gnntune::attention_rows {
 
-struct Plan;
+using State = kernels::AttendPlan;
 
-/// Cuts long rows into pieces: synchronises `stream`.
-std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, const kernels::TileTeamParams& params,
-                                      std::int32_t k, std::int32_t heads, DType dtype, StreamHandle stream);
-std::size_t workspace_bytes(const Plan& plan);
-/// Enqueues one run on the device that is current. Throws on a launch error.
-void launch(const Plan& plan, const Operands& operands, void* workspace, StreamHandle stream);
+/// Enqueues one run on operands of type T on the device that is current; there is a translation unit for each of float,
+/// Float16 and BFloat16. Throws on a launch error.
+template <typename T>
+void launch_typed(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::attention_rows

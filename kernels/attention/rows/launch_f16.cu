@@ -2,6 +2,6 @@
 
 namespace gnntune::attention_rows {
 
-template void launch_typed<Float16>(const Plan&, const Operands&, void*, cudaStream_t);
+template void launch_typed<Float16>(const State&, const Operands&, void*, StreamHandle);
 
 }  // namespace gnntune::attention_rows

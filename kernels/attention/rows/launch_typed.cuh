@@ -1,18 +1,20 @@
-// launch_typed() for every shape; included by the translation unit of each storage type.
+// attention.rows: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row of
+// s <x_row[i, h, :], key[col_e, h, :]>;
+// lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/attend.cuh, the logits those of
+// kernels/common/products.cuh. Included by the translation unit of each storage type.
 #pragma once
 
-#include "kernels/attention/rows/kernel.cuh"
-#include "kernels/attention/rows/plan.cuh"
+#include "kernels/attention/rows/launch.hpp"
+#include "kernels/common/attend.cuh"
+#include "kernels/common/products.cuh"
 
 namespace gnntune::attention_rows {
 
 template <typename T>
-void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_t stream) {
+void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     kernels::WorkspaceCutter space(workspace);
-    const Products<T> products{elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.key),
-                               logit_scale(o, p.rows.k)};
-    kernels::launch_attend(p.rows, products, {o.x, o.x_row, o.key, o.y}, elements_of<T>(o.y), o.lse,
-                           kernels::take_results(p.rows, space), stream);
+    kernels::launch_attend(s, kernels::products_of<T>(o, s.k), {o.x, o.x_row, o.key, o.y}, elements_of<T>(o.y), o.lse,
+                           space, static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace gnntune::attention_rows

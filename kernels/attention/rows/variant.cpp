@@ -1,5 +1,6 @@
 #include "kernels/attention/rows/launch.hpp"
 #include "kernels/common/dot_attention.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -7,8 +8,7 @@ namespace attention_rows {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_attention(q);
-    return verdict ? kernels::require_team_grid(q, 128, 32) : verdict;
+    return kernels::require_pass_grid(q, kernels::require_attention(q));
 }
 
 Params default_params(const Query& q) {
@@ -16,17 +16,18 @@ Params default_params(const Query& q) {
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                     from_params<kernels::TileTeamParams>(c.params), p.k, p.heads, p.dtype, c.stream);
+    return std::make_shared<State>(kernels::plan_attend(c, from_params<kernels::TileTeamParams>(c.params)));
 }
 
-std::size_t workspace(const void* state) {
-    return workspace_bytes(*static_cast<const Plan*>(state));
+std::size_t workspace_bytes(const void* state) {
+    const auto& s = *static_cast<const State*>(state);
+    return kernels::piece_results_bytes(s.slots(), s.heads, s.k);
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
-    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+    const auto& s = *static_cast<const State*>(state);
+    kernels::with_storage(s.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -56,7 +57,7 @@ void register_attention_rows(Registry& registry) {
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &attention_rows::prepare;
-    v.workspace_bytes = &attention_rows::workspace;
+    v.workspace_bytes = &attention_rows::workspace_bytes;
     v.launch = &attention_rows::run;
     v.cost_terms = &attention_rows::cost_terms;
     registry.add(v);

@@ -16,6 +16,7 @@
 // Shared, atomics: those of the passes.
 #pragma once
 
+#include "kernels/attention_grad/rows_cols/launch.hpp"
 #include "kernels/common/gradient_passes.cuh"
 
 namespace gnntune::attention_grad_rows_cols {
@@ -100,11 +101,11 @@ constexpr int unroll_of(int items) {
 template <typename T>
 struct RowPass {
     using Element = T;
-    static constexpr int kOutputs = 1;
+    static constexpr int kOutputs = kRowOutputs;
     static constexpr bool kSums = false;
     static constexpr int unroll(int items) { return unroll_of(items); }
     Inputs<T> in;
-    T* grad[1];
+    T* grad[kOutputs];
     float* unit_sum;
 
     template <int VEC, int ITEMS>
@@ -147,11 +148,11 @@ struct RowPass {
 template <typename T>
 struct ColPass {
     using Element = T;
-    static constexpr int kOutputs = 2;
+    static constexpr int kOutputs = kColOutputs;
     static constexpr bool kSums = false;
     static constexpr int unroll(int items) { return unroll_of(items); }
     Inputs<T> in;
-    T* grad[2];
+    T* grad[kOutputs];
     float* unit_sum;
 
     template <int VEC, int ITEMS>

@@ -1,21 +1,30 @@
+// Where the arrays of a run lie in its workspace, and the run.
 #pragma once
 
-#include <memory>
-
-#include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
-#include "kernels/common/tile_team.hpp"
+#include "kernels/common/gradient_passes.hpp"
 
 namespace gnntune::attention_grad_rows_cols {
 
-struct Plan;
+/// Gradients that each pass leaves.
+inline constexpr int kRowOutputs = 1;
+inline constexpr int kColOutputs = 2;
 
-/// Cuts long rows and columns into pieces: synchronises `stream`.
-std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CsrFormat> csc,
-                                      const kernels::TileTeamParams& params, std::int32_t k, std::int32_t heads,
-                                      DType dtype, StreamHandle stream);
-std::size_t workspace_bytes(const Plan& plan);
-/// Enqueues one run on the device that is current. Throws on a launch error.
-void launch(const Plan& plan, const Operands& operands, void* workspace, StreamHandle stream);
+struct Scratch {
+    float* inner;
+    kernels::PieceResults results;  ///< of rows, then of columns
+};
+
+inline Scratch cut(const kernels::TwoPassPlan& p, kernels::WorkspaceCutter& space) {
+    Scratch out{};
+    out.inner = space.take<float>(p.row_units());
+    out.results = p.take_results(kRowOutputs, kColOutputs, space);
+    return out;
+}
+
+/// Enqueues one run on operands of type T on the device that is current; there is a translation unit for each of float,
+/// Float16 and BFloat16. Throws on a launch error.
+template <typename T>
+void launch_typed(const kernels::TwoPassPlan& plan, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::attention_grad_rows_cols

@@ -2,6 +2,6 @@
 
 namespace gnntune::attention_grad_rows_cols {
 
-template void launch_typed<BFloat16>(const Plan&, const Operands&, void*, cudaStream_t);
+template void launch_typed<BFloat16>(const kernels::TwoPassPlan&, const Operands&, void*, StreamHandle);
 
 }  // namespace gnntune::attention_grad_rows_cols

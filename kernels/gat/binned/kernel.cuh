@@ -7,7 +7,8 @@
 // Work     One launch, rows binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes`
 //          threads owns a row, or a piece of a long one, with all its heads. Group -> every n-th run of RUN edges, lane
 //          -> a vector of VEC features, which lies in one head. grid.y: feature tiles.
-// Data     One pass over a row. Per run a lane reads RUN ids and vectors of x, all in flight together, and scales what it
+// Data     One pass over a row. Per run a lane reads RUN ids and vectors of x, all in flight together, and scales what
+// it
 //          has where the maximum grew: once a run. The RUN weights: TOGETHER, as many lanes of a head compute one each
 //          and hand it over by shuffles; else each lane computes all of its head. y is written once.
 // Shared   maximum, sum and vector of every lane of a group for each warp, for teams of several warps.
@@ -18,6 +19,7 @@
 #include "kernels/common/binned_rows.cuh"
 #include "kernels/common/edge_runs.cuh"
 #include "kernels/common/gat.cuh"
+#include "kernels/common/running_sums.cuh"
 
 namespace gnntune::gat_binned {
 
@@ -39,23 +41,6 @@ struct Arguments {
     bool ids_aligned;  ///< col_idx to four elements
 };
 
-/// What a lane has of its head: the logits so far, and the weighted sum at their maximum.
-template <int VEC>
-struct Running {
-    SoftmaxSum softmax;
-    Vec<VEC> sum;
-};
-
-template <int VEC>
-__device__ __forceinline__ void take_in(Running<VEC>& a, const SoftmaxSum& softmax, const Vec<VEC>& sum) {
-    const float max = fmaxf(a.softmax.max, softmax.max);
-    const float mine = rescale(a.softmax.max, max);
-    const float other = rescale(softmax.max, max);
-    a.softmax = {max, a.softmax.sum * mine + softmax.sum * other};
-#pragma unroll
-    for (int j = 0; j < VEC; ++j) a.sum.v[j] = a.sum.v[j] * mine + sum.v[j] * other;
-}
-
 /// A run of a team's edges as a lane sees it: its vectors of x, in flight, and the weights they get.
 template <typename T, int VEC, int RUN>
 struct Run {
@@ -73,7 +58,7 @@ __device__ __forceinline__ unsigned neighbours() {
 /// Every lane computes the logits of its head by itself.
 template <typename T, int VEC, int RUN, bool DROPOUT>
 __device__ __forceinline__ void weigh_alone(const Arguments<T>& a, std::uint32_t e, float score, int head,
-                                            Running<VEC>& r, Run<T, VEC, RUN>& run) {
+                                            RunningSums<VEC>& r, Run<T, VEC, RUN>& run) {
     float max = r.softmax.max;
 #pragma unroll
     for (int u = 0; u < RUN; ++u) {
@@ -88,7 +73,7 @@ __device__ __forceinline__ void weigh_alone(const Arguments<T>& a, std::uint32_t
     }
     const float factor = rescale(r.softmax.max, max);
     r.softmax = {max, r.softmax.sum * factor};
-    scale(r.sum, factor);
+    scale_all(r.sum, factor);
 #pragma unroll
     for (int u = 0; u < RUN; ++u) {
         run.weight[u] = logit_weight(run.weight[u], max);
@@ -103,7 +88,7 @@ __device__ __forceinline__ void weigh_alone(const Arguments<T>& a, std::uint32_t
 /// lane's share of the sum.
 template <typename T, int VEC, int RUN, bool DROPOUT>
 __device__ __forceinline__ void weigh_together(const Arguments<T>& a, const RowTask& task, std::uint32_t e, float score,
-                                               int head, bool inside, Running<VEC>& r, Run<T, VEC, RUN>& run) {
+                                               int head, bool inside, RunningSums<VEC>& r, Run<T, VEC, RUN>& run) {
     const int mine = static_cast<int>(threadIdx.x) & (RUN - 1);
     const unsigned mask = neighbours<RUN>();
     const std::uint32_t edge = e + static_cast<std::uint32_t>(mine);
@@ -119,7 +104,7 @@ __device__ __forceinline__ void weigh_together(const Arguments<T>& a, const RowT
     const float factor = rescale(r.softmax.max, max);
     float weight = logit_weight(logit, max);
     r.softmax = {max, r.softmax.sum * factor + weight};
-    scale(r.sum, factor);
+    scale_all(r.sum, factor);
     if (DROPOUT && here) {
         if (!a.scores.keeps(a.edge_id ? __ldg(a.edge_id + edge) : edge, head)) weight = 0.0F;
     }
@@ -129,14 +114,13 @@ __device__ __forceinline__ void weigh_together(const Arguments<T>& a, const RowT
 
 /// Edges of a team that this group has.
 template <typename T, int VEC, int RUN, bool DROPOUT, bool TOGETHER>
-__device__ __forceinline__ Running<VEC> walk(const Arguments<T>& a, const RowTask& task, int group, int groups,
-                                             int head, int f, bool inside) {
+__device__ __forceinline__ RunningSums<VEC> walk(const Arguments<T>& a, const RowTask& task, int group, int groups,
+                                                 int head, int f, bool inside) {
     const std::int64_t width = static_cast<std::int64_t>(a.k) * a.scores.heads;
-    Running<VEC> r{empty_softmax(), {}};
-    zero(r.sum);
+    RunningSums<VEC> r;
+    clear(r);
     if (task.row < 0) return r;
-    const float score =
-        inside ? a.scores.of_row(static_cast<std::int64_t>(task.row) * a.scores.heads + head) : 0.0F;
+    const float score = inside ? a.scores.of_row(static_cast<std::int64_t>(task.row) * a.scores.heads + head) : 0.0F;
     // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
     const bool wide = groups > 1 && a.ids_aligned;
     const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
@@ -158,7 +142,7 @@ __device__ __forceinline__ Running<VEC> walk(const Arguments<T>& a, const RowTas
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
-            if (run.weight[u] != 0.0F) fma(r.sum, run.weight[u], run.value[u]);  // 0: whatever x holds
+            if (run.weight[u] != 0.0F) fma(r.sum[0], run.weight[u], run.value[u]);  // 0: whatever x holds
         }
     }
     if constexpr (TOGETHER) {
@@ -182,48 +166,22 @@ __global__ void __launch_bounds__(kMaxBinThreads) binned_kernel(const __grid_con
     const int f = (static_cast<int>(blockIdx.y) * a.lanes + lane) * VEC;
     const bool inside = f < a.k * heads;
     const int head = inside ? f / a.k : 0;
-    Running<VEC> r = walk<T, VEC, RUN, DROPOUT, TOGETHER>(a, task, group, task.team >> lanes_shift, head, f, inside);
+    RunningSums<VEC> r =
+        walk<T, VEC, RUN, DROPOUT, TOGETHER>(a, task, group, task.team >> lanes_shift, head, f, inside);
 
-    for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
-        const SoftmaxSum other{__shfl_xor_sync(0xffffffffU, r.softmax.max, offset),
-                               __shfl_xor_sync(0xffffffffU, r.softmax.sum, offset)};
-        Vec<VEC> sum;
-#pragma unroll
-        for (int j = 0; j < VEC; ++j) sum.v[j] = __shfl_xor_sync(0xffffffffU, r.sum.v[j], offset);
-        take_in(r, other, sum);
-    }
-    if (task.team > 32) {  // the same for all threads of a block
-        constexpr int kSlot = 2 + VEC;
-        const int warp = static_cast<int>(threadIdx.x) / 32;
-        if (threadIdx.x % 32 < a.lanes) {
-            float* mine = shared + (warp * a.lanes + lane) * kSlot;
-            mine[0] = r.softmax.max;
-            mine[1] = r.softmax.sum;
-#pragma unroll
-            for (int j = 0; j < VEC; ++j) mine[2 + j] = r.sum.v[j];
-        }
-        __syncthreads();
-        if (group != 0) return;
-        for (int w = 1; w < task.team / 32; ++w) {
-            const float* other = shared + ((warp + w) * a.lanes + lane) * kSlot;
-            Vec<VEC> sum;
-#pragma unroll
-            for (int j = 0; j < VEC; ++j) sum.v[j] = other[2 + j];
-            take_in(r, {other[0], other[1]}, sum);
-        }
-    }
+    merge_groups(r, task.team, a.lanes, lane, group, shared);
     if (task.row < 0 || group != 0 || !inside) return;
     const bool first_of_head = f % a.k == 0;
     if (task.slot >= 0) {
         const std::int64_t slot = static_cast<std::int64_t>(task.slot) * heads;
-        scale(r.sum, a.scores.keep_scale);
-        store_sums(a.partial.values + slot * a.k + f, r.sum);
+        scale_all(r.sum, a.scores.keep_scale);
+        store_sums(a.partial.values + slot * a.k + f, r.sum[0]);
         if (first_of_head) a.partial.sums[slot + head] = r.softmax;
         return;
     }
     const std::int64_t unit = static_cast<std::int64_t>(task.row) * heads;
-    scale(r.sum, softmax_scale(r.softmax) * a.scores.keep_scale);
-    store_streaming(a.y + unit * a.k + f, r.sum);
+    scale_all(r.sum, softmax_scale(r.softmax) * a.scores.keep_scale);
+    store_streaming(a.y + unit * a.k + f, r.sum[0]);
     if (a.lse && first_of_head) a.lse[unit + head] = log_sum_exp(r.softmax);
 }
 

@@ -1,6 +1,7 @@
 // launch_typed() for every shape; included by the translation unit of each storage type.
 #pragma once
 
+#include "kernels/common/storage.hpp"
 #include "kernels/gat/rows/kernel.cuh"
 #include "kernels/gat/rows/launch.hpp"
 
@@ -36,19 +37,8 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     const PieceResults partial = cut_piece_results(workspace, s.pieces.slots, s.heads, s.k);
     // Params promise what k allows; the pointers of this run may allow less.
-    switch (vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_items<T, 8>(s, o, partial, stream);
-            break;
-        case 4:
-            launch_items<T, 4>(s, o, partial, stream);
-            break;
-        case 2:
-            launch_items<T, 2>(s, o, partial, stream);
-            break;
-        default:
-            launch_items<T, 1>(s, o, partial, stream);
-    }
+    with_vector<T>(vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T)),
+                   [&](auto vec) { launch_items<T, vec()>(s, o, partial, stream); });
     launch_merge_pieces(s.pieces, partial, elements_of<T>(o.y), o.lse, s.heads, s.k, true, stream);
 }
 

@@ -12,6 +12,7 @@
 #include "core/common/philox.hpp"
 #include "kernels/common/attention.hpp"
 #include "kernels/common/cpu.hpp"
+#include "kernels/common/cpu_attention.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -23,19 +24,7 @@ struct EdgeTerm {
     float score;
 };
 
-struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    std::shared_ptr<const CsrFormat> csc;
-    std::int32_t k;
-    std::int32_t heads;
-};
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                                         c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream), p.k,
-                                         p.heads});
-}
+using State = kernels::TwoSidesState;
 
 std::size_t workspace_bytes(const void* state) {
     const auto& s = *static_cast<const State*>(state);
@@ -46,19 +35,12 @@ std::int64_t edge_of(const CsrFormat& g, std::int32_t e) {
     return g.edge_id ? g.edge_id[e] : e;
 }
 
-__attribute__((always_inline)) inline float dot(const float* a, const float* b, std::int32_t count) {
-    float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-    for (std::int32_t f = 0; f < count; ++f) sum += a[f] * b[f];
-    return sum;
-}
-
 GNNTUNE_TARGET_CLONES
 void row_head(const State& s, const Operands& o, EdgeTerm* terms, std::int32_t i, std::int32_t h) {
     const CsrFormat& g = *s.csr;
     const std::int64_t unit = std::int64_t{i} * s.heads + h;
     const float* grad_y = o.grad_y + unit * s.k;
-    const float mean = dot(grad_y, o.y_saved + unit * s.k, s.k);
+    const float mean = kernels::dot(grad_y, o.y_saved + unit * s.k, s.k);
     const float score = o.score_row[unit];
     const float lse = o.lse_saved[unit];
     const float keep_scale = 1.0F / (1.0F - o.dropout);
@@ -70,7 +52,7 @@ void row_head(const State& s, const Operands& o, EdgeTerm* terms, std::int32_t i
         const float derivative = v > 0.0F ? 1.0F : o.negative_slope;
         const float alpha = std::exp(derivative * v - lse);
         const bool kept = philox_keep(o.seed, static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(h), o.dropout);
-        const float d = kept ? keep_scale * dot(grad_y, o.x + source * s.k, s.k) : 0.0F;
+        const float d = kept ? keep_scale * kernels::dot(grad_y, o.x + source * s.k, s.k) : 0.0F;
         const EdgeTerm t{kept ? alpha * keep_scale : 0.0F, alpha * (d - mean) * derivative};
         terms[id * s.heads + h] = t;
         sum += t.score;
@@ -124,7 +106,7 @@ void register_gat_grad_cpu_rows_cols(Registry& registry) {
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;
-    v.prepare = &gat_grad_cpu_rows_cols::prepare;
+    v.prepare = &kernels::prepare_two_sides;
     v.workspace_bytes = &gat_grad_cpu_rows_cols::workspace_bytes;
     v.launch = &gat_grad_cpu_rows_cols::run;
     v.cost_terms = &gat_grad_cpu_rows_cols::cost_terms;

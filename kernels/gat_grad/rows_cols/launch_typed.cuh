@@ -1,6 +1,7 @@
 // launch_typed() for every shape; included by the translation unit of each storage type.
 #pragma once
 
+#include "kernels/common/storage.hpp"
 #include "kernels/gat_grad/rows_cols/kernel.cuh"
 #include "kernels/gat_grad/rows_cols/workspace.cuh"
 
@@ -51,38 +52,16 @@ void launch_cols(const State& s, const Operands& o, const Workspace& w, cudaStre
 // Params promise what k allows; the pointers of a run may allow less.
 template <typename T>
 void launch_row_pass(const State& s, const Operands& o, const Workspace& w, cudaStream_t stream) {
-    switch (vector_width(s.k, {o.x, o.grad_y, o.y_saved}, s.params.vec, sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_rows<T, 8>(s, o, w, stream);
-            break;
-        case 4:
-            launch_rows<T, 4>(s, o, w, stream);
-            break;
-        case 2:
-            launch_rows<T, 2>(s, o, w, stream);
-            break;
-        default:
-            launch_rows<T, 1>(s, o, w, stream);
-    }
+    with_vector<T>(vector_width(s.k, {o.x, o.grad_y, o.y_saved}, s.params.vec, sizeof(T)),
+                   [&](auto vec) { launch_rows<T, vec()>(s, o, w, stream); });
     launch_merge_pieces(s.row_pieces, w.rows, static_cast<T*>(nullptr), elements_of<T>(o.grad_score_row), s.heads, 0,
                         false, stream);
 }
 
 template <typename T>
 void launch_col_pass(const State& s, const Operands& o, const Workspace& w, cudaStream_t stream) {
-    switch (vector_width(s.k, {o.grad_y, o.grad_x}, s.params.vec, sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_cols<T, 8>(s, o, w, stream);
-            break;
-        case 4:
-            launch_cols<T, 4>(s, o, w, stream);
-            break;
-        case 2:
-            launch_cols<T, 2>(s, o, w, stream);
-            break;
-        default:
-            launch_cols<T, 1>(s, o, w, stream);
-    }
+    with_vector<T>(vector_width(s.k, {o.grad_y, o.grad_x}, s.params.vec, sizeof(T)),
+                   [&](auto vec) { launch_cols<T, vec()>(s, o, w, stream); });
     launch_merge_pieces(s.col_pieces, w.cols, elements_of<T>(o.grad_x), elements_of<T>(o.grad_score_col), s.heads, s.k,
                         false, stream);
 }
