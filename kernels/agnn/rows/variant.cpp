@@ -67,6 +67,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_agnn_rows(Registry& registry) {
     Variant v;
     v.id = "agnn.rows";
+    v.version = 2;  // where norms are stored they are multiplied in before the sum over lanes
     v.summary = "a team of threads per row and head, one gather for cosine and sum, running softmax, no atomics";
     v.op = Op::agnn;
     v.backend = Backend::cuda;
