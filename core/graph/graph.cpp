@@ -91,6 +91,7 @@ BuiltFormat Graph::format(std::string_view id, Direction direction, StreamHandle
     wait_for(device_, stream);
     built.build_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     formats_[key] = built;
+    ++revision_;
     return built;
 }
 
@@ -99,8 +100,18 @@ bool Graph::has_format(std::string_view id, Direction direction) const {
     return formats_.contains(Key{std::string(id), direction});
 }
 
+PresentFormats Graph::present(Direction direction) const {
+    const std::lock_guard lock(mutex_);
+    PresentFormats present{base_format_, direction, {}};
+    for (const auto& [key, format] : formats_) {
+        if (key.second == direction) present.ids.push_back(key.first);
+    }
+    return present;
+}
+
 void Graph::release_formats() {
     const std::lock_guard lock(mutex_);
+    ++revision_;
     std::erase_if(formats_, [&](const auto& entry) {
         const bool base = entry.first.first == base_format_ &&
                           (entry.first.second == Direction::forward || base_format_ == kFormatCoo);
@@ -141,6 +152,7 @@ const Features& Graph::features() {
     const std::lock_guard lock(mutex_);
     if (features_) return *features_;
     const auto csr = format_as<CsrFormat>(kFormatCsr, Direction::forward, nullptr);
+    ++revision_;
     CsrView view{n_rows_, n_cols_, m_, csr->row_ptr, csr->col_idx, nullptr, MemorySpace::host};
 #if GNNTUNE_WITH_CUDA
     if (device_.backend == Backend::cuda) {
@@ -155,7 +167,9 @@ const Features& Graph::features() {
 
 void Graph::set_features(Features features) {
     const std::lock_guard lock(mutex_);
-    if (!features_) features_ = std::make_unique<Features>(std::move(features));
+    if (features_) return;
+    features_ = std::make_unique<Features>(std::move(features));
+    ++revision_;
 }
 
 }  // namespace gnntune

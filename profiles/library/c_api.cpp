@@ -30,7 +30,7 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
         lib::require(context, "context");
         const Description known = lib::read_struct(description, name);
         std::shared_ptr<gnntune::Graph> graph = lib::graph_from(*context->context, known, stream);
-        *out = new gnntune_graph{context->context, std::move(graph)};
+        *out = new gnntune_graph{context->context, std::move(graph), {}};
     });
 }
 
@@ -152,15 +152,13 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         const lib::Context& c = *context->context;
         const lib::DeviceGuard guard(c.device);
         lib::wait_for(c.device, stream, "creating a plan");
-        lib::Outcome outcome = lib::make_plan(c, *graph->graph, request, stream);
+        lib::Outcome outcome = lib::make_plan(c, *graph->graph, graph->memo, request, stream);
         lib::wait_for(c.device, stream, "creating a plan");  // the plan may run on any stream
-        std::string explanation = lib::explain(c, *graph->graph, request, outcome);
         std::string config = outcome.plan->config().text();
         // One call, so that lines of several threads do not mix.
-        if (c.verbose) std::fputs(lib::verbose_line(*graph->graph, request, outcome).c_str(), stderr);
-        lib::Binding binding(graph->graph->query(request.problem));
-        *out = new gnntune_plan{context->context, graph->graph,      std::move(outcome.plan), std::move(binding),
-                                outcome.source,   std::move(config), std::move(explanation)};
+        if (c.verbose) std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story).c_str(), stderr);
+        *out = new gnntune_plan{context->context, graph->graph, std::move(outcome.plan), std::move(outcome.story),
+                                std::move(config)};
     });
 }
 
@@ -177,11 +175,15 @@ const char* gnntune_plan_config(const gnntune_plan* plan) {
 }
 
 const char* gnntune_plan_source(const gnntune_plan* plan) {
-    return plan ? lib::to_text(plan->source).data() : "";
+    return plan ? lib::to_text(plan->story->source).data() : "";
 }
 
 size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size) {
-    return lib::copy_text(plan ? std::string_view(plan->explanation) : std::string_view(), buffer, size);
+    std::string text;
+    if (plan) {
+        lib::guarded([&] { text = lib::explain(*plan->context, *plan->graph, *plan->plan, *plan->story); });
+    }
+    return lib::copy_text(text, buffer, size);
 }
 
 gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
@@ -189,7 +191,7 @@ gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* ope
     return lib::guarded([&] {
         lib::require(plan, "plan");
         const gnntune_operands known = lib::read_struct(operands, "gnntune_operands");
-        const gnntune::Operands checked = plan->binding.operands(known);
+        const gnntune::Operands checked = plan->story->binding->operands(known);
         lib::check_workspace(*plan->plan, workspace, workspace_bytes);
         const lib::DeviceGuard guard(plan->context->device);
         plan->plan->run(checked, workspace, stream);

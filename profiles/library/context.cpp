@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -116,7 +117,7 @@ store::Snapshot load_snapshot(const OpenRequest& request, const Environment& her
     return snapshot;
 }
 
-std::string about(const SnapshotFile& file) {
+std::string about(const store::Snapshot& snapshot, const SnapshotFile& file) {
     switch (file.state) {
         case SnapshotFile::State::missing:
             return store::shown(file.path) + ": missing";
@@ -128,7 +129,9 @@ std::string about(const SnapshotFile& file) {
     if (file.best_match == store::EnvironmentMatch::none) {
         return store::shown(file.path) + ": nothing measured on this device";
     }
-    return fmt::format("{}: {} measurements, environment {}", store::shown(file.path), file.rows,
+    const auto measurements = snapshot.measurements(file);
+    if (!measurements) return store::shown(file.path) + ": cannot be read any more";
+    return fmt::format("{}: {} measurements, environment {}", store::shown(file.path), *measurements,
                        store::to_text(file.best_match));
 }
 
@@ -155,9 +158,13 @@ std::string_view to_text(Sources sources) {
 }
 
 std::string Context::no_database_reason() const {
-    if (snapshot.entries() > 0) return {};
-    if (snapshot.files().empty()) return "no database: " + (notes.empty() ? "none was named" : notes.back());
-    return "no measurements: " + about(snapshot.files().front());
+    const auto& files = snapshot.files();
+    const bool any = std::any_of(files.begin(), files.end(), [](const SnapshotFile& file) {
+        return file.best_match != store::EnvironmentMatch::none;
+    });
+    if (any) return {};
+    if (files.empty()) return "no database: " + (notes.empty() ? "none was named" : notes.back());
+    return "no measurements: " + about(snapshot, files.front());
 }
 
 std::string Context::describe() const {
@@ -167,7 +174,7 @@ std::string Context::describe() const {
                     GNNTUNE_VERSION_MINOR, GNNTUNE_VERSION_PATCH, to_text(device.backend), e.device_name,
                     e.compute_capability, e.multiprocessors, device.backend == Backend::cuda ? "SMs" : "threads",
                     e.driver.empty() ? "" : ", driver " + e.driver + ", CUDA " + e.cuda_runtime);
-    for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(file) + "\n";
+    for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(snapshot, file) + "\n";
     text += "sources    " + std::string(to_text(sources)) + "\n";
     for (const auto& [key, model] : snapshot.models()) text += "model      " + store::to_text(model.row) + "\n";
     if (forced) text += "forced     " + forced->text() + "\n";

@@ -1,5 +1,5 @@
-// One processor and what is known about it: what gnntune_open makes. Immutable but for what `models` keeps under its
-// own lock, so any number of threads may use it.
+// One processor and what is known about it: what gnntune_open makes. Immutable but for what `snapshot` and `models` keep
+// under locks of their own, so any number of threads may use it.
 #pragma once
 
 #include <memory>

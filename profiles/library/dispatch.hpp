@@ -1,23 +1,28 @@
-// From a problem to a plan: which sources are asked, in which order, and what each said.
+// From a problem to a plan: which sources are asked, and in which order.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/dispatch/choose.hpp"
 #include "core/dispatch/plan.hpp"
 #include "profiles/library/context.hpp"
 #include "profiles/library/forecast.hpp"
+#include "profiles/library/run.hpp"
 
 namespace gnntune::library {
+
+class PlanMemo;
 
 struct Request {
     Problem problem;
     Constraints constraints;
     Policy policy = Policy::hot;
+
+    bool operator==(const Request&) const = default;
 };
 
 enum class Source { database, model, fallback, forced };
@@ -29,20 +34,30 @@ struct Miss {
     std::string reason;
 };
 
-/// A plan and the story of its choice.
-struct Outcome {
-    std::unique_ptr<Plan> plan;
+/// What a config was chosen by: enough to tell the whole story when somebody asks (review.hpp). Immutable once made.
+struct Story {
+    Request request;
     Source source = Source::fallback;
-    std::string why;  ///< one sentence
-    /// The rows that answered; null if the database had none. Lives as long as the context's snapshot.
+    Config config;
+    std::shared_ptr<const Binding> binding;
+    /// What the database says of the graph and problem. Never null.
+    std::shared_ptr<const store::SnapshotAnswers> answers;
+    /// Its rows under the policy; null if it has none. Lives as long as `answers`.
     const store::SnapshotEntry* entry = nullptr;
-    std::vector<Candidate> candidates;  ///< usable rows
-    Decision decision;                  ///< over `candidates`
+    PresentFormats present;      ///< when the rows were looked at
+    bool knew_features = false;  ///< of the graph, then
     std::optional<Forecast> forecast;   ///< null if the database answered, or a config was forced
-    std::vector<Miss> misses;           ///< configs that could not be candidates, or whose plan could not be built
+    std::vector<std::pair<std::size_t, std::string>> failed_rows;  ///< of `entry`, whose plan could not be built, and why
+    std::vector<Miss> misses;           ///< other configs whose plan could not be built
 };
 
+struct Outcome {
+    std::unique_ptr<Plan> plan;
+    std::shared_ptr<const Story> story;
+};
+
+/// `memo` has what was chosen on this graph before, for as long as nothing has changed that the choice depends on.
 /// Throws ErrorKind::unsupported listing the refusals if nothing can do it. May allocate and synchronise.
-Outcome make_plan(const Context& context, Graph& graph, const Request& request, StreamHandle stream);
+Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Request& request, StreamHandle stream);
 
 }  // namespace gnntune::library
