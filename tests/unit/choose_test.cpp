@@ -353,7 +353,7 @@ std::vector<Candidate> random_rows(std::mt19937& random) {
     std::vector<Candidate> rows;
     for (std::size_t count = random() % 40; rows.size() < count;) {
         Candidate c = candidate("spmm.a{i=" + std::to_string(rows.size()) + "}",
-                                one_of({3.0, 3.0, 300.0}) * (1 + spread * (random() % 8) / 8.0));
+                                one_of({3.0, 3.0, 300.0}) * (1 + spread * static_cast<double>(random() % 8) / 8.0));
         const double width = one_of({0.0, 0.0001, 0.01});
         c.ci_low_us = c.median_us * (1 - width);
         c.ci_high_us = one_of({1, 1, 0}) * c.median_us * (1 + width);

@@ -175,9 +175,11 @@ typedef struct gnntune_open_options {
 
 /* Opens a context: one processor, and what is known about it.
  *   db_path  database file; NULL = $GNNTUNE_DB, else $XDG_DATA_HOME/gnntune/user.db, else
- *            ~/.local/share/gnntune/user.db. It is read once, here, and not held open: later tuning is seen by the next
- *            gnntune_open. If it is missing or cannot be read, defaults are used and gnntune_context_describe and
- *            gnntune_plan_explain say so, unless options->require_database.
+ *            ~/.local/share/gnntune/user.db. Which graphs it has, and its models, are read here; the rows of a problem
+ *            on a graph when that is first planned in the context, and kept. The file is not held open in between. Graphs
+ *            that are tuned later are seen by the next gnntune_open. If the file is missing or cannot be read, here or
+ *            later, defaults are used and gnntune_context_describe and gnntune_plan_explain say so, unless
+ *            options->require_database, which is about here.
  *   options  NULL for the defaults.
  * Errors: NO_DEVICE if the backend or the device asked for is not there, DATABASE, INVALID_ARGUMENT (also for a
  * GNNTUNE_FORCE that is no config of this build, and for words that GNNTUNE_SOURCES does not have). Not safe beside
