@@ -65,9 +65,8 @@ std::string_view to_text(EnvironmentMatch match) {
 }
 
 const SnapshotEntry* SnapshotAnswers::find(Policy policy, Clock clock) const {
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const SnapshotEntry& e) {
-        return e.policy == policy && e.clock == clock;
-    });
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const SnapshotEntry& e) { return e.policy == policy && e.clock == clock; });
     return found == entries_.end() ? nullptr : &*found;
 }
 
@@ -182,8 +181,8 @@ const SnapshotModel* Snapshot::model(Op op, Policy policy) const {
 std::optional<std::int64_t> Snapshot::measurements(const SnapshotFile& file) const try {
     std::int64_t count = 0;
     const Store store = Store::open(file.path, Mode::read_only);
-    Statement s = store.database().prepare("SELECT count(*) FROM measurement WHERE environment_id = ?",
-                                           "counting measurements");
+    Statement s =
+        store.database().prepare("SELECT count(*) FROM measurement WHERE environment_id = ?", "counting measurements");
     for (const auto& [fits, environment] : fitting_environments(store, here_)) {
         if (s.bind(environment.id).step()) count += s.integer(0);
     }

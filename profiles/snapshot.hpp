@@ -1,8 +1,8 @@
 // The store as a dispatcher needs it: what the databases say of a problem on a graph on the present device.
 //
 // Loading reads what every answer needs: which graphs the files know, the cost models of this backend, the constants of
-// the device. The measurements of a problem on a graph are read when they are first asked for, and kept. Files are opened
-// read-only, also from read-only media, and none is held open between two reads.
+// the device. The measurements of a problem on a graph are read when they are first asked for, and kept. Files are
+// opened read-only, also from read-only media, and none is held open between two reads.
 //
 // Thread-safety: any number of threads may ask at once.
 #pragma once
@@ -91,8 +91,8 @@ public:
     }
     /// What building the graph's formats costs in the environment that answers for it; null if nobody measured it.
     const std::vector<FormatBuild>* format_builds() const { return format_builds_.empty() ? nullptr : &format_builds_; }
-    /// Which file could not be read this time and why, in a sentence; empty if all could. Such answers are not kept: the
-    /// next question reads again.
+    /// Which file could not be read this time and why, in a sentence; empty if all could. Such answers are not kept:
+    /// the next question reads again.
     const std::string& unread() const { return unread_; }
 
 private:
@@ -109,7 +109,7 @@ struct SnapshotFile {
     enum class State { loaded, missing, unreadable };
     std::filesystem::path path;
     State state = State::loaded;
-    std::string problem;  ///< why it is unreadable
+    std::string problem;                                   ///< why it is unreadable
     EnvironmentMatch best_match = EnvironmentMatch::none;  ///< of the environments that it knows
 };
 
@@ -147,8 +147,8 @@ public:
     ~Snapshot();
 
     /// Never null. The first question about a problem on a graph opens the files and reads its rows as they are now;
-    /// later ones get the same answers. Nothing is read for a graph that no file knew when they were loaded. A file that
-    /// cannot be read any more (locked for long, removed, damaged) has no answers: no error, but see unread().
+    /// later ones get the same answers. Nothing is read for a graph that no file knew when they were loaded. A file
+    /// that cannot be read any more (locked for long, removed, damaged) has no answers: no error, but see unread().
     std::shared_ptr<const SnapshotAnswers> answers(const Fingerprint& graph, const Problem& problem) const;
     /// Whether any file knew the graph when they were loaded.
     bool knows(const Fingerprint& graph) const;
@@ -165,8 +165,8 @@ public:
     const DeviceConstants& constants() const { return constants_; }
 
     const std::vector<SnapshotFile>& files() const { return files_; }
-    /// Attempts that a file has of the present device and others of its name, counted now; nothing if it cannot be read.
-    /// Takes as long as reading an index does: for people.
+    /// Attempts that a file has of the present device and others of its name, counted now; nothing if it cannot be
+    /// read. Takes as long as reading an index does: for people.
     std::optional<std::int64_t> measurements(const SnapshotFile& file) const;
 
 private:

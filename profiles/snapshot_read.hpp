@@ -1,5 +1,5 @@
-// How a Snapshot reads files: what it needs of each at load, and what one says of a problem on a graph. Inside profiles/
-// only.
+// How a Snapshot reads files: what it needs of each at load, and what one says of a problem on a graph. Inside
+// profiles/ only.
 #pragma once
 
 #include <cstdint>

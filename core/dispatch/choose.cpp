@@ -161,9 +161,8 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
     const auto preferred = *std::min_element(tied.begin(), tied.end(), [&](std::size_t a, std::size_t b) {
         return preference(candidates[a], calls) < preference(candidates[b], calls);
     });
-    const auto stays = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
-        return stays_before(candidates[i], cheapest, calls);
-    });
+    const auto stays = std::find_if(order.begin(), order.end(),
+                                    [&](std::size_t i) { return stays_before(candidates[i], cheapest, calls); });
     const std::size_t winner = stays == order.end() ? preferred : *stays;
     decision.winner = winner;
     for (const std::size_t i : tied) {
@@ -214,9 +213,8 @@ std::optional<std::size_t> quick_winner(std::span<const double> medians_us,
     std::stable_sort(seen.begin(), seen.end(), [&](const auto& a, const auto& b) {
         return cost_us(*a.second, calls) < cost_us(*b.second, calls);
     });
-    const auto stays = std::find_if(seen.begin(), seen.end(), [&](const auto& one) {
-        return stays_before(*one.second, *cheapest, calls);
-    });
+    const auto stays = std::find_if(seen.begin(), seen.end(),
+                                    [&](const auto& one) { return stays_before(*one.second, *cheapest, calls); });
     if (stays != seen.end()) return stays->first;
     auto preferred = seen.begin();
     for (auto one = seen.begin() + 1; one != seen.end(); ++one) {

@@ -1,12 +1,14 @@
 #include "core/graph/graph.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 #include "core/common/error.hpp"
 #include "core/graph/convert.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/features/features_gpu.hpp"
 #include "core/gpu/cuda_check.hpp"
+#include "core/gpu/device_buffer.hpp"
 #include "core/graph/fingerprint_gpu.hpp"
 #endif
 
@@ -19,6 +21,13 @@ void require_matching_space(const Device& device, MemorySpace space) {
         throw invalid_argument(wants_device ? "a cuda graph needs device pointers, host pointers were given"
                                             : "a cpu graph needs host pointers, device pointers were given");
     }
+}
+
+std::shared_ptr<MemorySource> plain_memory([[maybe_unused]] const Device& device) {
+#if GNNTUNE_WITH_CUDA
+    if (device.backend == Backend::cuda) return plain_device_memory();
+#endif
+    return plain_host_memory();
 }
 
 void wait_for(const Device& device, StreamHandle stream) {
@@ -42,6 +51,7 @@ Graph::Graph(const Registry& registry, const Device& device, const CsrView& csr,
       storage_(std::move(storage)) {
     require_matching_space(device, csr.space);
     require_int32(csr.n_rows, csr.n_cols, csr.m);
+    set_format_memory(nullptr);
     put_base(kFormatCsr, std::make_shared<CsrFormat>(
                              CsrFormat{csr.n_rows, csr.n_cols, csr.m, csr.row_ptr, csr.col_idx, nullptr, storage_}));
 }
@@ -56,6 +66,7 @@ Graph::Graph(const Registry& registry, const Device& device, const CooView& coo,
       storage_(std::move(storage)) {
     require_matching_space(device, coo.space);
     require_int32(coo.n_rows, coo.n_cols, coo.m);
+    set_format_memory(nullptr);
     put_base(kFormatCoo, std::make_shared<CooFormat>(
                              CooFormat{coo.n_rows, coo.n_cols, coo.m, coo.row_idx, coo.col_idx, nullptr, storage_}));
     // The reversed graph in COO is the same list with the two columns swapped.
@@ -63,6 +74,12 @@ Graph::Graph(const Registry& registry, const Device& device, const CooView& coo,
         std::make_shared<CooFormat>(
             CooFormat{coo.n_cols, coo.n_rows, coo.m, coo.col_idx, coo.row_idx, nullptr, storage_}),
         0, 0};
+}
+
+void Graph::set_format_memory(std::shared_ptr<MemorySource> source) {
+    const std::lock_guard lock(mutex_);
+    if (!source) source = plain_memory(device_);
+    format_memory_ = std::make_shared<CountingMemory>(std::move(source), SIZE_MAX, "the formats of a graph");
 }
 
 void Graph::put_base(std::string_view id, std::shared_ptr<const void> data) {
@@ -87,7 +104,10 @@ BuiltFormat Graph::format(std::string_view id, Direction direction, StreamHandle
     wait_for(device_, stream);
     const auto begin = std::chrono::steady_clock::now();
     BuiltFormat built;
-    built.data = builder->build(*this, direction, stream, &built.bytes);
+    {
+        const MemoryScope scope(memory_kind(), format_memory_);
+        built.data = builder->build(*this, direction, stream, &built.bytes);
+    }
     wait_for(device_, stream);
     built.build_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     formats_[key] = built;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/common/memory_source.hpp"
 #include "core/features/features.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "core/graph/formats.hpp"
@@ -73,6 +74,12 @@ public:
     PresentFormats present(Direction direction) const;
     /// Another number whenever what a choice may depend on has changed: formats built or forgotten, features found.
     std::uint64_t revision() const { return revision_.load(std::memory_order_acquire); }
+    /// Where formats that are built from now on lie: counted for this graph, taken from `source`, or from plain
+    /// allocation if that is null. Call it before the first format is built.
+    void set_format_memory(std::shared_ptr<MemorySource> source);
+    /// Bytes of the formats that were built, those among them that were forgotten and that plans still use; not the
+    /// caller's arrays.
+    std::size_t format_bytes() const { return format_memory_->held_bytes(); }
     /// Forgets every format that was built and that no plan uses any more is freed. What the caller handed in stays.
     void release_formats();
 
@@ -84,6 +91,9 @@ public:
 private:
     using Key = std::pair<std::string, Direction>;
 
+    MemoryKind memory_kind() const {
+        return device_.backend == Backend::cuda ? MemoryKind::device : MemoryKind::host;
+    }
     void put_base(std::string_view id, std::shared_ptr<const void> data);
 
     const Registry& registry_;
@@ -95,6 +105,7 @@ private:
     std::shared_ptr<const void> storage_;
     // Recursive: building one format may ask for another.
     mutable std::recursive_mutex mutex_;
+    std::shared_ptr<CountingMemory> format_memory_;  // never null
     std::map<Key, BuiltFormat, std::less<>> formats_;
     std::unique_ptr<Fingerprint> fingerprint_;
     std::unique_ptr<Features> features_;

@@ -12,6 +12,8 @@
 #include "kernels/register_all.hpp"
 #include "profiles/file_system.hpp"
 #include "profiles/layers.hpp"
+#include "profiles/library/memory.hpp"
+#include "profiles/library/transient.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/cuda_check.hpp"
 #include "profiles/library/device_arrays.hpp"
@@ -178,6 +180,9 @@ std::string Context::describe() const {
     text += "sources    " + std::string(to_text(sources)) + "\n";
     for (const auto& [key, model] : snapshot.models()) text += "model      " + store::to_text(model.row) + "\n";
     if (forced) text += "forced     " + forced->text() + "\n";
+    const bool limited = formats_memory->limit_bytes() != SIZE_MAX;
+    text += fmt::format("formats    {} bytes held{}\n", formats_memory->held_bytes(),
+                        limited ? fmt::format(", at most {}", formats_memory->limit_bytes()) : std::string());
     for (const std::string& note : notes) text += "note       " + note + "\n";
     return text;
 }
@@ -188,15 +193,20 @@ Context open_context(const OpenRequest& request) {
     const char* verbose = variable("GNNTUNE_VERBOSE");
     const Sources sources = sources_of(request);
     Device device = pick_device(request, notes);
+    const std::shared_ptr<MemorySource> memory = request.memory ? request.memory : plain_memory(device);
     store::Snapshot snapshot = load_snapshot(request, device.environment, notes);
-    return {all_variants(),
-            std::move(device),
-            std::move(snapshot),
-            std::move(forced),
-            verbose && wants_dispatch_lines(verbose),
-            sources,
-            std::make_unique<ModelSource>(all_variants()),
-            std::move(notes)};
+    return {
+        all_variants(),
+        std::move(device),
+        std::move(snapshot),
+        std::move(forced),
+        verbose && wants_dispatch_lines(verbose),
+        sources,
+        std::make_unique<ModelSource>(all_variants()),
+        std::make_shared<BucketMemo>(),
+        memory,
+        std::make_shared<CountingMemory>(memory, request.format_limit_bytes, "the formats of this context's graphs"),
+        std::move(notes)};
 }
 
 }  // namespace gnntune::library

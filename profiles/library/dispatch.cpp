@@ -7,34 +7,12 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "profiles/library/memory.hpp"
 #include "profiles/library/plan_memo.hpp"
 #include "profiles/library/review.hpp"
 
 namespace gnntune::library {
 namespace {
-
-/// The plan, or nothing with the reason if this config cannot be had here but another may be.
-std::unique_ptr<Plan> try_plan(Graph& graph, const Request& request, const Config& config, StreamHandle stream,
-                               std::string& reason) {
-    try {
-        auto plan = std::make_unique<Plan>(graph, request.problem, config, stream);
-        // What a composition promises depends on its parts.
-        if (request.constraints.deterministic && !plan->deterministic()) {
-            reason = "does not repeat bit for bit, and that was demanded";
-        } else if (!plan->capturable()) {
-            reason = "cannot be captured in a CUDA graph";
-        } else if (plan->workspace_bytes() <= request.constraints.workspace_limit_bytes) {
-            return plan;
-        } else {
-            reason = fmt::format("needs {} bytes of workspace, more than the allowed {}", plan->workspace_bytes(),
-                                 request.constraints.workspace_limit_bytes);
-        }
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::out_of_memory) throw;
-        reason = error.what();
-    }
-    return nullptr;
-}
 
 /// The place of the row that the choosing rule takes, those aside that have failed; nothing if none can be chosen.
 std::optional<std::size_t> best_row(const Context& context, const Query& query, const Story& story, Config& config) {
@@ -57,51 +35,53 @@ std::optional<std::size_t> best_row(const Context& context, const Query& query, 
     return winner;
 }
 
-std::unique_ptr<Plan> plan_from_database(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
-    if (!story.entry) return nullptr;
-    Query query = graph.query(story.request.problem);
+Attempt plan_from_database(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+    if (!story.entry) return {};
+    const Query query = graph.query(story.request.problem);
     story.knew_features = query.features != nullptr;
     while (const auto row = best_row(context, query, story, story.config)) {
-        std::string reason;
-        if (auto plan = try_plan(graph, story.request, story.config, stream, reason)) {
+        Attempt attempt = try_plan(context, graph, story.request, story.config, stream);
+        if (attempt.plan) {
             story.source = Source::database;
-            return plan;
+            return attempt;
         }
-        story.failed_rows.emplace_back(*row, std::move(reason));
+        ran_out = ran_out || attempt.out_of_memory;
+        story.failed_rows.emplace_back(*row, std::move(attempt.reason));
     }
-    return nullptr;
+    return {};
 }
 
 /// The first of the configs that the model prefers to the default whose plan can be built. Whatever goes wrong with one
 /// is no reason to fail: the default has not been tried.
-std::unique_ptr<Plan> plan_from_model(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
+Attempt plan_from_model(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Request& request = story.request;
     try {
         story.forecast = ask_model(context, graph, request.problem, request.constraints, request.policy,
                                    story.answers->format_builds());
     } catch (const Error& error) {
         story.forecast.emplace().why = error.what();
-        return nullptr;
+        ran_out = ran_out || error.kind() == ErrorKind::out_of_memory;
+        return {};
     }
     Forecast& forecast = *story.forecast;
     for (const Expected& expected : forecast.advice.better) {
         const Config& config = forecast.prospects->candidates()[expected.candidate].config;
-        std::unique_ptr<Plan> plan;
-        std::string reason;
+        Attempt attempt;
         try {
-            plan = try_plan(graph, request, config, stream, reason);
+            attempt = try_plan(context, graph, request, config, stream);
         } catch (const Error& error) {
-            reason = error.what();
+            attempt.reason = error.what();
         }
-        if (plan) {
+        if (attempt.plan) {
             story.source = Source::model;
             story.config = config;
             forecast.chosen = expected;
-            return plan;
+            return attempt;
         }
-        story.misses.push_back({config.text(), std::move(reason)});
+        ran_out = ran_out || attempt.out_of_memory;
+        story.misses.push_back({config.text(), std::move(attempt.reason)});
     }
-    return nullptr;
+    return {};
 }
 
 /// Exact variants other than `first` with their default params, in the order in which the registry would try them.
@@ -124,36 +104,43 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
     return configs;
 }
 
-std::unique_ptr<Plan> plan_by_default(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
+Attempt plan_by_default(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Request& request = story.request;
     const Query query = graph.query(request.problem);
     std::string refusals;
-    const auto attempt = [&](const Config& config) {
-        std::string reason;
-        auto plan = try_plan(graph, request, config, stream, reason);
-        if (plan) {
+    const auto attempt_with = [&](const Config& config) {
+        Attempt attempt = try_plan(context, graph, request, config, stream);
+        if (attempt.plan) {
             story.source = Source::fallback;
             story.config = config;
         } else {
-            refusals += "; " + config.text() + ": " + reason;
-            story.misses.push_back({config.text(), std::move(reason)});
+            ran_out = ran_out || attempt.out_of_memory;
+            refusals += "; " + config.text() + ": " + attempt.reason;
+            story.misses.push_back({config.text(), std::move(attempt.reason)});
         }
-        return plan;
+        return attempt;
     };
     // Throws in words if there is none, and settles which one comes first.
     const Config first = exact_default(context.registry, query, request.constraints);
-    if (auto plan = attempt(first)) return plan;
+    Attempt attempt = attempt_with(first);
+    if (attempt.plan) return attempt;
     for (const Config& config : other_defaults(context, query, request, first.variant)) {
-        if (auto plan = attempt(config)) return plan;
+        attempt = attempt_with(config);
+        if (attempt.plan) return attempt;
     }
-    throw unsupported("no config can do " + to_text(request.problem) + " under these constraints" + refusals);
+    throw Error(ran_out ? ErrorKind::out_of_memory : ErrorKind::unsupported,
+                "no config can do " + to_text(request.problem) + " under these constraints" + refusals);
 }
 
-std::unique_ptr<Plan> plan_forced(const Config& config, Graph& graph, StreamHandle stream, Story& story) {
+Attempt plan_forced(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
     story.source = Source::forced;
-    story.config = config;
+    story.config = *context.forced;
+    Attempt attempt;
+    attempt.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
     try {
-        return std::make_unique<Plan>(graph, story.request.problem, config, stream);
+        const MemoryScope scope(memory_kind(context.device), attempt.memory);
+        attempt.plan = std::make_unique<Plan>(graph, story.request.problem, story.config, stream);
+        return attempt;
     } catch (const Error& error) {
         throw Error(error.kind(), std::string("GNNTUNE_FORCE: ") + error.what());
     }
@@ -175,11 +162,48 @@ std::string_view to_text(Source source) {
     return "?";
 }
 
+Attempt try_plan(const Context& context, Graph& graph, const Request& request, const Config& config,
+                 StreamHandle stream) {
+    Attempt attempt;
+    attempt.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
+    try {
+        const MemoryScope scope(memory_kind(context.device), attempt.memory);
+        auto plan = std::make_unique<Plan>(graph, request.problem, config, stream);
+        // What a composition promises depends on its parts.
+        if (request.constraints.deterministic && !plan->deterministic()) {
+            attempt.reason = "does not repeat bit for bit, and that was demanded";
+        } else if (!plan->capturable()) {
+            attempt.reason = "cannot be captured in a CUDA graph";
+        } else if (plan->workspace_bytes() <= request.constraints.workspace_limit_bytes) {
+            attempt.plan = std::move(plan);
+        } else {
+            attempt.reason = fmt::format("needs {} bytes of workspace, more than the allowed {}",
+                                         plan->workspace_bytes(), request.constraints.workspace_limit_bytes);
+        }
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::out_of_memory) throw;
+        attempt.reason = error.what();
+        attempt.out_of_memory = error.kind() == ErrorKind::out_of_memory;
+    }
+    return attempt;
+}
+
+Attempt choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+    const Op op = story.request.problem.op;
+    if (context.forced && context.registry.find(context.forced->variant)->op == op) {
+        return plan_forced(context, graph, stream, story);
+    }
+    Attempt attempt = plan_from_database(context, graph, stream, story, ran_out);
+    if (!attempt.plan) attempt = plan_from_model(context, graph, stream, story, ran_out);
+    if (!attempt.plan) attempt = plan_by_default(context, graph, stream, story, ran_out);
+    return attempt;
+}
+
 Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Request& request, StreamHandle stream) {
     const std::uint64_t revision = graph.revision();
     if (auto known = memo.find(request, revision)) {
-        std::string reason;
-        if (auto plan = try_plan(graph, request, known->config, stream, reason)) return {std::move(plan), known};
+        Attempt again = try_plan(context, graph, request, known->config, stream);
+        if (again.plan) return {std::move(again.memory), std::move(again.plan), std::move(known)};
     }
     validate(request.problem);
     auto story = std::make_shared<Story>();
@@ -188,19 +212,12 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     story->answers = context.snapshot.answers(graph.fingerprint(), request.problem);
     story->entry = story->answers->find(request.policy);
     story->present = graph.present(request.problem.direction);
-    const bool forced = context.forced && context.registry.find(context.forced->variant)->op == request.problem.op;
-    std::unique_ptr<Plan> plan;
-    if (forced) {
-        plan = plan_forced(*context.forced, graph, stream, *story);
-    } else {
-        plan = plan_from_database(context, graph, stream, *story);
-        if (!plan) plan = plan_from_model(context, graph, stream, *story);
-        if (!plan) plan = plan_by_default(context, graph, stream, *story);
-        // What failed for want of memory may be had another time, and so may what a file could not say now.
-        const bool lasting = story->failed_rows.empty() && story->misses.empty() && story->answers->unread().empty();
-        if (lasting) memo.keep(revision, story);
-    }
-    return {std::move(plan), std::move(story)};
+    bool ran_out = false;
+    Attempt made = choose_and_plan(context, graph, stream, *story, ran_out);
+    // What failed for want of memory may be had another time, and a file that could not be read may speak.
+    const bool lasting = story->source != Source::forced && !ran_out && story->answers->unread().empty();
+    if (lasting) memo.keep(revision, story);
+    return {std::move(made.memory), std::move(made.plan), std::move(story)};
 }
 
 }  // namespace gnntune::library

@@ -64,9 +64,19 @@ void explain_forecast(const Request& request, const Forecast& forecast, Text& te
     });
 }
 
+/// What a model said of this graph, or of the one that decided for its bucket; null if none was asked.
+const Forecast* forecast_of(const Story& story) {
+    const Story& decided = story.like ? *story.like : story;
+    return decided.forecast ? &*decided.forecast : nullptr;
+}
+
+std::string identity_of(Graph& graph, const Story& story) {
+    return story.bucket.empty() ? graph.fingerprint().text() : "transient";
+}
+
 void explain_source(const Context& context, const Story& story, const Review& review, Text& text) {
     if (story.source == Source::model) {
-        const std::uint32_t file = story.forecast->origin->file;
+        const std::uint32_t file = forecast_of(story)->origin->file;
         text.line("source", fmt::format("model of {}", store::shown(context.snapshot.files()[file].path)));
     } else if (story.source != Source::database) {
         text.line("source", to_text(story.source));
@@ -114,12 +124,13 @@ std::string explain(const Context& context, Graph& graph, const Plan& plan, cons
     Text text;
     text.line("config", plan.config().text());
     text.line("problem", to_text(request.problem));
-    text.line("graph", fmt::format("{}, {} x {}, {} edges, given as {}", graph.fingerprint().text(), graph.n_rows(),
+    text.line("graph", fmt::format("{}, {} x {}, {} edges, given as {}", identity_of(graph, story), graph.n_rows(),
                                    graph.n_cols(), graph.m(), graph.base_format()));
+    if (!story.bucket.empty()) text.line("bucket", story.bucket);
     text.line("device",
               fmt::format("{} on {}", context.device.environment.device_name, to_text(context.device.backend)));
     explain_source(context, story, all, text);
-    if (story.forecast) explain_forecast(request, *story.forecast, text);
+    if (const Forecast* forecast = forecast_of(story)) explain_forecast(request, *forecast, text);
     explain_decision(story, all, text);
     text.line("needs", fmt::format("{} bytes of workspace, {} bytes of formats, built in {:.4g} us",
                                    plan.workspace_bytes(), plan.format_bytes(), plan.prepare_us()));
@@ -136,7 +147,7 @@ std::string verbose_line(Graph& graph, const Plan& plan, const Story& story) {
         to_text(p.op), graph.n_rows(), graph.n_cols(), graph.m(), p.k,
         p.heads == 1 ? std::string() : fmt::format("heads={},", p.heads), to_text(p.dtype), to_text(p.reduce),
         p.weighted ? "weighted" : "unweighted", to_text(p.direction), to_text(story.source), plan.config().text(),
-        plan.workspace_bytes(), plan.prepare_us(), graph.fingerprint().text());
+        plan.workspace_bytes(), plan.prepare_us(), identity_of(graph, story));
 }
 
 }  // namespace gnntune::library

@@ -23,7 +23,8 @@ struct Forecast {
 };
 
 /// Asks the model, if the context goes by one and there is one for the problem. Finds the features of the graph if they
-/// are not known yet: then it synchronises. `builds`: what building formats cost on this graph; null if nobody measured.
+/// are not known yet: then it synchronises. `builds`: what building formats cost on this graph; null if nobody
+/// measured.
 Forecast ask_model(const Context& context, Graph& graph, const Problem& problem, const Constraints& constraints,
                    Policy policy, const std::vector<FormatBuild>* builds);
 

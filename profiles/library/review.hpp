@@ -1,4 +1,5 @@
-// The rows of a database as candidates of the choosing rule: one at a time for a choice, all of them for its explanation.
+// The rows of a database as candidates of the choosing rule: one at a time for a choice, all of them for its
+// explanation.
 #pragma once
 
 #include <optional>

@@ -195,11 +195,12 @@ gt::Context open_context(const std::filesystem::path& path) {
     return gt::Context(path.c_str(), options);
 }
 
-gt::Graph graph_in(gt::Context& context, const Case& c, bool trusted) {
+gt::Graph graph_in(gt::Context& context, const Case& c, bool trusted, bool transient = false) {
     gnntune_csr csr{};
     csr.struct_size = sizeof csr;
     csr.memory = context.backend() == GNNTUNE_BACKEND_CUDA ? GNNTUNE_DEVICE : GNNTUNE_HOST;
     csr.trusted = trusted ? 1 : 0;
+    csr.transient = transient ? 1 : 0;
     csr.n_rows = c.csr.n_rows;
     csr.n_cols = c.csr.n_cols;
     csr.m = c.csr.m();
@@ -268,6 +269,16 @@ void plan_first(benchmark::State& state, const Case& c, std::int32_t k) {
         const auto begin = std::chrono::steady_clock::now();
         const gt::Plan made = context.plan(graph, gt::spmm(k).weighted());
         state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+}
+
+/// A graph that is described, planned by its shape and let go: what a sampler's batch costs before it runs.
+void plan_batch(benchmark::State& state, const Case& c, bool transient) {
+    gt::Context context = open_context("");
+    for (auto _ : state) {
+        const gt::Graph graph = graph_in(context, c, true, transient);
+        const gt::Plan made = context.plan(graph, gt::spmm(kK).weighted());
+        benchmark::DoNotOptimize(made.get());
     }
 }
 
@@ -343,6 +354,8 @@ void add_all() {
         add("plan/anew/" + c.name, [&c](benchmark::State& s) { plan_anew(s, c, kK); });
         add("plan/anew_crowded/" + c.name, [&c](benchmark::State& s) { plan_anew(s, c, kCrowdedK); });
         add("plan/first/" + c.name, [&c](benchmark::State& s) { plan_first(s, c, kCrowdedK); })->UseManualTime();
+        add("batch/transient/" + c.name, [&c](benchmark::State& s) { plan_batch(s, c, true); });
+        add("batch/lasting/" + c.name, [&c](benchmark::State& s) { plan_batch(s, c, false); });
         add("explain/crowded/" + c.name, [&c](benchmark::State& s) { explain_plan(s, c, kCrowdedK); });
         add("run/library/" + c.name, [&c](benchmark::State& s) { run_by_library(s, c); })->UseManualTime();
         add("run/bare/" + c.name, [&c](benchmark::State& s) { run_bare(s, c); })->UseManualTime();

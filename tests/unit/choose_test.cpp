@@ -348,7 +348,9 @@ TEST(BreakEven, IsNeverForWhatCostsMoreAndSavesNothing) {
 // Rows such as tunings leave them, and such as nobody should: near ties, incumbents, equal times, building that costs
 // nothing, little or everything, numbers that are none.
 std::vector<Candidate> random_rows(std::mt19937& random) {
-    const auto one_of = [&](std::initializer_list<double> values) { return *(values.begin() + random() % values.size()); };
+    const auto one_of = [&](std::initializer_list<double> values) {
+        return *(values.begin() + random() % values.size());
+    };
     const double spread = one_of({0.001, 0.02, 0.1, 2.0});
     std::vector<Candidate> rows;
     for (std::size_t count = random() % 40; rows.size() < count;) {
