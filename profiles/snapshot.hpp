@@ -1,7 +1,10 @@
-// The store as a dispatcher needs it: every usable measurement for the present environment, read once into a hash map.
+// The store as a dispatcher needs it: what the databases say of a problem on a graph on the present device.
 //
-// Thread-safety: immutable once loaded; any number of threads may look up at once. Loading opens the files read-only,
-// also from read-only media, and holds no file open afterwards.
+// Loading reads what every answer needs: which graphs the files know, the cost models of this backend, the constants of
+// the device. The measurements of a problem on a graph are read when they are first asked for, and kept. Files are
+// opened read-only, also from read-only media, and none is held open between two reads.
+//
+// Thread-safety: any number of threads may ask at once.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +13,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,7 +39,7 @@ std::string_view to_text(EnvironmentMatch match);
 
 /// One ok measurement: the newest attempt of its config and version, passed by the oracle.
 struct SnapshotRow {
-    std::string_view config;  ///< canonical text; lives as long as the Snapshot
+    std::string_view config;  ///< canonical text; lives as long as the SnapshotAnswers
     std::int32_t variant_version = 1;
     bool deterministic = false;
     bool approximate = false;
@@ -51,7 +54,7 @@ struct SnapshotRow {
     std::int64_t workspace_bytes = 0;
     std::int64_t format_bytes = 0;
     double max_error = 0;
-    std::uint32_t first_part = 0;  ///< Snapshot::parts(row)
+    std::uint32_t first_part = 0;  ///< SnapshotAnswers::parts(row)
     std::uint32_t part_count = 0;
 };
 
@@ -64,21 +67,50 @@ struct SnapshotPart {
 /// environments are never compared. Rows of every variant version are kept; the reader drops those that are not his.
 struct SnapshotEntry {
     std::vector<SnapshotRow> rows;  ///< fastest first, never empty
+    Policy policy = Policy::hot;
     Clock clock = Clock::events;
     EnvironmentMatch match = EnvironmentMatch::none;
-    std::uint32_t file = 0;         ///< index into Snapshot::files()
-    std::uint32_t environment = 0;  ///< index into Snapshot::environments()
-    std::size_t current_rows = 0;   ///< those that SnapshotOptions::current accepts
-    std::string taken_at;           ///< of the newest row
+    std::uint32_t file = 0;  ///< index into Snapshot::files()
+    Environment environment;
+    std::size_t current_rows = 0;  ///< those that SnapshotOptions::current accepts
+    std::string taken_at;          ///< of the newest row
+};
+
+/// What the files say of one problem on one graph. Immutable.
+class SnapshotAnswers {
+public:
+    /// Rows taken with `clock`, or null.
+    const SnapshotEntry* find(Policy policy, Clock clock) const;
+    /// Rows of the first file that has any, there of the clock that has most of them (span before events before host
+    /// among equals), or null.
+    const SnapshotEntry* find(Policy policy) const;
+    /// Parts of a composition, in order; empty for a plain variant. The row does not hold if one has another version
+    /// now.
+    std::span<const SnapshotPart> parts(const SnapshotRow& row) const {
+        return std::span(parts_).subspan(row.first_part, row.part_count);
+    }
+    /// What building the graph's formats costs in the environment that answers for it; null if nobody measured it.
+    const std::vector<FormatBuild>* format_builds() const { return format_builds_.empty() ? nullptr : &format_builds_; }
+    /// Which file could not be read this time and why, in a sentence; empty if all could. Such answers are not kept:
+    /// the next question reads again.
+    const std::string& unread() const { return unread_; }
+
+private:
+    friend class Snapshot;
+    friend class SnapshotReader;
+    std::vector<SnapshotEntry> entries_;  // one for each policy and clock
+    std::vector<FormatBuild> format_builds_;
+    std::deque<std::string> texts_;  // configs, once each; a deque never moves its strings
+    std::vector<SnapshotPart> parts_;
+    std::string unread_;
 };
 
 struct SnapshotFile {
     enum class State { loaded, missing, unreadable };
     std::filesystem::path path;
     State state = State::loaded;
-    std::string problem;  ///< why it is unreadable
-    EnvironmentMatch best_match = EnvironmentMatch::none;
-    std::int64_t rows = 0;  ///< taken from it
+    std::string problem;                                   ///< why it is unreadable
+    EnvironmentMatch best_match = EnvironmentMatch::none;  ///< of the environments that it knows
 };
 
 /// A fitted cost model, not yet decoded: most programs ask few of them.
@@ -100,7 +132,7 @@ struct SnapshotOptions {
 
 class Snapshot {
 public:
-    Snapshot() = default;
+    Snapshot();
     /// Reads `paths` in order of preference: the user's file before the shipped ones. Each (graph, problem, policy,
     /// clock) is answered by the first file that has it, there by the exact environment before near ones (the newest
     /// first). A missing file is noted in files(). Throws ErrorKind::database for a file that cannot be read (or notes
@@ -110,21 +142,20 @@ public:
     static Snapshot load(const std::filesystem::path& path, const Environment& here,
                          const SnapshotOptions& options = {});
 
-    Snapshot(Snapshot&&) = default;
-    Snapshot& operator=(Snapshot&&) = default;
+    Snapshot(Snapshot&&) noexcept;
+    Snapshot& operator=(Snapshot&&) noexcept;
+    ~Snapshot();
 
-    /// Rows taken with `clock`, or null.
-    const SnapshotEntry* find(const Fingerprint& graph, const Problem& problem, Policy policy, Clock clock) const;
-    /// Rows of the first file that has any, there of the clock that has most of them (span before events before host
-    /// among equals), or null.
-    const SnapshotEntry* find(const Fingerprint& graph, const Problem& problem, Policy policy) const;
-
-    /// What building the graph's formats costs in the environment that answers for it; null if nobody measured it.
-    const std::vector<FormatBuild>* format_builds(const Fingerprint& graph) const;
-
-    /// Parts of a composition, in order; empty for a plain variant. The row does not hold if one has another version
-    /// now.
-    std::span<const SnapshotPart> parts(const SnapshotRow& row) const;
+    /// Never null. The first question about a problem on a graph opens the files and reads its rows as they are now;
+    /// later ones get the same answers. Nothing is read for a graph that no file knew when they were loaded. A file
+    /// that cannot be read any more (locked for long, removed, damaged) has no answers: no error, but see unread().
+    std::shared_ptr<const SnapshotAnswers> answers(const Fingerprint& graph, const Problem& problem) const;
+    /// Whether any file knew the graph when they were loaded.
+    bool knows(const Fingerprint& graph) const;
+    /// As the functions of SnapshotAnswers; null if there is nothing.
+    std::shared_ptr<const SnapshotEntry> find(const Fingerprint& graph, const Problem& problem, Policy policy) const;
+    std::shared_ptr<const SnapshotEntry> find(const Fingerprint& graph, const Problem& problem, Policy policy,
+                                              Clock clock) const;
 
     /// The cost model of the present backend, or null: of the first file that has one fitted on this build's features,
     /// there the newest; if all are of other features, the first file's.
@@ -134,32 +165,21 @@ public:
     const DeviceConstants& constants() const { return constants_; }
 
     const std::vector<SnapshotFile>& files() const { return files_; }
-    const std::vector<Environment>& environments() const { return environments_; }
-    std::size_t entries() const { return entries_.size(); }
-    std::size_t rows() const { return rows_; }
+    /// Attempts that a file has of the present device and others of its name, counted now; nothing if it cannot be
+    /// read. Takes as long as reading an index does: for people.
+    std::optional<std::int64_t> measurements(const SnapshotFile& file) const;
 
 private:
-    friend class SnapshotReader;
-    struct EntryKey {
-        Fingerprint graph;
-        Problem problem;
-        Policy policy = Policy::hot;
-        Clock clock = Clock::events;
-        bool operator==(const EntryKey&) const = default;
-    };
-    struct EntryKeyHash {
-        std::size_t operator()(const EntryKey& key) const noexcept;
-    };
+    friend class SnapshotLoader;
+    struct Kept;  // answers, under a lock
 
-    std::unordered_map<EntryKey, SnapshotEntry, EntryKeyHash> entries_;
-    std::map<Fingerprint, std::vector<FormatBuild>> format_builds_;
-    std::deque<std::string> texts_;  // configs, once each; a deque never moves its strings
-    std::vector<SnapshotPart> parts_;
     std::vector<SnapshotFile> files_;
-    std::vector<Environment> environments_;
+    Environment here_;
+    std::function<bool(std::string_view, std::int32_t)> current_;
+    std::vector<Fingerprint> graphs_;  // ascending
     std::map<std::pair<Op, Policy>, SnapshotModel> models_;
     DeviceConstants constants_;
-    std::size_t rows_ = 0;
+    std::unique_ptr<Kept> kept_;
 };
 
 }  // namespace gnntune::store

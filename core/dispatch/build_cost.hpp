@@ -9,12 +9,12 @@
 
 namespace gnntune {
 
-/// Whether the graph has all these formats.
-bool has_formats(const Graph& graph, const std::vector<std::string_view>& formats, Direction direction);
+/// Whether all these formats are there.
+bool has_formats(const PresentFormats& present, const std::vector<std::string_view>& formats);
 
-/// Us that building those which the graph does not have takes, from what it was handed in as. What was not measured
-/// counts nothing.
-double missing_formats_us(const Graph& graph, const std::vector<std::string_view>& formats, Direction direction,
+/// Us that building those which are not there takes, from what the graph was handed in as. What was not measured counts
+/// nothing.
+double missing_formats_us(const PresentFormats& present, const std::vector<std::string_view>& formats,
                           const std::vector<FormatBuild>& builds);
 
 }  // namespace gnntune

@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,16 @@ inline constexpr double kRunMargin = 2 * kTieMargin;
 inline constexpr double kClockMargin_us = 0.1;
 
 Decision choose(const std::vector<Candidate>& candidates, const Constraints& constraints);
+
+/// The winner of choose() for candidates that come in order of their time, without those that are too slow to win
+/// whatever they have built: of hundreds of measured configs the first few are looked at.
+///   medians_us  of all of them, ascending
+///   at          makes the candidate of that place, or null for one that does not come into question; asked once for each
+///               place, in order, and what it returns stays valid until the function returns
+/// None if every one is null or refused.
+std::optional<std::size_t> quick_winner(std::span<const double> medians_us,
+                                        const std::function<const Candidate*(std::size_t)>& at,
+                                        const Constraints& constraints);
 
 /// Why a candidate may not be chosen under these constraints, in words; nothing if it may.
 std::optional<std::string> refusal(const Candidate& candidate, const Constraints& constraints);

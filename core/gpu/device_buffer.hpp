@@ -1,14 +1,40 @@
-// Owning device memory. Plain cudaMalloc: allocation belongs to preparing, never to running.
+// Owning device memory, from the source of the thread that makes it (core/common/memory_source.hpp), else from plain
+// cudaMalloc: allocation belongs to preparing, never to running.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "core/common/host_vector.hpp"
+#include "core/common/memory_source.hpp"
 #include "core/gpu/cuda_check.hpp"
 
 namespace gnntune {
+
+/// cudaMalloc and cudaFree on the current device.
+class PlainDeviceMemory final : public MemorySource {
+public:
+    void* allocate(std::size_t bytes, std::size_t) override {
+        void* p = nullptr;
+        const cudaError_t status = cudaMalloc(&p, bytes);
+        if (status == cudaErrorMemoryAllocation) {
+            (void)cudaGetLastError();
+            throw Error(ErrorKind::out_of_memory,
+                        "device memory: cannot allocate " + std::to_string(bytes) +
+                            " bytes; free memory on the GPU or use a smaller graph or feature dimension");
+        }
+        GNNTUNE_CUDA(status);
+        return p;
+    }
+    void release(void* memory, std::size_t) noexcept override { GNNTUNE_CUDA_NOEXCEPT(cudaFree(memory)); }
+};
+
+inline std::shared_ptr<MemorySource> plain_device_memory() {
+    static const auto plain = std::make_shared<PlainDeviceMemory>();
+    return plain;
+}
 
 /// `size()` elements of T in device memory, aligned to at least 256 bytes. Movable, not copyable. An empty buffer holds
 /// no memory. Allocation failure throws ErrorKind::out_of_memory and names the bytes asked for.
@@ -20,22 +46,18 @@ public:
     DeviceBuffer() = default;
     explicit DeviceBuffer(std::size_t n) : size_(n) {
         if (n == 0) return;
-        void* p = nullptr;
-        const cudaError_t status = cudaMalloc(&p, n * sizeof(T));
-        if (status == cudaErrorMemoryAllocation) {
-            (void)cudaGetLastError();
-            throw Error(ErrorKind::out_of_memory,
-                        "device memory: cannot allocate " + std::to_string(n * sizeof(T)) +
-                            " bytes; free memory on the GPU or use a smaller graph or feature dimension");
-        }
-        GNNTUNE_CUDA(status);
-        data_ = static_cast<T*>(p);
+        source_ = current_memory(MemoryKind::device);
+        if (!source_) source_ = plain_device_memory();
+        data_ = static_cast<T*>(source_->allocate(n * sizeof(T), 256));
     }
     DeviceBuffer(DeviceBuffer&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+        : source_(std::move(other.source_)),
+          data_(std::exchange(other.data_, nullptr)),
+          size_(std::exchange(other.size_, 0)) {}
     DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
         if (this != &other) {
             release();
+            source_ = std::move(other.source_);
             data_ = std::exchange(other.data_, nullptr);
             size_ = std::exchange(other.size_, 0);
         }
@@ -66,10 +88,11 @@ public:
 
 private:
     void release() noexcept {
-        if (data_) GNNTUNE_CUDA_NOEXCEPT(cudaFree(data_));
+        if (data_) source_->release(data_, bytes());
         data_ = nullptr;
     }
 
+    std::shared_ptr<MemorySource> source_;
     T* data_ = nullptr;
     std::size_t size_ = 0;
 };

@@ -1,12 +1,14 @@
 #include "core/graph/graph.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 #include "core/common/error.hpp"
 #include "core/graph/convert.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/features/features_gpu.hpp"
 #include "core/gpu/cuda_check.hpp"
+#include "core/gpu/device_buffer.hpp"
 #include "core/graph/fingerprint_gpu.hpp"
 #endif
 
@@ -19,6 +21,13 @@ void require_matching_space(const Device& device, MemorySpace space) {
         throw invalid_argument(wants_device ? "a cuda graph needs device pointers, host pointers were given"
                                             : "a cpu graph needs host pointers, device pointers were given");
     }
+}
+
+std::shared_ptr<MemorySource> plain_memory([[maybe_unused]] const Device& device) {
+#if GNNTUNE_WITH_CUDA
+    if (device.backend == Backend::cuda) return plain_device_memory();
+#endif
+    return plain_host_memory();
 }
 
 void wait_for(const Device& device, StreamHandle stream) {
@@ -42,6 +51,7 @@ Graph::Graph(const Registry& registry, const Device& device, const CsrView& csr,
       storage_(std::move(storage)) {
     require_matching_space(device, csr.space);
     require_int32(csr.n_rows, csr.n_cols, csr.m);
+    set_format_memory(nullptr);
     put_base(kFormatCsr, std::make_shared<CsrFormat>(
                              CsrFormat{csr.n_rows, csr.n_cols, csr.m, csr.row_ptr, csr.col_idx, nullptr, storage_}));
 }
@@ -56,6 +66,7 @@ Graph::Graph(const Registry& registry, const Device& device, const CooView& coo,
       storage_(std::move(storage)) {
     require_matching_space(device, coo.space);
     require_int32(coo.n_rows, coo.n_cols, coo.m);
+    set_format_memory(nullptr);
     put_base(kFormatCoo, std::make_shared<CooFormat>(
                              CooFormat{coo.n_rows, coo.n_cols, coo.m, coo.row_idx, coo.col_idx, nullptr, storage_}));
     // The reversed graph in COO is the same list with the two columns swapped.
@@ -63,6 +74,12 @@ Graph::Graph(const Registry& registry, const Device& device, const CooView& coo,
         std::make_shared<CooFormat>(
             CooFormat{coo.n_cols, coo.n_rows, coo.m, coo.col_idx, coo.row_idx, nullptr, storage_}),
         0, 0};
+}
+
+void Graph::set_format_memory(std::shared_ptr<MemorySource> source) {
+    const std::lock_guard lock(mutex_);
+    if (!source) source = plain_memory(device_);
+    format_memory_ = std::make_shared<CountingMemory>(std::move(source), SIZE_MAX, "the formats of a graph");
 }
 
 void Graph::put_base(std::string_view id, std::shared_ptr<const void> data) {
@@ -87,10 +104,14 @@ BuiltFormat Graph::format(std::string_view id, Direction direction, StreamHandle
     wait_for(device_, stream);
     const auto begin = std::chrono::steady_clock::now();
     BuiltFormat built;
-    built.data = builder->build(*this, direction, stream, &built.bytes);
+    {
+        const MemoryScope scope(memory_kind(), format_memory_);
+        built.data = builder->build(*this, direction, stream, &built.bytes);
+    }
     wait_for(device_, stream);
     built.build_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     formats_[key] = built;
+    ++revision_;
     return built;
 }
 
@@ -99,8 +120,18 @@ bool Graph::has_format(std::string_view id, Direction direction) const {
     return formats_.contains(Key{std::string(id), direction});
 }
 
+PresentFormats Graph::present(Direction direction) const {
+    const std::lock_guard lock(mutex_);
+    PresentFormats present{base_format_, direction, {}};
+    for (const auto& [key, format] : formats_) {
+        if (key.second == direction) present.ids.push_back(key.first);
+    }
+    return present;
+}
+
 void Graph::release_formats() {
     const std::lock_guard lock(mutex_);
+    ++revision_;
     std::erase_if(formats_, [&](const auto& entry) {
         const bool base = entry.first.first == base_format_ &&
                           (entry.first.second == Direction::forward || base_format_ == kFormatCoo);
@@ -141,6 +172,7 @@ const Features& Graph::features() {
     const std::lock_guard lock(mutex_);
     if (features_) return *features_;
     const auto csr = format_as<CsrFormat>(kFormatCsr, Direction::forward, nullptr);
+    ++revision_;
     CsrView view{n_rows_, n_cols_, m_, csr->row_ptr, csr->col_idx, nullptr, MemorySpace::host};
 #if GNNTUNE_WITH_CUDA
     if (device_.backend == Backend::cuda) {
@@ -155,7 +187,9 @@ const Features& Graph::features() {
 
 void Graph::set_features(Features features) {
     const std::lock_guard lock(mutex_);
-    if (!features_) features_ = std::make_unique<Features>(std::move(features));
+    if (features_) return;
+    features_ = std::make_unique<Features>(std::move(features));
+    ++revision_;
 }
 
 }  // namespace gnntune

@@ -3,13 +3,18 @@
 // Thread-safety: all member functions may be called from many threads; formats are built once, under a lock.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "core/common/memory_source.hpp"
 #include "core/features/features.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "core/graph/formats.hpp"
@@ -23,6 +28,15 @@ struct BuiltFormat {
     std::shared_ptr<const void> data;
     double build_us = 0;   ///< wall time of the build, device work included; 0 for what the caller handed in
     std::size_t bytes = 0;  ///< memory held by it
+};
+
+/// Which formats of one direction a graph has, and what it was handed in as.
+struct PresentFormats {
+    std::string_view base;
+    Direction direction = Direction::forward;
+    std::vector<std::string> ids;
+
+    bool has(std::string_view id) const { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 };
 
 class Graph {
@@ -57,6 +71,15 @@ public:
     /// The format, built now if it does not exist yet. Throws ErrorKind::unsupported if nothing builds it here.
     BuiltFormat format(std::string_view id, Direction direction, StreamHandle stream);
     bool has_format(std::string_view id, Direction direction) const;
+    PresentFormats present(Direction direction) const;
+    /// Another number whenever what a choice may depend on has changed: formats built or forgotten, features found.
+    std::uint64_t revision() const { return revision_.load(std::memory_order_acquire); }
+    /// Where formats that are built from now on lie: counted for this graph, taken from `source`, or from plain
+    /// allocation if that is null. Call it before the first format is built.
+    void set_format_memory(std::shared_ptr<MemorySource> source);
+    /// Bytes of the formats that were built, those among them that were forgotten and that plans still use; not the
+    /// caller's arrays.
+    std::size_t format_bytes() const { return format_memory_->held_bytes(); }
     /// Forgets every format that was built and that no plan uses any more is freed. What the caller handed in stays.
     void release_formats();
 
@@ -68,6 +91,9 @@ public:
 private:
     using Key = std::pair<std::string, Direction>;
 
+    MemoryKind memory_kind() const {
+        return device_.backend == Backend::cuda ? MemoryKind::device : MemoryKind::host;
+    }
     void put_base(std::string_view id, std::shared_ptr<const void> data);
 
     const Registry& registry_;
@@ -79,9 +105,11 @@ private:
     std::shared_ptr<const void> storage_;
     // Recursive: building one format may ask for another.
     mutable std::recursive_mutex mutex_;
+    std::shared_ptr<CountingMemory> format_memory_;  // never null
     std::map<Key, BuiltFormat, std::less<>> formats_;
     std::unique_ptr<Fingerprint> fingerprint_;
     std::unique_ptr<Features> features_;
+    std::atomic<std::uint64_t> revision_ = 0;
 };
 
 }  // namespace gnntune

@@ -95,6 +95,8 @@ struct Constraints {
     std::size_t workspace_limit_bytes = SIZE_MAX;
     std::int32_t operand_alignment = 16;  ///< bytes to which the caller promises to align the arrays of every run
     double expected_calls = 1000.0;       ///< runs over which the cost of building formats is spread, > 0
+
+    bool operator==(const Constraints&) const = default;
 };
 
 }  // namespace gnntune

@@ -9,6 +9,7 @@
 #include "profiles/library/explain.hpp"
 #include "profiles/library/graph_input.hpp"
 #include "profiles/library/handles.hpp"
+#include "profiles/library/memory.hpp"
 #include "profiles/library/request.hpp"
 #include "profiles/library/run.hpp"
 
@@ -29,8 +30,11 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
         clear(out);
         lib::require(context, "context");
         const Description known = lib::read_struct(description, name);
-        std::shared_ptr<gnntune::Graph> graph = lib::graph_from(*context->context, known, stream);
-        *out = new gnntune_graph{context->context, std::move(graph)};
+        const lib::Context& c = *context->context;
+        const gnntune::MemoryScope scope(lib::memory_kind(c.device), c.memory);
+        std::shared_ptr<gnntune::Graph> graph = lib::graph_from(c, known, stream);
+        graph->set_format_memory(c.formats_memory);
+        *out = new gnntune_graph{context->context, std::move(graph), {}, known.transient != 0, {}};
     });
 }
 
@@ -127,6 +131,7 @@ gnntune_status gnntune_graph_fingerprint(gnntune_graph* graph, gnntune_stream st
         lib::require(out, "out");
         const lib::DeviceGuard guard(graph->context->device);
         lib::wait_for(graph->context->device, stream, "computing a fingerprint");
+        const gnntune::MemoryScope scope(lib::memory_kind(graph->context->device), graph->context->memory);
         lib::copy_text(graph->graph->fingerprint().text(), out, 33);
     });
 }
@@ -137,6 +142,10 @@ gnntune_status gnntune_graph_release_formats(gnntune_graph* graph) {
         const lib::DeviceGuard guard(graph->context->device);
         graph->graph->release_formats();
     });
+}
+
+size_t gnntune_graph_format_bytes(const gnntune_graph* graph) {
+    return graph ? graph->graph->format_bytes() : 0;
 }
 
 gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* graph, const gnntune_problem* problem,
@@ -152,15 +161,18 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         const lib::Context& c = *context->context;
         const lib::DeviceGuard guard(c.device);
         lib::wait_for(c.device, stream, "creating a plan");
-        lib::Outcome outcome = lib::make_plan(c, *graph->graph, request, stream);
+        const gnntune::MemoryScope scope(lib::memory_kind(c.device), c.memory);
+        lib::Outcome outcome =
+            graph->transient
+                ? lib::make_transient_plan(c, *graph->graph, graph->bucket.get(*graph->graph, stream), request, stream)
+                : lib::make_plan(c, *graph->graph, graph->memo, request, stream);
         lib::wait_for(c.device, stream, "creating a plan");  // the plan may run on any stream
-        std::string explanation = lib::explain(c, *graph->graph, request, outcome);
         std::string config = outcome.plan->config().text();
         // One call, so that lines of several threads do not mix.
-        if (c.verbose) std::fputs(lib::verbose_line(*graph->graph, request, outcome).c_str(), stderr);
-        lib::Binding binding(graph->graph->query(request.problem));
-        *out = new gnntune_plan{context->context, graph->graph,      std::move(outcome.plan), std::move(binding),
-                                outcome.source,   std::move(config), std::move(explanation)};
+        if (c.verbose) std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story).c_str(), stderr);
+        *out = new gnntune_plan{context->context,          graph->graph,
+                                std::move(outcome.memory), std::move(outcome.plan),
+                                std::move(outcome.story),  std::move(config)};
     });
 }
 
@@ -172,16 +184,32 @@ size_t gnntune_plan_workspace_bytes(const gnntune_plan* plan) {
     return plan ? plan->plan->workspace_bytes() : 0;
 }
 
+double gnntune_plan_prepare_us(const gnntune_plan* plan) {
+    return plan ? plan->plan->prepare_us() : 0;
+}
+
+size_t gnntune_plan_format_bytes(const gnntune_plan* plan) {
+    return plan ? plan->plan->format_bytes() : 0;
+}
+
+size_t gnntune_plan_own_bytes(const gnntune_plan* plan) {
+    return plan ? plan->memory->held_bytes() : 0;
+}
+
 const char* gnntune_plan_config(const gnntune_plan* plan) {
     return plan ? plan->config.c_str() : "";
 }
 
 const char* gnntune_plan_source(const gnntune_plan* plan) {
-    return plan ? lib::to_text(plan->source).data() : "";
+    return plan ? lib::to_text(plan->story->source).data() : "";
 }
 
 size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size) {
-    return lib::copy_text(plan ? std::string_view(plan->explanation) : std::string_view(), buffer, size);
+    std::string text;
+    if (plan) {
+        lib::guarded([&] { text = lib::explain(*plan->context, *plan->graph, *plan->plan, *plan->story); });
+    }
+    return lib::copy_text(text, buffer, size);
 }
 
 gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
@@ -189,7 +217,7 @@ gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* ope
     return lib::guarded([&] {
         lib::require(plan, "plan");
         const gnntune_operands known = lib::read_struct(operands, "gnntune_operands");
-        const gnntune::Operands checked = plan->binding.operands(known);
+        const gnntune::Operands checked = plan->story->binding->operands(known);
         lib::check_workspace(*plan->plan, workspace, workspace_bytes);
         const lib::DeviceGuard guard(plan->context->device);
         plan->plan->run(checked, workspace, stream);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "kernels/register_all.hpp"
 #include "profiles/file_system.hpp"
 #include "profiles/layers.hpp"
+#include "profiles/library/memory.hpp"
+#include "profiles/library/transient.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/cuda_check.hpp"
 #include "profiles/library/device_arrays.hpp"
@@ -116,7 +119,7 @@ store::Snapshot load_snapshot(const OpenRequest& request, const Environment& her
     return snapshot;
 }
 
-std::string about(const SnapshotFile& file) {
+std::string about(const store::Snapshot& snapshot, const SnapshotFile& file) {
     switch (file.state) {
         case SnapshotFile::State::missing:
             return store::shown(file.path) + ": missing";
@@ -128,7 +131,9 @@ std::string about(const SnapshotFile& file) {
     if (file.best_match == store::EnvironmentMatch::none) {
         return store::shown(file.path) + ": nothing measured on this device";
     }
-    return fmt::format("{}: {} measurements, environment {}", store::shown(file.path), file.rows,
+    const auto measurements = snapshot.measurements(file);
+    if (!measurements) return store::shown(file.path) + ": cannot be read any more";
+    return fmt::format("{}: {} measurements, environment {}", store::shown(file.path), *measurements,
                        store::to_text(file.best_match));
 }
 
@@ -155,9 +160,13 @@ std::string_view to_text(Sources sources) {
 }
 
 std::string Context::no_database_reason() const {
-    if (snapshot.entries() > 0) return {};
-    if (snapshot.files().empty()) return "no database: " + (notes.empty() ? "none was named" : notes.back());
-    return "no measurements: " + about(snapshot.files().front());
+    const auto& files = snapshot.files();
+    const bool any = std::any_of(files.begin(), files.end(), [](const SnapshotFile& file) {
+        return file.best_match != store::EnvironmentMatch::none;
+    });
+    if (any) return {};
+    if (files.empty()) return "no database: " + (notes.empty() ? "none was named" : notes.back());
+    return "no measurements: " + about(snapshot, files.front());
 }
 
 std::string Context::describe() const {
@@ -167,10 +176,13 @@ std::string Context::describe() const {
                     GNNTUNE_VERSION_MINOR, GNNTUNE_VERSION_PATCH, to_text(device.backend), e.device_name,
                     e.compute_capability, e.multiprocessors, device.backend == Backend::cuda ? "SMs" : "threads",
                     e.driver.empty() ? "" : ", driver " + e.driver + ", CUDA " + e.cuda_runtime);
-    for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(file) + "\n";
+    for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(snapshot, file) + "\n";
     text += "sources    " + std::string(to_text(sources)) + "\n";
     for (const auto& [key, model] : snapshot.models()) text += "model      " + store::to_text(model.row) + "\n";
     if (forced) text += "forced     " + forced->text() + "\n";
+    const bool limited = formats_memory->limit_bytes() != SIZE_MAX;
+    text += fmt::format("formats    {} bytes held{}\n", formats_memory->held_bytes(),
+                        limited ? fmt::format(", at most {}", formats_memory->limit_bytes()) : std::string());
     for (const std::string& note : notes) text += "note       " + note + "\n";
     return text;
 }
@@ -181,15 +193,20 @@ Context open_context(const OpenRequest& request) {
     const char* verbose = variable("GNNTUNE_VERBOSE");
     const Sources sources = sources_of(request);
     Device device = pick_device(request, notes);
+    const std::shared_ptr<MemorySource> memory = request.memory ? request.memory : plain_memory(device);
     store::Snapshot snapshot = load_snapshot(request, device.environment, notes);
-    return {all_variants(),
-            std::move(device),
-            std::move(snapshot),
-            std::move(forced),
-            verbose && wants_dispatch_lines(verbose),
-            sources,
-            std::make_unique<ModelSource>(all_variants()),
-            std::move(notes)};
+    return {
+        all_variants(),
+        std::move(device),
+        std::move(snapshot),
+        std::move(forced),
+        verbose && wants_dispatch_lines(verbose),
+        sources,
+        std::make_unique<ModelSource>(all_variants()),
+        std::make_shared<BucketMemo>(),
+        memory,
+        std::make_shared<CountingMemory>(memory, request.format_limit_bytes, "the formats of this context's graphs"),
+        std::move(notes)};
 }
 
 }  // namespace gnntune::library

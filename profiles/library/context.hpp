@@ -1,13 +1,16 @@
-// One processor and what is known about it: what gnntune_open makes. Immutable but for what `models` keeps under its
-// own lock, so any number of threads may use it.
+// One processor and what is known about it: what gnntune_open makes. Immutable but for what `snapshot`, `models` and
+// `buckets` keep under locks of their own, so any number of threads may use it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/common/memory_source.hpp"
 #include "core/registry/config.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/registry.hpp"
@@ -27,8 +30,12 @@ struct OpenRequest {
     BackendChoice backend = BackendChoice::automatic;
     int ordinal = 0;  ///< -1: the current device
     bool require_database = false;
-    std::optional<Sources> sources;  ///< nothing: GNNTUNE_SOURCES, else the database, then the model
+    std::shared_ptr<MemorySource> memory;       ///< the application's; null: plain
+    std::size_t format_limit_bytes = SIZE_MAX;  ///< of all graphs together
+    std::optional<Sources> sources;             ///< nothing: GNNTUNE_SOURCES, else the database, then the model
 };
+
+class BucketMemo;
 
 struct Context {
     const Registry& registry;
@@ -38,7 +45,10 @@ struct Context {
     bool verbose = false;          ///< GNNTUNE_VERBOSE=dispatch
     Sources sources = Sources::database_then_model;
     std::unique_ptr<ModelSource> models;
-    std::vector<std::string> notes;  ///< sentences about what did not go as one may expect
+    std::shared_ptr<BucketMemo> buckets;             ///< what was decided for transient graphs
+    std::shared_ptr<MemorySource> memory;            ///< of graphs and plans; never null
+    std::shared_ptr<CountingMemory> formats_memory;  ///< of the formats of all graphs, limited; never null
+    std::vector<std::string> notes;                  ///< sentences about what did not go as one may expect
 
     /// Why the database has nothing to say at all; empty if it has.
     std::string no_database_reason() const;

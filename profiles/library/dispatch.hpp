@@ -1,23 +1,28 @@
-// From a problem to a plan: which sources are asked, in which order, and what each said.
+// From a problem to a plan: which sources are asked, and in which order.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/dispatch/choose.hpp"
 #include "core/dispatch/plan.hpp"
 #include "profiles/library/context.hpp"
 #include "profiles/library/forecast.hpp"
+#include "profiles/library/run.hpp"
 
 namespace gnntune::library {
+
+class PlanMemo;
 
 struct Request {
     Problem problem;
     Constraints constraints;
     Policy policy = Policy::hot;
+
+    bool operator==(const Request&) const = default;
 };
 
 enum class Source { database, model, fallback, forced };
@@ -29,20 +34,49 @@ struct Miss {
     std::string reason;
 };
 
-/// A plan and the story of its choice.
-struct Outcome {
-    std::unique_ptr<Plan> plan;
+/// What a config was chosen by: enough to tell the whole story when somebody asks (review.hpp). Immutable once made.
+struct Story {
+    Request request;
     Source source = Source::fallback;
-    std::string why;  ///< one sentence
-    /// The rows that answered; null if the database had none. Lives as long as the context's snapshot.
+    Config config;
+    std::shared_ptr<const Binding> binding;
+    /// What the database says of the graph and problem. Never null.
+    std::shared_ptr<const store::SnapshotAnswers> answers;
+    /// Its rows under the policy; null if it has none. Lives as long as `answers`.
     const store::SnapshotEntry* entry = nullptr;
-    std::vector<Candidate> candidates;  ///< usable rows
-    Decision decision;                  ///< over `candidates`
-    std::optional<Forecast> forecast;   ///< null if the database answered, or a config was forced
-    std::vector<Miss> misses;           ///< configs that could not be candidates, or whose plan could not be built
+    PresentFormats present;            ///< when the rows were looked at
+    bool knew_features = false;        ///< of the graph, then
+    std::optional<Forecast> forecast;  ///< null if the database answered, or a config was forced
+    std::vector<std::pair<std::size_t, std::string>>
+        failed_rows;           ///< of `entry`, whose plan could not be built, and why
+    std::vector<Miss> misses;  ///< other configs whose plan could not be built
+    /// For a transient graph: what was decided on an earlier one of its bucket, and the bucket; null if on this one.
+    std::shared_ptr<const Story> like;
+    std::string bucket;  ///< of a transient graph, in words; empty: it is none
 };
 
+struct Outcome {
+    std::shared_ptr<CountingMemory> memory;  ///< that the plan holds beside its formats
+    std::unique_ptr<Plan> plan;
+    std::shared_ptr<const Story> story;
+};
+
+/// A plan of one config, or nothing with the reason if this config cannot be had here but another may be.
+struct Attempt {
+    std::shared_ptr<CountingMemory> memory;
+    std::unique_ptr<Plan> plan;
+    std::string reason;
+    bool out_of_memory = false;
+};
+Attempt try_plan(const Context& context, Graph& graph, const Request& request, const Config& config,
+                 StreamHandle stream);
+
+/// Asks database, model and default, in this order, and fills in `story`, which has its request, answers, entry and
+/// present formats. Sets `ran_out` if a config was passed over for want of memory. Throws as make_plan.
+Attempt choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out);
+
+/// `memo` has what was chosen on this graph before, for as long as nothing has changed that the choice depends on.
 /// Throws ErrorKind::unsupported listing the refusals if nothing can do it. May allocate and synchronise.
-Outcome make_plan(const Context& context, Graph& graph, const Request& request, StreamHandle stream);
+Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Request& request, StreamHandle stream);
 
 }  // namespace gnntune::library

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "profiles/layers.hpp"
+#include "profiles/library/review.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -63,18 +64,28 @@ void explain_forecast(const Request& request, const Forecast& forecast, Text& te
     });
 }
 
-void explain_source(const Context& context, const Request& request, const Outcome& outcome, Text& text) {
-    if (outcome.source == Source::model) {
-        const std::uint32_t file = outcome.forecast->origin->file;
+/// What a model said of this graph, or of the one that decided for its bucket; null if none was asked.
+const Forecast* forecast_of(const Story& story) {
+    const Story& decided = story.like ? *story.like : story;
+    return decided.forecast ? &*decided.forecast : nullptr;
+}
+
+std::string identity_of(Graph& graph, const Story& story) {
+    return story.bucket.empty() ? graph.fingerprint().text() : "transient";
+}
+
+void explain_source(const Context& context, const Story& story, const Review& review, Text& text) {
+    if (story.source == Source::model) {
+        const std::uint32_t file = forecast_of(story)->origin->file;
         text.line("source", fmt::format("model of {}", store::shown(context.snapshot.files()[file].path)));
-    } else if (outcome.source != Source::database) {
-        text.line("source", to_text(outcome.source));
+    } else if (story.source != Source::database) {
+        text.line("source", to_text(story.source));
     } else {
-        const store::SnapshotEntry& entry = *outcome.entry;
+        const store::SnapshotEntry& entry = *story.entry;
         text.line("source", fmt::format("database {}", store::shown(context.snapshot.files()[entry.file].path)));
-        text.line("measured", fmt::format("{}, policy {}, clock {}", entry.taken_at, to_text(request.policy),
+        text.line("measured", fmt::format("{}, policy {}, clock {}", entry.taken_at, to_text(story.request.policy),
                                           to_text(entry.clock)));
-        const Environment& e = context.snapshot.environments()[entry.environment];
+        const Environment& e = entry.environment;
         text.line("match", fmt::format("{}: {} {}, {}{}{}", store::to_text(entry.match), e.device_name,
                                        e.compute_capability, e.driver.empty() ? "" : "driver " + e.driver + ", CUDA ",
                                        e.driver.empty() ? to_text(e.backend) : std::string_view(e.cuda_runtime),
@@ -82,13 +93,14 @@ void explain_source(const Context& context, const Request& request, const Outcom
                                            ? ""
                                            : "; something differs from this machine's, tune again to be sure"));
     }
-    text.line("why", outcome.why);
+    text.line("why", review.why);
 }
 
-void explain_decision(const Request& request, const Outcome& outcome, Text& text) {
-    const auto& all = outcome.candidates;
-    const Decision& d = outcome.decision;
-    if (outcome.source == Source::database) {
+void explain_decision(const Story& story, const Review& review, Text& text) {
+    const Request& request = story.request;
+    const auto& all = review.candidates;
+    const Decision& d = review.decision;
+    if (story.source == Source::database && d.winner) {
         const Candidate& winner = all[*d.winner];
         text.line("expected", fmt::format("{:.4g} us a run, {:.4g} us to build, over {:g} calls", winner.median_us,
                                           winner.build_us, request.constraints.expected_calls));
@@ -101,23 +113,25 @@ void explain_decision(const Request& request, const Outcome& outcome, Text& text
     }
     text.lines("rejected", d.rejected,
                [&](const Rejection& r) { return all[r.candidate].config.text() + ": " + r.reason; });
-    text.lines("unusable", outcome.misses, [](const Miss& miss) { return miss.config + ": " + miss.reason; });
+    text.lines("unusable", review.misses, [](const Miss& miss) { return miss.config + ": " + miss.reason; });
 }
 
 }  // namespace
 
-std::string explain(const Context& context, Graph& graph, const Request& request, const Outcome& outcome) {
-    const Plan& plan = *outcome.plan;
+std::string explain(const Context& context, Graph& graph, const Plan& plan, const Story& story) {
+    const Request& request = story.request;
+    const Review all = review(context, graph, story);
     Text text;
     text.line("config", plan.config().text());
     text.line("problem", to_text(request.problem));
-    text.line("graph", fmt::format("{}, {} x {}, {} edges, given as {}", graph.fingerprint().text(), graph.n_rows(),
+    text.line("graph", fmt::format("{}, {} x {}, {} edges, given as {}", identity_of(graph, story), graph.n_rows(),
                                    graph.n_cols(), graph.m(), graph.base_format()));
+    if (!story.bucket.empty()) text.line("bucket", story.bucket);
     text.line("device",
               fmt::format("{} on {}", context.device.environment.device_name, to_text(context.device.backend)));
-    explain_source(context, request, outcome, text);
-    if (outcome.forecast) explain_forecast(request, *outcome.forecast, text);
-    explain_decision(request, outcome, text);
+    explain_source(context, story, all, text);
+    if (const Forecast* forecast = forecast_of(story)) explain_forecast(request, *forecast, text);
+    explain_decision(story, all, text);
     text.line("needs", fmt::format("{} bytes of workspace, {} bytes of formats, built in {:.4g} us",
                                    plan.workspace_bytes(), plan.format_bytes(), plan.prepare_us()));
     text.line("repeats", plan.deterministic() ? "bit for bit" : "not bit for bit");
@@ -125,16 +139,15 @@ std::string explain(const Context& context, Graph& graph, const Request& request
     return text.take();
 }
 
-std::string verbose_line(Graph& graph, const Request& request, const Outcome& outcome) {
-    const Problem& p = request.problem;
-    const Plan& plan = *outcome.plan;
+std::string verbose_line(Graph& graph, const Plan& plan, const Story& story) {
+    const Problem& p = story.request.problem;
     return fmt::format(
         "gnntune,dispatch,{},n_rows={},n_cols={},m={},k={},{}{},{},{},{},source={},config={},workspace_bytes={},"
         "prepare_us={:.1f},graph={}\n",
         to_text(p.op), graph.n_rows(), graph.n_cols(), graph.m(), p.k,
         p.heads == 1 ? std::string() : fmt::format("heads={},", p.heads), to_text(p.dtype), to_text(p.reduce),
-        p.weighted ? "weighted" : "unweighted", to_text(p.direction), to_text(outcome.source), plan.config().text(),
-        plan.workspace_bytes(), plan.prepare_us(), graph.fingerprint().text());
+        p.weighted ? "weighted" : "unweighted", to_text(p.direction), to_text(story.source), plan.config().text(),
+        plan.workspace_bytes(), plan.prepare_us(), identity_of(graph, story));
 }
 
 }  // namespace gnntune::library

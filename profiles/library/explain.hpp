@@ -7,10 +7,10 @@
 
 namespace gnntune::library {
 
-/// Several lines, each "label      text".
-std::string explain(const Context& context, Graph& graph, const Request& request, const Outcome& outcome);
+/// Several lines, each "label      text". All rows of the database are looked at for it.
+std::string explain(const Context& context, Graph& graph, const Plan& plan, const Story& story);
 
 /// The line of GNNTUNE_VERBOSE=dispatch, with its newline. docs/dispatcher.md describes the fields.
-std::string verbose_line(Graph& graph, const Request& request, const Outcome& outcome);
+std::string verbose_line(Graph& graph, const Plan& plan, const Story& story);
 
 }  // namespace gnntune::library

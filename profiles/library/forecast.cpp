@@ -14,19 +14,17 @@ double us_since(Instant begin) {
 }
 
 /// Costs that were measured on this graph, for another problem: nothing is known of others.
-BuildCost known_builds(const Context& context, Graph& graph, Direction direction) {
-    const auto* builds = context.snapshot.format_builds(graph.fingerprint());
+BuildCost known_builds(const Context& context, const std::vector<FormatBuild>* builds, const PresentFormats& present) {
     if (!builds) return {};
-    return [&context, &graph, direction, builds](const Config& config) {
-        const auto formats = context.registry.find(config.variant)->formats(config.params);
-        return missing_formats_us(graph, formats, direction, *builds);
+    return [&context, &present, builds](const Config& config) {
+        return missing_formats_us(present, context.registry.find(config.variant)->formats(config.params), *builds);
     };
 }
 
 }  // namespace
 
 Forecast ask_model(const Context& context, Graph& graph, const Problem& problem, const Constraints& constraints,
-                   Policy policy) {
+                   Policy policy, const std::vector<FormatBuild>* builds) {
     Forecast forecast;
     if (context.sources == Sources::database) {
         forecast.why = "not asked: the sources are db_only";
@@ -42,9 +40,9 @@ Forecast ask_model(const Context& context, Graph& graph, const Problem& problem,
         forecast.features_us = us_since(begin);
     }
     const Instant begin = std::chrono::steady_clock::now();
-    forecast.advice =
-        advise(*ready.model, *ready.prospects, context.registry, graph.query(problem), context.snapshot.constants(),
-               constraints, known_builds(context, graph, problem.direction));
+    const PresentFormats present = graph.present(problem.direction);
+    forecast.advice = advise(*ready.model, *ready.prospects, context.registry, graph.query(problem),
+                             context.snapshot.constants(), constraints, known_builds(context, builds, present));
     forecast.why = forecast.advice.reason;
     forecast.asked_us = us_since(begin);
     return forecast;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/dispatch/advise.hpp"
 #include "core/graph/graph.hpp"
@@ -22,8 +23,9 @@ struct Forecast {
 };
 
 /// Asks the model, if the context goes by one and there is one for the problem. Finds the features of the graph if they
-/// are not known yet: then it synchronises.
+/// are not known yet: then it synchronises. `builds`: what building formats cost on this graph; null if nobody
+/// measured.
 Forecast ask_model(const Context& context, Graph& graph, const Problem& problem, const Constraints& constraints,
-                   Policy policy);
+                   Policy policy, const std::vector<FormatBuild>* builds);
 
 }  // namespace gnntune::library

@@ -10,7 +10,8 @@
 #include "core/graph/graph.hpp"
 #include "profiles/library/context.hpp"
 #include "profiles/library/dispatch.hpp"
-#include "profiles/library/run.hpp"
+#include "profiles/library/plan_memo.hpp"
+#include "profiles/library/transient.hpp"
 
 struct gnntune_context {
     std::shared_ptr<const gnntune::library::Context> context;
@@ -19,14 +20,16 @@ struct gnntune_context {
 struct gnntune_graph {
     std::shared_ptr<const gnntune::library::Context> context;
     std::shared_ptr<gnntune::Graph> graph;
+    gnntune::library::PlanMemo memo;
+    bool transient = false;
+    gnntune::library::BucketOnce bucket;
 };
 
 struct gnntune_plan {
     std::shared_ptr<const gnntune::library::Context> context;
-    std::shared_ptr<gnntune::Graph> graph;  // outlives `plan`: members end in reverse order
+    std::shared_ptr<gnntune::Graph> graph;            // outlives `plan`: members end in reverse order
+    std::shared_ptr<gnntune::CountingMemory> memory;  // the plan's own
     std::unique_ptr<gnntune::Plan> plan;
-    gnntune::library::Binding binding;
-    gnntune::library::Source source;
+    std::shared_ptr<const gnntune::library::Story> story;
     std::string config;
-    std::string explanation;
 };

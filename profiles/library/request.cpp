@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "profiles/library/memory.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -43,6 +44,11 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
                                                         {{0, std::nullopt},
                                                          {GNNTUNE_DB_THEN_MODEL, Sources::database_then_model},
                                                          {GNNTUNE_DB_ONLY, Sources::database}});
+    if (options.format_limit_bytes > 0) request.format_limit_bytes = options.format_limit_bytes;
+    if (!options.alloc != !options.free) {
+        throw invalid_argument("options.alloc and options.free go together: set both or neither");
+    }
+    if (options.alloc) request.memory = callback_memory(options.alloc, options.free, options.allocator_user);
     return request;
 }
 

@@ -28,6 +28,8 @@ namespace {
 namespace gt = gnntune::api;
 
 constexpr std::int32_t kK = 64;
+constexpr std::int32_t kCrowdedK = 32;  // the problem with rows of hundreds of configs, as GPUs have
+constexpr int kCrowd = 400;
 constexpr int kBatch = 64;  // runs between two waits for the device: its queue is never full
 
 const Registry& registry() {
@@ -116,7 +118,8 @@ std::vector<Config> configs_of(const CsrGraph& csr, const Problem& problem, cons
 Measurement row(const Config& config, double median_us) {
     Measurement m;
     m.config = config;
-    m.variant_version = registry().find(config.variant)->version;
+    const Variant* variant = registry().find(config.variant);
+    m.variant_version = variant ? variant->version : 1;
     m.median_us = m.q1_us = m.q3_us = m.min_us = median_us;
     m.ci_low_us = 0.999 * median_us;
     m.ci_high_us = 1.001 * median_us;
@@ -142,6 +145,8 @@ public:
             const GraphRecord record{
                 fingerprint(c->csr.view()), c->csr.n_rows, c->csr.n_cols, c->csr.m(), c->name, "generated", "{}"};
             add(store, run, {store.graph_id(record), environment, store.problem_id(spmm_problem(kK))}, last);
+            add(store, run, {store.graph_id(record), environment, store.problem_id(spmm_problem(kCrowdedK))},
+                crowd_of(configs_of(c->csr, spmm_problem(kCrowdedK), device)));
         }
         for (std::uint64_t other = 1; rows_ < rows; ++other) {
             const GraphRecord record{{other, other}, 1000, 1000, 5000, "other", "generated", "{}"};
@@ -158,6 +163,14 @@ public:
     std::int64_t rows() const { return rows_; }
 
 private:
+    /// Filled up with configs of another build, which are read and refused as those of this one are.
+    static std::vector<Config> crowd_of(std::vector<Config> configs) {
+        for (int i = static_cast<int>(configs.size()); i < kCrowd; ++i) {
+            configs.push_back(Config::parse("spmm.elsewhere{lanes=8,split=1,items=" + std::to_string(i) + "}"));
+        }
+        return configs;
+    }
+
     void add(store::Store& store, std::int64_t run, const store::Key& key, const std::vector<Config>& configs) {
         double us = 10;
         for (const Config& c : configs) {
@@ -182,11 +195,12 @@ gt::Context open_context(const std::filesystem::path& path) {
     return gt::Context(path.c_str(), options);
 }
 
-gt::Graph graph_in(gt::Context& context, const Case& c, bool trusted) {
+gt::Graph graph_in(gt::Context& context, const Case& c, bool trusted, bool transient = false) {
     gnntune_csr csr{};
     csr.struct_size = sizeof csr;
     csr.memory = context.backend() == GNNTUNE_BACKEND_CUDA ? GNNTUNE_DEVICE : GNNTUNE_HOST;
     csr.trusted = trusted ? 1 : 0;
+    csr.transient = transient ? 1 : 0;
     csr.n_rows = c.csr.n_rows;
     csr.n_cols = c.csr.n_cols;
     csr.m = c.csr.m();
@@ -196,8 +210,9 @@ gt::Graph graph_in(gt::Context& context, const Case& c, bool trusted) {
 }
 
 void open_rows(benchmark::State& state) {
+    const auto path = database().path();  // writing it takes a second
     for (auto _ : state) {
-        gt::Context context = open_context(database().path());
+        gt::Context context = open_context(path);
         benchmark::DoNotOptimize(context.get());
     }
     state.counters["rows"] = static_cast<double>(database().rows());
@@ -230,6 +245,48 @@ void plan(benchmark::State& state, const Case& c, const std::filesystem::path& p
         benchmark::DoNotOptimize(made.get());
     }
     state.SetLabel(source);
+}
+
+/// The same under demands that no plan had before: the rows are known, the choice is not.
+void plan_anew(benchmark::State& state, const Case& c, std::int32_t k) {
+    gt::Context context = open_context(database().path());
+    const gt::Graph graph = graph_in(context, c, true);
+    (void)context.plan(graph, gt::spmm(k).weighted());
+    double calls = 1000;
+    for (auto _ : state) {
+        calls += 1;
+        const gt::Plan made = context.plan(graph, gt::spmm(k).weighted().expected_calls(calls));
+        benchmark::DoNotOptimize(made.get());
+    }
+}
+
+/// The first plan of a problem on a graph in a context: its rows are read from the file.
+void plan_first(benchmark::State& state, const Case& c, std::int32_t k) {
+    for (auto _ : state) {
+        gt::Context context = open_context(database().path());
+        const gt::Graph graph = graph_in(context, c, true);
+        (void)graph.fingerprint();
+        const auto begin = std::chrono::steady_clock::now();
+        const gt::Plan made = context.plan(graph, gt::spmm(k).weighted());
+        state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+}
+
+/// A graph that is described, planned by its shape and let go: what a sampler's batch costs before it runs.
+void plan_batch(benchmark::State& state, const Case& c, bool transient) {
+    gt::Context context = open_context("");
+    for (auto _ : state) {
+        const gt::Graph graph = graph_in(context, c, true, transient);
+        const gt::Plan made = context.plan(graph, gt::spmm(kK).weighted());
+        benchmark::DoNotOptimize(made.get());
+    }
+}
+
+void explain_plan(benchmark::State& state, const Case& c, std::int32_t k) {
+    gt::Context context = open_context(database().path());
+    const gt::Graph graph = graph_in(context, c, true);
+    const gt::Plan made = context.plan(graph, gt::spmm(k).weighted());
+    for (auto _ : state) benchmark::DoNotOptimize(gnntune_plan_explain(made.get(), nullptr, 0));
 }
 
 /// Host time of one call of `enqueue`; the device's queue is emptied between batches, outside of it.
@@ -293,6 +350,13 @@ void add_all() {
         add("graph/fingerprint/" + c.name, [&c](benchmark::State& s) { know_graph(s, c); });
         add("plan/database/" + c.name, [&c](benchmark::State& s) { plan(s, c, database().path(), kK); });
         add("plan/elsewhere/" + c.name, [&c](benchmark::State& s) { plan(s, c, database().path(), 2 * kK); });
+        add("plan/crowded/" + c.name, [&c](benchmark::State& s) { plan(s, c, database().path(), kCrowdedK); });
+        add("plan/anew/" + c.name, [&c](benchmark::State& s) { plan_anew(s, c, kK); });
+        add("plan/anew_crowded/" + c.name, [&c](benchmark::State& s) { plan_anew(s, c, kCrowdedK); });
+        add("plan/first/" + c.name, [&c](benchmark::State& s) { plan_first(s, c, kCrowdedK); })->UseManualTime();
+        add("batch/transient/" + c.name, [&c](benchmark::State& s) { plan_batch(s, c, true); });
+        add("batch/lasting/" + c.name, [&c](benchmark::State& s) { plan_batch(s, c, false); });
+        add("explain/crowded/" + c.name, [&c](benchmark::State& s) { explain_plan(s, c, kCrowdedK); });
         add("run/library/" + c.name, [&c](benchmark::State& s) { run_by_library(s, c); })->UseManualTime();
         add("run/bare/" + c.name, [&c](benchmark::State& s) { run_bare(s, c); })->UseManualTime();
         if (device_here().backend == Backend::cuda) {

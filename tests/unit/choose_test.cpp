@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <random>
 
 namespace gnntune {
 namespace {
@@ -340,6 +343,82 @@ TEST(BreakEven, IsNeverForWhatCostsMoreAndSavesNothing) {
     EXPECT_FALSE(break_even_calls(free, built));
     built.median_us = 11;
     EXPECT_FALSE(break_even_calls(free, built));
+}
+
+// Rows such as tunings leave them, and such as nobody should: near ties, incumbents, equal times, building that costs
+// nothing, little or everything, numbers that are none.
+std::vector<Candidate> random_rows(std::mt19937& random) {
+    const auto one_of = [&](std::initializer_list<double> values) {
+        return *(values.begin() + random() % values.size());
+    };
+    const double spread = one_of({0.001, 0.02, 0.1, 2.0});
+    std::vector<Candidate> rows;
+    for (std::size_t count = random() % 40; rows.size() < count;) {
+        Candidate c = candidate("spmm.a{i=" + std::to_string(rows.size()) + "}",
+                                one_of({3.0, 3.0, 300.0}) * (1 + spread * static_cast<double>(random() % 8) / 8.0));
+        const double width = one_of({0.0, 0.0001, 0.01});
+        c.ci_low_us = c.median_us * (1 - width);
+        c.ci_high_us = one_of({1, 1, 0}) * c.median_us * (1 + width);
+        c.build_us = one_of({0, 0, 1, 50, 1e4});
+        c.format_bytes = static_cast<std::int64_t>(one_of({0, 400, 800}));
+        c.workspace_bytes = static_cast<std::int64_t>(one_of({0, 0, 4096}));
+        c.operand_alignment = static_cast<std::int32_t>(one_of({4, 16}));
+        c.deterministic = random() % 3 != 0;
+        c.capturable = random() % 10 != 0;
+        c.approximate = random() % 10 == 0;
+        c.precision = random() % 4 == 0 ? Precision::tf32 : Precision::fp32;
+        c.max_error = one_of({1e-7, 1e-3, std::numeric_limits<double>::infinity()});
+        c.incumbent = random() % 8 == 0;
+        if (random() % 20 == 0) c.median_us = one_of({0, -1, std::numeric_limits<double>::infinity()});
+        if (random() % 20 == 0) c.build_us = one_of({-1, std::numeric_limits<double>::infinity()});
+        rows.push_back(c);
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.median_us < b.median_us; });
+    return rows;
+}
+
+TEST(Choose, TheQuickWinnerIsTheWinner) {
+    std::mt19937 random(21);
+    std::size_t looked = 0;
+    std::size_t all = 0;
+    int won = 0;
+    for (int round = 0; round < 20000; ++round) {
+        const std::vector<Candidate> rows = random_rows(random);
+        Constraints limits = calls(std::array{0.0, 1.0, 3.0, 1000.0, 1e9}[random() % 5]);
+        limits.max_error = random() % 2 == 0 ? 0 : 1e-2;
+        limits.allow_sampling = random() % 3 == 0;
+        limits.deterministic = random() % 4 == 0;
+        limits.operand_alignment = random() % 4 == 0 ? 4 : 16;
+        if (random() % 4 == 0) limits.workspace_limit_bytes = 1;
+        std::vector<double> medians_us;
+        for (const Candidate& c : rows) medians_us.push_back(c.median_us);
+        std::size_t next = 0;
+
+        const auto quick = quick_winner(
+            medians_us,
+            [&](std::size_t i) {
+                EXPECT_EQ(i, next++) << "asked in order, once each";
+                return &rows[i];
+            },
+            limits);
+
+        ASSERT_EQ(quick, choose(rows, limits).winner) << "round " << round;
+        looked += next;
+        all += rows.size();
+        won += quick ? 1 : 0;
+    }
+    EXPECT_GT(won, 10000);
+    EXPECT_LT(looked, all) << "it looked at everything";
+}
+
+TEST(Choose, TheQuickWinnerLeavesOutWhatIsNoCandidate) {
+    const std::vector<Candidate> rows{candidate("spmm.a", 1), candidate("spmm.b", 2), candidate("spmm.c", 3)};
+    const std::vector<double> medians_us{1, 2, 3};
+    const auto but_first = [&](std::size_t i) { return i == 0 ? nullptr : &rows[i]; };
+    EXPECT_EQ(quick_winner(medians_us, but_first, {}), 1u);
+    EXPECT_EQ(quick_winner(medians_us, [](std::size_t) -> const Candidate* { return nullptr; }, {}), std::nullopt);
+    EXPECT_EQ(quick_winner({}, but_first, {}), std::nullopt);
 }
 
 }  // namespace

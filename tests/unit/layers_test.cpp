@@ -41,7 +41,7 @@ protected:
         return out;
     }
     double answer(const Snapshot& snapshot, std::int32_t k) const {
-        const SnapshotEntry* found = snapshot.find(graph().fingerprint, problem(k), Policy::hot);
+        const auto found = snapshot.find(graph().fingerprint, problem(k), Policy::hot);
         return found ? found->rows.front().median_us : 0;
     }
 };

@@ -20,9 +20,10 @@ TEST_F(FormatCostTest, AreKeptByGraphAndReplaced) {
     EXPECT_EQ(builds, std::vector<FormatBuild>{expected});
     const Fingerprint first = graph("cora", 1).fingerprint;
     const Snapshot snapshot = Snapshot::load(file(), environment());
-    ASSERT_NE(snapshot.format_builds(first), nullptr);
-    EXPECT_EQ(*snapshot.format_builds(first), builds);
-    EXPECT_EQ(snapshot.format_builds(graph("cora", 2).fingerprint), nullptr);
+    const auto known = snapshot.answers(first, problem());
+    ASSERT_NE(known->format_builds(), nullptr);
+    EXPECT_EQ(*known->format_builds(), builds);
+    EXPECT_EQ(snapshot.answers(graph("cora", 2).fingerprint, problem())->format_builds(), nullptr);
 }
 
 TEST_F(FormatCostTest, FormatsOfOneConfigAreNotCountedTwice) {

@@ -31,12 +31,13 @@ TEST_F(SnapshotTest, HoldsTheNewestPassedAttemptOfEachConfig) {
 
     const Snapshot snapshot = Snapshot::load(file(), environment());
 
-    const SnapshotEntry* entry = snapshot.find(graph().fingerprint, problem(), Policy::hot);
+    const auto answers = snapshot.answers(graph().fingerprint, problem());
+    const SnapshotEntry* entry = answers->find(Policy::hot);
     ASSERT_NE(entry, nullptr);
     EXPECT_EQ(entry->clock, Clock::span);
     EXPECT_EQ(entry->match, EnvironmentMatch::exact);
     EXPECT_EQ(entry->taken_at, "2026-11-21T09:30:00Z");
-    EXPECT_EQ(snapshot.environments()[entry->environment], environment());
+    EXPECT_EQ(entry->environment, environment());
     ASSERT_EQ(entry->rows.size(), 3u);
     const SnapshotRow& row = entry->rows[0];
     EXPECT_EQ(row.config, "spmm.rows{vec=4}");
@@ -53,10 +54,10 @@ TEST_F(SnapshotTest, HoldsTheNewestPassedAttemptOfEachConfig) {
     EXPECT_EQ(row.workspace_bytes, full.workspace_bytes);
     EXPECT_EQ(row.format_bytes, full.format_bytes);
     EXPECT_EQ(row.max_error, full.max_error);
-    EXPECT_TRUE(snapshot.parts(row).empty());
+    EXPECT_TRUE(answers->parts(row).empty());
     EXPECT_EQ(entry->rows[1].config, "spmm.a");
     EXPECT_EQ(entry->rows[1].median_us, 50);
-    const auto whole = snapshot.parts(entry->rows[2]);
+    const auto whole = answers->parts(entry->rows[2]);
     ASSERT_EQ(whole.size(), 2u);
     EXPECT_EQ(whole[0].config, "spmm.x");
     EXPECT_EQ(whole[1].config, "sddmm.y{z=1}");
@@ -103,7 +104,6 @@ TEST_F(SnapshotTest, NeverMixesClocks) {
 
     const Snapshot snapshot = Snapshot::load(file(), environment());
 
-    EXPECT_EQ(snapshot.entries(), 2u);
     EXPECT_EQ(snapshot.find(graph().fingerprint, problem(), Policy::hot)->clock, Clock::span);
     EXPECT_EQ(snapshot.find(graph().fingerprint, problem(), Policy::hot)->rows.size(), 2u);
     EXPECT_EQ(snapshot.find(graph().fingerprint, problem(), Policy::hot, Clock::events)->rows[0].median_us, 14);
@@ -138,17 +138,21 @@ TEST_F(SnapshotTest, PrefersExactThenNearEnvironmentsAndEarlierFiles) {
     EXPECT_EQ(at(16)->match, EnvironmentMatch::exact);
     EXPECT_EQ(at(32)->rows[0].median_us, 4);
     EXPECT_EQ(at(32)->match, EnvironmentMatch::near);
-    EXPECT_EQ(snapshot.environments()[at(32)->environment].driver, "590.1");
+    EXPECT_EQ(at(32)->environment.driver, "590.1");
     EXPECT_EQ(at(48), nullptr);
     EXPECT_EQ(at(64)->rows[0].median_us, 6);
     EXPECT_EQ(at(128)->rows[0].median_us, 8);
     EXPECT_EQ(at(128)->file, 2u);
-    EXPECT_EQ(snapshot.rows(), 4u);
-    EXPECT_EQ(snapshot.files()[0].rows, 3);
+    EXPECT_EQ(at(16)->rows.size(), 1u);
+    EXPECT_EQ(snapshot.measurements(snapshot.files()[0]), 5);
     EXPECT_EQ(snapshot.files()[0].best_match, EnvironmentMatch::exact);
     EXPECT_EQ(snapshot.files()[1].state, SnapshotFile::State::missing);
-    EXPECT_EQ(snapshot.files()[2].rows, 1);
-    EXPECT_EQ(Snapshot::load(paths, other_device).rows(), 1u);
+    EXPECT_EQ(snapshot.measurements(snapshot.files()[1]), std::nullopt);
+    EXPECT_EQ(snapshot.measurements(snapshot.files()[2]), 2);
+    const Snapshot elsewhere = Snapshot::load(paths, other_device);
+    EXPECT_EQ(elsewhere.measurements(elsewhere.files()[0]), 1);
+    EXPECT_EQ(elsewhere.find(graph().fingerprint, problem(16), Policy::hot), nullptr);
+    EXPECT_EQ(elsewhere.find(graph().fingerprint, problem(48), Policy::hot)->rows[0].median_us, 5);
 }
 
 TEST_F(SnapshotTest, ThrowsForOrSkipsAnUnreadableFile) {
@@ -162,12 +166,77 @@ TEST_F(SnapshotTest, ThrowsForOrSkipsAnUnreadableFile) {
 }
 
 TEST_F(SnapshotTest, SeesWhatARunningWriterHasCommitted) {
+    const auto rows = [&] {
+        return Snapshot::load(file(), environment()).find(graph().fingerprint, problem(), Policy::hot)->rows.size();
+    };
     Store writer = open();
     writer.add_measurement(writer.begin_run(run_info()), key_in(writer), measurement("spmm.a", 1));
-    EXPECT_EQ(Snapshot::load(file(), environment()).rows(), 1u);
+    EXPECT_EQ(rows(), 1u);
     const Transaction open_transaction = writer.transaction();
     writer.add_measurement(1, key_in(writer), measurement("spmm.b", 1));
-    EXPECT_EQ(Snapshot::load(file(), environment()).rows(), 1u);
+    EXPECT_EQ(rows(), 1u);
+}
+
+TEST_F(SnapshotTest, ReadsRowsWhenTheyAreFirstAskedForAndKeepsThem) {
+    Store writer = open();
+    const std::int64_t run = writer.begin_run(run_info());
+    writer.add_measurement(run, key_in(writer), measurement("spmm.a", 3));
+    const Snapshot snapshot = Snapshot::load(file(), environment());
+    const auto rows_of = [&](const GraphRecord& g, std::int32_t k) {
+        const auto entry = snapshot.find(g.fingerprint, problem(k), Policy::hot);
+        return entry ? entry->rows.size() : 0;
+    };
+    const GraphRecord late = graph("late", 9);
+
+    writer.add_measurement(run, key_in(writer), measurement("spmm.b", 2));
+    writer.add_measurement(run, {writer.graph_id(late), key_in(writer).environment, key_in(writer).problem},
+                           measurement("spmm.a", 1));
+    EXPECT_EQ(rows_of(graph(), 64), 2u) << "rows that came before the first question count";
+    writer.add_measurement(run, key_in(writer), measurement("spmm.c", 1));
+    writer.add_measurement(run, key_in(writer, 32), measurement("spmm.c", 1));
+    EXPECT_EQ(rows_of(graph(), 64), 2u) << "and those that come later do not";
+    EXPECT_EQ(rows_of(graph(), 32), 1u);
+    EXPECT_EQ(rows_of(late, 64), 0u) << "a graph that was not there is not looked for";
+    EXPECT_FALSE(snapshot.knows(late.fingerprint));
+}
+
+TEST_F(SnapshotTest, AFileThatGoesAwayHasNoAnswersUntilItIsBack) {
+    const auto fill = [&](double us) {
+        Store writer = open();
+        for (const std::int32_t k : {16, 32}) {
+            writer.add_measurement(writer.begin_run(run_info()), key_in(writer, k), measurement("spmm.a", us));
+        }
+    };
+    fill(3);
+    const Snapshot snapshot = Snapshot::load(file(), environment());
+    ASSERT_NE(snapshot.find(graph().fingerprint, problem(16), Policy::hot), nullptr);
+
+    std::filesystem::remove(file());
+    const auto gone = snapshot.answers(graph().fingerprint, problem(32));
+    EXPECT_EQ(gone->find(Policy::hot), nullptr);
+    EXPECT_TRUE(contains(gone->unread(), file().string())) << gone->unread();
+    EXPECT_EQ(snapshot.find(graph().fingerprint, problem(16), Policy::hot)->rows[0].median_us, 3) << "it is kept";
+    write_file("test.db", "something else");
+    EXPECT_TRUE(contains(snapshot.answers(graph().fingerprint, problem(32))->unread(), "found a text file"));
+    std::filesystem::remove(file());
+    fill(5);
+    EXPECT_EQ(snapshot.find(graph().fingerprint, problem(32), Policy::hot)->rows[0].median_us, 5)
+        << "another file of that name is read as it is";
+}
+
+TEST_F(SnapshotTest, AFileThatIsLockedForLongHasNoAnswersUntilItIsFree) {
+    OpenOptions rollback;
+    rollback.journal = Journal::rollback;
+    Store writer = Store::open(file(), Mode::read_write_create, rollback);
+    writer.add_measurement(writer.begin_run(run_info()), key_in(writer), measurement("spmm.a", 3));
+    const Snapshot snapshot = Snapshot::load(file(), environment());
+
+    writer.database().execute("BEGIN EXCLUSIVE", "locking it");
+    const auto locked = snapshot.answers(graph().fingerprint, problem());
+    EXPECT_EQ(locked->find(Policy::hot), nullptr);
+    EXPECT_TRUE(contains(locked->unread(), "locked")) << locked->unread();
+    writer.database().execute("COMMIT", "unlocking it");
+    EXPECT_NE(snapshot.find(graph().fingerprint, problem(), Policy::hot), nullptr);
 }
 
 TEST_F(SnapshotTest, LoadsAHundredThousandRows) {
@@ -186,19 +255,27 @@ TEST_F(SnapshotTest, LoadsAHundredThousandRows) {
         }
         transaction.commit();
     }
-    double best_ms = 1e9;
+    using Clock = std::chrono::steady_clock;
+    const auto ms_since = [](Clock::time_point begin) {
+        return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    };
+    double load_ms = 1e9;
+    double answer_ms = 1e9;
     for (int i = 0; i < 5; ++i) {
-        const auto begin = std::chrono::steady_clock::now();
+        auto begin = Clock::now();
         const Snapshot snapshot = Snapshot::load(file(), environment());
-        const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-        best_ms = std::min(best_ms, taken.count());
-        ASSERT_EQ(snapshot.rows(), static_cast<std::size_t>(kProblems * kConfigs));
-        ASSERT_EQ(snapshot.entries(), static_cast<std::size_t>(kProblems));
+        load_ms = std::min(load_ms, ms_since(begin));
+        begin = Clock::now();
+        const auto entry = snapshot.find(graph().fingerprint, problem(i + 1), Policy::hot);
+        answer_ms = std::min(answer_ms, ms_since(begin));
+        ASSERT_EQ(entry->rows.size(), static_cast<std::size_t>(kConfigs));
+        ASSERT_EQ(snapshot.measurements(snapshot.files()[0]), kProblems * kConfigs);
     }
-    std::printf("[ snapshot ] 100000 rows in %.1f ms, file %.1f MB\n", best_ms,
-                static_cast<double>(std::filesystem::file_size(file())) / 1e6);
-    RecordProperty("snapshot_ms", std::to_string(best_ms));
-    EXPECT_LT(best_ms, 1000);  // ten times what it takes, so that a busy machine does not fail
+    std::printf("[ snapshot ] 100000 rows: loaded in %.1f ms, the %d of a problem in %.1f ms, file %.1f MB\n", load_ms,
+                kConfigs, answer_ms, static_cast<double>(std::filesystem::file_size(file())) / 1e6);
+    RecordProperty("snapshot_ms", std::to_string(load_ms));
+    EXPECT_LT(load_ms, 60);  // ten times what it takes, so that a busy machine does not fail
+    EXPECT_LT(answer_ms, 60);
 }
 
 }  // namespace

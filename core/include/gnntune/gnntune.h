@@ -1,7 +1,7 @@
 /* gnntune.h: the C interface of libgnntune, which runs the sparse operations of graph neural networks with the kernel
  * that was measured fastest for the graph at hand.
  *
- *   gnntune_open              reads a database of measurements (written by `gnntune tune`) into memory
+ *   gnntune_open              names a database of measurements (written by `gnntune tune`)
  *   gnntune_graph_create_csr  describes a graph (or _coo)
  *   gnntune_plan_create       names an operation on it; picks a config and builds what that needs
  *   gnntune_run               enqueues the operation, as often as wanted
@@ -165,19 +165,43 @@ GNNTUNE_API const char* gnntune_last_error(void);
 
 /* ---- Open and close. ---- */
 
+/* The application's allocator, in place of malloc (cpu) or cudaMalloc (cuda), for what graphs and plans keep in backend
+ * memory: copied arrays, formats, buffers of plans, and what building those needs meanwhile. Small tables that a config
+ * keeps on the host are no part of it. gnntune_run calls neither.
+ *   alloc  at least `bytes` > 0 bytes of backend memory at a multiple of `alignment`, a power of two up to 256, usable on
+ *          every stream from now on; NULL if there is none: the call ends in OUT_OF_MEMORY or with another config, and
+ *          everything stays usable. For cuda the context's device is current.
+ *   free   gets what alloc returned, with the same bytes. No work of the library uses it any more if the caller has
+ *          waited as gnntune_plan_destroy and gnntune_graph_release_formats ask.
+ *   user   allocator_user of the options.
+ * Both are called by any thread that calls the library, at once by several, until the last graph and plan of the context
+ * have been destroyed. They must not throw, and must not call the library. */
+typedef void* (*gnntune_alloc_function)(size_t bytes, size_t alignment, void* user);
+typedef void (*gnntune_free_function)(void* memory, size_t bytes, void* user);
+
 typedef struct gnntune_open_options {
     uint32_t struct_size;
     gnntune_backend backend;
     int32_t device;           /* CUDA device ordinal; -1 = the calling thread's current one; ignored by cpu */
     int32_t require_database; /* a database that is missing or unreadable is an error */
     gnntune_sources sources;  /* 0 = $GNNTUNE_SOURCES (db_then_model or db_only), else GNNTUNE_DB_THEN_MODEL */
+    int32_t reserved;         /* zero */
+    /* Bytes that formats of all graphs of the context together may hold, what building one needs meanwhile included; 0 =
+     * no limit. A format that would exceed it is not built: the plan gives way to the next config, and
+     * gnntune_plan_explain says so. What the caller handed in and its copies do not count. */
+    uint64_t format_limit_bytes;
+    gnntune_alloc_function alloc; /* NULL = the library's own; set with free or not at all */
+    gnntune_free_function free;
+    void* allocator_user;
 } gnntune_open_options;
 
 /* Opens a context: one processor, and what is known about it.
  *   db_path  database file; NULL = $GNNTUNE_DB, else $XDG_DATA_HOME/gnntune/user.db, else
- *            ~/.local/share/gnntune/user.db. It is read once, here, and not held open: later tuning is seen by the next
- *            gnntune_open. If it is missing or cannot be read, defaults are used and gnntune_context_describe and
- *            gnntune_plan_explain say so, unless options->require_database.
+ *            ~/.local/share/gnntune/user.db. Which graphs it has, and its models, are read here; the rows of a problem
+ *            on a graph when that is first planned in the context, and kept. The file is not held open in between. Graphs
+ *            that are tuned later are seen by the next gnntune_open. If the file is missing or cannot be read, here or
+ *            later, defaults are used and gnntune_context_describe and gnntune_plan_explain say so, unless
+ *            options->require_database, which is about here.
  *   options  NULL for the defaults.
  * Errors: NO_DEVICE if the backend or the device asked for is not there, DATABASE, INVALID_ARGUMENT (also for a
  * GNNTUNE_FORCE that is no config of this build, and for words that GNNTUNE_SOURCES does not have). Not safe beside
@@ -210,6 +234,8 @@ typedef struct gnntune_csr {
     int64_t m;           /* number of edges */
     const void* row_ptr; /* [n_rows + 1] not falling, from 0 to m */
     const void* col_idx; /* [m] each in [0, n_cols); may be NULL if m is 0 */
+    int32_t transient;   /* planned by its shape; see below */
+    int32_t reserved_2;  /* zero */
 } gnntune_csr;
 
 typedef struct gnntune_coo {
@@ -222,7 +248,14 @@ typedef struct gnntune_coo {
     int64_t m;
     const void* row_idx; /* [m] targets, each in [0, n_rows), in any order; may be NULL if m is 0 */
     const void* col_idx; /* [m] sources, each in [0, n_cols) */
+    int32_t transient;   /* as in gnntune_csr */
+    int32_t reserved;    /* zero */
 } gnntune_coo;
+
+/* A transient graph is one that is used for a step or two, such as a sampled mini-batch. Its plans need no fingerprint and
+ * do not ask the database: the first graph of its bucket is planned by the cost model or the default, and all others of
+ * the context take the same config for the same problem, if it can run there. A bucket is the binary orders of magnitude
+ * of n_rows, n_cols, m and, for CSR, the longest row, which takes one pass over row_ptr. */
 
 /* Describes a graph. The order of the edges in these arrays is the order of edge_weight and of sddmm's y.
  *
@@ -248,6 +281,10 @@ GNNTUNE_API gnntune_status gnntune_graph_fingerprint(gnntune_graph* graph, gnntu
 /* Forgets the formats that plans have built for the graph. Plans keep those they use; memory of the others is freed,
  * and a later plan builds anew. Wait first for runs of plans that were destroyed. */
 GNNTUNE_API gnntune_status gnntune_graph_release_formats(gnntune_graph* graph);
+
+/* Bytes that formats of the graph hold now in backend memory, those among them that were released and that plans still
+ * use. Not the caller's arrays, nor copies of them. 0 for NULL. Thread-safe. */
+GNNTUNE_API size_t gnntune_graph_format_bytes(const gnntune_graph* graph);
 
 /* ---- Plan. ---- */
 
@@ -284,8 +321,8 @@ typedef struct gnntune_problem {
  * GNNTUNE_FORCE, a config's text such as "spmm.cpu_rows{tile=64,row_block=16}", overrules all for the op it computes,
  * constraints included: for debugging.
  *
- * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it. Allocates and
- * synchronises, so it cannot be called while the stream is being captured. When it returns the plan may run on any
+ * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it: give a stream of its
+ * own, and a thread of its own, to build beside other work. Allocates and synchronises, so it cannot be called while the stream is being captured. When it returns the plan may run on any
  * stream.
  * Errors: UNSUPPORTED lists why no variant can do the problem under these constraints; OUT_OF_MEMORY. */
 GNNTUNE_API gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* graph,
@@ -297,6 +334,16 @@ GNNTUNE_API void gnntune_plan_destroy(gnntune_plan* plan);
 
 /* Bytes of workspace that each run needs; 0 for many configs, and for NULL. */
 GNNTUNE_API size_t gnntune_plan_workspace_bytes(const gnntune_plan* plan);
+
+/* Us of wall time that building took what the plan needs: its own data, and its formats as when they were first built for
+ * the graph, whoever asked for them. 0 for NULL. */
+GNNTUNE_API double gnntune_plan_prepare_us(const gnntune_plan* plan);
+
+/* Bytes of the formats that the plan uses and shares with the graph's other plans. 0 for NULL. */
+GNNTUNE_API size_t gnntune_plan_format_bytes(const gnntune_plan* plan);
+
+/* Bytes of backend memory that the plan holds beside them. 0 for many configs, and for NULL. */
+GNNTUNE_API size_t gnntune_plan_own_bytes(const gnntune_plan* plan);
 
 /* Canonical text of the chosen config, as the database and GNNTUNE_FORCE know it. Lives as long as the plan. "" for
  * NULL. */

@@ -156,6 +156,7 @@ public:
         check(gnntune_graph_fingerprint(get(), stream, text));
         return text;
     }
+    std::size_t format_bytes() const noexcept { return gnntune_graph_format_bytes(get()); }
     void release_formats() { check(gnntune_graph_release_formats(get())); }
     gnntune_graph* get() const noexcept { return handle_.get(); }
 
@@ -185,6 +186,9 @@ public:
     }
 
     std::size_t workspace_bytes() const noexcept { return gnntune_plan_workspace_bytes(get()); }
+    double prepare_us() const noexcept { return gnntune_plan_prepare_us(get()); }
+    std::size_t format_bytes() const noexcept { return gnntune_plan_format_bytes(get()); }
+    std::size_t own_bytes() const noexcept { return gnntune_plan_own_bytes(get()); }
     std::string config() const { return gnntune_plan_config(get()); }
     std::string source() const { return gnntune_plan_source(get()); }
     std::string explain() const {

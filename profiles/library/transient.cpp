@@ -1,0 +1,104 @@
+#include "profiles/library/transient.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "core/common/host_vector.hpp"
+#include "core/graph/formats.hpp"
+#if GNNTUNE_WITH_CUDA
+#include "core/gpu/cuda_check.hpp"
+#endif
+
+namespace gnntune::library {
+namespace {
+
+// Of an application with more, the decisions are made again.
+constexpr std::size_t kMostBuckets = 1024;
+
+int order_of(std::int64_t count) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count)));
+}
+
+std::string range(int order) {
+    if (order <= 1) return std::to_string(order);
+    return fmt::format("{}..{}", std::uint64_t{1} << (order - 1), (std::uint64_t{1} << order) - 1);
+}
+
+std::int64_t longest_row(const std::int32_t* row_ptr, std::int32_t n_rows) {
+    std::int32_t longest = 0;
+    for (std::int32_t i = 0; i < n_rows; ++i) longest = std::max(longest, row_ptr[i + 1] - row_ptr[i]);
+    return longest;
+}
+
+}  // namespace
+
+std::string Bucket::text() const {
+    return fmt::format("{} x {}, {} edges{}", range(n_rows), range(n_cols), range(m),
+                       longest_row < 0 ? std::string() : ", longest row " + range(longest_row));
+}
+
+Bucket bucket_of(Graph& graph, StreamHandle stream) {
+    Bucket bucket{order_of(graph.n_rows()), order_of(graph.n_cols()), order_of(graph.m()), -1};
+    if (graph.base_format() != kFormatCsr) return bucket;
+    const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream);
+    const std::int32_t* row_ptr = csr->row_ptr;
+#if GNNTUNE_WITH_CUDA
+    std::vector<std::int32_t> copy;
+    if (graph.device().backend == Backend::cuda) {
+        copy.resize(static_cast<std::size_t>(csr->n_rows) + 1);
+        const auto s = static_cast<cudaStream_t>(stream);
+        GNNTUNE_CUDA(
+            cudaMemcpyAsync(copy.data(), row_ptr, copy.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost, s));
+        GNNTUNE_CUDA(cudaStreamSynchronize(s));
+        row_ptr = copy.data();
+    }
+#endif
+    bucket.longest_row = order_of(longest_row(row_ptr, csr->n_rows));
+    return bucket;
+}
+
+const Bucket& BucketOnce::get(Graph& graph, StreamHandle stream) {
+    std::call_once(once_, [&] { bucket_ = bucket_of(graph, stream); });
+    return bucket_;
+}
+
+std::shared_ptr<PlanMemo> BucketMemo::of(const Bucket& bucket) {
+    const std::lock_guard lock(mutex_);
+    if (memos_.size() >= kMostBuckets && !memos_.contains(bucket)) memos_.clear();
+    auto& memo = memos_[bucket];
+    if (!memo) memo = std::make_shared<PlanMemo>();
+    return memo;
+}
+
+Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& bucket, const Request& request,
+                            StreamHandle stream) {
+    // Decisions of a bucket hold for ever: it has one revision.
+    constexpr std::uint64_t kRevision = 0;
+    static const auto kNothing = std::make_shared<const store::SnapshotAnswers>();
+    validate(request.problem);
+    const auto memo = context.buckets->of(bucket);
+    auto story = std::make_shared<Story>();
+    story->request = request;
+    story->binding = std::make_shared<const Binding>(graph.query(request.problem));
+    story->answers = kNothing;
+    story->bucket = bucket.text();
+    if (auto known = memo->find(request, kRevision)) {
+        Attempt again = try_plan(context, graph, request, known->config, stream);
+        if (again.plan) {
+            story->source = known->source;
+            story->config = known->config;
+            story->like = std::move(known);
+            return {std::move(again.memory), std::move(again.plan), std::move(story)};
+        }
+    }
+    story->present = graph.present(request.problem.direction);
+    bool ran_out = false;
+    Attempt made = choose_and_plan(context, graph, stream, *story, ran_out);
+    if (!ran_out && story->source != Source::forced) memo->keep(kRevision, story);
+    return {std::move(made.memory), std::move(made.plan), std::move(story)};
+}
+
+}  // namespace gnntune::library

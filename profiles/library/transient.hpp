@@ -1,0 +1,56 @@
+// Plans of graphs that live for a step or two, such as sampled mini-batches: decided once for all graphs of about the
+// same shape, without a fingerprint, and without a database, which does not have them.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "profiles/library/dispatch.hpp"
+#include "profiles/library/plan_memo.hpp"
+
+namespace gnntune::library {
+
+/// Shapes that are planned alike: binary orders of magnitude, 0 for none. Mean degree and density follow from the
+/// sizes.
+struct Bucket {
+    int n_rows = 0;
+    int n_cols = 0;
+    int m = 0;
+    int longest_row = 0;  ///< of a graph that was given as CSR; -1 for COO, whose degrees nobody has counted
+    auto operator<=>(const Bucket&) const = default;
+
+    std::string text() const;
+};
+
+/// One pass over the offsets of a CSR graph, which are copied from device memory first; nothing is read of a COO graph.
+/// Synchronises on a GPU.
+Bucket bucket_of(Graph& graph, StreamHandle stream);
+
+/// The bucket of a graph, found once. Thread-safe.
+class BucketOnce {
+public:
+    const Bucket& get(Graph& graph, StreamHandle stream);
+
+private:
+    std::once_flag once_;
+    Bucket bucket_;
+};
+
+/// What was decided for each bucket of a context. Thread-safe.
+class BucketMemo {
+public:
+    std::shared_ptr<PlanMemo> of(const Bucket& bucket);
+
+private:
+    std::mutex mutex_;
+    std::map<Bucket, std::shared_ptr<PlanMemo>> memos_;
+};
+
+/// As make_plan, for a transient graph.
+Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& bucket, const Request& request,
+                            StreamHandle stream);
+
+}  // namespace gnntune::library
