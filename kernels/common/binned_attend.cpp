@@ -62,18 +62,18 @@ Verdict BinnedAttendParams::legal(const Query& q, const BinnedAttendParams& p) {
     return require_grid(q.n_rows + (2 * q.m / p.shape(problem.heads).piece_edges() + 1) * problem.heads);
 }
 
+// As many vectors for a lane as there are, since shuffles are what it costs; the rest is the best of a coarse grid on
+// agnn, every fifth graph of the corpus.
 BinnedAttendParams BinnedAttendParams::defaults(const Query& q) {
     BinnedAttendParams p;
     const std::int32_t vectors = std::min(head_vectors(q.problem), kMostLanes * kMostItems);
-    p.lanes = std::min(vectors, kMostLanes);
-    p.items = vectors / p.lanes;
-    const bool much = static_cast<double>(q.m) * q.problem.k * q.problem.heads > 4e6;
-    const bool short_rows = q.m < 6 * q.n_rows;
-    // attention gathers two arrays: longer runs would leave it half of the warps.
-    const bool long_runs = p.items == 1 && !short_rows && q.problem.op != Op::attention;
-    p.run = long_runs ? kInFlight : std::min(4, kInFlight / p.items);
-    p.share = much && !short_rows ? 32 : 8;
-    p.warps_per_block = much ? 4 : 16;
+    p.items = std::min(vectors, kMostItems);
+    p.lanes = vectors / p.items;
+    p.run = std::min(4, kInFlight / p.items);
+    const std::int64_t width = std::int64_t{q.problem.k} * q.problem.heads;
+    const bool much = static_cast<double>(q.m) * static_cast<double>(width) > 2e7;
+    p.share = much ? 32 : 8;
+    p.warps_per_block = much || width <= 16 ? 4 : 16;
     if (shared_bytes(q.problem, p) > kSharedBytes) p.warps_per_block = 4;
     return p;
 }

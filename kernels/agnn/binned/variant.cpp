@@ -20,8 +20,8 @@ struct BinnedParams : kernels::BinnedAttendParams {
     }
     /// Its own norm costs a gathered row a second sum over its lanes; a launch costs a small graph more.
     static BinnedParams defaults(const Query& q) {
-        const double features = static_cast<double>(q.m) * q.problem.k * q.problem.heads;
-        return {kernels::BinnedAttendParams::defaults(q), features > 4e6 ? 1 : 0};
+        const bool many_gathers = q.problem.k >= 64 && q.m >= 8 * q.n_rows;
+        return {kernels::BinnedAttendParams::defaults(q), many_gathers ? 1 : 0};
     }
 };
 
@@ -57,7 +57,7 @@ void register_agnn_binned(Registry& registry) {
     v.summary = "rows binned by degree with all their heads, one gather for cosine and sum, a run of edges at a time";
     v.op = Op::agnn;
     v.backend = Backend::cuda;
-    v.default_rank = 15;
+    v.default_rank = 5;
     v.applicable = &kernels::require_binned_attend;
     kernels::set_typed_params<agnn_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
