@@ -227,6 +227,11 @@ void require_readable(const Database& copy, const Database& target, const std::f
 
 // SQLite reads the list of tables before all else.
 Database open_copy(const std::filesystem::path& copy, const std::filesystem::path& damaged) {
+    std::string head(kSqliteHeadBytes, '\0');
+    std::ifstream file(copy, std::ios::binary);
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(file.gcount()));
+    if (const auto complaint = not_sqlite_complaint(damaged, head, false)) throw database_error(*complaint);
     try {
         Database database = Database::open(copy, Access::read_only);
         database.execute("PRAGMA cell_size_check = ON", kDoing);
@@ -241,7 +246,7 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
 }  // namespace
 
 std::vector<RescuedTable> rescue(const std::filesystem::path& named, const std::filesystem::path& target) {
-    if (const auto complaint = not_sqlite_complaint(named, false)) throw database_error(*complaint);
+    if (const auto complaint = not_a_file_complaint(named, false)) throw database_error(*complaint);
     std::error_code ignored;
     const std::filesystem::path damaged =
         std::filesystem::canonical(named, ignored);  // its log lies beside the file itself
