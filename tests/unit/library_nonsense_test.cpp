@@ -170,7 +170,7 @@ void LibraryNonsense::add_plans() {
         p.op = GNNTUNE_GAT;
         p.weighted = 1;
     });
-    add_plan("self loops of a maximum", kInvalid, "self_loop", [](auto& p) {
+    add_plan("self loops of a maximum", kInvalid, "self loops", [](auto& p) {
         p.reduce = GNNTUNE_MAX;
         p.self_loop = 1;
     });
