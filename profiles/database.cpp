@@ -289,6 +289,11 @@ std::int64_t Database::integer(std::string_view sql, std::string_view doing) con
     return statement.integer(0);
 }
 
+bool Database::has_table(std::string_view name) const {
+    Statement s = prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?", "looking for a table");
+    return s.bind(name).step();
+}
+
 std::string Database::text(std::string_view sql, std::string_view doing) const {
     Statement statement = prepare(sql, doing);
     if (!statement.step()) throw database_error(path().string() + ": while " + std::string(doing) + ": no row");

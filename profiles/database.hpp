@@ -147,6 +147,9 @@ public:
     /// What SQLite's quick check finds wrong with a file, in a line; nothing if it is whole, missing, or by its header
     /// no database of gnntune. Throws ErrorKind::database if it cannot be asked (locked for long).
     static std::optional<std::string> damage_of(const std::filesystem::path& path);
+    /// Whether the file has that table: files of older schemas lack those of later ones.
+    bool has_table(std::string_view name) const;
+
     /// Copies the whole committed content to `target`, which must not exist.
     void copy_to(const std::filesystem::path& target) const;
 

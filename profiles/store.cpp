@@ -210,7 +210,7 @@ Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
                                  ": a database without tables, as it is while somebody makes it; try again, or open it "
                                  "once for writing (any `gnntune tune --db` does)");
         }
-        if (found < known) {
+        if (!can_be_read(found, options.migrations)) {
             throw database_error(
                 fmt::format("{}: has schema {}, this gnntune reads schema {}; open it once for writing (any "
                             "`gnntune tune --db` does) to move it forward, a copy is kept",

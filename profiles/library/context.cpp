@@ -92,7 +92,7 @@ Device pick_device(const OpenRequest& request, std::vector<std::string>& notes) 
     return cpu_device();
 }
 
-store::Snapshot load_snapshot(const OpenRequest& request, const Environment& here, std::vector<std::string>& notes) {
+store::Snapshot load_snapshot(const OpenRequest& request, Device& device, std::vector<std::string>& notes) {
     std::vector<std::filesystem::path> layers;
     try {
         layers = store::layers_over(request.db_path ? std::filesystem::path(request.db_path)
@@ -109,7 +109,8 @@ store::Snapshot load_snapshot(const OpenRequest& request, const Environment& her
         return v && v->version == version;
     };
     options.warn = [&](const std::string& sentence) { notes.push_back(sentence); };
-    store::Snapshot snapshot = store::Snapshot::load(layers, here, options);
+    store::Snapshot snapshot = store::Snapshot::load(layers, device.environment, options);
+    device.errata = store::errata_of(layers, options.warn);
     if (request.require_database && snapshot.files().front().state == SnapshotFile::State::missing) {
         throw database_error(layers.front().string() + ": no such database; `gnntune tune --db` creates one");
     }
@@ -170,6 +171,7 @@ std::string Context::describe() const {
     for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(file) + "\n";
     text += "sources    " + std::string(to_text(sources)) + "\n";
     for (const auto& [key, model] : snapshot.models()) text += "model      " + store::to_text(model.row) + "\n";
+    if (device.errata) text += fmt::format("errata     {}\n", device.errata->all().size());
     if (forced) text += "forced     " + forced->text() + "\n";
     for (const std::string& note : notes) text += "note       " + note + "\n";
     return text;
@@ -181,7 +183,7 @@ Context open_context(const OpenRequest& request) {
     const char* verbose = variable("GNNTUNE_VERBOSE");
     const Sources sources = sources_of(request);
     Device device = pick_device(request, notes);
-    store::Snapshot snapshot = load_snapshot(request, device.environment, notes);
+    store::Snapshot snapshot = load_snapshot(request, device, notes);
     return {all_variants(),
             std::move(device),
             std::move(snapshot),

@@ -214,12 +214,13 @@ void plan_by_default(const Context& context, Graph& graph, const Request& reques
 
 void plan_forced(const Config& config, Graph& graph, const Request& request, StreamHandle stream, Outcome& outcome) {
     try {
-        outcome.plan = std::make_unique<Plan>(graph, request.problem, config, stream);
+        outcome.plan = std::make_unique<Plan>(graph, request.problem, config, stream, UnderErrata::allow);
     } catch (const Error& error) {
         throw Error(error.kind(), std::string("GNNTUNE_FORCE: ") + error.what());
     }
     outcome.source = Source::forced;
     outcome.why = "pinned by GNNTUNE_FORCE, whatever was measured and demanded";
+    if (!outcome.plan->erratum().empty()) outcome.why += ", and although it must not run: " + outcome.plan->erratum();
 }
 
 }  // namespace
