@@ -76,7 +76,7 @@ Table all_of(const store::Store& store, const std::string& file) {
     };
     Table table = merge_table();
     table.add({file, count("measurement"), std::int64_t{0}, count("graph"), count("environment"), count("run"),
-               count("model"), count("erratum"), std::int64_t{0}, std::int64_t{0}, std::int64_t{0}});
+               count("model"), std::int64_t{0}, std::int64_t{0}, std::int64_t{0}, count("erratum")});
     return table;
 }
 

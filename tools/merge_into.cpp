@@ -65,10 +65,10 @@ Table merge_table() {
                   {"environments", "new devices", ""},
                   {"runs", "new runs", ""},
                   {"models", "models", ""},
-                  {"errata", "errata", ""},
                   {"conflicts", "conflicts", ""},
                   {"choices_made_again", "choices made again", ""},
-                  {"choices_changed", "of them changed", ""}});
+                  {"choices_changed", "of them changed", ""},
+                  {"errata", "errata", ""}});
 }
 
 Table merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out) {
@@ -110,7 +110,7 @@ Table merge_into(store::Store& store, std::span<const MergeSource> sources, cons
         }
         transaction.commit();
         table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
-                   report.models, report.errata, static_cast<std::int64_t>(report.conflicts.size()), made, changed});
+                   report.models, static_cast<std::int64_t>(report.conflicts.size()), made, changed, report.errata});
         if (made < static_cast<std::int64_t>(report.open_choices.size())) {
             out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
                                  from, static_cast<std::int64_t>(report.open_choices.size()) - made));

@@ -102,6 +102,7 @@ touch killed.db.importing-999999999 killed.db.importing-999999999-journal killed
 run 0 db import a.json killed.db
 [ "$(ls -d killed.db* | tr '\n' ' ')" = "killed.db killed.db.importing-$$ killed.db.importing-x " ] ||
     fail "left behind: $(ls -d killed.db*)"
+rm killed.db*
 head -c 5000 a.json >cut.json
 run 3 db import cut.json new.db
 err_has "cut.json: not JSON: line "
