@@ -322,6 +322,7 @@ void fill_edges(Bytes& bytes, Block& to, std::int64_t count, std::int64_t m) {
 }
 
 void run(Bytes& bytes, const gnntune_plan* plan, const gnntune_problem& problem, const GraphSizes& sizes) {
+    if (problem.k > kMostElements || problem.heads > kMostElements) return;
     const bool reversed = problem.direction == GNNTUNE_REVERSED;
     const bool halves = problem.dtype != GNNTUNE_F32;
     const auto arrays =
