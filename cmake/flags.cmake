@@ -26,6 +26,6 @@ target_compile_options(gnntune_options INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
 if(GNNTUNE_SANITIZE)
     target_compile_options(gnntune_options INTERFACE
-        $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNNTUNE_SANITIZE} -fno-omit-frame-pointer -g>)
+        $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNNTUNE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g>)
     target_link_options(gnntune_options INTERFACE -fsanitize=${GNNTUNE_SANITIZE})
 endif()

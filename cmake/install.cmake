@@ -12,6 +12,7 @@ if(GNNTUNE_WITH_CUDA)
     install(DIRECTORY "${PROJECT_BINARY_DIR}/share/gnntune/profiles" DESTINATION ${CMAKE_INSTALL_DATADIR}/gnntune
             OPTIONAL FILES_MATCHING PATTERN "*.db")
 endif()
+install(FILES profiles/shipped/errata.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/gnntune/profiles)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET gnntune_cli)
     install(TARGETS gnntune_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

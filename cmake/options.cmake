@@ -11,6 +11,9 @@ option(GNNTUNE_STATIC_DEPS "Link SQLite, Boost, zlib and lzma statically, so tha
 option(GNNTUNE_FUZZ "Build the fuzz targets (clang only)" OFF)
 option(GNNTUNE_WERROR "Treat warnings as errors" OFF)
 set(GNNTUNE_SANITIZE "" CACHE STRING "Sanitizers for host code, for example address,undefined")
+if(GNNTUNE_FUZZ AND NOT GNNTUNE_SANITIZE)
+    set(GNNTUNE_SANITIZE "fuzzer-no-link,address,undefined")
+endif()
 
 # Programs in build/bin, libraries in build/lib.
 if(PROJECT_IS_TOP_LEVEL)

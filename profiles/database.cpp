@@ -3,9 +3,8 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <fstream>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,7 +16,7 @@
 namespace gnntune::store {
 namespace {
 
-constexpr int kBusyTimeoutMs = 5000;
+constexpr std::chrono::seconds kPatience(5);
 
 /// What a person can do about a result code; empty if there is nothing to add.
 std::string_view advice(int code) {
@@ -76,6 +75,19 @@ std::string uri(const std::filesystem::path& path, Access access) {
     return out;
 }
 
+/// Called by SQLite when a lock is held by someone else; 0 gives up. Sleeps for half a millisecond to two and a half.
+/// With SQLite's own timeout the sleeps grow up to a hundred, so that of many writers those that have waited longest
+/// are passed over, and may give up in the end.
+int wait_for_lock(void* data, int asked_before) {
+    auto& connection = *static_cast<detail::Connection*>(data);
+    const auto now = std::chrono::steady_clock::now();
+    if (asked_before == 0) connection.waiting_since = now;
+    if (now - connection.waiting_since > kPatience) return 0;
+    const auto spread = now.time_since_epoch() % std::chrono::milliseconds(2);  // so that not all ask at once
+    std::this_thread::sleep_for(std::chrono::microseconds(500) + spread);
+    return 1;
+}
+
 std::shared_ptr<detail::Connection> connect(const std::filesystem::path& path, Access access) {
     auto connection = std::make_shared<detail::Connection>(path);
     const int flags =
@@ -83,8 +95,22 @@ std::shared_ptr<detail::Connection> connect(const std::filesystem::path& path, A
     const int code = sqlite3_open_v2(uri(path, access).c_str(), &connection->handle,
                                      flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
     check(*connection, code, "opening it");
-    sqlite3_busy_timeout(connection->handle, kBusyTimeoutMs);
+    sqlite3_busy_handler(connection->handle, wait_for_lock, connection.get());
     return connection;
+}
+
+/// The first bytes of the file, at most `count`. Read through SQLite: locks of fcntl(2) belong to the process, and
+/// whoever opens and closes the file by other means drops those of every other connection that this process has to it.
+std::string head_of(const detail::Connection& connection, std::size_t count) {
+    constexpr std::string_view kDoing = "reading its first bytes";
+    sqlite3_file* file = nullptr;
+    check(connection, sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file), kDoing);
+    sqlite3_int64 size = 0;
+    check(connection, file->pMethods->xFileSize(file, &size), kDoing);
+    std::string head(std::min(count, static_cast<std::size_t>(size)), '\0');
+    if (head.empty()) return head;
+    check(connection, file->pMethods->xRead(file, head.data(), static_cast<int>(head.size()), 0), kDoing);
+    return head;
 }
 
 /// First real read of the file: SQLite opens lazily, so this is where a bad file or folder shows.
@@ -219,10 +245,12 @@ std::string_view Statement::column_name(int column) const {
 }
 
 Database Database::open(const std::filesystem::path& path, Access access) {
-    if (const auto complaint = not_sqlite_complaint(path, access == Access::read_write_create)) {
+    const bool may_create = access == Access::read_write_create;
+    if (const auto complaint = not_a_file_complaint(path, may_create)) throw database_error(*complaint);
+    auto connection = connect(path, access);
+    if (const auto complaint = not_sqlite_complaint(path, head_of(*connection, kSqliteHeadBytes), may_create)) {
         throw database_error(*complaint);
     }
-    auto connection = connect(path, access);
     int code = touch(*connection);
     const int primary = code & 0xff;
     if (access == Access::read_only && (primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY)) {
@@ -261,6 +289,11 @@ std::int64_t Database::integer(std::string_view sql, std::string_view doing) con
     return statement.integer(0);
 }
 
+bool Database::has_table(std::string_view name) const {
+    Statement s = prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?", "looking for a table");
+    return s.bind(name).step();
+}
+
 std::string Database::text(std::string_view sql, std::string_view doing) const {
     Statement statement = prepare(sql, doing);
     if (!statement.step()) throw database_error(path().string() + ": while " + std::string(doing) + ": no row");
@@ -281,13 +314,20 @@ bool Database::is_read_only() const {
 }
 
 std::optional<std::string> Database::damage_of(const std::filesystem::path& path) {
+    if (not_a_file_complaint(path, false)) return std::nullopt;
+    std::shared_ptr<detail::Connection> connection;
+    try {
+        connection = connect(path, Access::read_only);
+    } catch (const Error&) {
+        if (not_a_file_complaint(path, false)) return std::nullopt;  // set aside by another process just now
+        throw;
+    }
     // The file of another program is nobody's business here.
-    std::ifstream file(path, std::ios::binary);
-    std::array<unsigned char, 72> header{};
-    if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return std::nullopt;
-    const std::int64_t id = (std::int64_t{header[68]} << 24) + (header[69] << 16) + (header[70] << 8) + header[71];
-    if (id != kApplicationId || not_sqlite_complaint(path, true)) return std::nullopt;
-    const auto connection = connect(path, Access::read_only);
+    constexpr std::size_t kIdAt = 68;
+    const std::string head = head_of(*connection, kIdAt + 4);
+    std::int64_t id = 0;
+    for (std::size_t i = kIdAt; i < head.size(); ++i) id = id * 256 + static_cast<unsigned char>(head[i]);
+    if (id != kApplicationId || not_sqlite_complaint(path, head, true)) return std::nullopt;
     std::string found;
     const auto collect = [](void* out, int, char** values, char**) {
         *static_cast<std::string*>(out) = values[0] ? values[0] : "";

@@ -4,6 +4,7 @@
 // on the same file open one Database each; SQLite locks between them. Never carry one across fork().
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,7 @@ struct Connection {
 
     sqlite3* handle = nullptr;
     std::filesystem::path path;
+    std::chrono::steady_clock::time_point waiting_since;  ///< for a lock, while a call does
 };
 }  // namespace detail
 
@@ -120,9 +122,10 @@ private:
 
 class Database {
 public:
-    /// Opens `path` with a busy timeout of five seconds. With Access::read_only it falls back to Access::immutable
-    /// where SQLite cannot make its side files (a read-only directory or medium). Throws ErrorKind::database in words
-    /// if the file is missing (unless it is to be created), is not a SQLite file, or cannot be opened.
+    /// Opens `path`; whoever meets a lock waits for it for up to five seconds. With Access::read_only it falls back to
+    /// Access::immutable where SQLite cannot make its side files (a read-only directory or medium). Throws
+    /// ErrorKind::database in words if the file is missing (unless it is to be created), is not a SQLite file, or cannot
+    /// be opened.
     static Database open(const std::filesystem::path& path, Access access);
 
     /// `doing` completes the sentence "<file>: while <doing>: ...".
@@ -144,6 +147,9 @@ public:
     /// What SQLite's quick check finds wrong with a file, in a line; nothing if it is whole, missing, or by its header
     /// no database of gnntune. Throws ErrorKind::database if it cannot be asked (locked for long).
     static std::optional<std::string> damage_of(const std::filesystem::path& path);
+    /// Whether the file has that table: files of older schemas lack those of later ones.
+    bool has_table(std::string_view name) const;
+
     /// Copies the whole committed content to `target`, which must not exist.
     void copy_to(const std::filesystem::path& target) const;
 
@@ -158,7 +164,8 @@ private:
     Access access_;
 };
 
-/// A write transaction: takes the write lock at once (waiting for the busy timeout), rolls back unless committed.
+/// A write transaction: takes the write lock at once (waiting for it as Database::open says), rolls back unless
+/// committed.
 class Transaction {
 public:
     explicit Transaction(const Database& database);

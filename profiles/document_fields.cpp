@@ -1,5 +1,7 @@
 #include "profiles/document_fields.hpp"
 
+#include "core/common/error.hpp"
+#include "core/registry/errata.hpp"
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
 
@@ -34,6 +36,13 @@ bool is_clock(std::string_view word) {
 }
 bool is_status(std::string_view word) {
     return parse_status(word).has_value();
+}
+bool is_condition(std::string_view text) {
+    try {
+        return condition_text(parse_erratum(text, "any")) == text;
+    } catch (const Error&) {
+        return false;
+    }
 }
 bool is_base(std::string_view word) {
     return word == "csr" || word == "coo";
@@ -191,6 +200,9 @@ constexpr Field kModelFields[] = {{"op", word, false, 0, 0, is_op},
                                   {"git_commit"},
                                   {"fitted_at", instant}};
 
+constexpr Field kErratumFields[] = {
+    {"condition", word, false, 0, 0, is_condition}, {"reason"}, {"added_at", instant}};
+
 // What the order goes by beside the table's own columns.
 constexpr std::string_view kJoinGraph = "LEFT JOIN (SELECT id AS graph_id, fingerprint FROM graph) USING (graph_id)";
 constexpr std::string_view kJoinBoth =
@@ -217,6 +229,7 @@ constexpr Section kSections[] = {
     {"format_build", false, kFormatBuildFields, {}, kJoinGraph, "fingerprint, environment_id, base, format, direction"},
     {"device_constant", false, kConstantFields, {}, "", "environment_id, name, table_bytes, row_bytes"},
     {"model", true, kModelFields, {}, "", "op, backend, policy, clock"},
+    {"erratum", true, kErratumFields, {}, "", "condition"},
 };
 
 }  // namespace

@@ -161,7 +161,7 @@ private:
 
     void take_schema(const JsonValue& value) {
         if (!value.is(JsonValue::Kind::text)) refuse(kind_words(value));
-        if (value.text == kDocumentSchema) {
+        if (value.text == kDocumentSchema || value.text == kOlderDocumentSchema) {
             has_schema_ = true;
             return;
         }

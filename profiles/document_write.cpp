@@ -35,6 +35,10 @@ private:
 
     void write(const Section& section) {
         line_ += fmt::format(",\n\"{}\":[", section.name);
+        if (!database_.has_table(section.name)) {  // the file is older
+            line_ += "\n]";
+            return;
+        }
         Statement rows =
             database_.prepare(fmt::format("SELECT {}{} FROM {} {} ORDER BY {}", section.has_id ? "id, " : "",
                                           columns_of(section.fields), section.name, section.joins, section.order),

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -123,7 +123,7 @@ std::optional<std::string_view> network_file_system_of(const fs::path& path) {
     return network_file_system(static_cast<unsigned long>(info.f_type) & 0xffffffffUL);
 }
 
-std::optional<std::string> not_sqlite_complaint(const fs::path& path, bool may_create) {
+std::optional<std::string> not_a_file_complaint(const fs::path& path, bool may_create) {
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
     if (!fs::exists(status)) {
@@ -132,12 +132,15 @@ std::optional<std::string> not_sqlite_complaint(const fs::path& path, bool may_c
     }
     if (fs::is_directory(status)) return path.string() + ": expected a gnntune database, found a folder";
     if (!fs::is_regular_file(status)) return path.string() + ": expected a gnntune database, found no regular file";
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return path.string() + ": the database may not be read by this user";
-    char bytes[16] = {};
-    file.read(bytes, sizeof bytes);
-    const std::string_view head(bytes, static_cast<std::size_t>(file.gcount()));
-    if (head == std::string_view("SQLite format 3\0", 16)) return std::nullopt;
+    if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
+        return path.string() + ": the database may not be read by this user";
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> not_sqlite_complaint(const fs::path& path, std::string_view head, bool may_create) {
+    head = head.substr(0, kSqliteHeadBytes);
+    if (head == std::string_view("SQLite format 3\0", kSqliteHeadBytes)) return std::nullopt;
     if (head.empty()) {
         if (may_create) return std::nullopt;
         return path.string() + ": expected a gnntune database, found an empty file";

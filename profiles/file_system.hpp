@@ -26,9 +26,14 @@ std::optional<std::string_view> network_file_system(unsigned long magic);
 /// The same for the folder that holds `path`; nothing if it cannot be asked.
 std::optional<std::string_view> network_file_system_of(const std::filesystem::path& path);
 
-/// A sentence that says why `path` cannot be a SQLite file and what it is instead; nothing if it may be one.
-/// A missing file and an empty file are complaints unless `may_create`.
-std::optional<std::string> not_sqlite_complaint(const std::filesystem::path& path, bool may_create);
+/// A sentence that says why `path` cannot be read as a file, without opening it; nothing if it may be. A missing file
+/// is a complaint unless `may_create`.
+std::optional<std::string> not_a_file_complaint(const std::filesystem::path& path, bool may_create);
+/// A sentence that says what a file is that begins with `head`, its first kSqliteHeadBytes (or all it has), if it is no
+/// SQLite file. An empty file is a complaint unless `may_create`.
+std::optional<std::string> not_sqlite_complaint(const std::filesystem::path& path, std::string_view head,
+                                                bool may_create);
+inline constexpr std::size_t kSqliteHeadBytes = 16;
 
 /// "2026-11-21T09:30:00Z"
 std::string utc_now();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -71,6 +72,48 @@ std::vector<fs::path> layers_over(const fs::path& path) {
         if (!fs::equivalent(shipped, path, ignored)) all.push_back(std::move(shipped));
     }
     return all;
+}
+
+fs::path shipped_errata() {
+    const fs::path folder = shipped_folder();
+    if (folder.empty()) return {};
+    std::error_code ignored;
+    const fs::path file = folder / "errata.txt";
+    return fs::exists(file, ignored) ? file : fs::path();
+}
+
+std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
+                                        const std::function<void(const std::string&)>& warn) {
+    std::vector<Erratum> all;
+    const auto say = [&](const std::string& where, const std::string& words) {
+        if (warn) warn(where + ": " + words + "; it keeps nothing from running");
+    };
+    const fs::path shipped = shipped_errata();
+    std::ifstream lines(shipped);
+    std::string line;
+    for (int number = 1; !shipped.empty() && std::getline(lines, line); ++number) {
+        if (line.empty() || line.front() == '#') continue;
+        try {
+            all.push_back(parse_erratum(line));
+        } catch (const Error& error) {
+            say(shipped.string() + " line " + std::to_string(number), error.what());
+        }
+    }
+    for (const fs::path& path : paths) {
+        std::error_code ignored;
+        if (!fs::exists(path, ignored)) continue;
+        try {
+            for (const ErratumRow& row : Store::open(path, Mode::read_only).errata()) {
+                if (row.erratum) {
+                    all.push_back(*row.erratum);
+                } else {
+                    say(path.string() + ", erratum " + std::to_string(row.id), row.complaint);
+                }
+            }
+        } catch (const Error&) {  // who asks it for measurements says what is wrong with it
+        }
+    }
+    return all.empty() ? nullptr : std::make_shared<const Errata>(std::move(all));
 }
 
 std::string shown(const fs::path& path) {

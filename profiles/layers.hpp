@@ -3,9 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/registry/errata.hpp"
 #include "profiles/device_constants.hpp"
 #include "profiles/store.hpp"
 
@@ -18,6 +22,15 @@ std::vector<std::filesystem::path> shipped_databases();
 
 /// `path`, then the shipped ones.
 std::vector<std::filesystem::path> layers_over(const std::filesystem::path& path);
+
+/// The file of errata beside the shipped databases, a line each (core/registry/errata.hpp; # begins a comment); empty if
+/// there is none.
+std::filesystem::path shipped_errata();
+
+/// What must not run: of the file beside the shipped databases, then of each of `paths` that can be read. What is not
+/// understood is left out and said to `warn`, which may be empty. Null if there are none.
+std::shared_ptr<const Errata> errata_of(std::span<const std::filesystem::path> paths,
+                                        const std::function<void(const std::string&)>& warn = {});
 
 /// The path, and " (shipped)" behind that of a database that came with the installation.
 std::string shown(const std::filesystem::path& path);

@@ -1,5 +1,7 @@
 #include "profiles/migration.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
@@ -32,6 +34,12 @@ fs::path backup_path(const fs::path& path, std::int64_t version) {
 
 int schema_version(std::span<const Migration> migrations) {
     return migrations.empty() ? 0 : migrations.back().version;
+}
+
+bool can_be_read(std::int64_t found, std::span<const Migration> migrations) {
+    return found > 0 && std::all_of(migrations.begin(), migrations.end(), [&](const Migration& m) {
+               return m.version <= found || m.name.find("_adds_") != std::string_view::npos;
+           });
 }
 
 void require_known(const Database& database, std::span<const Migration> migrations) {

@@ -29,6 +29,10 @@ std::span<const Migration> shipped_migrations();
 /// Schema number that a list of migrations leads to.
 int schema_version(std::span<const Migration> migrations);
 
+/// Whether a file of schema `found` can be read as it is: later scripts only add tables, which count as empty. Their
+/// names begin with "adds" behind the number.
+bool can_be_read(std::int64_t found, std::span<const Migration> migrations);
+
 /// Throws ErrorKind::database in words unless the file is a gnntune database of this schema or an older one, or empty
 /// (a file just being created).
 void require_known(const Database& database, std::span<const Migration> migrations);

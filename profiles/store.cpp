@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -70,25 +69,63 @@ void prepare_for_writing(const Database& database, const OpenOptions& options) {
     database.execute("PRAGMA foreign_keys = ON", "turning foreign keys on");
 }
 
-/// Holds an open file's lock (flock) for as long as it lives. Not the locks that SQLite takes.
-class FileLock {
+/// A folder beside a file that is being made; gone, with everything in it, when this ends.
+class FolderBeside {
 public:
-    explicit FileLock(const fs::path& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    explicit FolderBeside(const fs::path& file) : name_(file.string() + ".new-XXXXXX") {
+        if (!::mkdtemp(name_.data())) name_.clear();
+    }
+    ~FolderBeside() {
+        std::error_code ignored;
+        if (!name_.empty()) fs::remove_all(name_, ignored);
+    }
+    FolderBeside(const FolderBeside&) = delete;
+    FolderBeside& operator=(const FolderBeside&) = delete;
+
+    /// Empty if it could not be made.
+    fs::path path() const { return name_; }
+
+private:
+    std::string name_;
+};
+
+// A new database gets its name when it is whole: who reads meanwhile finds none, and a process that is killed leaves
+// none. SQLite would make it in place, empty at first. That is still how it is made where this does not work (no hard
+// links, a name that is a dangling symbolic link), which therefore is no error.
+void create_whole(const fs::path& path, OpenOptions options) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) return;
+    // What a database of that name has left behind would be taken for its own. SQLite removes it from an empty file.
+    for (const char* side : {"-wal", "-journal"}) {
+        if (fs::exists(path.string() + side, ignored)) return;
+    }
+    const FolderBeside folder(path);
+    if (folder.path().empty()) return;
+    const fs::path made = folder.path() / path.filename();
+    options.warn = nullptr;  // whatever there is to say is said when it is opened under its name
+    try {
+        prepare_for_writing(Database::open(made, Access::read_write_create), options);
+    } catch (const Error&) {
+        return;
+    }
+    if (fs::exists(made.string() + "-wal", ignored)) return;  // closing could not move everything into the file
+    // Fails where another process was faster: its database is as good.
+    [[maybe_unused]] const int code = ::link(made.c_str(), path.c_str());
+}
+
+/// Holds the lock (flock) of a folder for as long as it lives, where the file system has that. Not of the file: to open
+/// and close a database by other means than SQLite drops the locks that this process has on it.
+class FolderLock {
+public:
+    explicit FolderLock(const fs::path& folder)
+        : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
         if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
     }
-    ~FileLock() {
+    ~FolderLock() {
         if (descriptor_ >= 0) ::close(descriptor_);
     }
-    FileLock(const FileLock&) = delete;
-    FileLock& operator=(const FileLock&) = delete;
-
-    /// Whether the file of that name is still the one that is locked.
-    bool is_of(const fs::path& path) const {
-        struct stat mine {};
-        struct stat there {};
-        return descriptor_ >= 0 && ::fstat(descriptor_, &mine) == 0 && ::stat(path.c_str(), &there) == 0 &&
-               mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
-    }
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
 
 private:
     int descriptor_;
@@ -124,10 +161,9 @@ void handle_damage(const fs::path& named, const OpenOptions& options) {
             "{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune db rescue {} FILE",
             path.string(), *damage, path.string()));
     }
-    const FileLock lock(path);
-    if (!lock.is_of(path)) return;  // another process has set it aside
+    const FolderLock lock(path.parent_path());
     damage = Database::damage_of(path);
-    if (!damage) return;
+    if (!damage) return;  // another process has set it aside
     const fs::path aside = set_aside(path, *damage);
     if (options.warn) {
         options.warn(fmt::format(
@@ -152,8 +188,11 @@ Store::~Store() = default;
 
 Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
     const bool writing = mode == Mode::read_write_create;
-    if (writing) require_folder(path);
-    if (writing) handle_damage(path, options);
+    if (writing) {
+        require_folder(path);
+        handle_damage(path, options);
+        create_whole(path, options);
+    }
     Database database = Database::open(path, writing ? Access::read_write_create : Access::read_only);
     require_known(database, options.migrations);
     if (writing) {
@@ -166,7 +205,12 @@ Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
     } else {
         const std::int64_t found = database.integer("PRAGMA user_version", "reading its schema number");
         const int known = schema_version(options.migrations);
-        if (found < known) {
+        if (found == 0) {
+            throw database_error(path.string() +
+                                 ": a database without tables, as it is while somebody makes it; try again, or open it "
+                                 "once for writing (any `gnntune tune --db` does)");
+        }
+        if (!can_be_read(found, options.migrations)) {
             throw database_error(
                 fmt::format("{}: has schema {}, this gnntune reads schema {}; open it once for writing (any "
                             "`gnntune tune --db` does) to move it forward, a copy is kept",

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/graph/fingerprint.hpp"
+#include "core/registry/errata.hpp"
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
 #include "profiles/file_system.hpp"
@@ -205,6 +206,16 @@ struct ModelRow {
 /// "spmm, cuda, policy hot, clock events, fitted 2026-11-21T09:30:00Z by gnntune 0.1.0 (6fcf5c76be03)"
 std::string to_text(const ModelRow& model);
 
+/// A row of the errata.
+struct ErratumRow {
+    std::int64_t id = 0;
+    std::string condition;  ///< as it stands there
+    std::string reason;
+    std::string added_at;
+    std::optional<Erratum> erratum;  ///< nothing if somebody has damaged its text, or it is of a later version
+    std::string complaint;           ///< then: why
+};
+
 /// A choice whose measurements changed, by its place.
 struct OpenChoice {
     Key key;
@@ -220,8 +231,10 @@ struct MergeReport {
     std::int64_t measurements = 0;
     std::int64_t known = 0;   ///< measurements that were here already
     std::int64_t models = 0;  ///< new, or in the place of another
+    std::int64_t errata = 0;
     /// What the two databases say differently, a sentence each: configs that were wrong in one and right in the other,
-    /// choices, models. Of choices the newer one stays, of models the one that was fitted to more graphs.
+    /// choices, models. Of choices the newer one stays, of models the one that was fitted to more graphs, none whose
+    /// bytes are damaged.
     std::vector<std::string> conflicts;
     std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
 };
@@ -241,7 +254,7 @@ using ConfigCheck = std::function<std::optional<std::string>(const Config& confi
 class Store {
 public:
     /// Opens or creates a store. An older schema is copied aside and moved forward (not in Mode::read_only, which
-    /// refuses it). Throws ErrorKind::database in words if the file is no gnntune database, has a newer schema, is
+    /// refuses it unless later schemas only add tables, which count as empty). Throws ErrorKind::database in words if the file is no gnntune database, has a newer schema, is
     /// missing (Mode::read_only) or cannot be written (Mode::read_write_create).
     static Store open(const std::filesystem::path& path, Mode mode, const OpenOptions& options = {});
 
@@ -296,6 +309,11 @@ public:
     /// Replaces the model of its op, backend, policy and clock.
     void put_model(const ModelRow& model);
 
+    /// Replaces the reason of an erratum of the same condition. Returns its id.
+    std::int64_t add_erratum(const Erratum& erratum);
+    /// False if there is none of that id.
+    bool remove_erratum(std::int64_t id);
+
     /// Takes in everything of another database, in one commit: raw measurements with their runs, parts and counters,
     /// and the newer of what stands once (formats, constants, models, choices). Rows are the same if their values are,
     /// so that the same file taken in twice adds nothing. Attempts are then in the order of their times. Throws
@@ -327,6 +345,9 @@ public:
 
     /// In order of op, backend, policy and clock; without those of ops that this build does not know.
     std::vector<ModelRow> models() const;
+
+    /// In order of id; none of a file that is older than they are.
+    std::vector<ErratumRow> errata() const;
 
     // --- Listing (store_list.cpp) ---
 

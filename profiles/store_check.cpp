@@ -121,6 +121,18 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
     }
 }
 
+void find_bad_errata(const std::vector<ErratumRow>& errata, Problems& problems) {
+    for (const ErratumRow& row : errata) {
+        if (!row.erratum) {
+            problems.push_back(fmt::format("erratum {} ({}) is not understood, so that it keeps nothing from running: {}",
+                                           row.id, row.condition, row.complaint));
+        } else if (const std::string text = condition_text(*row.erratum); text != row.condition) {
+            problems.push_back(fmt::format("erratum {} is not in canonical form: it says '{}', expected '{}'", row.id,
+                                           row.condition, text));
+        }
+    }
+}
+
 void find_bad_models(const std::vector<ModelRow>& models, Problems& problems) {
     for (const ModelRow& row : models) {
         if (const auto complaint = complaint_of(row)) {
@@ -150,6 +162,7 @@ std::vector<std::string> Store::check(const ConfigCheck& check) const {
     attempt([&] { find_bad_texts(database(), problems); });
     attempt([&] { find_bad_configs(database(), check, problems); });
     attempt([&] { find_bad_models(models(), problems); });
+    attempt([&] { find_bad_errata(errata(), problems); });
     return problems;
 }
 

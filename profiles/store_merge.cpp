@@ -5,6 +5,8 @@
 #include <array>
 
 #include "core/common/error.hpp"
+#include "core/model/model_features.hpp"
+#include "profiles/rows.hpp"
 #include "profiles/store_impl.hpp"
 
 namespace gnntune::store {
@@ -131,7 +133,7 @@ INSERT INTO model (op, backend, policy, clock, feature_version, bytes, training,
                    fitted_at)
 SELECT op, backend, policy, clock, feature_version, bytes, training, scores, tool_version, git_commit, fitted_at
 FROM other.model AS t
-WHERE true
+WHERE id NOT IN (SELECT id FROM temp.merge_bad_model)
 ON CONFLICT DO UPDATE SET feature_version = excluded.feature_version, bytes = excluded.bytes,
     training = excluded.training, scores = excluded.scores, tool_version = excluded.tool_version,
     git_commit = excluded.git_commit, fitted_at = excluded.fitted_at
@@ -250,8 +252,47 @@ std::vector<std::string> conflicts(const Database& database) {
         " o.fitted_at || ' to ' || coalesce(json_array_length(o.training, '$.graphs'), 0) || ' here; the one of more "
         "graphs"
         " stays, of as many the newer' FROM other.model AS t"
-        " JOIN main.model AS o USING (op, backend, policy, clock) WHERE o.bytes <> t.bytes ORDER BY 1");
+        " JOIN main.model AS o USING (op, backend, policy, clock) WHERE o.bytes <> t.bytes"
+        " AND t.id NOT IN (SELECT id FROM temp.merge_bad_model) ORDER BY 1");
     return out;
+}
+
+// Bytes of another version are taken in for the programs that can read them.
+std::vector<std::string> refuse_damaged_models(const Database& database) {
+    constexpr std::string_view kDoing = "looking at cost models";
+    database.execute("DROP TABLE IF EXISTS temp.merge_bad_model; CREATE TEMP TABLE merge_bad_model (id INTEGER)",
+                     kDoing);
+    Statement models =
+        database.prepare("SELECT id, op, backend, feature_version, bytes FROM other.model ORDER BY id", kDoing);
+    Statement bad = database.prepare("INSERT INTO temp.merge_bad_model VALUES (?)", kDoing);
+    std::vector<std::string> out;
+    while (models.step()) {
+        const auto op = parse_op(models.view(1));
+        const auto backend = parse_backend(models.view(2));
+        if (!op || !backend || models.integer(3) != model::kFeatureVersion) continue;
+        ModelRow row;
+        row.op = *op;
+        row.backend = *backend;
+        row.bytes = models.text(4);
+        const auto complaint = complaint_of(row);
+        if (!complaint) continue;
+        bad.bind(models.integer(0)).run();
+        out.push_back(fmt::format("the model of {} on {} there is damaged and was left out: {}", models.view(1),
+                                  models.view(2), *complaint));
+    }
+    return out;
+}
+
+// The reason that stands here stays.
+std::int64_t take_errata(const Database& database) {
+    constexpr std::string_view kDoing = "taking in errata";
+    const std::int64_t there = database.integer("SELECT count(*) FROM other.sqlite_schema WHERE name = 'erratum'", kDoing);
+    if (there == 0) return 0;  // an older file
+    database.execute(
+        "INSERT INTO erratum (condition, reason, added_at) SELECT condition, reason, added_at FROM other.erratum "
+        "WHERE condition NOT IN (SELECT condition FROM main.erratum) ORDER BY id",
+        kDoing);
+    return database.integer("SELECT changes()", kDoing);
 }
 
 }  // namespace
@@ -267,7 +308,8 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     Transaction transaction(database);
     refuse_contradictions(database, from);
     MergeReport report;
-    report.conflicts = conflicts(database);
+    report.conflicts = refuse_damaged_models(database);
+    for (std::string& words : conflicts(database)) report.conflicts.push_back(std::move(words));
     constexpr std::array<const char*, 4> kTables{"graph", "environment", "run", "measurement"};
     const std::array<std::int64_t*, 4> added{&report.graphs, &report.environments, &report.runs, &report.measurements};
     const auto count = [&](const char* table) {
@@ -284,6 +326,7 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     database.execute(kFindOrAdd, "taking in rows");
     database.execute(kTakeNewer, "taking in what is newer");
     database.execute(kTakeSteps, "taking in choices for steps");
+    report.errata = take_errata(database);
     for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] += count(kTables[i]);
     report.models += same_models();
     report.known = database.integer("SELECT count(*) FROM other.measurement", "counting rows") - report.measurements;

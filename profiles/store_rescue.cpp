@@ -211,37 +211,47 @@ private:
     std::filesystem::path path_;
 };
 
-void require_readable(const Database& copy, const Database& target, const std::filesystem::path& damaged) {
+/// Returns whether its schema is an older one than the target's.
+bool require_readable(const Database& copy, const Database& target, const std::filesystem::path& damaged) {
     const auto number = [](const Database& database, const char* pragma) {
         return database.integer(fmt::format("PRAGMA {}", pragma), "reading its first page");
     };
     if (number(copy, "application_id") != number(target, "application_id")) {
         throw database_error(damaged.string() + ": its first page is not that of a gnntune database");
     }
-    if (number(copy, "user_version") != number(target, "user_version")) {
+    const std::int64_t found = number(copy, "user_version");
+    const std::int64_t wanted = number(target, "user_version");
+    if (found != wanted && !can_be_read(found, shipped_migrations())) {
         throw database_error(
             fmt::format("{}: has schema {}, this gnntune rescues schema {}; use the version that wrote it",
-                        damaged.string(), number(copy, "user_version"), number(target, "user_version")));
+                        damaged.string(), found, wanted));
     }
+    return found < wanted;
 }
 
 // SQLite reads the list of tables before all else.
 Database open_copy(const std::filesystem::path& copy, const std::filesystem::path& damaged) {
+    std::string head(kSqliteHeadBytes, '\0');
+    std::ifstream file(copy, std::ios::binary);
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(file.gcount()));
+    if (const auto complaint = not_sqlite_complaint(damaged, head, false)) throw database_error(*complaint);
     try {
         Database database = Database::open(copy, Access::read_only);
         database.execute("PRAGMA cell_size_check = ON", kDoing);
         return database;
     } catch (const Error&) {
         throw database_error(damaged.string() +
-                             ": the pages that say which tables it has are damaged; nothing behind "
-                             "them can be found");
+                             ": the pages that say which tables it has are damaged, so that SQLite finds none of its "
+                             "rows: graphs, measurements, choices and models are all lost to this program. Restore a "
+                             "copy; or `sqlite3 FILE .recover`, where that program has it, shows the raw rows");
     }
 }
 
 }  // namespace
 
 std::vector<RescuedTable> rescue(const std::filesystem::path& named, const std::filesystem::path& target) {
-    if (const auto complaint = not_sqlite_complaint(named, false)) throw database_error(*complaint);
+    if (const auto complaint = not_a_file_complaint(named, false)) throw database_error(*complaint);
     std::error_code ignored;
     const std::filesystem::path damaged =
         std::filesystem::canonical(named, ignored);  // its log lies beside the file itself
@@ -255,7 +265,7 @@ std::vector<RescuedTable> rescue(const std::filesystem::path& named, const std::
     try {
         const PaddedCopy copy(damaged, target.string() + ".reading");
         const Database source = open_copy(copy.path(), damaged);
-        require_readable(source, database, damaged);
+        const bool is_older = require_readable(source, database, damaged);
         database.execute("PRAGMA foreign_keys = OFF", kDoing);
         const auto tables = texts(
             database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid");
@@ -264,7 +274,9 @@ std::vector<RescuedTable> rescue(const std::filesystem::path& named, const std::
         for (const std::string& table : tables) {
             RescuedTable rescued;
             rescued.name = table;
-            rescued.whole = TableRescue(source, database, table).run();
+            // A file of an older schema lacks the tables of later ones.
+            const bool lacks = is_older && !source.has_table(table);
+            rescued.whole = lacks || TableRescue(source, database, table).run();
             out.push_back(rescued);
         }
         restore_names(database);

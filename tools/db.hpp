@@ -18,6 +18,7 @@ int run_db_rescue(const Args& args);
 int run_db_export(const Args& args);
 int run_db_import(const Args& args);
 int run_db_verify(const Args& args);
+int run_db_errata(const Args& args);
 
 /// The database of --db for reading. Throws ErrorKind::database in words if it is missing or no gnntune database.
 store::Store open_for_reading(const CommonOptions& common, Output& out);

@@ -1,8 +1,12 @@
 // gnntune db import: a database of a JSON document.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <charconv>
 #include <filesystem>
+#include <vector>
 
 #include "core/common/error.hpp"
 #include "core/io/file.hpp"
@@ -18,11 +22,35 @@ namespace fs = std::filesystem;
 
 constexpr const char* kUsage = "gnntune db import [options] FILE|- [DB]";
 
+constexpr std::string_view kImporting = ".importing-";
+
+/// Removes what imports into `target` have left that were killed: files with the number of a process that is gone. On a
+/// network file system the process may be on another host, so that they stay.
+void remove_left_behind(const fs::path& target) {
+    if (store::network_file_system_of(target)) return;
+    const std::string begin = target.filename().string() + std::string(kImporting);
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    std::error_code failed;
+    std::vector<fs::path> left;
+    for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+        const std::string name = at->path().filename().string();
+        if (!name.starts_with(begin)) continue;
+        pid_t process = 0;
+        const char* const digits = name.data() + begin.size();
+        const auto [stop, error] = std::from_chars(digits, name.data() + name.size(), process);
+        // Behind the number there may be the name of a side file, or of the folder that the database is made in.
+        if (error != std::errc() || process <= 0 || (*stop != '\0' && *stop != '-' && *stop != '.')) continue;
+        if (process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH)) left.push_back(at->path());
+    }
+    for (const fs::path& path : left) fs::remove_all(path, failed);
+}
+
 /// A database built beside the one that it is for, and gone with this.
 class Imported {
 public:
     Imported(const std::string& file, const fs::path& target)
-        : path_(fmt::format("{}.importing-{}", target.string(), ::getpid())) {
+        : path_(fmt::format("{}{}{}", target.string(), kImporting, ::getpid())) {
+        remove_left_behind(target);
         const bool is_stdin = file == "-";
         io::FileReader reader(is_stdin ? "/dev/stdin" : file);
         store::import_document([&reader](char* to, std::size_t n) { return reader.read(to, n); },
@@ -48,7 +76,7 @@ Table all_of(const store::Store& store, const std::string& file) {
     };
     Table table = merge_table();
     table.add({file, count("measurement"), std::int64_t{0}, count("graph"), count("environment"), count("run"),
-               count("model"), std::int64_t{0}, std::int64_t{0}, std::int64_t{0}});
+               count("model"), std::int64_t{0}, std::int64_t{0}, std::int64_t{0}, count("erratum")});
     return table;
 }
 

@@ -59,7 +59,8 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
                                        tune_command(step, parsed.arguments.front())));
     };
     if (!environment) throw not_tuned("step " + to_text(step));
-    const Device device = tuner::device_of(environment->environment);
+    Device device = tuner::device_of(environment->environment);
+    device.errata = here.errata;
     const auto query_of = [&](const Problem& problem) { return known_query(graph.record, device, problem); };
     const Policy policy = policies(parsed).front();
     const std::string wanted = parsed.text("clock");

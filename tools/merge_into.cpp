@@ -6,6 +6,7 @@
 #include <map>
 
 #include "profiles/features_json.hpp"
+#include "profiles/layers.hpp"
 #include "tools/program.hpp"
 #include "tuner/training.hpp"
 #include "tuner/tune.hpp"
@@ -20,7 +21,10 @@ class Chooser {
 public:
     explicit Chooser(store::Store& store) : store_(store) {
         for (const auto& row : store.graphs()) graphs_.emplace(row.id, row.record);
-        for (const auto& row : store.environments()) devices_.emplace(row.id, tuner::device_of(row.environment));
+        const auto errata = store::errata_of(store::layers_over(store.path()));
+        for (const auto& row : store.environments()) {
+            devices_.emplace(row.id, tuner::device_of(row.environment)).first->second.errata = errata;
+        }
         for (const auto& row : store.problems()) problems_.emplace(row.id, row.problem);
     }
 
@@ -63,7 +67,8 @@ Table merge_table() {
                   {"models", "models", ""},
                   {"conflicts", "conflicts", ""},
                   {"choices_made_again", "choices made again", ""},
-                  {"choices_changed", "of them changed", ""}});
+                  {"choices_changed", "of them changed", ""},
+                  {"errata", "errata", ""}});
 }
 
 Table merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out) {
@@ -105,7 +110,7 @@ Table merge_into(store::Store& store, std::span<const MergeSource> sources, cons
         }
         transaction.commit();
         table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
-                   report.models, static_cast<std::int64_t>(report.conflicts.size()), made, changed});
+                   report.models, static_cast<std::int64_t>(report.conflicts.size()), made, changed, report.errata});
         if (made < static_cast<std::int64_t>(report.open_choices.size())) {
             out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
                                  from, static_cast<std::int64_t>(report.open_choices.size()) - made));

@@ -8,6 +8,7 @@
 
 #include "core/common/error.hpp"
 #include "profiles/file_system.hpp"
+#include "profiles/layers.hpp"
 #include "tools/parse.hpp"
 #include "tools/suggest.hpp"
 
@@ -72,7 +73,9 @@ std::filesystem::path CommonOptions::database_path() const {
 }
 
 Device CommonOptions::device() const {
-    return parse_device(device_text);
+    Device device = parse_device(device_text);
+    device.errata = store::errata_of(store::layers_over(database_path()));
+    return device;
 }
 
 bool Parsed::given(const std::string& name) const {

@@ -36,7 +36,8 @@ struct CommonOptions {
 
     /// --db, else $GNNTUNE_DB, else the user's database.
     std::filesystem::path database_path() const;
-    /// --device, else $GNNTUNE_DEVICE, else CUDA where it is usable, else the CPU. Throws ErrorKind::no_device.
+    /// --device, else $GNNTUNE_DEVICE, else CUDA where it is usable, else the CPU; with the errata of the database and of
+    /// those beneath it. Throws ErrorKind::no_device.
     Device device() const;
 };
 

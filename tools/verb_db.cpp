@@ -24,6 +24,7 @@ constexpr std::array kParts{
     Verb{"rescue", "copy what can be read of a damaged database", run_db_rescue},
     Verb{"export", "the whole database as JSON; measurements or the best table as CSV", run_db_export},
     Verb{"import", "a database of a JSON document, or the document taken into one", run_db_import},
+    Verb{"errata", "configs that must not run: list them, add one, remove one", run_db_errata},
     Verb{"verify", "time a sample of the rows again and say which no longer hold", run_db_verify, true},
 };
 

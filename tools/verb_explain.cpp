@@ -6,6 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/choose.hpp"
+#include "core/dispatch/plan.hpp"
 #include "profiles/features_json.hpp"
 #include "profiles/layers.hpp"
 #include "profiles/store.hpp"
@@ -56,6 +57,7 @@ public:
         const auto environment = find_environment(store, device.environment, graph.id, {problem}, parsed);
         features_ = store::features_from(graph.record.features_json);
         device_ = environment ? tuner::device_of(environment->environment) : device;
+        device_.errata = device.errata;
         query_ = known_query(graph.record, device_, problem);
         if (!environment) {
             ask_model(store);
@@ -191,6 +193,9 @@ private:
                 note = "this build has no such variant";
             else if (v->version != m->variant_version)
                 note = "stale: version " + std::to_string(m->variant_version);
+            else if (const std::string words = erratum_words(registry(), query_, *v, m->config.params, m->parts);
+                     !words.empty())
+                note = words;
             Cell time;
             Cell spread;
             Cell relative;

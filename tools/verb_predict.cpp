@@ -13,6 +13,7 @@
 
 #include "core/common/error.hpp"
 #include "core/features/features.hpp"
+#include "core/registry/errata.hpp"
 #include "profiles/layers.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
@@ -91,6 +92,7 @@ std::vector<Config> space_of(const Query& query, bool all) {
         if (!all && (v.approximate || v.precision != Precision::fp32)) continue;
         if (!registry().applicable(v, query)) continue;
         for (Params& p : v.space(query)) {
+            if (erratum_of(v, p, query)) continue;
             if (all || !v.capturable || v.capturable(p)) configs.push_back({v.id, std::move(p)});
         }
     }
@@ -118,6 +120,7 @@ public:
         if (const auto path = parsed.common.database_path(); parsed.common.db && !std::filesystem::exists(path)) {
             out_.note(path.string() + " is not there: only what came with the program answers");
         }
+        device_.errata = store::errata_of(store::layers_over(parsed.common.database_path()));
         const Policy policy = policy_of(parsed);
         const auto clock = clock_of(parsed);
         for (auto& found : store::models_of_layers(layers_.front())) {

@@ -304,6 +304,10 @@ private:
             later = std::max<std::int64_t>(0, later - static_cast<std::int64_t>(step.open));
             step_end = measured_ + static_cast<std::int64_t>(step.open);
             step_begin_ = measured_;
+            if (step.errata > 0) {
+                out_.note(fmt::format("{}: {} configs left out, which must not run (gnntune db errata)", problem_text_,
+                                      step.errata));
+            }
         };
         events.measured = [&](const Measurement& m, double best_us) {
             ++measured_;

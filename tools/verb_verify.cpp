@@ -42,7 +42,8 @@ int run_verify(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 1, SIZE_MAX, "gnntune verify [options] GRAPH...");
     Output out("verify", parsed->common);
-    const Device device = parsed->common.device();
+    Device device = parsed->common.device();
+    device.errata = nullptr;  // whether they still hold may be the question
     out.set_device(device);
     const auto wanted = problems(*parsed);
     const auto only = parsed->list("variant");

@@ -94,6 +94,11 @@ Search::Search(std::vector<SearchConfig> configs, const SearchOptions& options)
       best_log_us_(std::numeric_limits<double>::infinity()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::stable_partition(order_.begin(), order_.end(), [&](std::size_t i) { return configs_[i].standard; });
+    for (std::size_t i = 0; i < configs_.size(); ++i) {
+        if (configs_[i].recalled) recalled_.push_back(i);
+    }
+    std::sort(recalled_.begin(), recalled_.end(),
+              [&](std::size_t a, std::size_t b) { return *configs_[a].recalled < *configs_[b].recalled; });
     const Places places(configs_);
     std::map<std::string, std::size_t> variants;
     double sum = 0;
@@ -197,6 +202,10 @@ std::vector<std::size_t> Search::next() const {
             if (out.size() < room && open_[i] && wanted(configs_[i])) out.push_back(i);
         }
     };
+    for (const std::size_t i : recalled_) {
+        if (out.size() < room && open_[i]) out.push_back(i);
+    }
+    if (!out.empty()) return out;
     propose_all([](const SearchConfig& c) { return c.first; });
     // However far apart variants are that nothing is known of, each has had its turn.
     if (out.empty()) propose_all([](const SearchConfig& c) { return c.standard && c.may_win && !c.log_us; });

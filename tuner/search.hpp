@@ -14,6 +14,8 @@ namespace gnntune::tuner {
 struct SearchConfig {
     Config config;
     bool first = false;            ///< measured before the others, promising or not: the default, and what ratios need
+    /// Place among those that were fast in an environment much like this one: measured before all others, in this order.
+    std::optional<std::size_t> recalled;
     bool may_win = true;           ///< false: it cannot be chosen, so that only `first` has it measured
     bool standard = false;         ///< its variant's default params: measured in any case if the model does not know it
     std::optional<double> log_us;  ///< natural logarithm of the predicted time; nothing: no model knows it
@@ -73,6 +75,7 @@ private:
 
     std::vector<SearchConfig> configs_;
     SearchOptions options_;
+    std::vector<std::size_t> recalled_;       // in their order
     std::vector<std::size_t> order_;          // in which equally promising ones are tried
     std::vector<std::size_t> variant_;        // of each config
     std::vector<std::vector<double>> place_;  // of each config: where its params lie among those of its variant

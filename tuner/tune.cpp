@@ -7,6 +7,7 @@
 #include "core/common/error.hpp"
 #include "profiles/layers.hpp"
 #include "tuner/guide.hpp"
+#include "tuner/recall.hpp"
 #include "tuner/standing.hpp"
 
 namespace gnntune::tuner {
@@ -17,6 +18,9 @@ struct Tuner::Space {
     std::size_t first = 0;              ///< so many of them a search has measured in any case
     std::vector<std::pair<const Variant*, std::string>> refusals;
     double estimate_us = 0;  ///< of one call of each
+    /// Places of those that were fast in an environment much like this one, best first, the default before them.
+    std::vector<std::size_t> recalled;
+    std::size_t errata = 0;  ///< configs left out because of them
     std::string no_default;  ///< why no exact variant can do the problem; empty if one can
 };
 
@@ -114,7 +118,11 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem, const
             Contender c;
             c.config = {v.id, params};
             try {
-                (void)parts_of(graph.graph(), v, query, params);
+                const auto parts = parts_of(graph.graph(), v, query, params);
+                if (!erratum_words(registry_, query, v, params, parts).empty()) {
+                    ++space.errata;
+                    continue;
+                }
             } catch (const Error& e) {
                 space.refusals.emplace_back(&v, e.what());
                 continue;
@@ -147,7 +155,10 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem, const
 Tuner::Space Tuner::named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const {
     Space space;
     for (const Config& config : configs) {
-        (void)parts_of(graph.graph(), resolve(registry_, query, config), query, config.params);
+        const Variant& v = resolve(registry_, query, config);
+        const auto words =
+            erratum_words(registry_, query, v, config.params, parts_of(graph.graph(), v, query, config.params));
+        if (!words.empty()) throw unsupported(config.text() + " is not measured: " + words);
         Contender c;
         c.config = config;
         c.keep = true;
@@ -156,9 +167,23 @@ Tuner::Space Tuner::named(GraphWorkload& graph, const Query& query, const std::v
     return space;
 }
 
+void Tuner::recall(Space& space, GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock) const {
+    space.recalled.clear();
+    const Query query = graph.graph().query(problem);
+    for (const Config& config : recalled(store_, registry_, query, graph.graph().fingerprint(), policy, clock)) {
+        const auto found = std::find_if(space.contenders.begin(), space.contenders.end(),
+                                        [&](const Contender& c) { return c.config == config; });
+        if (found == space.contenders.end()) continue;
+        // A tuning that is cut short is no worse than none.
+        if (space.recalled.empty()) space.recalled.push_back(0);
+        const auto place = static_cast<std::size_t>(found - space.contenders.begin());
+        if (place > 0) space.recalled.push_back(place);
+    }
+}
+
 TuneStep Tuner::step_of(GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock, const Space& space,
                         const std::optional<store::Key>& key, const TuneOptions& options) const {
-    TuneStep step{problem, policy, clock, space.contenders.size(), 0, 0};
+    TuneStep step{problem, policy, clock, space.contenders.size(), 0, space.errata, 0};
     if (searches(options)) {
         const Search search = search_of(graph, step, space, key, options);
         if (!search.next().empty()) {
@@ -190,6 +215,7 @@ Search Tuner::search_of(GraphWorkload& graph, const TuneStep& step, const Space&
     if (key) outlook.builds = store_.format_builds(key->graph, key->environment);
     auto known = search_configs(registry_, query, configs, outlook);
     for (std::size_t i = 0; i < space.first; ++i) known[i].first = true;
+    for (std::size_t i = 0; i < space.recalled.size(); ++i) known[space.recalled[i]].recalled = i;
     SearchOptions limits;
     // What ratios need is no part of the search.
     if (options.max_configs > 0)
@@ -224,7 +250,7 @@ void Tuner::tell(Search& search, std::size_t config, const Measurement& m, const
 std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options) {
     std::vector<TuneStep> steps;
     for (const Problem& problem : options.problems) {
-        const Space space = space_of(graph, problem, options);
+        Space space = space_of(graph, problem, options);
         if (space.contenders.empty()) continue;
         const auto graph_id = store_.find_graph_id(record.fingerprint);
         const auto environment_id = store_.find_environment_id(device_.environment);
@@ -233,6 +259,7 @@ std::vector<TuneStep> Tuner::plan(GraphWorkload& graph, const GraphRecord& recor
         if (graph_id && environment_id && problem_id) key = {*graph_id, *environment_id, *problem_id};
         for (const Policy policy : options.policies) {
             for (const Clock clock : options.clocks) {
+                recall(space, graph, problem, policy, clock);
                 steps.push_back(step_of(graph, problem, policy, clock, space, key, options));
             }
         }
@@ -258,6 +285,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
         for (const Policy policy : options.policies) {
             for (const Clock clock : options.clocks) {
                 const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
+                recall(space, graph, problem, policy, clock);
                 const TuneStep step = step_of(graph, problem, policy, clock, space, key, options);
                 if (events.step_begins) events.step_begins(step);
                 for (const auto& [variant, reason] : space.refusals) {
@@ -326,7 +354,12 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         }
         return true;
     }
-    for (const Contender& c : space.contenders) {
+    std::vector<std::size_t> order = space.recalled;
+    for (std::size_t i = 0; i < space.contenders.size(); ++i) {
+        if (std::find(space.recalled.begin(), space.recalled.end(), i) == space.recalled.end()) order.push_back(i);
+    }
+    for (const std::size_t i : order) {
+        const Contender& c = space.contenders[i];
         if (done.contains(attempt_of(workload.graph(), query, c.config, step.policy, step.clock))) continue;
         group.push_back(c);
         if (group.size() == options.group && !flush()) return false;

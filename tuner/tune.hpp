@@ -47,6 +47,7 @@ struct TuneStep {
     Clock clock = Clock::events;
     std::size_t configs = 0;  ///< in the whole space
     std::size_t open = 0;     ///< not measured yet; of a search, about how many it will measure
+    std::size_t errata = 0;   ///< configs left out because they must not run
     double estimate_s = 0;    ///< a guess from the roofline terms, for plans and progress
 };
 
@@ -84,6 +85,7 @@ private:
                               Clock clock) const;
     void cover_formats(GraphWorkload& graph, const Query& query, const Constraints& constraints,
                        std::vector<Contender>& first, std::vector<Contender>& rest) const;
+    void recall(Space& space, GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock) const;
     Space space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const;
     TuneStep step_of(GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock, const Space& space,
                      const std::optional<store::Key>& key, const TuneOptions& options) const;

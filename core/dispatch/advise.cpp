@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/registry/errata.hpp"
 
 namespace gnntune {
 namespace {
@@ -96,7 +97,8 @@ Advice advise(const model::Model& model, const Prospects& prospects, const Regis
     advice.asked = predictions.size();
     for (const model::Prediction& p : predictions) {
         const Candidate& c = candidates[p.config];
-        if (auto reason = refusal(c, constraints)) {
+        const Erratum* erratum = erratum_of(*registry.find(c.config.variant), c.config.params, query);
+        if (auto reason = erratum ? std::optional("erratum: " + erratum->reason) : refusal(c, constraints)) {
             advice.rejected.push_back({p.config, std::move(*reason)});
             continue;
         }

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "core/common/error.hpp"
+#include "core/registry/errata.hpp"
 
 namespace gnntune {
 
@@ -48,18 +49,35 @@ std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, co
     return parts;
 }
 
+std::string erratum_words(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
+                          const std::vector<PartVersion>& parts) {
+    if (const Erratum* erratum = erratum_of(variant, params, query)) return "erratum: " + erratum->reason;
+    for (const PartVersion& part : parts) {
+        const Variant* v = registry.find(part.config.variant);
+        const Erratum* erratum = v ? erratum_of(*v, part.config.params, query) : nullptr;
+        if (erratum) return "erratum of its part " + part.config.text() + ": " + erratum->reason;
+    }
+    return {};
+}
+
 void Plan::throw_misaligned() const {
     throw invalid_argument(std::string(variant_->id) + " needs operands aligned to " + std::to_string(alignment()) +
                            (variant_->operand_alignment > 4 ? " bytes; align them, or plan with operand_alignment = 4"
                                                             : " bytes, those of an element, and lse to 4"));
 }
 
-Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream)
+Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream,
+           UnderErrata errata)
     : config_(config), problem_(problem) {
     validate(problem);
     const Query query = graph.query(problem);
     variant_ = &resolve(graph.registry(), query, config);
     parts_ = parts_of(graph, *variant_, query, config_.params);
+    erratum_ = erratum_words(graph.registry(), query, *variant_, config_.params, parts_);
+    if (!erratum_.empty() && errata == UnderErrata::refuse) {
+        throw unsupported(config_.text() + " must not run " + to_text(problem) + ": " + erratum_ +
+                          "; `gnntune db errata` lists them");
+    }
     // A composition promises no more than its parts do.
     deterministic_ = variant_->deterministic(config_.params);
     capturable_ = !variant_->capturable || variant_->capturable(config_.params);

@@ -10,11 +10,16 @@
 
 namespace gnntune {
 
+/// What a plan does about the errata of its device (core/registry/errata.hpp).
+enum class UnderErrata { refuse, allow };
+
 class Plan {
 public:
     /// Builds what `config` needs on `graph`. May allocate and synchronise. The graph must outlive the plan.
-    /// Throws ErrorKind::unsupported or invalid_argument in words if the config cannot run this problem.
-    Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream);
+    /// Throws ErrorKind::unsupported or invalid_argument in words if the config cannot run this problem, or if it or a
+    /// part of it must not, unless that is allowed.
+    Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream,
+         UnderErrata errata = UnderErrata::refuse);
 
     /// Enqueues one run on `stream`: no allocation, no synchronisation, capturable. `workspace` has workspace_bytes()
     /// bytes, 256-byte aligned, and belongs to this run until it has ended on the stream. Thread-safe. Throws
@@ -31,6 +36,8 @@ public:
     bool deterministic() const { return deterministic_; }
     /// The configs inside a composition, each with the version of its variant.
     const std::vector<PartVersion>& parts() const { return parts_; }
+    /// Of the device's errata the one that it or a part of it is under, in words; empty if there is none.
+    const std::string& erratum() const { return erratum_; }
     /// Whether run() may be called on a stream that is being captured.
     bool capturable() const { return capturable_; }
     /// Building the plan's own data, formats not included. Microseconds of wall time.
@@ -68,6 +75,7 @@ private:
     bool capturable_ = true;
     double formats_us_ = 0;
     double own_prepare_us_ = 0;
+    std::string erratum_;
 };
 
 /// The config that `params` names for `part` of a composition on `graph`: "default" is what the registry names. Throws
@@ -77,6 +85,11 @@ Config part_config(const Graph& graph, const Params& params, const Part& part);
 /// The configs inside the composition `variant` with `params` on `graph`; none for a variant that is no composition.
 /// Throws ErrorKind::unsupported in words if a part cannot run, or promises less than the composition does.
 std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query, const Params& params);
+
+/// Of the device's errata the one that a config or a part of it is under, in words; empty if there is none. Parts are
+/// asked about on the problem of the composition.
+std::string erratum_words(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
+                          const std::vector<PartVersion>& parts);
 
 /// Whether the result of `part` is as exact as `composition` promises: of its precision or fp32, using every edge.
 bool may_be_part(const Variant& part, const Variant& composition);

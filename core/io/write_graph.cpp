@@ -22,6 +22,21 @@ std::string reason_of(int error) {
     return std::error_code(error, std::generic_category()).message();
 }
 
+/// A file without a name, of which nothing is left if this process is killed; -1 where there are none. It gets its name
+/// through /proc.
+int open_unnamed(const std::filesystem::path& folder) {
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) == 0) return open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+#endif
+    return -1;
+}
+
+int give_name(int fd, const std::filesystem::path& name) {
+    const std::string self = "/proc/self/fd/" + std::to_string(fd);
+    unlink(name.c_str());  // of a process that had this number and was killed
+    return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW);
+}
+
 }  // namespace
 
 Output::Output(const std::filesystem::path& path) : path_(path) {
@@ -40,20 +55,19 @@ Output::Output(const std::filesystem::path& path) : path_(path) {
     }
     temporary_ = path_;
     temporary_ += fmt::format(".{}.part", getpid());
-    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd_ = open_unnamed(path_.has_parent_path() ? path_.parent_path() : ".");
+    has_name_ = fd_ < 0;
+    if (has_name_) fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd_ < 0) fail(path.string(), "cannot be written ({}); check the folder and its permissions", reason_of(errno));
-    if (path.extension() == ".gz") gzip_ = gzdopen(fd_, "wb6");
+    if (path.extension() == ".gz") gzip_ = gzdopen(dup(fd_), "wb6");
     buffer_.reserve(kBufferBytes);
 }
 
 Output::~Output() {
-    if (gzip_) {
-        gzclose(static_cast<gzFile>(gzip_));
-    } else if (fd_ >= 0) {
-        close(fd_);
-    }
+    if (gzip_) gzclose(static_cast<gzFile>(gzip_));
+    if (fd_ >= 0) close(fd_);
     std::error_code ignored;
-    if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+    if (has_name_) std::filesystem::remove(temporary_, ignored);
 }
 
 void Output::write(const void* from, std::size_t n) {
@@ -85,14 +99,19 @@ void Output::flush() {
 
 void Output::commit() {
     flush();
-    const int rc = gzip_ ? gzclose(static_cast<gzFile>(gzip_)) : close(fd_);
+    int rc = gzip_ ? gzclose(static_cast<gzFile>(gzip_)) : 0;
     gzip_ = nullptr;
+    if (rc == 0 && !has_name_) {
+        rc = give_name(fd_, temporary_);
+        has_name_ = rc == 0;
+    }
+    if (close(fd_) != 0) rc = -1;
     fd_ = -1;
     if (rc != 0) fail(path_.string(), "cannot be written ({}); is the disk full?", reason_of(errno));
     std::error_code error;
     std::filesystem::rename(temporary_, path_, error);
     if (error) fail(path_.string(), "cannot be written ({})", error.message());
-    temporary_.clear();
+    has_name_ = false;
 }
 
 void write_gnng(Output& out, const CsrView& graph) {

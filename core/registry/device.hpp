@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
 
 namespace gnntune {
+
+class Errata;  // core/registry/errata.hpp
 
 /// One processor. `environment` is its identity in the store; the rest are limits that variants check.
 struct Device {
@@ -19,6 +22,7 @@ struct Device {
     std::int64_t shared_memory_per_block = 0;   ///< opt-in maximum; 0 for the CPU
     std::string uuid;                           ///< "GPU-" and 32 digits with dashes; empty for the CPU
     Environment environment;
+    std::shared_ptr<const Errata> errata;       ///< configs that must not run; null: none are known
 };
 
 /// The host's processors, seen through OpenMP.

@@ -5,6 +5,7 @@
 
 #include "core/common/error.hpp"
 #include "core/registry/arrays.hpp"
+#include "core/registry/errata.hpp"
 
 namespace gnntune {
 
@@ -89,14 +90,25 @@ Config Registry::default_config(const Query& query, const Constraints& constrain
                         std::to_string(v.operand_alignment) + " bytes";
             continue;
         }
-        const Params params = v.default_params(query);
+        Params params = v.default_params(query);
+        if (const Erratum* erratum = erratum_of(v, params, query)) {
+            auto others = v.space(query);
+            const auto next = std::find_if(others.begin(), others.end(), [&](const Params& other) {
+                return !erratum_of(v, other, query) && (!constraints.deterministic || v.deterministic(other));
+            });
+            if (next == others.end()) {
+                refusals += std::string("; ") + v.id + ": erratum: " + erratum->reason;
+                continue;
+            }
+            params = std::move(*next);
+        }
         if (constraints.deterministic && !v.deterministic(params)) {
             refusals += std::string("; ") + v.id + ": not deterministic";
             continue;
         }
         if (best && best->default_rank <= v.default_rank) continue;
         best = &v;
-        best_params = params;
+        best_params = std::move(params);
     }
     if (!best) {
         throw unsupported("no variant of this build can do " + to_text(query.problem) + " on " +

@@ -24,7 +24,8 @@ public:
     Verdict applicable(const Variant& variant, const Query& query) const;
 
     /// The config used when nothing is known: the op's first applicable exact variant in the order of
-    /// `default_rank`, with its default params. Throws ErrorKind::unsupported listing the refusals if there is none.
+    /// `default_rank`, with its default params, or the first of its others if the errata of the device have those.
+    /// Throws ErrorKind::unsupported listing the refusals if there is none.
     Config default_config(const Query& query, const Constraints& constraints) const;
 
 private:

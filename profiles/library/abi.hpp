@@ -29,16 +29,29 @@ gnntune_status guarded(F&& f) noexcept {
     }
 }
 
+/// Where the first field of eight bytes of a struct begins. All fields before it have four.
+template <typename T>
+inline constexpr std::size_t kFirstWideField = sizeof(T);
+template <>
+inline constexpr std::size_t kFirstWideField<gnntune_csr> = offsetof(gnntune_csr, n_rows);
+template <>
+inline constexpr std::size_t kFirstWideField<gnntune_coo> = offsetof(gnntune_coo, n_rows);
+template <>
+inline constexpr std::size_t kFirstWideField<gnntune_problem> = offsetof(gnntune_problem, max_error);
+template <>
+inline constexpr std::size_t kFirstWideField<gnntune_operands> = offsetof(gnntune_operands, x);
+
 /// Throws ErrorKind::invalid_argument unless the bytes of a caller's struct, which is larger than the one we know, are
-/// zero from `known` on; or if its size cannot be one. Returns the number of bytes to take from it.
-std::size_t checked_struct_size(const void* given, std::size_t known, const char* name);
+/// zero from `known` on; or if its size cannot be one: that of a struct with a field of eight bytes is a multiple of
+/// eight, that of another of four. Half a pointer is never taken. Returns the number of bytes to take from it.
+std::size_t checked_struct_size(const void* given, std::size_t known, std::size_t first_wide_field, const char* name);
 
 /// The caller's struct as this build knows it: what a smaller one lacks is zero.
 template <typename T>
 T read_struct(const T* given, const char* name) {
     T known;
     std::memset(&known, 0, sizeof known);
-    std::memcpy(&known, given, checked_struct_size(given, sizeof known, name));
+    std::memcpy(&known, given, checked_struct_size(given, sizeof known, kFirstWideField<T>, name));
     return known;
 }
 

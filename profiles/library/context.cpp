@@ -95,7 +95,7 @@ Device pick_device(const OpenRequest& request, std::vector<std::string>& notes) 
     return cpu_device();
 }
 
-store::Snapshot load_snapshot(const OpenRequest& request, const Environment& here, std::vector<std::string>& notes) {
+store::Snapshot load_snapshot(const OpenRequest& request, Device& device, std::vector<std::string>& notes) {
     std::vector<std::filesystem::path> layers;
     try {
         layers = store::layers_over(request.db_path ? std::filesystem::path(request.db_path)
@@ -112,7 +112,8 @@ store::Snapshot load_snapshot(const OpenRequest& request, const Environment& her
         return v && v->version == version;
     };
     options.warn = [&](const std::string& sentence) { notes.push_back(sentence); };
-    store::Snapshot snapshot = store::Snapshot::load(layers, here, options);
+    store::Snapshot snapshot = store::Snapshot::load(layers, device.environment, options);
+    device.errata = store::errata_of(layers, options.warn);
     if (request.require_database && snapshot.files().front().state == SnapshotFile::State::missing) {
         throw database_error(layers.front().string() + ": no such database; `gnntune tune --db` creates one");
     }
@@ -179,6 +180,7 @@ std::string Context::describe() const {
     for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(snapshot, file) + "\n";
     text += "sources    " + std::string(to_text(sources)) + "\n";
     for (const auto& [key, model] : snapshot.models()) text += "model      " + store::to_text(model.row) + "\n";
+    if (device.errata) text += fmt::format("errata     {}\n", device.errata->all().size());
     if (forced) text += "forced     " + forced->text() + "\n";
     const bool limited = formats_memory->limit_bytes() != SIZE_MAX;
     text += fmt::format("formats    {} bytes held{}\n", formats_memory->held_bytes(),
@@ -194,7 +196,7 @@ Context open_context(const OpenRequest& request) {
     const Sources sources = sources_of(request);
     Device device = pick_device(request, notes);
     const std::shared_ptr<MemorySource> memory = request.memory ? request.memory : plain_memory(device);
-    store::Snapshot snapshot = load_snapshot(request, device.environment, notes);
+    store::Snapshot snapshot = load_snapshot(request, device, notes);
     return {
         all_variants(),
         std::move(device),

@@ -139,7 +139,8 @@ Attempt plan_forced(const Context& context, Graph& graph, StreamHandle stream, S
     attempt.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
     try {
         const MemoryScope scope(memory_kind(context.device), attempt.memory);
-        attempt.plan = std::make_unique<Plan>(graph, story.request.problem, story.config, stream);
+        attempt.plan = std::make_unique<Plan>(graph, story.request.problem, story.config, stream, UnderErrata::allow);
+        story.erratum = attempt.plan->erratum();
         return attempt;
     } catch (const Error& error) {
         throw Error(error.kind(), std::string("GNNTUNE_FORCE: ") + error.what());

@@ -52,7 +52,8 @@ struct Story {
     std::vector<Miss> misses;  ///< other configs whose plan could not be built
     /// For a transient graph: what was decided on an earlier one of its bucket, and the bucket; null if on this one.
     std::shared_ptr<const Story> like;
-    std::string bucket;  ///< of a transient graph, in words; empty: it is none
+    std::string bucket;   ///< of a transient graph, in words; empty: it is none
+    std::string erratum;  ///< that a forced config is under, in words; empty: none
 };
 
 struct Outcome {

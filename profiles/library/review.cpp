@@ -56,7 +56,10 @@ std::string nothing_measured(const Context& context, const Story& story) {
 }
 
 std::string why(const Context& context, const Story& story, const Review& review) {
-    if (story.source == Source::forced) return "pinned by GNNTUNE_FORCE, whatever was measured and demanded";
+    if (story.source == Source::forced) {
+        const std::string pinned = "pinned by GNNTUNE_FORCE, whatever was measured and demanded";
+        return story.erratum.empty() ? pinned : pinned + ", and although it must not run: " + story.erratum;
+    }
     if (!story.bucket.empty()) {
         return std::string("the graph is transient, so it is planned by its shape and not looked up in the database") +
                (story.like ? "; an earlier graph of this bucket was decided on" : "; it is the first of its bucket");

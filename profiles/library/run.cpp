@@ -77,8 +77,7 @@ Binding::Binding(const Query& query) {
             if (spec.name != kMembers[i].name) continue;
             slot.wanted = true;
             slot.spec = spec;
-            // Without edges nothing is gathered: an empty tensor's null pointer is fine then.
-            slot.required = spec.size() > 0 && !spec.optional && !(spec.is_input() && query.m == 0);
+            slot.required = spec.size() > 0 && !spec.optional;
         }
         if (slot.wanted || kMembers[i].name == "edge_weight" || kMembers[i].name == "self_weight") {
             slots_.push_back(slot);

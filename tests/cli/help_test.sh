@@ -32,7 +32,7 @@ for verb in $verbs; do
     cmp -s help out || fail "help $verb and $verb --help differ"
     [ "$verb" = db ] || check_help "$verb"
 done
-for part in ls show check diff export import verify; do
+for part in ls show check diff export import verify errata; do
     run 0 help db $part
     check_help "db $part"
 done

@@ -20,8 +20,8 @@ import json, sys
 text = open(sys.argv[1]).read()
 j = json.loads(text)
 assert list(j) == ['schema', 'graph', 'environment', 'variant', 'problem', 'run', 'measurement', 'choice', 'step_choice',
-                   'format_build', 'device_constant', 'model'], list(j)
-assert j['schema'] == 'gnntune.database/1'
+                   'format_build', 'device_constant', 'model', 'erratum'], list(j)
+assert j['schema'] == 'gnntune.database/2'
 lines = text.split('\n')
 assert len(lines) == sum(len(j[s]) + 2 for s in list(j)[1:]) + 4, len(lines)
 for line in lines:
@@ -96,10 +96,17 @@ run 0 db export --db imported.db before.json
 run 3 db import bad.json imported.db
 run 0 db export --db imported.db after.json
 cmp -s before.json after.json || fail "a wrong document changed the database"
+# What killed imports have left is removed, what running ones have is not.
+mkdir killed.db.importing-999999999.new-abcdef
+touch killed.db.importing-999999999 killed.db.importing-999999999-journal killed.db.importing-$$ killed.db.importing-x
+run 0 db import a.json killed.db
+[ "$(ls -d killed.db* | tr '\n' ' ')" = "killed.db killed.db.importing-$$ killed.db.importing-x " ] ||
+    fail "left behind: $(ls -d killed.db*)"
+rm killed.db*
 head -c 5000 a.json >cut.json
 run 3 db import cut.json new.db
 err_has "cut.json: not JSON: line "
-sed 's,gnntune.database/1,gnntune.database/2,' a.json >newer.json
+sed 's,gnntune.database/2,gnntune.database/3,' a.json >newer.json
 run 3 db import newer.json new.db
 err_has "use the version that wrote it"
 run 3 db import a.db new.db

@@ -2,7 +2,8 @@
 file(REMOVE_RECURSE "${PREFIX}")
 execute_process(COMMAND ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${PREFIX}" COMMAND_ERROR_IS_FATAL ANY)
 foreach(file include/gnntune/gnntune.h include/gnntune/gnntune.hpp ${LIBDIR}/libgnntune.so ${LIBDIR}/libgnntune.so.0
-             ${LIBDIR}/cmake/gnntune/gnntuneConfig.cmake ${LIBDIR}/pkgconfig/gnntune.pc share/doc/gnntune/LICENSE)
+             ${LIBDIR}/cmake/gnntune/gnntuneConfig.cmake ${LIBDIR}/pkgconfig/gnntune.pc share/doc/gnntune/LICENSE
+             share/gnntune/profiles/errata.txt)
     if(NOT EXISTS "${PREFIX}/${file}")
         message(FATAL_ERROR "${file} was not installed")
     endif()

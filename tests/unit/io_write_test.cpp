@@ -1,7 +1,10 @@
 // What is written is read back the same; .gnng files that were touched are found out.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +14,7 @@
 
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
+#include "core/io/detail/output.hpp"
 #include "core/io/gnng.hpp"
 #include "core/io/graph_io.hpp"
 
@@ -109,6 +113,29 @@ TEST_F(WriteGraph, FollowsLinksAndLeavesDevicesAndPipesAlone) {
     EXPECT_THROW(io::write_graph(folder_ / "folder.mtx", graph, io::Format::matrix_market), Error);
     EXPECT_THROW(io::write_graph("/dev/null", graph, io::Format::matrix_market), Error);
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_F(WriteGraph, AProcessThatIsKilledWhileItWritesLeavesNothing) {
+    const int unnamed = ::open(folder_.c_str(), O_TMPFILE | O_WRONLY, 0600);
+    if (unnamed < 0) GTEST_SKIP() << "the file system has no files without a name";
+    ::close(unnamed);
+    for (const char* name : {"g.mtx", "g.mtx.gz"}) {
+        const pid_t child = fork();
+        if (child == 0) {
+            io::detail::Output out(folder_ / name);
+            const std::string line(1 << 12, 'x');
+            for (int i = 0; i < 1000; ++i) out.write(line);
+            raise(SIGKILL);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        ASSERT_TRUE(WIFSIGNALED(status));
+        EXPECT_TRUE(std::filesystem::is_empty(folder_)) << name;
+        io::write_graph(folder_ / "over.mtx", directed(), Format::matrix_market);
+        io::write_graph(folder_ / "over.mtx", weighted(), Format::matrix_market);  // takes the place of the other
+        EXPECT_EQ(io::read_graph(folder_ / "over.mtx").graph.edge_weight, weighted().edge_weight);
+        std::filesystem::remove(folder_ / "over.mtx");
+    }
 }
 
 TEST_F(WriteGraph, GraphsWithoutEdgesOrVerticesComeBack) {

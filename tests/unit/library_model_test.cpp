@@ -161,7 +161,7 @@ TEST_F(LibraryModel, GraphsWithoutEdgesOrRowsArePlanned) {
     std::vector<float> y(2 * kK, 7.0F);
     const gt::Plan plan = context.plan(no_edges, weighted_spmm());
     HostWorkspace workspace(plan.workspace_bytes());
-    plan.run(nullptr, nullptr, y.data(), workspace.data(), workspace.bytes());
+    plan.run(x_.data(), nullptr, y.data(), workspace.data(), workspace.bytes());
     EXPECT_EQ(y, std::vector<float>(2 * kK, 0.0F));
     const auto* none = static_cast<const std::int64_t*>(nullptr);
     context.plan(context.coo(0, 0, 0, none, none), gt::spmm(kK));

@@ -1,14 +1,17 @@
 // Many writers, killed writers, full disks: what was committed is there, and nothing else is.
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <csignal>
 #include <thread>
 
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {
 namespace {
+
+using test::in_child;
+using test::wait_for;
 
 class StoreConcurrencyTest : public StoreTest {
 protected:
@@ -22,23 +25,6 @@ protected:
                 run, key, measurement("spmm.w" + std::to_string(writer) + "{i=" + std::to_string(i) + "}", 1 + i));
         }
         store.end_run(run);
-    }
-    template <class F>
-    static pid_t in_child(F&& f) {
-        const pid_t child = fork();
-        if (child != 0) return child;
-        try {
-            f();
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "child: %s\n", error.what());
-            _exit(1);
-        }
-        _exit(0);
-    }
-    static int wait_for(pid_t child) {
-        int status = 0;
-        waitpid(child, &status, 0);
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     }
     std::int64_t count(const std::string& sql) const {
         return Store::open(file(), Mode::read_only).database().integer(sql, "counting");
@@ -80,6 +66,39 @@ TEST_F(StoreConcurrencyTest, SixteenThreadsLoseNothing) {
     EXPECT_EQ(Store::open(file(), Mode::read_only).check(), std::vector<std::string>{});
 }
 
+// Locks of fcntl(2) belong to the process. A connection that lost them would see its log deleted by the next process
+// that closes the file, and write into nothing.
+TEST_F(StoreConcurrencyTest, AStoreKeepsItsLocksWhileItsProcessOpensTheFileAgain) {
+    { write_rows(0, 1); }
+    int to_writer[2];
+    int to_reader[2];
+    ASSERT_EQ(pipe(to_writer), 0);
+    ASSERT_EQ(pipe(to_reader), 0);
+    const auto await = [](const int* ends) {
+        char go = 0;
+        if (read(ends[0], &go, 1) != 1) throw std::runtime_error("the test is gone");
+    };
+    const auto tell = [](const int* ends) { return write(ends[1], "!", 1); };
+    const pid_t writer = in_child([&] {
+        await(to_writer);
+        write_rows(1, 1);
+    });
+    const pid_t reader = in_child([&] {
+        await(to_reader);
+        if (count("SELECT count(*) FROM measurement") != 3) throw std::runtime_error("a row is lost");
+    });
+
+    Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    open();
+    Database::damage_of(file());
+    ASSERT_EQ(tell(to_writer), 1);
+    EXPECT_EQ(wait_for(writer), 0);
+    store.add_measurement(run, key_in(store), measurement("spmm.kept", 1));
+    ASSERT_EQ(tell(to_reader), 1);
+    EXPECT_EQ(wait_for(reader), 0);
+}
+
 TEST_F(StoreConcurrencyTest, AKilledWriterLosesNothingThatWasCommitted) {
     for (const Journal journal : {Journal::wal, Journal::rollback}) {
         std::filesystem::remove(file());
@@ -93,7 +112,8 @@ TEST_F(StoreConcurrencyTest, AKilledWriterLosesNothingThatWasCommitted) {
             const Key key = key_in(store);
             const std::vector<PartVersion> parts{{Config::parse("spmm.part"), 1}};
             for (int i = 0;; ++i) {
-                store.add_measurement(run, key, with_parts(measurement("spmm.a{i=" + std::to_string(i) + "}", 1), parts));
+                store.add_measurement(run, key,
+                                      with_parts(measurement("spmm.a{i=" + std::to_string(i) + "}", 1), parts));
                 if (write(pipe_ends[1], &i, sizeof i) != sizeof i) _exit(3);
             }
         });

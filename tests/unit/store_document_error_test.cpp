@@ -14,7 +14,8 @@ struct Wrong {
 };
 
 // The sections begin in these lines: graph 3, environment 7, variant 10, problem 14, run 17, measurement 21, choice 25,
-// step_choice 28, format_build 31, device_constant 34, model 37.
+// step_choice 28, format_build 31, device_constant 34, model 37,
+// erratum 40.
 constexpr Wrong kWrong[] = {
     // Not JSON.
     {"\"n_rows\":2708", "\"n_rows\":NaN", "not JSON: line 4, column"},
@@ -24,18 +25,18 @@ constexpr Wrong kWrong[] = {
     {"\"seed\":1,", "\"seed\":01,", "not JSON: line 18, column"},
     {"\"name\":\"empty\"", "\"name\":\"\xff\"", "ill-formed UTF-8 byte"},
     {"\"name\":\"empty\"", "\"name\":\"\\ud800\"", "not JSON: line 5"},
-    {"]\n}\n", "]\n}\n{}", "not JSON: line 41, column 1"},
-    {"]\n}\n", "],\n}\n", "not JSON: line 40, column 1"},
+    {"]\n}\n", "]\n}\n{}", "not JSON: line 44, column 1"},
+    {"]\n}\n", "],\n}\n", "not JSON: line 43, column 1"},
     // Not a document.
-    {"{\n\"schema\":\"gnntune.database/1\"", "[\n1",
-     "line 1: expected an object with \"schema\":\"gnntune.database/1\", found a list"},
-    {"\"schema\":\"gnntune.database/1\",\n", "",
-     "line 2: expected \"schema\":\"gnntune.database/1\" first, found \"graph\""},
-    {"gnntune.database/1", "gnntune.database/2",
-     "line 2: the document is of the schema \"gnntune.database/2\", this gnntune reads"},
-    {"gnntune.database/1", "gnntune.info/1", "line 2: the document is of the schema \"gnntune.info/1\""},
-    {"\"gnntune.database/1\"", "1", "line 2: expected \"schema\":\"gnntune.database/1\", found a whole number"},
-    {"\"schema\":\"gnntune.database/1\"", "\"schema\":\"gnntune.database/1\",\"schema\":\"gnntune.database/1\"",
+    {"{\n\"schema\":\"gnntune.database/2\"", "[\n1",
+     "line 1: expected an object with \"schema\":\"gnntune.database/2\", found a list"},
+    {"\"schema\":\"gnntune.database/2\",\n", "",
+     "line 2: expected \"schema\":\"gnntune.database/2\" first, found \"graph\""},
+    {"gnntune.database/2", "gnntune.database/3",
+     "line 2: the document is of the schema \"gnntune.database/3\", this gnntune reads"},
+    {"gnntune.database/2", "gnntune.info/1", "line 2: the document is of the schema \"gnntune.info/1\""},
+    {"\"gnntune.database/2\"", "1", "line 2: expected \"schema\":\"gnntune.database/2\", found a whole number"},
+    {"\"schema\":\"gnntune.database/2\"", "\"schema\":\"gnntune.database/2\",\"schema\":\"gnntune.database/2\"",
      "\"schema\" stands twice"},
     {"\"graph\":[\n", "\"graphs\":[\n", "line 3: there is no section \"graphs\"; a document has graph, environment"},
     {"\"environment\":[\n", "\"graph\":[],\"environment\":[\n", "the section \"graph\" stands twice"},

@@ -1,7 +1,10 @@
 // Cost models in the store.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/model/model.hpp"
+#include "core/model/model_features.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {
@@ -42,6 +45,33 @@ TEST_F(StoreTest, CheckReadsModels) {
     row.bytes[9] ^= 1;
     store.put_model(row);
     EXPECT_EQ(store.check().size(), 2u);
+}
+
+TEST_F(StoreTest, MergingLeavesDamagedModelsOutAndTakesTheOthers) {
+    {
+        Store from = Store::open(file("from.db"), Mode::read_write_create);
+        model::Model m;
+        m.op = Op::spmm;
+        ModelRow row{Op::spmm, Backend::cuda, Policy::hot, Clock::events, model::kFeatureVersion, model::to_bytes(m),
+                     "{}",     "{}",          "0.1.0",     "",            ""};
+        from.put_model(row);
+        row.policy = Policy::cold;
+        row.bytes[9] ^= 1;
+        from.put_model(row);
+        // For another version of this program to judge.
+        row.policy = Policy::graph;
+        row.feature_version = model::kFeatureVersion + 1;
+        from.put_model(row);
+    }
+    Store store = open();
+    const MergeReport report = store.merge(file("from.db"));
+    EXPECT_EQ(report.models, 2);
+    ASSERT_EQ(report.conflicts.size(), 1u);
+    EXPECT_TRUE(contains(report.conflicts[0], "the model of spmm on cuda there is damaged and was left out: "));
+    std::vector<Policy> policies;
+    for (const ModelRow& row : store.models()) policies.push_back(row.policy);
+    std::sort(policies.begin(), policies.end());
+    EXPECT_EQ(policies, (std::vector{Policy::hot, Policy::graph}));
 }
 
 }  // namespace

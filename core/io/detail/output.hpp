@@ -10,7 +10,8 @@
 
 namespace gnntune::io::detail {
 
-/// Writes beside the target under a temporary name; commit() moves it into place, the destructor removes what was not
+/// Writes beside the target, to a file without a name where the file system has those, so that a process that is killed
+/// leaves nothing, else under a temporary name; commit() moves it into place, the destructor removes what was not
 /// committed. Compresses where the name ends in .gz. Throws ErrorKind::input when the disk refuses.
 class Output {
 public:
@@ -30,6 +31,7 @@ private:
 
     std::filesystem::path path_;
     std::filesystem::path temporary_;
+    bool has_name_ = false;  ///< the file has the temporary name
     void* gzip_ = nullptr;
     int fd_ = -1;
     std::string buffer_;

@@ -1,0 +1,100 @@
+// gnntune db errata: configs that must not run.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "core/common/error.hpp"
+#include "profiles/layers.hpp"
+#include "tools/db.hpp"
+#include "tools/exit_code.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+constexpr const char* kUsage = "gnntune db errata [options] [add CONDITION | remove ID]";
+
+Options errata_options() {
+    Options options("db errata",
+                    {kUsage,
+                     "Lists the configs that must not run: those of the database and those that came with this "
+                     "installation. `add` has the tuner and the dispatcher leave out what fits CONDITION, `remove` "
+                     "ends that. docs/database.md has the conditions.",
+                     {"gnntune db errata",
+                      "gnntune db errata add 'variant=spmm.edges version<=2 k>=65' --reason 'wrong beside 2^31 edges'",
+                      "gnntune db errata remove 1"}});
+    options.group("Errata").add_options()("reason", value("TEXT"), "why, for people; demanded by add");
+    return options;
+}
+
+store::Store open_for_writing(const CommonOptions& common, Output& out) {
+    store::OpenOptions options;
+    options.warn = [&out](const std::string& sentence) { out.warn(sentence); };
+    return store::Store::open(common.database_path(), store::Mode::read_write_create, options);
+}
+
+void list(const CommonOptions& common, Output& out) {
+    Table table({{"id", "id", ""},
+                 {"condition", "condition", ""},
+                 {"reason", "reason", ""},
+                 {"added_at", "added", ""},
+                 {"where", "where", ""}});
+    // The user's own first: those can be removed.
+    for (const store::Store& store : store::open_layers(common.database_path(), store::WhenMissing::nothing)) {
+        for (const store::ErratumRow& row : store.errata()) {
+            if (!row.erratum)
+                out.warn(fmt::format("erratum {}: {}; it keeps nothing from running", row.id, row.complaint));
+            table.add({row.id, row.condition, row.reason, row.added_at, store::shown(store.path())});
+        }
+    }
+    const auto warn = [&out](const std::string& sentence) { out.warn(sentence); };
+    if (const auto shipped = store::errata_of({}, warn)) {
+        for (const Erratum& erratum : shipped->all()) {
+            table.add({Cell(), condition_text(erratum), erratum.reason, Cell(),
+                       store::shipped_errata().string() + " (shipped)"});
+        }
+    }
+    out.print(table);
+}
+
+std::int64_t id_of(const std::string& text) {
+    std::int64_t id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc() || end != text.data() + text.size() || id < 1) {
+        throw invalid_argument("db errata remove: expected the id of an erratum, not '" + text + "'");
+    }
+    return id;
+}
+
+}  // namespace
+
+int run_db_errata(const Args& args) {
+    const auto parsed = errata_options().parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 0, 2, kUsage);
+    Output out("db.errata", parsed->common);
+    const auto& words = parsed->arguments;
+    const bool adds = !words.empty() && words[0] == "add";
+    if (parsed->given("reason") && !adds) throw invalid_argument("--reason: only `db errata add` has a reason");
+    if (words.empty()) {
+        list(parsed->common, out);
+        return kExitOk;
+    }
+    if (words.size() != 2 || (!adds && words[0] != "remove")) {
+        throw invalid_argument(fmt::format("expected `add CONDITION` or `remove ID`; usage: {}", kUsage));
+    }
+    if (adds) {
+        const Erratum erratum = parse_erratum(words[1], parsed->text("reason"));
+        const std::int64_t id = open_for_writing(parsed->common, out).add_erratum(erratum);
+        out.note(fmt::format("erratum {}: {}", id, condition_text(erratum)));
+        return kExitOk;
+    }
+    const std::int64_t id = id_of(words[1]);
+    (void)open_for_reading(parsed->common, out);  // one that is missing is not made
+    if (!open_for_writing(parsed->common, out).remove_erratum(id)) {
+        throw invalid_argument(fmt::format("{}: there is no erratum {}; `gnntune db errata` lists them",
+                                           parsed->common.database_path().string(), id));
+    }
+    return kExitOk;
+}
+
+}  // namespace gnntune::tools
