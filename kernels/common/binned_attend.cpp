@@ -62,12 +62,13 @@ Verdict BinnedAttendParams::legal(const Query& q, const BinnedAttendParams& p) {
     return require_grid(q.n_rows + (2 * q.m / p.shape(problem.heads).piece_edges() + 1) * problem.heads);
 }
 
-// As many vectors for a lane as there are, since shuffles are what it costs; the rest is the best of a coarse grid on
-// agnn, every fifth graph of the corpus.
+// As many vectors for a lane as there are, since shuffles are what it costs; fewer where two arrays are gathered, whose
+// registers cost warps. The rest is the best of a coarse grid on agnn, every fifth graph of the corpus.
 BinnedAttendParams BinnedAttendParams::defaults(const Query& q) {
     BinnedAttendParams p;
     const std::int32_t vectors = std::min(head_vectors(q.problem), kMostLanes * kMostItems);
-    p.items = std::min(vectors, kMostItems);
+    const bool two_arrays = q.problem.op == Op::attention && vectors >= 8;
+    p.items = std::min(vectors, two_arrays ? std::max(2, vectors / kMostLanes) : kMostItems);
     p.lanes = vectors / p.items;
     p.run = std::min(4, kInFlight / p.items);
     const std::int64_t width = std::int64_t{q.problem.k} * q.problem.heads;

@@ -40,7 +40,7 @@ void register_attention_binned(Registry& registry) {
     v.summary = "one kernel: rows binned by degree with all their heads, running softmax a run of edges at a time";
     v.op = Op::attention;
     v.backend = Backend::cuda;
-    v.default_rank = 15;
+    v.default_rank = 5;
     v.applicable = &kernels::require_binned_attend;
     kernels::set_typed_params<kernels::BinnedAttendParams>(v);
     v.deterministic = &kernels::always_deterministic;
