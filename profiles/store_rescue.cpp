@@ -196,7 +196,11 @@ public:
         const std::uint64_t there = fs::file_size(path_);
         // A size that a flipped bit has made up is not believed.
         const std::uint64_t wanted = pages * page_bytes;
-        if (there < wanted && wanted < 64 * std::max<std::uint64_t>(there, 1 << 20)) fs::resize_file(path_, wanted);
+        if (there < wanted && wanted < 64 * std::max<std::uint64_t>(there, 1 << 20)) {
+            // Of the page that was cut through nothing is believed: what is missing of its rows would read as zeros.
+            fs::resize_file(path_, there / page_bytes * page_bytes);
+            fs::resize_file(path_, wanted);
+        }
     }
     ~PaddedCopy() {
         std::error_code ignored;

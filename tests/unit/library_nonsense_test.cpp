@@ -261,6 +261,10 @@ void LibraryNonsense::add_handles() {
     add("gnntune_plan_destroy", "NULL", [] { return gnntune_plan_destroy(nullptr), true; });
     add("gnntune_context_backend", "NULL", [] { return gnntune_context_backend(nullptr) == GNNTUNE_BACKEND_AUTO; });
     add("gnntune_plan_workspace_bytes", "NULL", [] { return gnntune_plan_workspace_bytes(nullptr) == 0; });
+    add("gnntune_plan_prepare_us", "NULL", [] { return gnntune_plan_prepare_us(nullptr) == 0; });
+    add("gnntune_plan_format_bytes", "NULL", [] { return gnntune_plan_format_bytes(nullptr) == 0; });
+    add("gnntune_plan_own_bytes", "NULL", [] { return gnntune_plan_own_bytes(nullptr) == 0; });
+    add("gnntune_graph_format_bytes", "NULL", [] { return gnntune_graph_format_bytes(nullptr) == 0; });
     add("gnntune_plan_config", "NULL", [] { return std::string(gnntune_plan_config(nullptr)).empty(); });
     add("gnntune_plan_source", "NULL", [] { return std::string(gnntune_plan_source(nullptr)).empty(); });
     for (const gnntune_status status : {-1, 9, kInt32Max, kInt32Min}) {

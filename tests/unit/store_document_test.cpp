@@ -110,6 +110,10 @@ protected:
             add("device_constant", "environment_id, name, table_bytes, row_bytes, value, unit, taken_at",
                 any_id("environment"), text(), c, number(1000), -real(), text(), kTime);
         }
+        for (std::int64_t e = 0; e < 2; ++e) {
+            moved("erratum", add("erratum", "condition, reason, added_at", "variant=spmm.a k>=" + std::to_string(e + 2),
+                                 "x" + text(), kTime));
+        }
         for (const char* policy : {"hot", "cold"}) {
             std::string bytes;
             for (std::int64_t b = number(40); b > 0; --b) bytes += static_cast<char>(random_());

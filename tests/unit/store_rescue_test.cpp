@@ -127,7 +127,7 @@ TEST_F(Rescue, OfATruncatedFileTakesItsFront) {
     rescue(path, file("rescued.db"));
     const auto rows = rows_of(file("rescued.db"));
     EXPECT_GT(rows.size(), rows_.size() / 10);
-    EXPECT_TRUE(std::includes(rows_.begin(), rows_.end(), rows.begin(), rows.end()));
+    for (const std::string& row : rows) EXPECT_TRUE(rows_.contains(row)) << row;
     EXPECT_TRUE(Store::open(file("rescued.db"), Mode::read_only).check({}).empty());
 }
 
