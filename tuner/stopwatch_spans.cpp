@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "tuner/cupti.hpp"
-#include "tuner/gpu_burst.hpp"
-#include "tuner/stopwatch.hpp"
+#include "tuner/measuring/gpu_burst.hpp"
+#include "tuner/clocks.hpp"
 
 namespace gnntune::tuner {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/gpu/stream.hpp"
 #include "core/registry/device.hpp"
 #include "tuner/counter_reader.hpp"
-#include "tuner/gpu_tools.hpp"
-#include "tuner/stopwatch.hpp"
+#include "tuner/measuring/gpu_tools.hpp"
+#include "tuner/clocks.hpp"
 
 namespace gnntune::tuner {
 namespace {

@@ -1,5 +1,5 @@
 // Timing without a clock: a stopwatch that gives out times written beforehand, on a variant that notes who ran.
-#include "tuner/measure.hpp"
+#include "tuner/measuring/measure.hpp"
 
 #include <gtest/gtest.h>
 

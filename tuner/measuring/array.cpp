@@ -1,9 +1,10 @@
-#include "tuner/array.hpp"
+#include "tuner/measuring/array.hpp"
 
 #include <cstdlib>
 #include <cstring>
 
 #include "core/common/error.hpp"
+#include "core/common/memory_source.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/device_buffer.hpp"
 #endif
@@ -20,7 +21,13 @@ Array::Array(Backend backend, std::size_t bytes) : backend_(backend), bytes_(byt
         return;
     }
 #endif
-    void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    const std::size_t rounded = (bytes + 255) / 256 * 256;
+    if (const auto source = current_memory(MemoryKind::host)) {
+        data_ = source->allocate(rounded, 256);
+        owner_ = std::shared_ptr<void>(data_, [source, rounded](void* p) { source->release(p, rounded); });
+        return;
+    }
+    void* p = std::aligned_alloc(256, rounded);
     if (!p) throw Error(ErrorKind::out_of_memory, "host memory: cannot allocate " + std::to_string(bytes) + " bytes");
     owner_ = std::shared_ptr<void>(p, &std::free);
     data_ = p;

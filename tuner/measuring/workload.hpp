@@ -8,7 +8,7 @@
 #include "core/dispatch/plan.hpp"
 #include "core/graph/graph.hpp"
 #include "core/reference/inputs.hpp"
-#include "tuner/array.hpp"
+#include "tuner/measuring/array.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/stream.hpp"
 #include "core/reference/compare_gpu.hpp"
@@ -20,6 +20,9 @@ namespace gnntune::tuner {
 class GraphWorkload {
 public:
     GraphWorkload(const Registry& registry, const Device& device, CsrGraph graph);
+    /// On arrays of the backend that are there already: `graph` was made from them as CSR, `host` is the same graph in
+    /// host memory. The device of the graph has to be current.
+    GraphWorkload(std::unique_ptr<Graph> graph, CsrGraph host);
 
     const CsrGraph& host() const { return host_; }
     /// The reversed graph as CSR with `edge_id` leading back to the forward order; built at first use.
