@@ -12,8 +12,8 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
 #include "core/registry/device.hpp"
-#include "tuner/measuring/gpu_tools.hpp"
 #include "tuner/clocks.hpp"
+#include "tuner/measuring/gpu_tools.hpp"
 
 namespace gnntune::tuner {
 namespace {

@@ -55,8 +55,8 @@ public:
     const Operands& operands() const { return operands_; }
 
     /// Runs `plan` once on poisoned outputs and compares them with the oracles, which are computed at first use. Over
-    /// several outputs the worst counts. A sampling variant passes by the oracle of its own sample; its errors are those
-    /// against the exact result.
+    /// several outputs the worst counts. A sampling variant passes by the oracle of its own sample; its errors are
+    /// those against the exact result.
     reference::Comparison check(const Plan& plan);
     /// Workspace for any plan checked or run so far; grown outside of timing.
     void* workspace(std::size_t bytes);
