@@ -125,6 +125,16 @@ Device pick_device(const OpenRequest& request, std::vector<std::string>& notes) 
     return cpu_device();
 }
 
+std::string why_read_only(const std::optional<std::filesystem::path>& user_database) {
+    if (!user_database) return "no database is named: set GNNTUNE_DB, or give gnntune_open one";
+    for (const auto& shipped : store::shipped_databases()) {
+        std::error_code ignored;
+        if (!std::filesystem::equivalent(shipped, *user_database, ignored)) continue;
+        return user_database->string() + ": came with the installation, and is not written to";
+    }
+    return {};
+}
+
 store::Snapshot load_snapshot(const OpenRequest& request, const std::optional<std::filesystem::path>& user_database,
                               const Environment& here, std::vector<std::string>& notes) {
     const auto layers = user_database ? store::layers_over(*user_database) : store::shipped_databases();
@@ -221,7 +231,8 @@ Context open_context(const OpenRequest& request) {
     const Sources sources = sources_of(request);
     const double tune_budget_us = tune_budget_us_of(request);
     Device device = pick_device(request, notes);
-    auto user_database = user_database_of(request, notes);
+    const auto user_database = user_database_of(request, notes);
+    std::string read_only = why_read_only(user_database);
     const std::shared_ptr<MemorySource> memory = request.memory ? request.memory : plain_memory(device);
     store::Snapshot snapshot = load_snapshot(request, user_database, device.environment, notes);
     return {
@@ -232,7 +243,8 @@ Context open_context(const OpenRequest& request) {
         verbose && wants_dispatch_lines(verbose),
         sources,
         tune_budget_us,
-        std::move(user_database),
+        user_database.value_or(std::filesystem::path()),
+        std::move(read_only),
         request.db_path == nullptr,
         std::make_unique<ModelSource>(all_variants()),
         std::make_shared<BucketMemo>(),

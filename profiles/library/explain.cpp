@@ -83,7 +83,7 @@ void explain_measured(const Story& story, Text& text) {
 
 void explain_source(const Context& context, const Story& story, const Review& review, Text& text) {
     if (story.source == Source::tuned) {
-        text.line("source", "tuned by this process: " + to_text(*story.tuning));
+        text.line("source", "tuned by this process" + (story.tuning ? ": " + to_text(*story.tuning) : ""));
         explain_measured(story, text);
     } else if (story.source == Source::model) {
         const std::uint32_t file = forecast_of(story)->origin->file;

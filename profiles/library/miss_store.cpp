@@ -33,12 +33,12 @@ store::RunInfo run_info(const Context& context) {
 }
 
 store::Store open_for_writing(const Context& context) {
-    if (!context.user_database) throw database_error("no database is named: set GNNTUNE_DB, or give gnntune_open one");
-    const std::filesystem::path& path = *context.user_database;
+    if (!context.read_only.empty()) throw database_error(context.read_only);
+    const std::filesystem::path& path = context.user_database;
     // Here, since the store would look up in the environment whether it may make the folder.
     const auto folder = path.parent_path();
     std::error_code code;
-    if (context.user_database_is_default) std::filesystem::create_directories(folder, code);
+    if (context.may_make_folder) std::filesystem::create_directories(folder, code);
     if (!folder.empty() && !std::filesystem::exists(folder, code)) {
         throw database_error(fmt::format("{}: the folder {} does not exist", path.string(), folder.string()));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -34,8 +35,8 @@ void measure_and_store(const Context& context, Graph& graph, const Request& requ
     context.snapshot.learn(graph.fingerprint(), request.problem, measured.rows);
     try {
         store_measured(context, graph, request.problem, measured);
-        tuning.stored_in = context.user_database->string();
-    } catch (const Error& error) {
+        tuning.stored_in = context.user_database.string();
+    } catch (const std::exception& error) {
         tuning.why_not_stored = error.what();
     }
 }

@@ -224,6 +224,26 @@ TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereTheFileIsLocked) {
     EXPECT_TRUE(rows().empty());
 }
 
+TEST_F(LibraryTuneOnMiss, AShippedDatabaseIsNotWritten) {
+    write({});
+    setenv("GNNTUNE_PROFILES", file().parent_path().c_str(), 1);
+    gt::Context context = tuning();
+    const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());
+    EXPECT_EQ(plan.source(), "tuned");
+    EXPECT_TRUE(contains(plan.explain(), "came with the installation, and is not written to")) << plan.explain();
+    EXPECT_TRUE(rows().empty());
+}
+
+TEST_F(LibraryTuneOnMiss, TheDefaultDatabaseIsMadeWithItsFolder) {
+    setenv("XDG_DATA_HOME", file("home").c_str(), 1);
+    {
+        gt::Context context(nullptr, options());
+        EXPECT_EQ(context.plan(graph_in(context), weighted_spmm()).source(), "tuned");
+    }
+    unsetenv("XDG_DATA_HOME");
+    EXPECT_TRUE(std::filesystem::exists(file("home") / "gnntune" / "user.db"));
+}
+
 TEST_F(LibraryTuneOnMiss, AFileThatIsNoDatabaseIsLeftAsItIs) {
     const std::string content = "this is no database, and it shall stay what it is";
     write_file("test.db", content);
