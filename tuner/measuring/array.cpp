@@ -1,5 +1,6 @@
 #include "tuner/measuring/array.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,8 +24,12 @@ Array::Array(Backend backend, std::size_t bytes) : backend_(backend), bytes_(byt
 #endif
     const std::size_t rounded = (bytes + 255) / 256 * 256;
     if (const auto source = current_memory(MemoryKind::host)) {
-        data_ = source->allocate(rounded, 256);
-        owner_ = std::shared_ptr<void>(data_, [source, rounded](void* p) { source->release(p, rounded); });
+        // Sources of host memory need not serve more than 64.
+        const std::size_t held = rounded + 256;
+        void* const memory = source->allocate(held, 64);
+        owner_ = std::shared_ptr<void>(memory, [source, held](void* p) { source->release(p, held); });
+        const std::size_t past = reinterpret_cast<std::uintptr_t>(memory) % 256;
+        data_ = static_cast<unsigned char*>(memory) + (256 - past) % 256;
         return;
     }
     void* p = std::aligned_alloc(256, rounded);
