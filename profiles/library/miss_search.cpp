@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/common/error.hpp"
@@ -18,8 +19,8 @@
 namespace gnntune::library {
 namespace {
 
-/// What the model likes best is timed together with the default.
-constexpr std::size_t kFavourites = 2;
+/// So many others are timed together with the default: a budget that ends there has compared something.
+constexpr std::size_t kWithDefault = 2;
 /// Terms of sums that the reference forms in a microsecond on one thread, and values that are drawn; rough, for telling
 /// what is out of reach.
 constexpr double kTermsPerUs = 100;
@@ -29,9 +30,9 @@ constexpr double kValuesPerUs = 100;
 tuner::MeasureOptions quick() {
     tuner::MeasureOptions options;
     options.min_samples = 10;
-    options.max_samples = 40;
+    options.max_samples = 30;
     options.target_error = 0.01;
-    options.unsteady_factor = 2;
+    options.unsteady_factor = 1;
     options.enough_when_stopped = options.burst;
     return options;
 }
@@ -119,7 +120,7 @@ std::vector<Config> MissSearch::exact_configs(const Query& query) const {
     return configs;
 }
 
-// The default comes first, with what the model likes best.
+// The default comes first, with what the model likes best, or without a model with the defaults of other variants.
 std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) const {
     const Config standard = exact_default(context_.registry, query, request_.constraints);
     std::vector<Config> configs = exact_configs(query);
@@ -134,12 +135,13 @@ std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) 
     known.front().first = true;
     std::vector<tuner::SearchConfig*> liked;
     for (tuner::SearchConfig& c : known) {
-        if (c.may_win && c.log_us && !c.first) liked.push_back(&c);
+        if (c.may_win && !c.first && (c.log_us || c.standard)) liked.push_back(&c);
     }
-    const std::size_t favourites = std::min(kFavourites, liked.size());
-    std::partial_sort(liked.begin(), liked.begin() + static_cast<std::ptrdiff_t>(favourites), liked.end(),
-                      [](const auto* a, const auto* b) { return *a->log_us < *b->log_us; });
-    for (std::size_t i = 0; i < favourites; ++i) liked[i]->first = true;
+    std::stable_sort(liked.begin(), liked.end(), [](const auto* a, const auto* b) {
+        return a->log_us.value_or(HUGE_VAL) < b->log_us.value_or(HUGE_VAL);
+    });
+    liked.resize(std::min(kWithDefault, liked.size()));
+    for (tuner::SearchConfig* c : liked) c->first = true;
     return known;
 }
 
