@@ -131,18 +131,31 @@ TEST_F(LibraryTuneOnMiss, IsOffUnlessAskedFor) {
 }
 
 TEST_F(LibraryTuneOnMiss, RowsOfADatabaseComeFirst) {
-    write({row("spmm.cpu_rows{tile=16,row_block=16}", 1)});
+    Measurement cold = row("spmm.cpu_rows{tile=16,row_block=16}", 1);
+    cold.policy = Policy::cold;
+    write({cold});
     gt::Context context = tuning();
     const gt::Graph graph = graph_in(context);
-    EXPECT_EQ(context.plan(graph, weighted_spmm()).source(), "database");
+    const auto asked = [] { return weighted_spmm().policy(GNNTUNE_COLD); };
+    EXPECT_EQ(context.plan(graph, asked()).source(), "database");
     // Another policy is another question, and measuring it leaves the first one's answer.
-    EXPECT_EQ(context.plan(graph, weighted_spmm().policy(GNNTUNE_COLD)).source(), "tuned");
-    EXPECT_EQ(context.plan(graph, weighted_spmm().expected_calls(3)).source(), "database");
-    // Rows that demands refuse are no miss: measuring them again would not help.
+    EXPECT_EQ(context.plan(graph, weighted_spmm()).source(), "tuned");
+    EXPECT_EQ(context.plan(graph, asked().expected_calls(3)).source(), "database");
     const gt::Plan refused = context.plan(graph, weighted_spmm().policy(GNNTUNE_GRAPH));
     EXPECT_EQ(refused.source(), "default");
     EXPECT_TRUE(contains(refused.explain(), "tuning     not tuned: the cpu backend has no CUDA graphs to measure"))
         << refused.explain();
+}
+
+TEST_F(LibraryTuneOnMiss, RowsThatDemandsRefuseAreNoMiss) {
+    Measurement loose = row("spmm.cpu_rows{tile=16,row_block=16}", 1);
+    loose.deterministic = false;
+    write({loose});
+    gt::Context context = tuning();
+    const gt::Plan plan = context.plan(graph_in(context), weighted_spmm().deterministic());
+    EXPECT_EQ(plan.source(), "default");
+    EXPECT_FALSE(contains(plan.explain(), "\ntuning ")) << plan.explain();
+    EXPECT_EQ(rows().size(), 1U);
 }
 
 TEST_F(LibraryTuneOnMiss, RowsOfOlderVersionsAreAMiss) {
