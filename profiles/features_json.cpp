@@ -4,6 +4,37 @@
 
 namespace gnntune::store {
 
+std::string features_text(const Features& f) {
+    const FeatureCounts& c = f.counts;
+    const auto whole = [](auto number) { return static_cast<std::int64_t>(number); };
+    const nlohmann::json json = {{"n_rows", whole(c.n_rows)},
+                                 {"n_cols", whole(c.n_cols)},
+                                 {"m", whole(c.m)},
+                                 {"density", f.density},
+                                 {"degree_mean", f.degree_mean},
+                                 {"degree_max", whole(f.degree_max)},
+                                 {"degree_std", f.degree_std},
+                                 {"degree_cv", f.degree_cv},
+                                 {"degree_gini", f.degree_gini},
+                                 {"degree_p50", whole(f.degree_p50)},
+                                 {"degree_p90", whole(f.degree_p90)},
+                                 {"degree_p99", whole(f.degree_p99)},
+                                 {"empty_rows", whole(f.empty_rows)},
+                                 {"heaviest_1pct_share", f.heaviest_1pct_share},
+                                 {"mean_column_distance", f.mean_column_distance},
+                                 {"distinct_cols", whole(f.distinct_cols)},
+                                 {"column_distance_sum", whole(c.column_distance_sum)},
+                                 {"distinct_cols_8", whole(c.distinct_cols_8)},
+                                 {"distinct_cols_16", whole(c.distinct_cols_16)},
+                                 {"tc_blocks_16x8", whole(c.tc_blocks_16x8)},
+                                 {"tc_blocks_16x16", whole(c.tc_blocks_16x16)},
+                                 {"sgt_blocks_16x8", whole(c.sgt_blocks_16x8)},
+                                 {"sgt_blocks_16x16", whole(c.sgt_blocks_16x16)},
+                                 {"row_degrees", c.row_degrees},
+                                 {"col_degrees", c.col_degrees}};
+    return json.dump();
+}
+
 std::optional<Features> features_from(const std::string& features_json) {
     try {
         const auto json = nlohmann::json::parse(features_json);

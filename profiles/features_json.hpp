@@ -8,7 +8,10 @@
 
 namespace gnntune::store {
 
-/// The features that features_json() of the tools wrote; nothing if the text lacks any that the others follow from.
+/// All features by name, with the histograms of degrees: a canonical JSON object (keys sorted, no blanks).
+std::string features_text(const Features& features);
+
+/// The features that features_text() wrote; nothing if the text lacks any that the others follow from.
 std::optional<Features> features_from(const std::string& features_json);
 
 }  // namespace gnntune::store

@@ -134,12 +134,12 @@ bool Snapshot::knows(const Fingerprint& graph) const {
 }
 
 std::shared_ptr<const SnapshotAnswers> Snapshot::answers(const Fingerprint& graph, const Problem& problem) const {
-    if (!knows(graph)) return kept_->nothing;
     const Question question{graph, problem};
     {
         const std::lock_guard lock(kept_->mutex);
         if (const auto found = kept_->answers.find(question); found != kept_->answers.end()) return found->second;
     }
+    if (!knows(graph)) return kept_->nothing;
     // Without the lock: a file that is locked for long holds nobody up who asks about something else. Two threads that
     // ask the same at once both read, and the first answer is kept.
     auto answers = std::make_shared<SnapshotAnswers>();
@@ -157,6 +157,12 @@ std::shared_ptr<const SnapshotAnswers> Snapshot::answers(const Fingerprint& grap
     if (!answers->unread_.empty()) return answers;
     const std::lock_guard lock(kept_->mutex);
     return kept_->answers.try_emplace(question, std::move(answers)).first->second;
+}
+
+void Snapshot::keep(const Fingerprint& graph, const Problem& problem,
+                    std::shared_ptr<const SnapshotAnswers> answers) const {
+    const std::lock_guard lock(kept_->mutex);
+    kept_->answers.insert_or_assign(Question{graph, problem}, std::move(answers));
 }
 
 std::shared_ptr<const SnapshotEntry> Snapshot::find(const Fingerprint& graph, const Problem& problem, Policy policy,

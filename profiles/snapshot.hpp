@@ -74,6 +74,7 @@ struct SnapshotEntry {
     Environment environment;
     std::size_t current_rows = 0;  ///< those that SnapshotOptions::current accepts
     std::string taken_at;          ///< of the newest row
+    bool learned = false;          ///< by Snapshot::learn(): `file` says nothing
 };
 
 /// What the files say of one problem on one graph. Immutable.
@@ -98,11 +99,20 @@ public:
 private:
     friend class Snapshot;
     friend class SnapshotReader;
+    friend class SnapshotLearner;
     std::vector<SnapshotEntry> entries_;  // one for each policy and clock
     std::vector<FormatBuild> format_builds_;
     std::deque<std::string> texts_;  // configs, once each; a deque never moves its strings
     std::vector<SnapshotPart> parts_;
     std::string unread_;
+};
+
+/// What this process has measured of one problem on one graph, on the present device.
+struct LearnedRows {
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    std::vector<Measurement> rows;  ///< one a config; those that are not ok answer nothing
+    std::optional<Config> chosen;   ///< of them
 };
 
 struct SnapshotFile {
@@ -150,6 +160,9 @@ public:
     /// later ones get the same answers. Nothing is read for a graph that no file knew when they were loaded. A file
     /// that cannot be read any more (locked for long, removed, damaged) has no answers: no error, but see unread().
     std::shared_ptr<const SnapshotAnswers> answers(const Fingerprint& graph, const Problem& problem) const;
+    /// From now on these rows answer under their policy and clock, whatever files say; what files say under others
+    /// stays. Answers that somebody holds do not change.
+    void learn(const Fingerprint& graph, const Problem& problem, const LearnedRows& learned) const;
     /// Whether any file knew the graph when they were loaded.
     bool knows(const Fingerprint& graph) const;
     /// As the functions of SnapshotAnswers; null if there is nothing.
@@ -172,6 +185,8 @@ public:
 private:
     friend class SnapshotLoader;
     struct Kept;  // answers, under a lock
+
+    void keep(const Fingerprint& graph, const Problem& problem, std::shared_ptr<const SnapshotAnswers> answers) const;
 
     std::vector<SnapshotFile> files_;
     Environment here_;

@@ -21,7 +21,8 @@
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
 #include "tools/verdicts.hpp"
-#include "tuner/measure.hpp"
+#include "tuner/clocks.hpp"
+#include "tuner/measuring/measure.hpp"
 
 namespace gnntune::tools {
 namespace {

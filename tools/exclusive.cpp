@@ -8,7 +8,7 @@
 #include "core/common/error.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/program.hpp"
-#include "tuner/gpu_state.hpp"
+#include "tuner/measuring/gpu_state.hpp"
 
 namespace gnntune::tools {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
-#include "tools/feature_list.hpp"
+#include "profiles/features_json.hpp"
 #include "tools/parse.hpp"
 #include "tools/suggest.hpp"
 
@@ -210,10 +210,6 @@ GraphArgument find_graph(const std::string& argument, const io::ReadOptions& opt
     throw input_error(fmt::format("{}: expected one graph, found {}: {}", argument, found.size(), joined(names)));
 }
 
-std::string features_text(const Features& features) {
-    return features_json(features).dump();
-}
-
 GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint, const Features& features) {
     GraphRecord record;
     record.fingerprint = fingerprint;
@@ -222,7 +218,7 @@ GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint
     record.m = input.graph.m();
     record.name = input.name;
     record.source = input.source;
-    record.features_json = features_text(features);
+    record.features_json = store::features_text(features);
     return record;
 }
 

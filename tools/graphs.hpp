@@ -64,8 +64,6 @@ private:
 /// As find_graphs() for exactly one graph.
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out);
 
-/// All features by name as the store keeps them: a canonical JSON object (keys sorted, no blanks).
-std::string features_text(const Features& features);
 /// The row of the store for a graph.
 GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint, const Features& features);
 

@@ -4,7 +4,7 @@
 
 #include "core/common/error.hpp"
 #include "core/registry/arrays.hpp"
-#include "tuner/stopwatch.hpp"
+#include "tuner/clocks.hpp"
 
 namespace gnntune::tools {
 namespace {

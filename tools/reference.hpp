@@ -10,7 +10,7 @@
 #include "tools/options.hpp"
 #include "tools/output.hpp"
 #include "tuner/compare.hpp"
-#include "tuner/measure.hpp"
+#include "tuner/measuring/measure.hpp"
 
 namespace gnntune::tools {
 

@@ -19,7 +19,8 @@
 #include "tools/program.hpp"
 #include "tools/reference.hpp"
 #include "tools/verdicts.hpp"
-#include "tuner/measure.hpp"
+#include "tuner/clocks.hpp"
+#include "tuner/measuring/measure.hpp"
 
 namespace gnntune::tools {
 namespace {

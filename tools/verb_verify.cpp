@@ -9,7 +9,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/measuring/workload.hpp"
 
 namespace gnntune::tools {
 namespace {

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
-#include "tuner/statistics.hpp"
+#include "tuner/measuring/statistics.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
-#include "tuner/gpu_tools.hpp"
+#include "tuner/measuring/gpu_tools.hpp"
 #endif
 
 namespace gnntune::tuner {

@@ -13,7 +13,7 @@
 
 #include "tuner/counter_reader.hpp"
 #include "tuner/cupti.hpp"
-#include "tuner/gpu_burst.hpp"
+#include "tuner/measuring/gpu_burst.hpp"
 #include "tuner/metrics.hpp"
 
 /// Declares the parameters of a CUPTI call, with their size filled in.

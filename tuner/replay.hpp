@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tuner/guide.hpp"
+#include "tuner/measuring/guide.hpp"
 #include "tuner/training.hpp"
 
 namespace gnntune::tuner {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/dispatch/choose.hpp"
-#include "tuner/statistics.hpp"
+#include "tuner/measuring/statistics.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tuner {

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "tuner/clocks.hpp"
 #include "tuner/cupti.hpp"
-#include "tuner/gpu_burst.hpp"
-#include "tuner/stopwatch.hpp"
+#include "tuner/measuring/gpu_burst.hpp"
 
 namespace gnntune::tuner {
 namespace {

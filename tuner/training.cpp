@@ -6,7 +6,7 @@
 
 #include "profiles/device_constants.hpp"
 #include "profiles/features_json.hpp"
-#include "tuner/standing.hpp"
+#include "tuner/measuring/standing.hpp"
 
 namespace gnntune::tuner {
 namespace {

@@ -18,7 +18,8 @@ struct TimedConfig {
     bool abandoned = false;  ///< given up early: slow, and how slow is known from few samples. Never the fastest
 };
 
-/// A problem on a graph and a device, with the newest time of each config that still stands (tuner/standing.hpp).
+/// A problem on a graph and a device, with the newest time of each config that still stands
+/// (tuner/measuring/standing.hpp).
 struct TrainingProblem {
     std::string graph;        ///< its name
     std::string fingerprint;  ///< of the graph: what splits are made by

@@ -10,8 +10,9 @@
 #include "core/dispatch/choose.hpp"
 #include "core/model/model.hpp"
 #include "profiles/store.hpp"
-#include "tuner/measure.hpp"
-#include "tuner/search.hpp"
+#include "tuner/measuring/candidates.hpp"
+#include "tuner/measuring/measure.hpp"
+#include "tuner/measuring/search.hpp"
 
 namespace gnntune::tuner {
 
@@ -101,14 +102,5 @@ private:
     Device device_;
     store::Store& store_;
 };
-
-/// Measured configs of a key that may be chosen now: newest ok row of each config whose variant and version this
-/// registry has and whose params are legal for the query. `build_us` is counted from the caller's arrays. `before` is
-/// what is stored as chosen for the key.
-std::vector<Candidate> candidates_of(const Registry& registry, const Query& query, const std::vector<Measurement>& rows,
-                                     const std::optional<Choice>& before = {});
-
-/// What is stored of a decision that has a winner among `candidates`.
-Choice choice_of(const Registry& registry, const std::vector<Candidate>& candidates, const Decision& decision);
 
 }  // namespace gnntune::tuner

@@ -169,7 +169,9 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         lib::wait_for(c.device, stream, "creating a plan");  // the plan may run on any stream
         std::string config = outcome.plan->config().text();
         // One call, so that lines of several threads do not mix.
-        if (c.verbose) std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story).c_str(), stderr);
+        if (c.verbose)
+            std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story, outcome.tuned_us).c_str(),
+                       stderr);
         *out = new gnntune_plan{context->context,          graph->graph,
                                 std::move(outcome.memory), std::move(outcome.plan),
                                 std::move(outcome.story),  std::move(config)};

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "profiles/layers.hpp"
 #include "profiles/library/memory.hpp"
 #include "profiles/library/transient.hpp"
+#include "profiles/library/tuning.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/cuda_check.hpp"
 #include "profiles/library/device_arrays.hpp"
@@ -59,10 +62,37 @@ Sources sources_of(const OpenRequest& request) {
     if (request.sources) return *request.sources;
     const char* text = variable("GNNTUNE_SOURCES");
     if (!text) return Sources::database_then_model;
-    for (const Sources known : {Sources::database, Sources::database_then_model}) {
+    for (const Sources known : {Sources::database, Sources::database_then_model, Sources::tune_on_miss}) {
         if (text == to_text(known)) return known;
     }
-    throw invalid_argument(std::string("GNNTUNE_SOURCES: expected db_only or db_then_model, not '") + text + "'");
+    throw invalid_argument(std::string("GNNTUNE_SOURCES: expected db_only, db_then_model or tune_on_miss, not '") +
+                           text + "'");
+}
+
+double tune_budget_us_of(const OpenRequest& request) {
+    if (request.tune_budget_us) return *request.tune_budget_us;
+    const char* text = variable("GNNTUNE_TUNE_BUDGET");
+    if (!text) return kTuneBudgetUs;
+    double value = 0;
+    const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+    if (error == std::errc() && value > 0 && value < 1e9) {
+        constexpr std::pair<std::string_view, double> kUnits[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}};
+        for (const auto& [unit, factor] : kUnits) {
+            if (unit == end) return value * factor;
+        }
+    }
+    throw invalid_argument(std::string("GNNTUNE_TUNE_BUDGET: expected a time such as 200ms or 2s, not '") + text + "'");
+}
+
+std::optional<std::filesystem::path> user_database_of(const OpenRequest& request, std::vector<std::string>& notes) {
+    if (request.db_path) return request.db_path;
+    try {
+        return store::default_user_database();
+    } catch (const Error& error) {
+        if (request.require_database) throw;
+        notes.emplace_back(error.what());
+        return std::nullopt;
+    }
 }
 
 #if GNNTUNE_WITH_CUDA
@@ -95,16 +125,19 @@ Device pick_device(const OpenRequest& request, std::vector<std::string>& notes) 
     return cpu_device();
 }
 
-store::Snapshot load_snapshot(const OpenRequest& request, Device& device, std::vector<std::string>& notes) {
-    std::vector<std::filesystem::path> layers;
-    try {
-        layers = store::layers_over(request.db_path ? std::filesystem::path(request.db_path)
-                                                    : store::default_user_database());
-    } catch (const Error& error) {
-        if (request.require_database) throw;
-        notes.emplace_back(error.what());
-        layers = store::shipped_databases();
+std::string why_read_only(const std::optional<std::filesystem::path>& user_database) {
+    if (!user_database) return "no database is named: set GNNTUNE_DB, or give gnntune_open one";
+    for (const auto& shipped : store::shipped_databases()) {
+        std::error_code ignored;
+        if (!std::filesystem::equivalent(shipped, *user_database, ignored)) continue;
+        return user_database->string() + ": came with the installation, and is not written to";
     }
+    return {};
+}
+
+store::Snapshot load_snapshot(const OpenRequest& request, const std::optional<std::filesystem::path>& user_database,
+                              Device& device, std::vector<std::string>& notes) {
+    const auto layers = user_database ? store::layers_over(*user_database) : store::shipped_databases();
     store::SnapshotOptions options;
     options.skip_unreadable = !request.require_database;
     options.current = [](std::string_view variant, std::int32_t version) {
@@ -156,6 +189,8 @@ std::string_view to_text(Sources sources) {
             return "db_only";
         case Sources::database_then_model:
             return "db_then_model";
+        case Sources::tune_on_miss:
+            return "tune_on_miss";
     }
     return "?";
 }
@@ -178,7 +213,9 @@ std::string Context::describe() const {
                     e.compute_capability, e.multiprocessors, device.backend == Backend::cuda ? "SMs" : "threads",
                     e.driver.empty() ? "" : ", driver " + e.driver + ", CUDA " + e.cuda_runtime);
     for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(snapshot, file) + "\n";
-    text += "sources    " + std::string(to_text(sources)) + "\n";
+    text += "sources    " + std::string(to_text(sources));
+    if (sources == Sources::tune_on_miss) text += fmt::format(", at most {:g} ms each", tune_budget_us / 1e3);
+    text += "\n";
     for (const auto& [key, model] : snapshot.models()) text += "model      " + store::to_text(model.row) + "\n";
     if (device.errata) text += fmt::format("errata     {}\n", device.errata->all().size());
     if (forced) text += "forced     " + forced->text() + "\n";
@@ -194,9 +231,12 @@ Context open_context(const OpenRequest& request) {
     std::optional<Config> forced = forced_config();
     const char* verbose = variable("GNNTUNE_VERBOSE");
     const Sources sources = sources_of(request);
+    const double tune_budget_us = tune_budget_us_of(request);
     Device device = pick_device(request, notes);
+    const auto user_database = user_database_of(request, notes);
+    std::string read_only = why_read_only(user_database);
     const std::shared_ptr<MemorySource> memory = request.memory ? request.memory : plain_memory(device);
-    store::Snapshot snapshot = load_snapshot(request, device, notes);
+    store::Snapshot snapshot = load_snapshot(request, user_database, device, notes);
     return {
         all_variants(),
         std::move(device),
@@ -204,8 +244,13 @@ Context open_context(const OpenRequest& request) {
         std::move(forced),
         verbose && wants_dispatch_lines(verbose),
         sources,
+        tune_budget_us,
+        user_database.value_or(std::filesystem::path()),
+        std::move(read_only),
+        request.db_path == nullptr,
         std::make_unique<ModelSource>(all_variants()),
         std::make_shared<BucketMemo>(),
+        std::make_shared<Tunings>(),
         memory,
         std::make_shared<CountingMemory>(memory, request.format_limit_bytes, "the formats of this context's graphs"),
         std::move(notes)};

@@ -1,9 +1,10 @@
-// One processor and what is known about it: what gnntune_open makes. Immutable but for what `snapshot`, `models` and
-// `buckets` keep under locks of their own, so any number of threads may use it.
+// One processor and what is known about it: what gnntune_open makes. Immutable but for what `snapshot`, `models`,
+// `buckets` and `tunings` keep under locks of their own, so any number of threads may use it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,7 @@ namespace gnntune::library {
 enum class BackendChoice { automatic, cpu, cuda };
 
 /// What is asked before the default.
-enum class Sources { database, database_then_model };
+enum class Sources { database, database_then_model, tune_on_miss };
 std::string_view to_text(Sources sources);
 
 struct OpenRequest {
@@ -33,9 +34,13 @@ struct OpenRequest {
     std::shared_ptr<MemorySource> memory;       ///< the application's; null: plain
     std::size_t format_limit_bytes = SIZE_MAX;  ///< of all graphs together
     std::optional<Sources> sources;             ///< nothing: GNNTUNE_SOURCES, else the database, then the model
+    std::optional<double> tune_budget_us;       ///< nothing: GNNTUNE_TUNE_BUDGET, else kTuneBudgetUs
 };
 
+inline constexpr double kTuneBudgetUs = 200e3;
+
 class BucketMemo;
+class Tunings;
 
 struct Context {
     const Registry& registry;
@@ -44,8 +49,13 @@ struct Context {
     std::optional<Config> forced;  ///< GNNTUNE_FORCE
     bool verbose = false;          ///< GNNTUNE_VERBOSE=dispatch
     Sources sources = Sources::database_then_model;
+    double tune_budget_us = kTuneBudgetUs;  ///< of measuring and checking, for Sources::tune_on_miss
+    std::filesystem::path user_database;    ///< what is measured is written to
+    std::string read_only;                  ///< why it is not, a sentence; empty: it is
+    bool may_make_folder = false;           ///< that it lies in
     std::unique_ptr<ModelSource> models;
     std::shared_ptr<BucketMemo> buckets;             ///< what was decided for transient graphs
+    std::shared_ptr<Tunings> tunings;                ///< what was measured on a miss
     std::shared_ptr<MemorySource> memory;            ///< of graphs and plans; never null
     std::shared_ptr<CountingMemory> formats_memory;  ///< of the formats of all graphs, limited; never null
     std::vector<std::string> notes;                  ///< sentences about what did not go as one may expect

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "profiles/library/memory.hpp"
 #include "profiles/library/plan_memo.hpp"
 #include "profiles/library/review.hpp"
+#include "profiles/library/tuning.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -42,13 +44,36 @@ Attempt plan_from_database(const Context& context, Graph& graph, StreamHandle st
     while (const auto row = best_row(context, query, story, story.config)) {
         Attempt attempt = try_plan(context, graph, story.request, story.config, stream);
         if (attempt.plan) {
-            story.source = Source::database;
+            story.source = story.entry->learned ? Source::tuned : Source::database;
+            if (story.entry->learned) story.tuning = context.tunings->find(graph, story.request);
             return attempt;
         }
         ran_out = ran_out || attempt.out_of_memory;
         story.failed_rows.emplace_back(*row, std::move(attempt.reason));
     }
     return {};
+}
+
+/// Whether neither the user's database nor another has rows that count, so that measuring may help. What a file that
+/// could not be read would say is not known.
+bool is_missed(const Context& context, const Story& story) {
+    if (context.sources != Sources::tune_on_miss || !story.bucket.empty()) return false;
+    return (!story.entry || story.entry->current_rows == 0) && story.answers->unread().empty();
+}
+
+void tune(const Context& context, Graph& graph, Story& story, bool& ran_out) {
+    const Request& request = story.request;
+    story.tuning = context.tunings->find(graph, request);
+    if (!story.tuning) {
+        const auto begin = std::chrono::steady_clock::now();
+        story.tuning = context.tunings->tune(context, graph, request);
+        story.tuned_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    }
+    ran_out = ran_out || story.tuning->passing;
+    story.answers = context.snapshot.answers(graph.fingerprint(), request.problem);
+    story.entry = story.answers->find(request.policy);
+    story.present = graph.present(request.problem.direction);
+    story.failed_rows.clear();
 }
 
 /// The first of the configs that the model prefers to the default whose plan can be built. Whatever goes wrong with one
@@ -153,6 +178,8 @@ std::string_view to_text(Source source) {
     switch (source) {
         case Source::database:
             return "database";
+        case Source::tuned:
+            return "tuned";
         case Source::model:
             return "model";
         case Source::fallback:
@@ -195,6 +222,10 @@ Attempt choose_and_plan(const Context& context, Graph& graph, StreamHandle strea
         return plan_forced(context, graph, stream, story);
     }
     Attempt attempt = plan_from_database(context, graph, stream, story, ran_out);
+    if (!attempt.plan && is_missed(context, story)) {
+        tune(context, graph, story, ran_out);
+        attempt = plan_from_database(context, graph, stream, story, ran_out);
+    }
     if (!attempt.plan) attempt = plan_from_model(context, graph, stream, story, ran_out);
     if (!attempt.plan) attempt = plan_by_default(context, graph, stream, story, ran_out);
     return attempt;
@@ -204,7 +235,7 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     const std::uint64_t revision = graph.revision();
     if (auto known = memo.find(request, revision)) {
         Attempt again = try_plan(context, graph, request, known->config, stream);
-        if (again.plan) return {std::move(again.memory), std::move(again.plan), std::move(known)};
+        if (again.plan) return {std::move(again.memory), std::move(again.plan), std::move(known), 0};
     }
     validate(request.problem);
     auto story = std::make_shared<Story>();
@@ -218,7 +249,8 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     // What failed for want of memory may be had another time, and a file that could not be read may speak.
     const bool lasting = story->source != Source::forced && !ran_out && story->answers->unread().empty();
     if (lasting) memo.keep(revision, story);
-    return {std::move(made.memory), std::move(made.plan), std::move(story)};
+    const double tuned_us = story->tuned_us;
+    return {std::move(made.memory), std::move(made.plan), std::move(story), tuned_us};
 }
 
 }  // namespace gnntune::library

@@ -16,6 +16,7 @@
 namespace gnntune::library {
 
 class PlanMemo;
+struct Tuning;
 
 struct Request {
     Problem problem;
@@ -25,7 +26,7 @@ struct Request {
     bool operator==(const Request&) const = default;
 };
 
-enum class Source { database, model, fallback, forced };
+enum class Source { database, tuned, model, fallback, forced };
 std::string_view to_text(Source source);
 
 /// A config that did not come into question, and why.
@@ -50,6 +51,10 @@ struct Story {
     std::vector<std::pair<std::size_t, std::string>>
         failed_rows;           ///< of `entry`, whose plan could not be built, and why
     std::vector<Miss> misses;  ///< other configs whose plan could not be built
+    /// What measuring came to: for this choice, or for an earlier one of the context that has left the rows. Null where
+    /// nothing was missed.
+    std::shared_ptr<const Tuning> tuning;
+    double tuned_us = 0;  ///< that this choice has spent on measuring, or on waiting for another that did
     /// For a transient graph: what was decided on an earlier one of its bucket, and the bucket; null if on this one.
     std::shared_ptr<const Story> like;
     std::string bucket;   ///< of a transient graph, in words; empty: it is none
@@ -60,6 +65,7 @@ struct Outcome {
     std::shared_ptr<CountingMemory> memory;  ///< that the plan holds beside its formats
     std::unique_ptr<Plan> plan;
     std::shared_ptr<const Story> story;
+    double tuned_us = 0;  ///< of the story if it was made for this plan
 };
 
 /// A plan of one config, or nothing with the reason if this config cannot be had here but another may be.
@@ -72,8 +78,9 @@ struct Attempt {
 Attempt try_plan(const Context& context, Graph& graph, const Request& request, const Config& config,
                  StreamHandle stream);
 
-/// Asks database, model and default, in this order, and fills in `story`, which has its request, answers, entry and
-/// present formats. Sets `ran_out` if a config was passed over for want of memory. Throws as make_plan.
+/// Asks database, measuring (Sources::tune_on_miss), model and default, in this order, and fills in `story`, which has
+/// its request, answers, entry and present formats. Sets `ran_out` if a config was passed over for want of memory.
+/// Throws as make_plan.
 Attempt choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out);
 
 /// `memo` has what was chosen on this graph before, for as long as nothing has changed that the choice depends on.

@@ -7,6 +7,7 @@
 
 #include "profiles/layers.hpp"
 #include "profiles/library/review.hpp"
+#include "profiles/library/tuning.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -74,8 +75,17 @@ std::string identity_of(Graph& graph, const Story& story) {
     return story.bucket.empty() ? graph.fingerprint().text() : "transient";
 }
 
+void explain_measured(const Story& story, Text& text) {
+    const store::SnapshotEntry& entry = *story.entry;
+    text.line("measured", fmt::format("{}, policy {}, clock {}", entry.taken_at, to_text(story.request.policy),
+                                      to_text(entry.clock)));
+}
+
 void explain_source(const Context& context, const Story& story, const Review& review, Text& text) {
-    if (story.source == Source::model) {
+    if (story.source == Source::tuned) {
+        text.line("source", "tuned by this process" + (story.tuning ? ": " + to_text(*story.tuning) : ""));
+        explain_measured(story, text);
+    } else if (story.source == Source::model) {
         const std::uint32_t file = forecast_of(story)->origin->file;
         text.line("source", fmt::format("model of {}", store::shown(context.snapshot.files()[file].path)));
     } else if (story.source != Source::database) {
@@ -83,8 +93,7 @@ void explain_source(const Context& context, const Story& story, const Review& re
     } else {
         const store::SnapshotEntry& entry = *story.entry;
         text.line("source", fmt::format("database {}", store::shown(context.snapshot.files()[entry.file].path)));
-        text.line("measured", fmt::format("{}, policy {}, clock {}", entry.taken_at, to_text(story.request.policy),
-                                          to_text(entry.clock)));
+        explain_measured(story, text);
         const Environment& e = entry.environment;
         text.line("match", fmt::format("{}: {} {}, {}{}{}", store::to_text(entry.match), e.device_name,
                                        e.compute_capability, e.driver.empty() ? "" : "driver " + e.driver + ", CUDA ",
@@ -93,6 +102,7 @@ void explain_source(const Context& context, const Story& story, const Review& re
                                            ? ""
                                            : "; something differs from this machine's, tune again to be sure"));
     }
+    if (story.source != Source::tuned && story.tuning) text.line("tuning", to_text(*story.tuning));
     text.line("why", review.why);
 }
 
@@ -100,7 +110,7 @@ void explain_decision(const Story& story, const Review& review, Text& text) {
     const Request& request = story.request;
     const auto& all = review.candidates;
     const Decision& d = review.decision;
-    if (story.source == Source::database && d.winner) {
+    if ((story.source == Source::database || story.source == Source::tuned) && d.winner) {
         const Candidate& winner = all[*d.winner];
         text.line("expected", fmt::format("{:.4g} us a run, {:.4g} us to build, over {:g} calls", winner.median_us,
                                           winner.build_us, request.constraints.expected_calls));
@@ -139,15 +149,16 @@ std::string explain(const Context& context, Graph& graph, const Plan& plan, cons
     return text.take();
 }
 
-std::string verbose_line(Graph& graph, const Plan& plan, const Story& story) {
+std::string verbose_line(Graph& graph, const Plan& plan, const Story& story, double tuned_us) {
     const Problem& p = story.request.problem;
     return fmt::format(
         "gnntune,dispatch,{},n_rows={},n_cols={},m={},k={},{}{},{},{},{},source={},config={},workspace_bytes={},"
-        "prepare_us={:.1f},graph={}\n",
+        "prepare_us={:.1f},{}graph={}\n",
         to_text(p.op), graph.n_rows(), graph.n_cols(), graph.m(), p.k,
         p.heads == 1 ? std::string() : fmt::format("heads={},", p.heads), to_text(p.dtype), to_text(p.reduce),
         p.weighted ? "weighted" : "unweighted", to_text(p.direction), to_text(story.source), plan.config().text(),
-        plan.workspace_bytes(), plan.prepare_us(), identity_of(graph, story));
+        plan.workspace_bytes(), plan.prepare_us(),
+        tuned_us > 0 ? fmt::format("tune_us={:.1f},", tuned_us) : std::string(), identity_of(graph, story));
 }
 
 }  // namespace gnntune::library

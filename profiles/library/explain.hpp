@@ -11,6 +11,7 @@ namespace gnntune::library {
 std::string explain(const Context& context, Graph& graph, const Plan& plan, const Story& story);
 
 /// The line of GNNTUNE_VERBOSE=dispatch, with its newline. docs/dispatcher.md describes the fields.
-std::string verbose_line(Graph& graph, const Plan& plan, const Story& story);
+/// `tuned_us`: what the plan has spent on measuring.
+std::string verbose_line(Graph& graph, const Plan& plan, const Story& story, double tuned_us);
 
 }  // namespace gnntune::library

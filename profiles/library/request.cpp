@@ -1,5 +1,6 @@
 #include "profiles/library/request.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -39,11 +40,17 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
                                   {GNNTUNE_BACKEND_CUDA, BackendChoice::cuda}});
     request.ordinal = options.device;
     request.require_database = options.require_database != 0;
-    request.sources = translate<std::optional<Sources>>("options.sources", options.sources,
-                                                        "0, GNNTUNE_DB_THEN_MODEL or GNNTUNE_DB_ONLY",
-                                                        {{0, std::nullopt},
-                                                         {GNNTUNE_DB_THEN_MODEL, Sources::database_then_model},
-                                                         {GNNTUNE_DB_ONLY, Sources::database}});
+    request.sources = translate<std::optional<Sources>>(
+        "options.sources", options.sources, "0, GNNTUNE_DB_THEN_MODEL, GNNTUNE_DB_ONLY or GNNTUNE_TUNE_ON_MISS",
+        {{0, std::nullopt},
+         {GNNTUNE_DB_THEN_MODEL, Sources::database_then_model},
+         {GNNTUNE_DB_ONLY, Sources::database},
+         {GNNTUNE_TUNE_ON_MISS, Sources::tune_on_miss}});
+    // A year bounds nothing either.
+    constexpr std::uint64_t kYearUs = 365ULL * 86400 * 1000000;
+    if (options.tune_budget_us > 0) {
+        request.tune_budget_us = static_cast<double>(std::min(options.tune_budget_us, kYearUs));
+    }
     if (options.format_limit_bytes > 0) request.format_limit_bytes = options.format_limit_bytes;
     if (!options.alloc != !options.free) {
         throw invalid_argument("options.alloc and options.free go together: set both or neither");

@@ -91,14 +91,14 @@ Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& 
             story->source = known->source;
             story->config = known->config;
             story->like = std::move(known);
-            return {std::move(again.memory), std::move(again.plan), std::move(story)};
+            return {std::move(again.memory), std::move(again.plan), std::move(story), 0};
         }
     }
     story->present = graph.present(request.problem.direction);
     bool ran_out = false;
     Attempt made = choose_and_plan(context, graph, stream, *story, ran_out);
     if (!ran_out && story->source != Source::forced) memo->keep(kRevision, story);
-    return {std::move(made.memory), std::move(made.plan), std::move(story)};
+    return {std::move(made.memory), std::move(made.plan), std::move(story), 0};
 }
 
 }  // namespace gnntune::library

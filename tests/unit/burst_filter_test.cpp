@@ -1,5 +1,5 @@
 // Which bursts count, with made-up clocks.
-#include "tuner/burst_filter.hpp"
+#include "tuner/measuring/burst_filter.hpp"
 
 #include <gtest/gtest.h>
 

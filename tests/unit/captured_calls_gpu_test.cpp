@@ -1,5 +1,5 @@
 // Policy::graph: copies captured in a CUDA graph, launched and timed by both clocks.
-#include "tuner/captured_calls.hpp"
+#include "tuner/measuring/captured_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
 #include "core/registry/device.hpp"
-#include "tuner/gpu_tools.hpp"
-#include "tuner/stopwatch.hpp"
+#include "tuner/clocks.hpp"
+#include "tuner/measuring/gpu_tools.hpp"
 
 namespace gnntune::tuner {
 namespace {

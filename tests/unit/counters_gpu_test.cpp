@@ -8,9 +8,9 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
 #include "core/registry/device.hpp"
+#include "tuner/clocks.hpp"
 #include "tuner/counter_reader.hpp"
-#include "tuner/gpu_tools.hpp"
-#include "tuner/stopwatch.hpp"
+#include "tuner/measuring/gpu_tools.hpp"
 
 namespace gnntune::tuner {
 namespace {

@@ -88,7 +88,8 @@ TEST_F(LibraryModel, DbOnlyAsksNoModel) {
     EXPECT_TRUE(contains(context.describe(), "sources    db_only"));
     EXPECT_TRUE(contains(explanation(weighted_spmm()), "model      not asked: the sources are db_only"));
     setenv("GNNTUNE_SOURCES", "model", 1);
-    EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }), "expected db_only or db_then_model"));
+    EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }),
+                         "expected db_only, db_then_model or tune_on_miss"));
     unsetenv("GNNTUNE_SOURCES");
     EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { with_sources(7); }), "options.sources is 7"));
     // A program of an older header does not pass the field.

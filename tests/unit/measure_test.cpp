@@ -1,5 +1,5 @@
 // Timing without a clock: a stopwatch that gives out times written beforehand, on a variant that notes who ran.
-#include "tuner/measure.hpp"
+#include "tuner/measuring/measure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -188,6 +188,24 @@ TEST_F(MeasureTest, SpendsNoMoreThanNeededOnOneThatCannotWin) {
 
     EXPECT_EQ(of(1).status, MeasurementStatus::ok);
     EXPECT_EQ(of(1).samples, options_.min_samples);
+}
+
+TEST_F(MeasureTest, WhatIsStoppedCountsIfItHasEnoughSamplesAndThatIsWanted) {
+    stopwatch_.times = {{0, {10, 12}}, {1, {11, 13}}};
+    hooks_.stop = [this] { return stopwatch_.bursts.size() >= 3; };  // 0, 1, 0
+
+    EXPECT_FALSE(measure_all(2));
+    EXPECT_TRUE(finished_.empty());
+    EXPECT_EQ(of(0).samples, 0);
+
+    stopwatch_.bursts.clear();
+    options_.enough_when_stopped = 2 * options_.burst;
+    EXPECT_FALSE(measure_all(2));
+    EXPECT_EQ(finished_, std::vector<std::string>{of(0).config.text()});
+    EXPECT_EQ(of(0).status, MeasurementStatus::ok);
+    EXPECT_EQ(of(0).samples, 2 * options_.burst);
+    EXPECT_EQ(of(1).samples, 0);
+    EXPECT_EQ(frontier_.best(), of(0).median_us);
 }
 
 TEST_F(MeasureTest, AGraphPolicyIsRefusedWhereNothingCanBeCaptured) {

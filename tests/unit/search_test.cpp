@@ -1,6 +1,6 @@
 // A search on surfaces that are known everywhere: it starts at the default, finds the fastest with few measurements,
 // and is not led astray for good.
-#include "tuner/search.hpp"
+#include "tuner/measuring/search.hpp"
 
 #include <gtest/gtest.h>
 

@@ -200,6 +200,47 @@ TEST_F(SnapshotTest, ReadsRowsWhenTheyAreFirstAskedForAndKeepsThem) {
     EXPECT_FALSE(snapshot.knows(late.fingerprint));
 }
 
+TEST_F(SnapshotTest, WhatWasLearntAnswersBesideTheFiles) {
+    Store writer = open();
+    const PartVersion part{Config::parse("spmm.part{x=1}"), 3};
+    writer.add_measurement(writer.begin_run(run_info()), key_in(writer), with_parts(measurement("spmm.a", 3), {part}));
+    const Snapshot snapshot = Snapshot::load(file(), environment());
+    const auto before = snapshot.answers(graph().fingerprint, problem());
+
+    LearnedRows learned{Policy::cold, Clock::events, {measurement("spmm.c", 5)}, Config::parse("spmm.b")};
+    learned.rows.push_back(with_parts(measurement("spmm.b", 4), {part, part}));
+    learned.rows.push_back(not_ok("spmm.d", MeasurementStatus::failed, "said no"));
+    snapshot.learn(graph().fingerprint, problem(), learned);
+
+    EXPECT_EQ(before->find(Policy::cold), nullptr) << "what somebody holds does not change";
+    const auto now = snapshot.answers(graph().fingerprint, problem());
+    const SnapshotEntry* cold = now->find(Policy::cold);
+    ASSERT_NE(cold, nullptr);
+    EXPECT_TRUE(cold->learned);
+    EXPECT_EQ(cold->match, EnvironmentMatch::exact);
+    ASSERT_EQ(cold->rows.size(), 2u);
+    EXPECT_EQ(cold->rows[0].config, "spmm.b");
+    EXPECT_TRUE(cold->rows[0].chosen);
+    EXPECT_FALSE(cold->rows[1].chosen);
+    ASSERT_EQ(now->parts(cold->rows[0]).size(), 2u);
+    EXPECT_EQ(now->parts(cold->rows[0])[1].config, "spmm.part{x=1}");
+    const SnapshotEntry* hot = now->find(Policy::hot);
+    ASSERT_NE(hot, nullptr);
+    EXPECT_FALSE(hot->learned);
+    EXPECT_EQ(hot->rows[0].config, "spmm.a");
+    ASSERT_EQ(now->parts(hot->rows[0]).size(), 1u);
+    EXPECT_EQ(now->parts(hot->rows[0])[0].variant_version, 3);
+
+    // In place of what a file says under the same policy and clock, and of a graph that no file knows.
+    learned = {Policy::hot, Clock::span, {measurement("spmm.e", 9)}, {}};
+    snapshot.learn(graph().fingerprint, problem(), learned);
+    EXPECT_EQ(snapshot.find(graph().fingerprint, problem(), Policy::hot)->rows[0].config, "spmm.e");
+    EXPECT_NE(snapshot.find(graph().fingerprint, problem(), Policy::cold), nullptr);
+    const Fingerprint unknown = graph("unknown", 8).fingerprint;
+    snapshot.learn(unknown, problem(), learned);
+    EXPECT_EQ(snapshot.find(unknown, problem(), Policy::hot)->rows.size(), 1u);
+}
+
 TEST_F(SnapshotTest, AFileThatGoesAwayHasNoAnswersUntilItIsBack) {
     const auto fill = [&](double us) {
         Store writer = open();

@@ -1,5 +1,5 @@
 // Order statistics: by hand on small samples, and the interval's coverage, exactly and on synthetic times.
-#include "tuner/statistics.hpp"
+#include "tuner/measuring/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "kernels/register_all.hpp"
 #include "tests/unit/small_graphs.hpp"
 #include "tests/unit/store_fixture.hpp"
-#include "tuner/frontier.hpp"
+#include "tuner/measuring/frontier.hpp"
 #include "tuner/step_options.hpp"
 #include "tuner/tune.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "core/io/graph_io.hpp"
 #include "core/reference/oracle.hpp"
-#include "tuner/array.hpp"
+#include "tuner/measuring/array.hpp"
 
 namespace {
 

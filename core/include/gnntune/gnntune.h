@@ -42,9 +42,9 @@
  *     finished when a function returns.
  *
  * (10) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
- *      GNNTUNE_FORCE, GNNTUNE_SOURCES and GNNTUNE_VERBOSE, in gnntune_open only. With GNNTUNE_VERBOSE=dispatch every
- *      plan of the context prints one line on stderr (docs/dispatcher.md has its fields); otherwise the library prints
- *      nothing.
+ *      GNNTUNE_FORCE, GNNTUNE_SOURCES, GNNTUNE_TUNE_BUDGET and GNNTUNE_VERBOSE, in gnntune_open only. With
+ *      GNNTUNE_VERBOSE=dispatch every plan of the context prints one line on stderr (docs/dispatcher.md has its
+ *      fields); otherwise the library prints nothing.
  */
 #ifndef GNNTUNE_GNNTUNE_H
 #define GNNTUNE_GNNTUNE_H
@@ -148,7 +148,8 @@ enum { GNNTUNE_HOT = 0, GNNTUNE_COLD = 1, GNNTUNE_GRAPH = 2 };
 typedef int32_t gnntune_sources;
 enum {
     GNNTUNE_DB_THEN_MODEL = 1, /* measurements of the database; without, its cost model; else the default */
-    GNNTUNE_DB_ONLY = 2        /* measurements of the database, else the default: predicts nothing */
+    GNNTUNE_DB_ONLY = 2,       /* measurements of the database, else the default: predicts nothing */
+    GNNTUNE_TUNE_ON_MISS = 3   /* where the database has none, gnntune_plan_create measures; else as DB_THEN_MODEL */
 };
 
 /* ---- Version and errors. Thread-safe. ---- */
@@ -184,7 +185,7 @@ typedef struct gnntune_open_options {
     gnntune_backend backend;
     int32_t device;           /* CUDA device ordinal; -1 = the calling thread's current one; ignored by cpu */
     int32_t require_database; /* a database that is missing or unreadable is an error */
-    gnntune_sources sources;  /* 0 = $GNNTUNE_SOURCES (db_then_model or db_only), else GNNTUNE_DB_THEN_MODEL */
+    gnntune_sources sources;  /* 0 = $GNNTUNE_SOURCES (db_then_model, db_only, tune_on_miss), else DB_THEN_MODEL */
     int32_t reserved;         /* zero */
     /* Bytes that formats of all graphs of the context together may hold, what building one needs meanwhile included; 0 =
      * no limit. A format that would exceed it is not built: the plan gives way to the next config, and
@@ -193,6 +194,7 @@ typedef struct gnntune_open_options {
     gnntune_alloc_function alloc; /* NULL = the library's own; set with free or not at all */
     gnntune_free_function free;
     void* allocator_user;
+    uint64_t tune_budget_us; /* of TUNE_ON_MISS, for a plan; 0 = $GNNTUNE_TUNE_BUDGET (200ms, 2s), else 200 ms */
 } gnntune_open_options;
 
 /* Opens a context: one processor, and what is known about it.
@@ -204,7 +206,7 @@ typedef struct gnntune_open_options {
  *            options->require_database, which is about here.
  *   options  NULL for the defaults.
  * Errors: NO_DEVICE if the backend or the device asked for is not there, DATABASE, INVALID_ARGUMENT (also for a
- * GNNTUNE_FORCE that is no config of this build, and for words that GNNTUNE_SOURCES does not have). Not safe beside
+ * GNNTUNE_FORCE that is no config of this build, and for words that GNNTUNE_SOURCES or GNNTUNE_TUNE_BUDGET do not have). Not safe beside
  * setenv in another thread. */
 GNNTUNE_API gnntune_status gnntune_open(const char* db_path, const gnntune_open_options* options,
                                         gnntune_context** out);
@@ -317,7 +319,16 @@ typedef struct gnntune_problem {
  * Order of sources: the measurements of this graph, problem and policy in the database; then its cost model of the op
  * and policy, where that expects to gain over the default (it needs the graph's features: a few passes over the arrays,
  * once a graph); then the op's default config. Model and default choose exact configs in fp32 only: the error of others
- * on this graph was not measured. gnntune_sources leaves the model out.
+ * on this graph was not measured. gnntune_sources leaves the model out, or has a miss measured:
+ *
+ * GNNTUNE_TUNE_ON_MISS: where no database has rows of this graph, problem and policy on this device, exact configs in
+ * fp32 are checked against a reference and timed, the likeliest first, until nothing promises a gain or the budget is
+ * spent. The rows answer this plan and later ones of the context, and are written to its database, with the choice, as
+ * `gnntune tune` does; if they cannot be, gnntune_plan_explain says why. The budget does not bound fingerprint, features
+ * and CSR of the graph, waiting for another plan that measures, the check or burst of calls that is under way when it
+ * ends, and writing. Transient graphs, and those whose check alone would take longer, are not measured. Operands and
+ * formats come from `alloc`, under format_limit_bytes; where memory runs out or nothing is measured, the plan is made as
+ * for GNNTUNE_DB_THEN_MODEL. No stream of the process may be under capture meanwhile. docs/dispatcher.md has the rest.
  * GNNTUNE_FORCE, a config's text such as "spmm.cpu_rows{tile=64,row_block=16}", overrules all for the op it computes,
  * constraints included: for debugging.
  *
@@ -349,7 +360,7 @@ GNNTUNE_API size_t gnntune_plan_own_bytes(const gnntune_plan* plan);
  * NULL. */
 GNNTUNE_API const char* gnntune_plan_config(const gnntune_plan* plan);
 
-/* Where the config comes from: "database", "model", "default" or "forced". "" for NULL. Never freed. */
+/* Where the config comes from: "database", "tuned", "model", "default" or "forced". "" for NULL. Never freed. */
 GNNTUNE_API const char* gnntune_plan_source(const gnntune_plan* plan);
 
 /* Lines for people: the config, its source, when and on what it was measured or what the model expects of it, the

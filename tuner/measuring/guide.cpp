@@ -1,4 +1,4 @@
-#include "tuner/guide.hpp"
+#include "tuner/measuring/guide.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tuner/measure.hpp"
+#include "tuner/measuring/measure.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "tuner/burst_filter.hpp"
-#include "tuner/captured_calls.hpp"
-#include "tuner/gpu_state.hpp"
+#include "tuner/measuring/burst_filter.hpp"
+#include "tuner/measuring/captured_calls.hpp"
+#include "tuner/measuring/gpu_state.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -115,6 +115,16 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
         if (hooks.finished) hooks.finished(racer.contender->measurement);
     };
 
+    const auto finish_stopped = [&] {
+        for (Racer& racer : racers) {
+            if (racer.finished || options.enough_when_stopped == 0) continue;
+            const Summary s = summarise(racer.bursts.samples());
+            if (s.samples < static_cast<std::size_t>(options.enough_when_stopped)) continue;
+            frontier.add(racer.traits, s.median);
+            finish(racer);
+        }
+    };
+
     for (Contender& c : contenders) {
         if (stopped()) return false;
         c.measurement.config = c.config;
@@ -157,7 +167,10 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
         bool running = false;
         for (Racer& racer : racers) {
             if (racer.finished) continue;
-            if (stopped()) return false;
+            if (stopped()) {
+                finish_stopped();
+                return false;
+            }
             const auto call = [&] { racer.captured ? racer.captured->launch() : workload.run(*racer.plan); };
             const double calls = racer.captured ? CapturedCalls::kCalls : 1;
             try {

@@ -1,9 +1,8 @@
-// Clocks. A stopwatch times single calls, some at a time; which clock it is goes with every number it gives.
+// A stopwatch times single calls, some at a time; which clock it is goes with every number it gives.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/registry/device.hpp"
@@ -26,16 +25,5 @@ public:
 std::unique_ptr<Stopwatch> host_stopwatch(const Device& device);
 /// CUDA events around each call. Throws ErrorKind::unsupported in a build without CUDA.
 std::unique_ptr<Stopwatch> event_stopwatch(const Device& device, StreamHandle stream);
-/// CUPTI activity records. Throws ErrorKind::unsupported in words if CUPTI is not part of the build or refuses.
-std::unique_ptr<Stopwatch> span_stopwatch(const Device& device, StreamHandle stream);
-
-/// The clocks that `wanted` leaves of those the device has, best first (span, events; host for the CPU), and a sentence
-/// about each that was wanted and cannot be had.
-struct Clocks {
-    std::vector<Clock> clocks;
-    std::vector<std::string> warnings;
-};
-Clocks usable_clocks(const Device& device, const std::vector<Clock>& wanted);
-std::unique_ptr<Stopwatch> make_stopwatch(Clock clock, const Device& device, StreamHandle stream);
 
 }  // namespace gnntune::tuner

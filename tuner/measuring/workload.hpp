@@ -8,7 +8,7 @@
 #include "core/dispatch/plan.hpp"
 #include "core/graph/graph.hpp"
 #include "core/reference/inputs.hpp"
-#include "tuner/array.hpp"
+#include "tuner/measuring/array.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/stream.hpp"
 #include "core/reference/compare_gpu.hpp"
@@ -20,6 +20,9 @@ namespace gnntune::tuner {
 class GraphWorkload {
 public:
     GraphWorkload(const Registry& registry, const Device& device, CsrGraph graph);
+    /// On arrays of the backend that are there already: `graph` was made from them as CSR, `host` is the same graph in
+    /// host memory. The device of the graph has to be current.
+    GraphWorkload(std::unique_ptr<Graph> graph, CsrGraph host);
 
     const CsrGraph& host() const { return host_; }
     /// The reversed graph as CSR with `edge_id` leading back to the forward order; built at first use.
@@ -52,8 +55,8 @@ public:
     const Operands& operands() const { return operands_; }
 
     /// Runs `plan` once on poisoned outputs and compares them with the oracles, which are computed at first use. Over
-    /// several outputs the worst counts. A sampling variant passes by the oracle of its own sample; its errors are those
-    /// against the exact result.
+    /// several outputs the worst counts. A sampling variant passes by the oracle of its own sample; its errors are
+    /// those against the exact result.
     reference::Comparison check(const Plan& plan);
     /// Workspace for any plan checked or run so far; grown outside of timing.
     void* workspace(std::size_t bytes);

@@ -1,4 +1,4 @@
-#include "tuner/statistics.hpp"
+#include "tuner/measuring/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/registry/device.hpp"
-#include "tuner/gpu_tools.hpp"
+#include "tuner/measuring/gpu_tools.hpp"
 
 namespace gnntune::tuner {
 

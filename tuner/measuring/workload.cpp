@@ -1,4 +1,4 @@
-#include "tuner/workload.hpp"
+#include "tuner/measuring/workload.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +41,13 @@ GraphWorkload::GraphWorkload(const Registry& registry, const Device& device, Csr
     CsrView view = host_.view();
     view.edge_weight = nullptr;
     graph_ = std::make_unique<Graph>(registry, device, view);
+}
+
+GraphWorkload::GraphWorkload(std::unique_ptr<Graph> graph, CsrGraph host)
+    : host_(std::move(host)), graph_(std::move(graph)) {
+#if GNNTUNE_WITH_CUDA
+    if (graph_->device().backend == Backend::cuda) stream_ = std::make_unique<CudaStream>();
+#endif
 }
 
 const CscGraph& GraphWorkload::host_reversed() {

@@ -1,6 +1,6 @@
 #include "core/gpu/stream.hpp"
-#include "tuner/gpu_burst.hpp"
-#include "tuner/stopwatch.hpp"
+#include "tuner/measuring/gpu_burst.hpp"
+#include "tuner/measuring/stopwatch.hpp"
 
 namespace gnntune::tuner {
 namespace {

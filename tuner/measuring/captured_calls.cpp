@@ -1,4 +1,4 @@
-#include "tuner/captured_calls.hpp"
+#include "tuner/measuring/captured_calls.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "tuner/standing.hpp"
+#include "tuner/measuring/standing.hpp"
 
 #include <algorithm>
 

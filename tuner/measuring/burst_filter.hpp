@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/gpu_state.hpp"
+#include "tuner/measuring/gpu_state.hpp"
 
 namespace gnntune::tuner {
 

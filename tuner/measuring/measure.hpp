@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tuner/frontier.hpp"
-#include "tuner/gpu_state.hpp"
-#include "tuner/statistics.hpp"
-#include "tuner/stopwatch.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/measuring/frontier.hpp"
+#include "tuner/measuring/gpu_state.hpp"
+#include "tuner/measuring/statistics.hpp"
+#include "tuner/measuring/stopwatch.hpp"
+#include "tuner/measuring/workload.hpp"
 
 namespace gnntune::tuner {
 
@@ -25,7 +25,9 @@ struct MeasureOptions {
     double abandon_factor =
         3.0;  ///< a config whose fastest call of the first two bursts is this much slower than the best is given up
     double clock_drop = 0.05;  ///< a burst whose clock is this much under the config's highest is discarded, ...
-    int max_discarded = 8;     ///< ... up to so many for each config (tuner/burst_filter.hpp)
+    int max_discarded = 8;     ///< ... up to so many for each config (tuner/measuring/burst_filter.hpp)
+    /// A config that is stopped counts as it stands if it has so many samples. 0: it does not count.
+    int enough_when_stopped = 0;
 };
 
 /// A config on its way through checking and timing.
@@ -46,7 +48,8 @@ struct MeasureHooks {
 /// on `workload` under one clock and policy; `best_us` carries the best median over several calls for the same problem
 /// (infinite at first). Every contender that was reached ends with a measurement of a final status: ok, wrong, failed,
 /// abandoned, or refused where it cannot be captured for Policy::graph. Returns false if hooks.stop ended it early;
-/// contenders without a finished measurement then keep samples = 0 and were not reported.
+/// contenders without a finished measurement then keep samples = 0 and were not reported (but see
+/// MeasureOptions::enough_when_stopped).
 bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
              const MeasureOptions& options, const MeasureHooks& hooks, Frontier& frontier);
 

@@ -1,9 +1,11 @@
-#include "tuner/array.hpp"
+#include "tuner/measuring/array.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 #include "core/common/error.hpp"
+#include "core/common/memory_source.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/device_buffer.hpp"
 #endif
@@ -20,7 +22,17 @@ Array::Array(Backend backend, std::size_t bytes) : backend_(backend), bytes_(byt
         return;
     }
 #endif
-    void* p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    const std::size_t rounded = (bytes + 255) / 256 * 256;
+    if (const auto source = current_memory(MemoryKind::host)) {
+        // Sources of host memory need not serve more than 64.
+        const std::size_t held = rounded + 256;
+        void* const memory = source->allocate(held, 64);
+        owner_ = std::shared_ptr<void>(memory, [source, held](void* p) { source->release(p, held); });
+        const std::size_t past = reinterpret_cast<std::uintptr_t>(memory) % 256;
+        data_ = static_cast<unsigned char*>(memory) + (256 - past) % 256;
+        return;
+    }
+    void* p = std::aligned_alloc(256, rounded);
     if (!p) throw Error(ErrorKind::out_of_memory, "host memory: cannot allocate " + std::to_string(bytes) + " bytes");
     owner_ = std::shared_ptr<void>(p, &std::free);
     data_ = p;

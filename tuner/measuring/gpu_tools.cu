@@ -1,5 +1,5 @@
 #include "core/gpu/cuda_check.hpp"
-#include "tuner/gpu_tools.hpp"
+#include "tuner/measuring/gpu_tools.hpp"
 
 namespace gnntune::tuner {
 namespace {

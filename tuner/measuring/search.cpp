@@ -1,4 +1,4 @@
-#include "tuner/search.hpp"
+#include "tuner/measuring/search.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/gpu/cuda_check.hpp"
-#include "tuner/gpu_state.hpp"
+#include "tuner/measuring/gpu_state.hpp"
 
 namespace gnntune::tuner {
 namespace {

@@ -1,4 +1,4 @@
-#include "tuner/burst_filter.hpp"
+#include "tuner/measuring/burst_filter.hpp"
 
 #include <fmt/format.h>
 

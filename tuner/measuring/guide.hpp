@@ -6,7 +6,7 @@
 #include "core/dispatch/choose.hpp"
 #include "core/model/model.hpp"
 #include "core/registry/measurement.hpp"
-#include "tuner/search.hpp"
+#include "tuner/measuring/search.hpp"
 
 namespace gnntune::tuner {
 

@@ -1,4 +1,4 @@
-#include "tuner/gpu_state.hpp"
+#include "tuner/measuring/gpu_state.hpp"
 
 namespace gnntune::tuner {
 

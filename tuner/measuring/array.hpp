@@ -10,7 +10,8 @@
 
 namespace gnntune::tuner {
 
-/// Bytes in host or device memory, aligned to at least 256 bytes. Movable. Throws ErrorKind::out_of_memory.
+/// Bytes in host or device memory, aligned to at least 256 bytes, from the source of the thread that makes it
+/// (core/common/memory_source.hpp). Movable. Throws ErrorKind::out_of_memory.
 class Array {
 public:
     Array() = default;

@@ -1,0 +1,216 @@
+#include "profiles/library/miss_search.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/common/error.hpp"
+#include "core/dispatch/advise.hpp"
+#include "core/registry/arrays.hpp"
+#include "tuner/measuring/candidates.hpp"
+#include "tuner/measuring/guide.hpp"
+#if GNNTUNE_WITH_CUDA
+#include "core/gpu/cuda_check.hpp"
+#endif
+
+namespace gnntune::library {
+namespace {
+
+/// So many others are timed together with the default: a budget that ends there has compared something.
+constexpr std::size_t kWithDefault = 2;
+/// Terms of sums that the reference forms in a microsecond on one thread, and values that are drawn; rough, for telling
+/// what is out of reach.
+constexpr double kTermsPerUs = 100;
+constexpr double kValuesPerUs = 100;
+
+/// Fewer calls than `gnntune tune` makes: intervals are wider, and rows say how wide.
+tuner::MeasureOptions quick() {
+    tuner::MeasureOptions options;
+    options.min_samples = 10;
+    options.max_samples = 30;
+    options.target_error = 0.01;
+    options.unsteady_factor = 1;
+    options.enough_when_stopped = options.burst;
+    return options;
+}
+
+CsrGraph host_copy(const CsrFormat& csr, [[maybe_unused]] Backend backend) {
+    CsrGraph host;
+    host.n_rows = csr.n_rows;
+    host.n_cols = csr.n_cols;
+    host.row_ptr.resize(static_cast<std::size_t>(csr.n_rows) + 1);
+    host.col_idx.resize(static_cast<std::size_t>(csr.m));
+    const auto copy = [&](HostVector<std::int32_t>& to, const std::int32_t* from) {
+#if GNNTUNE_WITH_CUDA
+        if (backend == Backend::cuda) {
+            GNNTUNE_CUDA(cudaMemcpy(to.data(), from, to.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost));
+            return;
+        }
+#endif
+        std::copy_n(from, to.size(), to.data());
+    };
+    copy(host.row_ptr, csr.row_ptr);
+    copy(host.col_idx, csr.col_idx);
+    return host;
+}
+
+/// Us that drawing inputs and one run of the reference are expected to take.
+double expected_check_us(const Query& query) {
+    const Problem& p = query.problem;
+    const double terms = static_cast<double>(query.m + query.n_rows) * p.k * p.heads;
+    double values = 0;
+    for (const ArraySpec& spec : arrays_of(query)) values += static_cast<double>(spec.size());
+    return (terms / kTermsPerUs + values / kValuesPerUs) / omp_get_max_threads();
+}
+
+void require_measurable(const Context& context, const Request& request, const Query& query) {
+    if (query.m == 0) throw unsupported("the graph has no edges, there is nothing to measure");
+    if (request.policy == Policy::graph && context.device.backend != Backend::cuda) {
+        throw unsupported("the cpu backend has no CUDA graphs to measure");
+    }
+    const double check_us = expected_check_us(query);
+    if (check_us > context.tune_budget_us) {
+        throw unsupported(fmt::format(
+            "the graph is too large for the budget: checking a config is expected to take {:.0f} ms, the budget is "
+            "{:.0f} ms (tune_budget_us, GNNTUNE_TUNE_BUDGET); or measure it once with `gnntune tune`",
+            check_us / 1e3, context.tune_budget_us / 1e3));
+    }
+}
+
+}  // namespace
+
+MissSearch::MissSearch(const Context& context, Graph& graph, const Request& request)
+    : context_(context), request_(request), asked_(graph) {
+    require_measurable(context, request, graph.query(request.problem));
+    const Features features = graph.features();
+    const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, nullptr);
+    const MemorySpace space = context.device.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
+    const CsrView view{csr->n_rows, csr->n_cols, csr->m, csr->row_ptr, csr->col_idx, nullptr, space};
+    CsrGraph host = host_copy(*csr, context.device.backend);
+    // Of its own, so that what losers needed goes with it, and rows say what building takes from CSR.
+    auto scratch = std::make_unique<Graph>(context.registry, context.device, view, csr);
+    scratch->set_format_memory(context.formats_memory);
+    scratch->set_features(features);
+    graph_ = std::make_unique<tuner::GraphWorkload>(std::move(scratch), std::move(host));
+    deadline_ =
+        std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                               std::chrono::duration<double, std::micro>(context.tune_budget_us));
+    contenders_ = search_configs(graph_->graph().query(request.problem));
+    workload_ = std::make_unique<tuner::ProblemWorkload>(*graph_, request.problem, kMissSeed);
+    stopwatch_ = context.device.backend == Backend::cuda ? tuner::event_stopwatch(context.device, graph_->stream())
+                                                         : tuner::host_stopwatch(context.device);
+}
+
+std::vector<Config> MissSearch::exact_configs(const Query& query) const {
+    std::vector<Config> configs;
+    for (const Variant& v : context_.registry.variants()) {
+        if (v.approximate || v.precision != Precision::fp32 || !context_.registry.applicable(v, query)) continue;
+        for (Params& params : v.space(query)) {
+            try {
+                (void)parts_of(graph_->graph(), v, query, params);
+                configs.push_back({v.id, std::move(params)});
+            } catch (const Error&) {
+                // A part that cannot run here.
+            }
+        }
+    }
+    return configs;
+}
+
+// The default comes first, with what the model likes best, or without a model with the defaults of other variants.
+std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) const {
+    const Config standard = exact_default(context_.registry, query, request_.constraints);
+    std::vector<Config> configs = exact_configs(query);
+    std::erase(configs, standard);
+    configs.insert(configs.begin(), standard);
+    std::string no_model;
+    const ReadyModel ready = context_.models->ready(context_.snapshot, query, request_.policy, no_model);
+    tuner::Outlook outlook{ready.model.get(), context_.snapshot.constants(), request_.constraints, {}};
+    const auto answers = context_.snapshot.answers(asked_.fingerprint(), request_.problem);
+    if (const auto* builds = answers->format_builds()) outlook.builds = *builds;
+    auto known = tuner::search_configs(context_.registry, query, configs, outlook);
+    known.front().first = true;
+    std::vector<tuner::SearchConfig*> liked;
+    for (tuner::SearchConfig& c : known) {
+        if (c.may_win && !c.first && (c.log_us || c.standard)) liked.push_back(&c);
+    }
+    std::stable_sort(liked.begin(), liked.end(), [](const auto* a, const auto* b) {
+        return a->log_us.value_or(HUGE_VAL) < b->log_us.value_or(HUGE_VAL);
+    });
+    liked.resize(std::min(kWithDefault, liked.size()));
+    for (tuner::SearchConfig* c : liked) c->first = true;
+    return known;
+}
+
+void MissSearch::run() {
+    tuner::Search search(contenders_);
+    tuner::Frontier frontier;
+    tuner::MeasureHooks hooks;
+    hooks.stop = [this] { return stopped(); };
+    hooks.finished = [&](const Measurement& m) { finished(search, m); };
+    for (auto next = search.next(); !next.empty(); next = search.next()) {
+        std::sort(next.begin(), next.end());  // the default is the first of them
+        std::vector<tuner::Contender> group;
+        for (const std::size_t i : next) group.push_back({contenders_[i].config, i == 0, {}});
+        if (!tuner::measure(*workload_, group, *stopwatch_, request_.policy, quick(), hooks, frontier)) return;
+    }
+    complete_ = true;
+}
+
+void MissSearch::finished(tuner::Search& search, Measurement m) {
+    Graph& graph = graph_->graph();
+    const Direction direction = request_.problem.direction;
+    for (const std::string_view format : context_.registry.find(m.config.variant)->formats(m.config.params)) {
+        if (!graph.has_format(format, direction)) continue;
+        m.prepare_us += graph.format(format, direction, graph_->stream()).build_us;
+    }
+    const auto number = static_cast<std::size_t>(
+        std::find_if(contenders_.begin(), contenders_.end(), [&](const auto& c) { return c.config == m.config; }) -
+        contenders_.begin());
+    const bool timed = m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned;
+    if (timed && m.median_us > 0) {
+        const Query query = graph.query(request_.problem);
+        const auto candidate = tuner::candidates_of(context_.registry, query, {m});
+        const bool stands = !candidate.empty() && choose(candidate, request_.constraints).winner;
+        search.tell(number, tuner::per_call_us(m.median_us, m.prepare_us, request_.constraints), stands);
+    } else {
+        search.tell_unusable(number);
+    }
+    rows_.push_back(std::move(m));
+}
+
+std::size_t MissSearch::timed() const {
+    return static_cast<std::size_t>(
+        std::count_if(rows_.begin(), rows_.end(), [](const Measurement& m) { return m.samples > 0; }));
+}
+
+std::string MissSearch::why_not() const {
+    const auto ok = std::count_if(rows_.begin(), rows_.end(),
+                                  [](const Measurement& m) { return m.status == MeasurementStatus::ok; });
+    if (ok == 0 && complete_) return "none of the configs could be measured, the first because " + rows_.front().reason;
+    // One time alone would only stand in the way of what a model expects.
+    if (ok < 2 && !complete_) {
+        return fmt::format("the budget of {:.0f} ms was spent when {} of {} configs had been measured",
+                           context_.tune_budget_us / 1e3, ok, contenders_.size());
+    }
+    return {};
+}
+
+Measured MissSearch::take() {
+    Measured out;
+    const auto candidates = tuner::candidates_of(context_.registry, graph_->graph().query(request_.problem), rows_);
+    const Decision decision = choose(candidates, request_.constraints);
+    if (decision.winner) {
+        out.choice = tuner::choice_of(context_.registry, candidates, decision);
+        out.rows.chosen = out.choice->config;
+    }
+    out.rows.policy = request_.policy;
+    out.rows.clock = stopwatch_->clock();
+    out.rows.rows = std::move(rows_);
+    return out;
+}
+
+}  // namespace gnntune::library

@@ -1,0 +1,91 @@
+#include "profiles/library/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "core/common/error.hpp"
+#include "profiles/library/miss_search.hpp"
+#include "profiles/library/miss_store.hpp"
+
+namespace gnntune::library {
+namespace {
+
+using Instant = std::chrono::steady_clock::time_point;
+
+double us_since(Instant begin) {
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::string key_of(Graph& graph, const Request& request) {
+    return fmt::format("{} {} {}", graph.fingerprint().text(), to_text(request.problem), to_text(request.policy));
+}
+
+void measure_and_store(const Context& context, Graph& graph, const Request& request, Tuning& tuning) {
+    MissSearch search(context, graph, request);
+    tuning.configs = search.configs();
+    search.run();
+    tuning.measured = search.timed();
+    tuning.why_not = search.why_not();
+    if (!tuning.why_not.empty()) return;
+    const Measured measured = search.take();
+    context.snapshot.learn(graph.fingerprint(), request.problem, measured.rows);
+    try {
+        store_measured(context, graph, request.problem, measured);
+        tuning.stored_in = context.user_database.string();
+    } catch (const std::exception& error) {
+        tuning.why_not_stored = error.what();
+    }
+}
+
+Tuning tune_now(const Context& context, Graph& graph, const Request& request) {
+    Tuning tuning;
+    tuning.budget_us = context.tune_budget_us;
+    const Instant begin = std::chrono::steady_clock::now();
+    try {
+        measure_and_store(context, graph, request, tuning);
+    } catch (const Error& error) {
+        tuning.why_not = error.what();
+        tuning.passing = error.kind() == ErrorKind::out_of_memory;
+    } catch (const std::bad_alloc&) {
+        tuning.why_not = "host memory ran out";
+        tuning.passing = true;
+    }
+    tuning.spent_us = us_since(begin);
+    return tuning;
+}
+
+}  // namespace
+
+std::string to_text(const Tuning& tuning) {
+    if (!tuning.why_not.empty()) return "not tuned: " + tuning.why_not;
+    return fmt::format(
+        "{} of {} configs in {:.0f} ms, {}", tuning.measured, tuning.configs, tuning.spent_us / 1e3,
+        tuning.stored_in.empty() ? "not stored: " + tuning.why_not_stored : "stored in " + tuning.stored_in);
+}
+
+std::shared_ptr<const Tuning> Tunings::find(const std::string& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = done_.find(key);
+    return found == done_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Tuning> Tunings::find(Graph& graph, const Request& request) const {
+    return find(key_of(graph, request));
+}
+
+std::shared_ptr<const Tuning> Tunings::tune(const Context& context, Graph& graph, const Request& request) {
+    const std::string key = key_of(graph, request);
+    if (auto done = find(key)) return done;
+    const std::lock_guard turn(turn_);
+    if (auto done = find(key)) return done;  // by the thread that had the turn before
+    auto tuning = std::make_shared<const Tuning>(tune_now(context, graph, request));
+    if (tuning->passing) return tuning;
+    const std::lock_guard lock(mutex_);
+    return done_[key] = std::move(tuning);
+}
+
+}  // namespace gnntune::library
