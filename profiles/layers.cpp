@@ -91,8 +91,13 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
     const fs::path shipped = shipped_errata();
     std::ifstream lines(shipped);
     std::string line;
+    if (!shipped.empty() && !lines && warn) {
+        warn(shipped.string() +
+             ": the errata that came with the program cannot be read, and keep nothing from running");
+    }
     for (int number = 1; !shipped.empty() && std::getline(lines, line); ++number) {
-        if (line.empty() || line.front() == '#') continue;
+        if (!line.empty() && line.back() == '\r') line.pop_back();
+        if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
         try {
             all.push_back(parse_erratum(line));
         } catch (const Error& error) {
@@ -110,7 +115,9 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
                     say(path.string() + ", erratum " + std::to_string(row.id), row.complaint);
                 }
             }
-        } catch (const Error&) {  // who asks it for measurements says what is wrong with it
+        } catch (const Error& error) {
+            if (warn)
+                warn(path.string() + ": its errata cannot be read, and keep nothing from running: " + error.what());
         }
     }
     return all.empty() ? nullptr : std::make_shared<const Errata>(std::move(all));

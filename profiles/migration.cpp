@@ -30,6 +30,25 @@ fs::path backup_path(const fs::path& path, std::int64_t version) {
     return candidate;
 }
 
+/// Copies the database to a name of its own, which is there only when the copy is whole. Under the write lock.
+fs::path back_up(const Database& database, std::int64_t version) {
+    const fs::path backup = backup_path(database.path(), version);
+    const fs::path part = fmt::format("{}.schema-{}.backup.part", database.path().string(), version);
+    std::error_code ignored;
+    const auto clear = [&] {
+        for (const char* side : {"", "-journal", "-wal", "-shm"}) fs::remove(part.string() + side, ignored);
+    };
+    clear();  // of a process that was killed
+    try {
+        database.copy_to(part);
+        fs::rename(part, backup);
+    } catch (...) {
+        clear();
+        throw;
+    }
+    return backup;
+}
+
 }  // namespace
 
 int schema_version(std::span<const Migration> migrations) {
@@ -72,10 +91,7 @@ fs::path migrate(const Database& database, std::span<const Migration> migrations
     const std::int64_t found = user_version(database);
     if (found >= newest) return {};
     fs::path backup;
-    if (found > 0) {
-        backup = backup_path(database.path(), found);
-        database.copy_to(backup);
-    }
+    if (found > 0) backup = back_up(database, found);
     for (const Migration& migration : migrations) {
         if (migration.version <= found) continue;
         database.execute(std::string(migration.sql),

@@ -225,7 +225,7 @@ bool require_readable(const Database& copy, const Database& target, const std::f
     }
     const std::int64_t found = number(copy, "user_version");
     const std::int64_t wanted = number(target, "user_version");
-    if (found != wanted && !can_be_read(found, shipped_migrations())) {
+    if (found > wanted || (found < wanted && !can_be_read(found, shipped_migrations()))) {
         throw database_error(
             fmt::format("{}: has schema {}, this gnntune rescues schema {}; use the version that wrote it",
                         damaged.string(), found, wanted));

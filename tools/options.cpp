@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -74,7 +75,8 @@ std::filesystem::path CommonOptions::database_path() const {
 
 Device CommonOptions::device() const {
     Device device = parse_device(device_text);
-    device.errata = store::errata_of(store::layers_over(database_path()));
+    const auto warn = [](const std::string& sentence) { std::fprintf(stderr, "warning: %s\n", sentence.c_str()); };
+    device.errata = store::errata_of(store::layers_over(database_path()), warn);
     return device;
 }
 

@@ -15,6 +15,7 @@
 #include "tools/explain_objectives.hpp"
 #include "tools/explain_step.hpp"
 #include "tools/graphs.hpp"
+#include "tools/known_device.hpp"
 #include "tools/known_graph.hpp"
 #include "tools/paper/facts.hpp"
 #include "tools/parse.hpp"
@@ -235,6 +236,19 @@ private:
     bool exact_ = false;
 };
 
+/// A GPU that the databases know.
+Device known_gpu(std::span<const store::Store> layers, const Parsed& parsed) {
+    Device device = tuner::device_of(device_named(layers, "", Backend::cuda));
+    device.errata = store::errata_of(store::layers_over(parsed.common.database_path()));
+    return device;
+}
+
+/// That of the command line; a GPU that is asked for and not here is the one that the databases know.
+Device device_here(std::span<const store::Store> layers, const Parsed& parsed) {
+    const bool gpu = parsed.common.device_text.starts_with("cuda");
+    return gpu && cuda_device_count() == 0 ? known_gpu(layers, parsed) : parsed.common.device();
+}
+
 }  // namespace
 
 int run_explain(const Args& args) {
@@ -249,11 +263,11 @@ int run_explain(const Args& args) {
         throw invalid_argument(
             "explain looks at one problem: give one --op, one --dim, one --weights and one --direction");
     const auto layers = store::open_layers(parsed->common.database_path());
-    const Device device = parsed->common.device();
-    out.set_device(device);
+    Device device = device_here(layers, *parsed);
     auto graph = find_known_graph(layers, *parsed, out);
+    out.set_device(device);
     if (step) return explain_step(layers.front(), graph, *step, *parsed, device, out);
-    const store::Store* store = &layers.front();
+    const store::Store* store = nullptr;
     // As the dispatcher: the first that measured the problem answers.
     for (const store::Store& layer : layers) {
         const auto known = layer.find_graphs(graph.record.fingerprint.text());
@@ -263,6 +277,10 @@ int run_explain(const Args& args) {
         graph = known.front();
         break;
     }
+    // Nobody measured it: the models are asked, of a GPU too where this machine has none.
+    const bool elsewhere = !store && device.backend == Backend::cpu && cuda_device_count() == 0;
+    if (elsewhere && backend_of_models(layers, *parsed) == Backend::cuda) device = known_gpu(layers, *parsed);
+    if (!store) store = &layers.front();
     Explanation(*store, graph, wanted.front(), *parsed, device).print(out, graph);
     return kExitOk;
 }

@@ -74,10 +74,14 @@ double says(const std::vector<Forest>& forests, const Rows& rows, Eigen::Index r
     return sum;
 }
 
+// Of the logarithm, where one graph is all there is: a model that has seen no other is not to be trusted blindly.
+constexpr float kUnknownSpread = 0.5F;
+
 // Root of the mean squared error, rows counted by their weights, on graphs that were left out of the fit, fold by fold.
 float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, std::uint64_t seed) {
+    if (options.folds < 2) return 0;
+    if (graphs < 2) return kUnknownSpread;
     const int folds = std::min(options.folds, static_cast<int>(graphs));
-    if (folds < 2) return 0;
     double squares = 0;
     for (int fold = 0; fold < folds; ++fold) {
         std::vector<bool> used(graphs);

@@ -16,7 +16,9 @@ void require_int32(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m) {
     }
     if (m > kMaxEdges || n_rows > kMaxEdges - 1 || n_cols > kMaxEdges - 1) {
         throw unsupported("graph of " + std::to_string(n_rows) + " x " + std::to_string(n_cols) + " with " +
-                          std::to_string(m) + " edges exceeds the 2^31-1 that the int32 formats hold; split it into parts");
+                          std::to_string(m) +
+                          " edges is too large for the int32 formats, which hold 2^31-2 rows and columns and 2^31-1 "
+                          "edges; split it into parts");
     }
 }
 
@@ -106,7 +108,8 @@ void sort_columns(CsrGraph& graph) {
 
 void validate(const CsrView& csr) {
     require_int32(csr.n_rows, csr.n_cols, csr.m);
-    if (!csr.row_ptr || (csr.m > 0 && !csr.col_idx)) throw input_error("CSR graph: row_ptr and col_idx must not be null");
+    if (!csr.row_ptr || (csr.m > 0 && !csr.col_idx))
+        throw input_error("CSR graph: row_ptr and col_idx must not be null");
     if (csr.row_ptr[0] != 0) {
         throw input_error("CSR graph: row_ptr[0] is " + std::to_string(csr.row_ptr[0]) + ", expected 0");
     }

@@ -168,10 +168,13 @@ std::string quoted(const std::string& value) {
     return out + '"';
 }
 
-bool has_params(const Erratum& e, const Params& params) {
+/// A param of the variant that the config leaves out may have any value.
+bool has_params(const Erratum& e, const Variant& v, const Params& params, const Query& query) {
+    std::optional<Params> known;
     return std::all_of(e.params.begin(), e.params.end(), [&](const auto& wanted) {
-        const std::string* value = params.find(wanted.first);
-        return value && *value == wanted.second;
+        if (const std::string* value = params.find(wanted.first)) return *value == wanted.second;
+        if (!known) known = v.default_params(query);
+        return known->find(wanted.first) != nullptr;
     });
 }
 
@@ -184,7 +187,7 @@ bool holds(const Erratum& e, const Variant& v, const Params& params, const Query
     if (!e.device.empty() && ::fnmatch(e.device.c_str(), here.device_name.c_str(), 0) != 0) return false;
     if (!e.last_driver.empty() && !is_up_to(here.driver, e.last_driver)) return false;
     if (!e.last_cuda.empty() && !is_up_to(here.cuda_runtime, e.last_cuda)) return false;
-    return has_params(e, params);
+    return has_params(e, v, params, query);
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ TEST_F(LibraryErrata, TheNextBestRowIsChosen) {
     expect_right(plan);
 }
 
+TEST_F(LibraryErrata, WhatCannotBeReadIsSaid) {
+    write({row("spmm.cpu_rows{tile=16,row_block=16}", 100)});
+    open().database().execute("ALTER TABLE erratum RENAME COLUMN reason TO because", "breaking it");
+    EXPECT_TRUE(contains(cpu().describe(), "its errata cannot be read, and keep nothing from running"));
+}
+
 TEST_F(LibraryErrata, ADefaultGivesWay) {
     const std::string standard = config_now();
     forbid("variant=" + Config::parse(standard).variant);

@@ -27,7 +27,7 @@ void LibraryNonsense::add_opens() {
     add_sizes("gnntune_open_options", [&](const auto& what, const auto& words, std::uint32_t size) {
         add_open(what, kInvalid, words, [=](auto& o) { o.struct_size = size; });
     });
-    for (const std::int32_t word : {-1, 3, kInt32Max, kInt32Min}) {
+    for (const std::int32_t word : {-1, 4, kInt32Max, kInt32Min}) {
         add_open("backend", kInvalid, "options.backend is " + std::to_string(word), [=](auto& o) { o.backend = word; });
         add_open("sources", kInvalid, "options.sources is " + std::to_string(word), [=](auto& o) { o.sources = word; });
     }

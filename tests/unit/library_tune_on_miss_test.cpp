@@ -9,6 +9,7 @@
 #include <regex>
 #include <thread>
 
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/library_fixture.hpp"
 
 namespace gnntune {
@@ -225,15 +226,32 @@ TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereTheFileIsReadOnly) {
 
 TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereTheFileIsLocked) {
     write({});
-    gt::Context context = tuning();
-    store::Store other = open();
+    // Another process: where the library and this test have an SQLite each, two connections of one process do not see
+    // each other's locks.
+    int ready[2];
+    int done[2];
+    ASSERT_EQ(pipe(ready) + pipe(done), 0);
+    const pid_t holder = test::in_child([&] {
+        close(done[1]);
+        store::Store other = open();
+        const store::Transaction writing = other.transaction();
+        char byte = 0;
+        if (::write(ready[1], &byte, 1) != 1) throw std::runtime_error("pipe");
+        while (::read(done[0], &byte, 1) > 0) {
+        }
+    });
+    char byte = 0;
+    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
     {
-        store::Transaction writing = other.transaction();
+        gt::Context context = tuning();
         const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());
         EXPECT_EQ(plan.source(), "tuned");
         EXPECT_TRUE(contains(plan.explain(), "not stored: " + file().string())) << plan.explain();
         expect_right(plan);
     }
+    close(done[1]);
+    EXPECT_EQ(test::wait_for(holder), 0);
+    for (const int end : {ready[0], ready[1], done[0]}) close(end);
     EXPECT_TRUE(rows().empty());
 }
 

@@ -231,7 +231,7 @@ typedef struct gnntune_csr {
     gnntune_index id_type;     /* of col_idx */
     int32_t trusted;           /* skips the check of the arrays: wrong ones then end in wrong answers or a crash */
     int32_t reserved;          /* zero */
-    int64_t n_rows;            /* at most 2^31 - 1, as n_cols and m */
+    int64_t n_rows;            /* at most 2^31 - 2, as n_cols; m 2^31 - 1 */
     int64_t n_cols;
     int64_t m;           /* number of edges */
     const void* row_ptr; /* [n_rows + 1] not falling, from 0 to m */
