@@ -105,8 +105,8 @@ void create_whole(const fs::path& path, OpenOptions options) {
     options.warn = nullptr;  // whatever there is to say is said when it is opened under its name
     try {
         prepare_for_writing(Database::open(made, Access::read_write_create), options);
-    } catch (const Error&) {
-        return;
+    } catch (const Error& error) {  // in place it would fail as well, and leave half a database
+        throw database_error(fmt::format("{}: cannot be made: {}", path.string(), error.what()));
     }
     if (fs::exists(made.string() + "-wal", ignored)) return;  // closing could not move everything into the file
     // Fails where another process was faster: its database is as good.
