@@ -349,7 +349,10 @@ void run(Bytes& bytes, const gnntune_plan* plan, const gnntune_problem& problem,
             operands.*array.output = data;
         }
     }
-    if (!operands.score_row && bytes.one_in(16)) operands.score_row = blocks.front().data();
+    // An array that the operation does not have; one that it has and misses stays away.
+    const bool scored =
+        problem.op == GNNTUNE_GAT || problem.op == GNNTUNE_GAT_GRAD || problem.op == GNNTUNE_EDGE_SOFTMAX;
+    if (!scored && bytes.one_in(16)) operands.score_row = blocks.front().data();
     if (bytes.one_in(4)) operands.negative_slope = bytes.value<float>();
     if (bytes.one_in(4)) operands.scale = bytes.value<float>();
     if (bytes.one_in(4)) operands.dropout = bytes.one_in(2) ? bytes.value<float>() : 0.5F;
