@@ -1,5 +1,7 @@
 #include "tools/models.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -106,9 +108,11 @@ std::string nothing_measured(const store::Store& store, const std::string& file,
                ": its measurements are of a GPU, and this build has no CUDA variants to judge them by; build with "
                "nvcc (a GPU is not needed), or give --device cpu for measurements of CPUs";
     }
-    return file +
-           " has no measurements of these ops on this backend whose variants this build has; tune graphs first "
-           "(gnntune tune), gnntune db ls shows what is there";
+    return fmt::format(
+        "{}: no measurements of {} on {}, policy {}, by variants that this build has; gnntune db ls shows what is "
+        "there, "
+        "--op, --policy and --device choose, gnntune tune makes more",
+        file, parsed.text("op"), to_text(backend_of(store, parsed)), parsed.text("policy"));
 }
 
 std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems) {

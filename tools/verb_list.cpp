@@ -243,9 +243,10 @@ int run_list(const Args& args) {
     } else if (what == "standins") {
         out.print(standins());
     } else {
+        const std::vector<std::string> known{"variants", "ops", "formats", "generators", "standins"};
+        const std::string meant = did_you_mean(what, known);
         throw invalid_argument(
-            fmt::format("there is no list of '{}'{}", what,
-                        did_you_mean(what, {"variants", "ops", "formats", "generators", "standins"})));
+            fmt::format("there is no list of '{}'{}", what, meant.empty() ? "; there are " + joined(known) : meant));
     }
     return kExitOk;
 }
