@@ -115,9 +115,16 @@ Problem normalised(Problem p) {
     return p;
 }
 
+// Arrays of 2^31 rows of them are still counted, in elements and in bytes, by 64 bits.
+constexpr std::int64_t kMaxWidth = std::int64_t{1} << 28;
+
 void validate(const Problem& p) {
     if (p.k < 1) throw invalid_argument("feature dimension k is " + std::to_string(p.k) + ", expected at least 1");
     if (p.heads < 1) throw invalid_argument("heads is " + std::to_string(p.heads) + ", expected at least 1");
+    if (std::int64_t{p.k} * p.heads > kMaxWidth) {
+        throw unsupported("k = " + std::to_string(p.k) + " times heads = " + std::to_string(p.heads) +
+                          " is more than the " + std::to_string(kMaxWidth) + " elements that a row may have");
+    }
     if (p.reduce == Reduce::max && p.self_loop) {
         throw invalid_argument("the maximum takes no self loops; add the edges to the graph");
     }

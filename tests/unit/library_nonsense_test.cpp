@@ -149,6 +149,10 @@ void LibraryNonsense::add_plans() {
     for (const std::int32_t k : {0, -1, kInt32Min}) {
         add_plan("k", kInvalid, "k is " + std::to_string(k), [=](auto& p) { p.k = k; });
     }
+    add_plan("k times heads", GNNTUNE_UNSUPPORTED, "is more than the 268435456 elements", [](auto& p) {
+        p.k = kInt32Max;
+        p.heads = kInt32Max;
+    });
     for (const std::int32_t heads : {-1, kInt32Min}) {
         add_plan("heads", kInvalid, "heads is " + std::to_string(heads), [=](auto& p) { p.heads = heads; });
     }

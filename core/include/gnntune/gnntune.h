@@ -294,7 +294,7 @@ typedef struct gnntune_problem {
     uint32_t struct_size;
     gnntune_op op; /* required */
     int32_t k;     /* required: feature dimension, >= 1 */
-    int32_t heads; /* 0 = 1 */
+    int32_t heads; /* 0 = 1; k * heads at most 2^28 */
     gnntune_dtype dtype;
     gnntune_reduce reduce;
     int32_t weighted; /* edge_weight takes part */
