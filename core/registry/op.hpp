@@ -83,7 +83,7 @@ std::string to_text(const Problem& problem);
 /// loops of all but spmm and its gradient are dropped. What differs in such things alone is one problem.
 Problem normalised(Problem problem);
 
-/// Throws ErrorKind::invalid_argument for k or heads below 1 and maxima with self loops, unsupported for k heads > 2^28.
+/// Throws ErrorKind::invalid_argument for k or heads below 1 and maxima with self loops, unsupported for k heads > 2^28
 void validate(const Problem& problem);
 
 /// What the caller demands of the answer. Not part of a measurement's identity: one tuning answers all of them.
