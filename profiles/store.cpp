@@ -72,6 +72,7 @@ void prepare_for_writing(const Database& database, const OpenOptions& options) {
 /// A folder beside a file that is being made; gone, with everything in it, when this ends.
 class FolderBeside {
 public:
+    /// mkdtemp(3) puts letters of its own in place of the six X that it demands.
     explicit FolderBeside(const fs::path& file) : name_(file.string() + ".new-XXXXXX") {
         if (!::mkdtemp(name_.data())) name_.clear();
     }
