@@ -1,9 +1,13 @@
 #include "tools/problems.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/common/error.hpp"
 #include "core/registry/arrays.hpp"
+#include "tools/program.hpp"
+#include "tools/suggest.hpp"
 #include "tuner/clocks.hpp"
 
 namespace gnntune::tools {
@@ -148,6 +152,20 @@ Constraints constraints(const Parsed& parsed) {
     }
     if (const auto bytes = parsed.bytes("workspace-limit")) c.workspace_limit_bytes = static_cast<std::size_t>(*bytes);
     return c;
+}
+
+// Ids are looked up here, so that a misspelt one is not taken for one that refuses.
+std::vector<std::string> named_variants(const Parsed& parsed) {
+    std::vector<std::string> known;
+    for (const Variant& v : registry().variants()) known.emplace_back(v.id);
+    const auto named = parsed.list("variant");
+    for (const std::string& id : named) {
+        if (!registry().find(id)) {
+            throw invalid_argument(
+                fmt::format("--variant: this build has no '{}'{} (gnntune list)", id, did_you_mean(id, known)));
+        }
+    }
+    return named;
 }
 
 std::string short_problem(const Problem& p) {

@@ -18,6 +18,9 @@ std::vector<Problem> problems(const Parsed& parsed);
 /// The same with these ops, whatever --op says.
 std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops);
 
+/// Ids of --variant; empty: all. Throws ErrorKind::invalid_argument for one that this build does not have.
+std::vector<std::string> named_variants(const Parsed& parsed);
+
 /// Adds the group "Timing": --policy, --clock.
 void add_timing_options(Options& options);
 std::vector<Policy> policies(const Parsed& parsed);

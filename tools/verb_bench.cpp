@@ -40,6 +40,7 @@ Options bench_options() {
     options.group("Search").add_options()
         ("all", boost::program_options::bool_switch(), "every config of every variant, not only the defaults")
         ("allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design too")
+        ("variant", value("LIST"), "only these variants")
         ("suite", value("NAME"), "real: beside the graphs given the stand-ins of ogbn-arxiv, ogbn-proteins, Reddit, "
          "amazon0505 and com-amazon, at k from 16 to 512 unless --dim says otherwise, with --all")
         ("compare", value("FILE"), "judge each config against what this database has of it: SAME, FAST, SLOW or "
@@ -72,10 +73,12 @@ DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
     return layers.empty() ? DeviceConstants() : store::constants_of_layers(layers.front(), device.environment);
 }
 
-std::vector<tuner::Contender> contenders(const Query& query, bool all, bool sampling) {
+std::vector<tuner::Contender> contenders(const Query& query, const std::vector<std::string>& only, bool all,
+                                         bool sampling) {
     std::vector<tuner::Contender> out;
     for (const Variant& v : registry().variants()) {
         if (!registry().applicable(v, query) || (v.sampling && !sampling)) continue;
+        if (!only.empty() && std::find(only.begin(), only.end(), v.id) == only.end()) continue;
         const Params standard = v.default_params(query);
         for (const Params& params : v.space(query)) {
             if (!all && !v.baseline && !(params == standard)) continue;
@@ -163,6 +166,7 @@ int run_bench(const Args& args) {
     const Device device = parsed->common.device();
     out.set_device(device);
     const auto wanted = problems(*parsed);
+    const auto only = named_variants(*parsed);
     const auto timing = policies(*parsed, device);
     Reference reference(*parsed);
     const auto lock = exclusive(device, *parsed, out);
@@ -207,9 +211,10 @@ int run_bench(const Args& args) {
             const std::int64_t gathered = gathered_rows(problem, f);
             for (const Policy policy : timing) {
                 for (const Clock clock : by) {
-                    auto list = contenders(query, parsed->flag("all"), parsed->flag("allow-sampling"));
+                    auto list = contenders(query, only, parsed->flag("all"), parsed->flag("allow-sampling"));
                     if (list.empty()) {
-                        out.warn(fmt::format("{}: no variant of this build does {} (gnntune list)", input.name,
+                        out.warn(fmt::format("{}: no variant{} does {} (gnntune list)", input.name,
+                                             only.empty() ? " of this build" : " that was asked for",
                                              to_text(problem)));
                         continue;
                     }

@@ -22,7 +22,6 @@
 #include "tools/progress.hpp"
 #include "tools/step_report.hpp"
 #include "tools/steps.hpp"
-#include "tools/suggest.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
 
@@ -105,20 +104,6 @@ private:
     std::filesystem::path path_;
 };
 
-// Ids are looked up here, so that a misspelt one is not taken for one that refuses.
-std::vector<std::string> variants(const Parsed& parsed) {
-    std::vector<std::string> known;
-    for (const Variant& v : registry().variants()) known.emplace_back(v.id);
-    const auto named = parsed.list("variant");
-    for (const std::string& id : named) {
-        if (!registry().find(id)) {
-            throw invalid_argument(
-                fmt::format("--variant: this build has no '{}'{} (gnntune list)", id, did_you_mean(id, known)));
-        }
-    }
-    return named;
-}
-
 class TuneVerb {
 public:
     TuneVerb(const Parsed& parsed)
@@ -135,7 +120,7 @@ public:
         tune_.every_format = step_.has_value();
         tune_.policies = policies(parsed, device_);
         tune_.constraints = constraints(parsed);
-        tune_.variants = variants(parsed);
+        tune_.variants = named_variants(parsed);
         if (step_ && !tune_.variants.empty()) {
             throw invalid_argument("--variant names variants of one op, and --step has several: give one of them");
         }

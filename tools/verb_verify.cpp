@@ -46,10 +46,7 @@ int run_verify(const Args& args) {
     device.errata = nullptr;  // whether they still hold may be the question
     out.set_device(device);
     const auto wanted = problems(*parsed);
-    const auto only = parsed->list("variant");
-    for (const std::string& id : only) {
-        if (!registry().find(id)) throw invalid_argument("--variant: this build has no '" + id + "'; see gnntune list");
-    }
+    const auto only = named_variants(*parsed);
     Table table({{"graph", "graph", ""},
                  {"problem", "problem", ""},
                  {"variant", "variant", ""},

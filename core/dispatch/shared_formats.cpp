@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/common/error.hpp"
+#include "core/graph/degree_formats.hpp"
 #include "core/graph/formats.hpp"
 
 namespace gnntune {
@@ -21,6 +22,7 @@ void for_each(FormatMask formats, F&& f) {
 
 std::pair<std::string_view, Direction> same_memory(std::string_view id, Direction direction) {
     if (id == kFormatCsc) return {kFormatCsr, opposite(direction)};
+    if (id == kFormatColumnsByDegree) return {kFormatRowsByDegree, opposite(direction)};
     if (id == kFormatCoo) return {kFormatCoo, Direction::forward};
     return {id, direction};
 }

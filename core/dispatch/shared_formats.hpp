@@ -24,7 +24,7 @@ struct SharedFormat {
     FormatMask closure = 0;  ///< itself and what it is made from
 };
 
-/// csc is the csr of the opposite direction, and a reversed coo the forward one read the other way round.
+/// csc is the csr of the opposite direction, columns_by_degree its rows_by_degree, and a reversed coo the forward one read the other way round.
 std::pair<std::string_view, Direction> same_memory(std::string_view id, Direction direction);
 
 class SharedFormats {

@@ -87,7 +87,7 @@ Verdict require_binned_attend(const Query& q) {
 BinnedAttendPlan plan_binned_attend(const PrepareContext& c, const BinnedAttendParams& params) {
     const Problem& p = c.query.problem;
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    BinnedRows rows = bin_rows(*csr, params.shape(p.heads), c.stream);
+    BinnedRows rows = bin_rows(c, params.shape(p.heads));
     return {std::move(csr), std::move(rows), params, p.k, p.heads, p.dtype};
 }
 

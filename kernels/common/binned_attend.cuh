@@ -235,7 +235,7 @@ void launch_binned_attend(const BinnedAttendPlan& p, const Source& from, std::in
             launch_binned_attend_shape<vec(), items(), kRun>(p, a, from, stream);
         });
     });
-    launch_merge_pieces(p.rows.pieces, a.partial, y, lse, p.heads, p.k, true, stream);
+    launch_merge_pieces(*p.rows.pieces, a.partial, y, lse, p.heads, p.k, true, stream);
 }
 
 }  // namespace gnntune::kernels

@@ -56,7 +56,7 @@ struct BinnedAttendPlan {
     DType dtype;
 
     /// Partial results of a run.
-    std::int32_t slots() const { return rows.pieces.slots; }
+    std::int32_t slots() const { return rows.pieces->slots; }
 };
 
 /// What attention with these params refuses.

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/graph/graph.hpp"
+
 namespace gnntune::kernels {
 
 int BinShape::team_shift(std::int64_t edges) const {
@@ -33,6 +35,66 @@ void BinShape::add_cost(const std::vector<DegreeClass>& classes, int run, double
     }
     if (merges) terms.launches += 1;
     if (edges > 0) terms.flops *= std::max(1.0, padded / edges);
+}
+
+// What is cut comes first and has no bin. The groups of a warp are of one class, and so end together.
+BinnedRows bin_rows(std::shared_ptr<const formats::RowsByDegree> order, const BinShape& shape) {
+    BinnedRows out;
+    out.pieces = order->pieces(shape.piece_edges());
+    out.blocks = static_cast<unsigned>(out.pieces->pieces.size());
+    int c = std::countr_zero(static_cast<unsigned>(shape.piece_edges()));
+    while (c >= formats::kShortClass) {
+        const int shift = shape.team_shift(std::int64_t{1} << c);
+        const std::int32_t first = order->first_place(c);
+        std::int32_t last = first;
+        for (; c >= formats::kShortClass && shape.team_shift(std::int64_t{1} << c) == shift; --c) {
+            last = order->last_place(c);
+        }
+        if (last == first) continue;
+        out.bins.push_back({first, last - first, out.blocks, shift});
+        out.blocks += static_cast<unsigned>(ceil_div(last - first, shape.threads >> shift));
+    }
+    out.order = std::move(order);
+    return out;
+}
+
+namespace {
+
+BinnedRows bin(const PrepareContext& c, const char* format, const BinShape& shape) {
+    return bin_rows(c.graph.format_as<formats::RowsByDegree>(format, c.query.problem.direction, c.stream), shape);
+}
+
+}  // namespace
+
+BinnedRows bin_rows(const PrepareContext& c, const BinShape& shape) {
+    return bin(c, kFormatRowsByDegree, shape);
+}
+
+BinnedRows bin_columns(const PrepareContext& c, const BinShape& shape) {
+    return bin(c, kFormatColumnsByDegree, shape);
+}
+
+std::vector<std::string_view> needs_rows_by_degree(const Params&) {
+    return {kFormatCsr, kFormatRowsByDegree};
+}
+
+std::vector<std::string_view> needs_columns_by_degree(const Params&) {
+    return {kFormatCsr, kFormatCsc, kFormatColumnsByDegree};
+}
+
+std::vector<std::string_view> needs_both_by_degree(const Params&) {
+    return {kFormatCsr, kFormatCsc, kFormatRowsByDegree, kFormatColumnsByDegree};
+}
+
+BinnedRowsView view_of(const BinnedRows& rows, const CsrFormat& csr) {
+    BinnedRowsView view{};
+    view.row_ptr = csr.row_ptr;
+    view.order = rows.order->order();
+    view.pieces = rows.pieces->pieces.data();
+    view.n_pieces = static_cast<unsigned>(rows.pieces->pieces.size());
+    view.n_bins = static_cast<int>(rows.bins.size());
+    std::copy(rows.bins.begin(), rows.bins.end(), view.bins);
+    return view;
 }
 
 }  // namespace gnntune::kernels

@@ -1,17 +1,24 @@
 // Rows binned by degree for one launch: a bin's rows get teams of threads of one size, from a group of lanes to a
-// block; longer rows are cut into pieces (kernels/common/row_pieces.hpp). Heavy bins come first in the grid. Built once
-// per plan.
+// block; longer rows are cut into pieces (kernels/common/row_pieces.hpp). Heavy bins come first in the grid. The order
+// of the rows is a format (kernels/formats/by_degree); what a shape of teams makes of it is worked out on the host.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string_view>
 #include <vector>
 
-#include "core/gpu/device_buffer.hpp"
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/row_pieces.hpp"
+#include "kernels/formats/by_degree/by_degree.hpp"
 
 namespace gnntune::kernels {
+
+/// Formats that such plans need.
+std::vector<std::string_view> needs_rows_by_degree(const Params&);
+std::vector<std::string_view> needs_columns_by_degree(const Params&);
+std::vector<std::string_view> needs_both_by_degree(const Params&);
 
 /// Places first_row ... first_row + n_rows - 1 of the rows' order; teams of 2^shift threads.
 struct Bin {
@@ -27,7 +34,7 @@ inline constexpr int kMaxBins = 10;  // teams of 1, 2, 4, ... 512 threads
 /// What decides a row's team.
 struct BinShape {
     int lanes;    ///< threads of a group, a power of two up to 32
-    int share;    ///< edges of a group at most, until a row has a whole block; a power of two
+    int share;    ///< edges of a group at most, until a row has a whole block; a power of two from 8
     int threads;  ///< of a block, a power of two up to kMaxBinThreads
 
     /// Rows of more edges are the work of several blocks: 128 edges for a group.
@@ -40,16 +47,19 @@ struct BinShape {
 };
 
 struct BinnedRows {
-    DeviceBuffer<std::int32_t> order;  ///< [n_rows] rows by bin; empty: row i stands at i
-    RowPieces pieces;
+    std::shared_ptr<const formats::RowsByDegree> order;
+    std::shared_ptr<const RowPieces> pieces;  ///< never null
     std::vector<Bin> bins;
     unsigned blocks = 0;  ///< of the grid: one for each piece, then those of the bins
 
-    bool has_teams_of_warps() const { return pieces.pieces.size() > 0 || (!bins.empty() && bins.front().shift > 5); }
+    bool has_teams_of_warps() const { return pieces->pieces.size() > 0 || (!bins.empty() && bins.front().shift > 5); }
 };
 
-/// One radix sort of a byte a row. Synchronises `stream`.
-BinnedRows bin_rows(const CsrFormat& csr, const BinShape& shape, StreamHandle stream);
+/// Launches nothing; the first shape of its length of pieces copies them to the device.
+BinnedRows bin_rows(std::shared_ptr<const formats::RowsByDegree> order, const BinShape& shape);
+/// Those of the graph that a plan is made for, its rows or its columns.
+BinnedRows bin_rows(const PrepareContext& c, const BinShape& shape);
+BinnedRows bin_columns(const PrepareContext& c, const BinShape& shape);
 
 /// The same as a kernel's argument.
 struct BinnedRowsView {

@@ -305,7 +305,7 @@ void launch_column_pass(const CsrFormat& csc, const BinnedRows& cols, const Colu
         default:
             launch_column_vectors<1>(cols, p, a, edges, stream);
     }
-    launch_merge_rows(cols.pieces, nullptr, a.partial, a.grad_x, std::int64_t{a.heads} * a.k, stream);
+    launch_merge_rows(*cols.pieces, nullptr, a.partial, a.grad_x, std::int64_t{a.heads} * a.k, stream);
 }
 
 #undef GNNTUNE_COLUMN_BOUNDS

@@ -1,10 +1,9 @@
-// Long rows cut into pieces, so that a row of any length is the work of many blocks. Built once per plan; without atomics
-// in the kernels that use it, so that sums keep a fixed order.
+// Long rows cut into pieces, so that a row of any length is the work of many blocks. Built once per plan; without
+// atomics in the kernels that use it, so that sums keep a fixed order.
 //
-// A kernel gives rows of up to `long_row` edges to small teams of threads, and each piece to a block. A long row that is
-// one piece has slot -1: its block writes the row's result itself. The pieces of a split row have consecutive slots in
-// the workspace, and a second kernel merges them (kernels/common/attention.cuh,
-// kernels/common/merge_rows.cuh).
+// A kernel gives rows of up to `long_row` edges to small teams of threads, and each piece to a block. A long row that
+// is one piece has slot -1: its block writes the row's result itself. The pieces of a split row have consecutive slots
+// in the workspace, and a second kernel merges them (kernels/common/attention.cuh, kernels/common/merge_rows.cuh).
 #pragma once
 
 #include <cstdint>
@@ -34,46 +33,62 @@ struct SplitRow {
 };
 
 struct RowPieces {
-    std::int32_t long_row = 0;  ///< rows of more edges than this are in `pieces`
-    std::int32_t slots = 0;     ///< partial results
+    std::int32_t long_row = 0;     ///< rows of more edges than this are in `pieces`
+    std::int32_t slots = 0;        ///< partial results
     std::int32_t most_pieces = 0;  ///< of a row; 0: nobody counted
     DeviceBuffer<RowPiece> pieces;
     DeviceBuffer<SplitRow> split;  ///< rows of more than one piece
 };
 
-/// Reads the row offsets back to the host: synchronises `stream`.
-inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream, std::int32_t long_row = kLongRow,
-                                  std::int32_t piece_edges = kPieceEdges) {
+/// A row of many edges, on the host: edges [begin, end), positions in the CSR.
+struct LongRow {
+    std::int32_t row;
+    std::int32_t begin;
+    std::int32_t end;
+};
+
+/// Pieces of those among `rows` that have more than `long_row` edges, copied to the device. Pieces of a row have equal
+/// length: it is as slow as its longest.
+inline RowPieces cut_rows(const std::vector<LongRow>& rows, std::int32_t long_row, std::int32_t piece_edges) {
     RowPieces out;
     out.long_row = long_row;
-    if (csr.m <= long_row) return out;
-    auto* cuda_stream = static_cast<cudaStream_t>(stream);
-    HostVector<std::int32_t> ptr(static_cast<std::size_t>(csr.n_rows) + 1);
-    GNNTUNE_CUDA(cudaMemcpyAsync(ptr.data(), csr.row_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost,
-                                 cuda_stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(cuda_stream));
     std::vector<RowPiece> pieces;
     std::vector<SplitRow> split;
-    for (std::int32_t row = 0; row < csr.n_rows; ++row) {
-        const std::int32_t begin = ptr[static_cast<std::size_t>(row)];
-        const std::int32_t end = ptr[static_cast<std::size_t>(row) + 1];
-        if (end - begin <= long_row) continue;
-        // Pieces of equal length: the row is as slow as its longest.
-        const std::int32_t count = (end - begin - 1) / piece_edges + 1;
-        const std::int32_t length = (end - begin - 1) / count + 1;
+    for (const LongRow& r : rows) {
+        if (r.end - r.begin <= long_row) continue;
+        const std::int32_t count = (r.end - r.begin - 1) / piece_edges + 1;
+        const std::int32_t length = (r.end - r.begin - 1) / count + 1;
         const std::int32_t first = count > 1 ? out.slots : -1;
         for (std::int32_t p = 0; p < count; ++p) {
-            const std::int32_t from = begin + p * length;
-            const std::int32_t to = end - from > length ? from + length : end;
-            pieces.push_back({row, from, to, count > 1 ? first + p : -1, first, count});
+            const std::int32_t from = r.begin + p * length;
+            const std::int32_t to = r.end - from > length ? from + length : r.end;
+            pieces.push_back({r.row, from, to, count > 1 ? first + p : -1, first, count});
         }
         if (count == 1) continue;
-        split.push_back({row, first, count});
+        split.push_back({r.row, first, count});
         out.slots += count;
     }
     out.pieces = to_device(pieces.data(), pieces.size());
     out.split = to_device(split.data(), split.size());
     return out;
+}
+
+/// Reads the row offsets back to the host: synchronises `stream`.
+inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream) {
+    std::vector<LongRow> rows;
+    if (csr.m > kLongRow) {
+        auto* cuda_stream = static_cast<cudaStream_t>(stream);
+        HostVector<std::int32_t> ptr(static_cast<std::size_t>(csr.n_rows) + 1);
+        GNNTUNE_CUDA(cudaMemcpyAsync(ptr.data(), csr.row_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost,
+                                     cuda_stream));
+        GNNTUNE_CUDA(cudaStreamSynchronize(cuda_stream));
+        for (std::int32_t row = 0; row < csr.n_rows; ++row) {
+            const std::int32_t begin = ptr[static_cast<std::size_t>(row)];
+            const std::int32_t end = ptr[static_cast<std::size_t>(row) + 1];
+            if (end - begin > kLongRow) rows.push_back({row, begin, end});
+        }
+    }
+    return cut_rows(rows, kLongRow, kPieceEdges);
 }
 
 }  // namespace gnntune::kernels

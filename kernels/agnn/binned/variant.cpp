@@ -61,7 +61,7 @@ void register_agnn_binned(Registry& registry) {
     v.applicable = &kernels::require_binned_attend;
     kernels::set_typed_params<agnn_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr;
+    v.formats = &kernels::needs_rows_by_degree;
     v.prepare = &agnn_binned::prepare;
     v.workspace_bytes = &kernels::cosine_workspace_bytes<kernels::BinnedAttendPlan>;
     v.launch = &agnn_binned::run;

@@ -44,7 +44,7 @@ void register_attention_binned(Registry& registry) {
     v.applicable = &kernels::require_binned_attend;
     kernels::set_typed_params<kernels::BinnedAttendParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr;
+    v.formats = &kernels::needs_rows_by_degree;
     v.prepare = &attention_binned::prepare;
     v.workspace_bytes = &attention_binned::workspace_bytes;
     v.launch = &attention_binned::run;

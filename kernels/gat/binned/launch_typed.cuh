@@ -52,7 +52,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
     a.lse = o.lse;
-    a.partial = cut_piece_results(workspace, s.rows.pieces.slots, s.heads, s.k);
+    a.partial = cut_piece_results(workspace, s.rows.pieces->slots, s.heads, s.k);
     a.m = g.m;
     a.k = s.k;
     a.lanes = s.params.lanes;
@@ -64,7 +64,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     } else {
         launch_run<T, 8>(s, a, vec, stream);
     }
-    launch_merge_pieces(s.rows.pieces, a.partial, a.y, o.lse, s.heads, s.k, true, stream);
+    launch_merge_pieces(*s.rows.pieces, a.partial, a.y, o.lse, s.heads, s.k, true, stream);
 }
 
 }  // namespace gnntune::gat_binned

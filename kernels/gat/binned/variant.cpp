@@ -67,13 +67,13 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     const auto params = from_params<BinnedParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    auto rows = kernels::bin_rows(*csr, params.shape(), c.stream);
+    auto rows = kernels::bin_rows(c, params.shape());
     return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.k, p.heads, p.dtype});
 }
 
 std::size_t workspace_bytes(const void* state) {
     const auto& s = *static_cast<const State*>(state);
-    return kernels::piece_results_bytes(s.rows.pieces.slots, s.heads, s.k);
+    return kernels::piece_results_bytes(s.rows.pieces->slots, s.heads, s.k);
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
@@ -104,7 +104,7 @@ void register_gat_binned(Registry& registry) {
     v.applicable = &kernels::require_attention;
     kernels::set_typed_params<gat_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr;
+    v.formats = &kernels::needs_rows_by_degree;
     v.prepare = &gat_binned::prepare;
     v.workspace_bytes = &gat_binned::workspace_bytes;
     v.launch = &gat_binned::run;

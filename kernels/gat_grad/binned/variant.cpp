@@ -17,8 +17,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto params = from_params<kernels::ColumnPassParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto csc = c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
-    auto rows = kernels::bin_rows(*csr, row_shape(p.heads), c.stream);
-    auto cols = kernels::bin_rows(*csc, params.shape(), c.stream);
+    auto rows = kernels::bin_rows(c, row_shape(p.heads));
+    auto cols = kernels::bin_columns(c, params.shape());
     return std::make_shared<State>(
         State{std::move(csr), std::move(csc), std::move(rows), std::move(cols), params, p.k, p.heads, p.dtype});
 }
@@ -68,7 +68,7 @@ void register_gat_grad_binned(Registry& registry) {
     v.applicable = &gat_grad_binned::applicable;
     kernels::set_typed_params<kernels::ColumnPassParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr_and_csc;
+    v.formats = &kernels::needs_both_by_degree;
     v.prepare = &gat_grad_binned::prepare;
     v.workspace_bytes = &gat_grad_binned::bytes;
     v.launch = &gat_grad_binned::run;

@@ -26,9 +26,9 @@ struct Workspace {
         kernels::WorkspaceCutter cut(base);
         terms = cut.take<RowTerms>(std::int64_t{s.csr->n_rows} * s.heads);
         g = cut.take<float>(s.csr->m * s.heads);
-        rows = cut.take<float>(std::int64_t{s.rows.pieces.slots} * s.heads);
-        cols = cut.take<float>(std::int64_t{s.cols.pieces.slots} * s.heads);
-        cols_x = cut.take<float>(std::int64_t{s.cols.pieces.slots} * s.heads * s.k);
+        rows = cut.take<float>(std::int64_t{s.rows.pieces->slots} * s.heads);
+        cols = cut.take<float>(std::int64_t{s.cols.pieces->slots} * s.heads);
+        cols_x = cut.take<float>(std::int64_t{s.cols.pieces->slots} * s.heads * s.k);
         bytes = cut.bytes();
     }
 };

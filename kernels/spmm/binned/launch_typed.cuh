@@ -4,7 +4,7 @@
 #include "kernels/common/merge_rows.cuh"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm/binned/kernel.cuh"
-#include "kernels/spmm/binned/plan.hpp"
+#include "kernels/spmm/binned/launch.hpp"
 
 namespace gnntune::spmm_binned {
 
@@ -61,7 +61,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
         default:
             launch_items<T, 1>(p, a, stream);
     }
-    kernels::launch_merge_rows(p.rows.pieces, p.mean ? g.row_ptr : nullptr, a.partial, a.y, p.k, stream);
+    kernels::launch_merge_rows(*p.rows.pieces, p.mean ? g.row_ptr : nullptr, a.partial, a.y, p.k, stream);
 }
 
 }  // namespace gnntune::spmm_binned

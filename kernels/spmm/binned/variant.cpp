@@ -50,8 +50,11 @@ namespace {
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
-    return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                     from_params<BinnedParams>(c.params), p.k, p.weighted, p.reduce == Reduce::mean, p.dtype, c.stream);
+    const auto params = from_params<BinnedParams>(c.params);
+    auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    auto rows = kernels::bin_rows(c, params.shape());
+    return std::make_shared<Plan>(
+        Plan{std::move(csr), std::move(rows), params, p.k, p.dtype, p.weighted, p.reduce == Reduce::mean});
 }
 
 std::size_t workspace(const void* state) {
@@ -84,7 +87,7 @@ void register_spmm_binned(Registry& registry) {
     v.applicable = &kernels::require_sum_or_mean;
     kernels::set_typed_params<spmm_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr;
+    v.formats = &kernels::needs_rows_by_degree;
     v.prepare = &spmm_binned::prepare;
     v.workspace_bytes = &spmm_binned::workspace;
     v.launch = &spmm_binned::run;

@@ -6,7 +6,7 @@ namespace gnntune::spmm_max_binned {
 
 // A product and an edge for each feature of each piece.
 std::size_t workspace_bytes(const State& s) {
-    return static_cast<std::size_t>(s.rows.pieces.slots) * static_cast<std::size_t>(s.k) *
+    return static_cast<std::size_t>(s.rows.pieces->slots) * static_cast<std::size_t>(s.k) *
            (sizeof(float) + sizeof(std::int32_t));
 }
 

@@ -18,10 +18,10 @@ void launch_shape(const State& s, const Arguments<T>& a, cudaStream_t stream) {
     const int words = s.rows.has_teams_of_warps() ? p.warps_per_block * p.lanes * VEC * (ARGMAX ? 2 : 1) : 0;
     kernel<<<grid, static_cast<unsigned>(p.threads()), static_cast<std::size_t>(words) * 4, stream>>>(a);
     GNNTUNE_CUDA(cudaGetLastError());
-    const auto split = static_cast<unsigned>(s.rows.pieces.split.size());
+    const auto split = static_cast<unsigned>(s.rows.pieces->split.size());
     if (split == 0) return;
     const auto wide = static_cast<unsigned>(std::clamp(kernels::next_power_of_two(std::min(s.k, 64)), 8, 64));
-    merge_kernel<T, ARGMAX><<<split, dim3(wide, kMergeThreads / wide), 0, stream>>>(a, s.rows.pieces.split.data());
+    merge_kernel<T, ARGMAX><<<split, dim3(wide, kMergeThreads / wide), 0, stream>>>(a, s.rows.pieces->split.data());
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -48,7 +48,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     a.y = elements_of<T>(o.y);
     a.argmax = o.argmax;
     a.partial = static_cast<float*>(workspace);
-    a.partial_edges = static_cast<std::int32_t*>(workspace) + std::int64_t{s.rows.pieces.slots} * s.k;
+    a.partial_edges = static_cast<std::int32_t*>(workspace) + std::int64_t{s.rows.pieces->slots} * s.k;
     a.m = g.m;
     a.k = s.k;
     a.lanes = s.params.lanes;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/graph/graph.hpp"
+#include "kernels/common/maximum.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/max_binned/launch.hpp"
@@ -43,18 +44,11 @@ MaxParams MaxParams::defaults(const Query& q) {
 
 namespace {
 
-Verdict applicable(const Query& q) {
-    if (q.problem.reduce != Reduce::max) {
-        return Verdict::no("reduces by max only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
-    }
-    return kernels::require_no_self_loops(q);
-}
-
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     const auto params = from_params<MaxParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    auto rows = kernels::bin_rows(*csr, params.shape(), c.stream);
+    auto rows = kernels::bin_rows(c, params.shape());
     return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.k, p.weighted, p.dtype});
 }
 
@@ -88,10 +82,10 @@ void register_spmm_max_binned(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &spmm_max_binned::applicable;
+    v.applicable = &kernels::require_max;
     kernels::set_typed_params<spmm_max_binned::MaxParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr;
+    v.formats = &kernels::needs_rows_by_degree;
     v.prepare = &spmm_max_binned::prepare;
     v.workspace_bytes = &spmm_max_binned::workspace;
     v.launch = &spmm_max_binned::run;

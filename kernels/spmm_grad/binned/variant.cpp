@@ -17,7 +17,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto csc = c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
     std::shared_ptr<const CsrFormat> csr;
     if (p.reduce == Reduce::mean) csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    auto cols = kernels::bin_rows(*csc, params.shape(), c.stream);
+    auto cols = kernels::bin_columns(c, params.shape());
     return std::make_shared<State>(State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted,
                                          p.reduce == Reduce::max, p.dtype});
 }
@@ -57,7 +57,7 @@ void register_spmm_grad_binned(Registry& registry) {
     v.applicable = &spmm_grad_binned::applicable;
     kernels::set_typed_params<kernels::ColumnPassParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_csr_and_csc;
+    v.formats = &kernels::needs_columns_by_degree;
     v.prepare = &spmm_grad_binned::prepare;
     v.workspace_bytes = &spmm_grad_binned::bytes;
     v.launch = &spmm_grad_binned::run;
