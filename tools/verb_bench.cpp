@@ -41,6 +41,7 @@ Options bench_options() {
         ("all", boost::program_options::bool_switch(), "every config of every variant, not only the defaults")
         ("allow-sampling", boost::program_options::bool_switch(), "configs that drop edges by design too")
         ("variant", value("LIST"), "only these variants")
+        ("max-samples", value("N"), "most timed calls per config (default: 100)")
         ("suite", value("NAME"), "real: beside the graphs given the stand-ins of ogbn-arxiv, ogbn-proteins, Reddit, "
          "amazon0505 and com-amazon, at k from 16 to 512 unless --dim says otherwise, with --all")
         ("compare", value("FILE"), "judge each config against what this database has of it: SAME, FAST, SLOW or "
@@ -167,6 +168,9 @@ int run_bench(const Args& args) {
     out.set_device(device);
     const auto wanted = problems(*parsed);
     const auto only = named_variants(*parsed);
+    tuner::MeasureOptions measuring;
+    measuring.max_samples =
+        static_cast<int>(parsed->integer("max-samples", 5, 100000).value_or(measuring.max_samples));
     const auto timing = policies(*parsed, device);
     Reference reference(*parsed);
     const auto lock = exclusive(device, *parsed, out);
@@ -220,7 +224,7 @@ int run_bench(const Args& args) {
                     }
                     const auto stopwatch = tuner::make_stopwatch(clock, device, graph.stream());
                     tuner::Frontier frontier;
-                    const bool complete = tuner::measure(workload, list, *stopwatch, policy, {}, hooks, frontier);
+                    const bool complete = tuner::measure(workload, list, *stopwatch, policy, measuring, hooks, frontier);
                     if (!complete) {
                         out.print(table);
                         out.warn("stopped; what was not timed to the end is not in the table");

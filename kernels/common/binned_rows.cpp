@@ -38,16 +38,16 @@ void BinShape::add_cost(const std::vector<DegreeClass>& classes, int run, double
 }
 
 // What is cut comes first and has no bin. The groups of a warp are of one class, and so end together.
-BinnedRows bin_rows(std::shared_ptr<const formats::RowsByDegree> order, const BinShape& shape) {
+BinnedRows bin_rows(std::shared_ptr<const RowsByDegree> order, const BinShape& shape) {
     BinnedRows out;
     out.pieces = order->pieces(shape.piece_edges());
     out.blocks = static_cast<unsigned>(out.pieces->pieces.size());
     int c = std::countr_zero(static_cast<unsigned>(shape.piece_edges()));
-    while (c >= formats::kShortClass) {
+    while (c >= kShortClass) {
         const int shift = shape.team_shift(std::int64_t{1} << c);
         const std::int32_t first = order->first_place(c);
         std::int32_t last = first;
-        for (; c >= formats::kShortClass && shape.team_shift(std::int64_t{1} << c) == shift; --c) {
+        for (; c >= kShortClass && shape.team_shift(std::int64_t{1} << c) == shift; --c) {
             last = order->last_place(c);
         }
         if (last == first) continue;
@@ -61,7 +61,7 @@ BinnedRows bin_rows(std::shared_ptr<const formats::RowsByDegree> order, const Bi
 namespace {
 
 BinnedRows bin(const PrepareContext& c, const char* format, const BinShape& shape) {
-    return bin_rows(c.graph.format_as<formats::RowsByDegree>(format, c.query.problem.direction, c.stream), shape);
+    return bin_rows(c.graph.format_as<RowsByDegree>(format, c.query.problem.direction, c.stream), shape);
 }
 
 }  // namespace

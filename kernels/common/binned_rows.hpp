@@ -11,7 +11,7 @@
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/row_pieces.hpp"
-#include "kernels/formats/by_degree/by_degree.hpp"
+#include "kernels/common/rows_by_degree.hpp"
 
 namespace gnntune::kernels {
 
@@ -47,7 +47,7 @@ struct BinShape {
 };
 
 struct BinnedRows {
-    std::shared_ptr<const formats::RowsByDegree> order;
+    std::shared_ptr<const RowsByDegree> order;
     std::shared_ptr<const RowPieces> pieces;  ///< never null
     std::vector<Bin> bins;
     unsigned blocks = 0;  ///< of the grid: one for each piece, then those of the bins
@@ -56,7 +56,7 @@ struct BinnedRows {
 };
 
 /// Launches nothing; the first shape of its length of pieces copies them to the device.
-BinnedRows bin_rows(std::shared_ptr<const formats::RowsByDegree> order, const BinShape& shape);
+BinnedRows bin_rows(std::shared_ptr<const RowsByDegree> order, const BinShape& shape);
 /// Those of the graph that a plan is made for, its rows or its columns.
 BinnedRows bin_rows(const PrepareContext& c, const BinShape& shape);
 BinnedRows bin_columns(const PrepareContext& c, const BinShape& shape);

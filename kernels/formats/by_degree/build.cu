@@ -4,13 +4,13 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
-#include "kernels/formats/by_degree/by_degree.hpp"
+#include "kernels/common/rows_by_degree.hpp"
 
 namespace gnntune {
 namespace formats {
 namespace {
 
-using kernels::LongRow;
+using namespace kernels;
 using Begins = std::array<std::int32_t, kDegreeClasses + 1>;
 
 constexpr int kThreads = 256;
@@ -111,22 +111,6 @@ std::shared_ptr<const void> build_columns(Graph& graph, Direction direction, Str
 }
 
 }  // namespace
-
-RowsByDegree::RowsByDegree(DeviceBuffer<std::int32_t> order, Begins begin, std::vector<LongRow> long_rows)
-    : order_(std::move(order)),
-      begin_(begin),
-      long_rows_(std::move(long_rows)),
-      memory_(current_memory(MemoryKind::device)) {}
-
-std::shared_ptr<const kernels::RowPieces> RowsByDegree::pieces(std::int32_t piece_edges) const {
-    const std::lock_guard lock(mutex_);
-    auto& known = pieces_[piece_edges];
-    if (!known) {
-        const MemoryScope scope(MemoryKind::device, memory_);
-        known = std::make_shared<const kernels::RowPieces>(kernels::cut_rows(long_rows_, piece_edges, piece_edges));
-    }
-    return known;
-}
 
 }  // namespace formats
 

@@ -1,4 +1,4 @@
-// Rows of a CSR graph by class of degree, on the GPU.
+// Rows of a CSR graph by class of degree, on the GPU: what the formats of kernels/formats/by_degree hold.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include "core/graph/degree_formats.hpp"
 #include "kernels/common/row_pieces.hpp"
 
-namespace gnntune::formats {
+namespace gnntune::kernels {
 
 /// Rows of up to 2^kShortClass edges are one class; class c above has those of 2^(c-1) + 1 to 2^c.
 inline constexpr int kShortClass = 3;
@@ -29,7 +29,7 @@ public:
     /// `long_rows` are those of more than kLongRowEdges edges, in any order. Pieces are taken from the calling thread's
     /// device memory.
     RowsByDegree(DeviceBuffer<std::int32_t> order, std::array<std::int32_t, kDegreeClasses + 1> begin,
-                 std::vector<kernels::LongRow> long_rows);
+                 std::vector<LongRow> long_rows);
 
     /// [n_rows] device memory; null: row i stands at i.
     const std::int32_t* order() const { return order_.data(); }
@@ -41,15 +41,15 @@ public:
 
     /// Rows of more than `piece_edges` >= kLongRowEdges edges, in pieces of at most so many. Made once for each number:
     /// allocates and copies to the device the first time. Never null.
-    std::shared_ptr<const kernels::RowPieces> pieces(std::int32_t piece_edges) const;
+    std::shared_ptr<const RowPieces> pieces(std::int32_t piece_edges) const;
 
 private:
     DeviceBuffer<std::int32_t> order_;
     std::array<std::int32_t, kDegreeClasses + 1> begin_;
-    std::vector<kernels::LongRow> long_rows_;
+    std::vector<LongRow> long_rows_;
     std::shared_ptr<MemorySource> memory_;  // null: plain allocation
     mutable std::mutex mutex_;
-    mutable std::map<std::int32_t, std::shared_ptr<const kernels::RowPieces>> pieces_;
+    mutable std::map<std::int32_t, std::shared_ptr<const RowPieces>> pieces_;
 };
 
-}  // namespace gnntune::formats
+}  // namespace gnntune::kernels
