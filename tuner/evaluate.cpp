@@ -12,6 +12,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/advise.hpp"
+#include "core/dispatch/bucket.hpp"
 #include "tuner/replay.hpp"
 
 namespace gnntune::tuner {
@@ -24,7 +25,7 @@ const std::vector<std::string>& strategy_names() {
     static const std::vector<std::string> kNames{
         "model",  "model_2",         "model_3",      "model_4",  "model_5", "model_or_default",
         "guided", "guided_3",        "guided_10",    "unguided", "oracle",  "default",
-        "static", "library_default", "library_best", "random",   "papers"};
+        "static", "library_default", "library_best", "random",   "papers",  "bucket"};
     return kNames;
 }
 
@@ -213,6 +214,25 @@ private:
     EvaluatedCase out_;
 };
 
+// What is chosen for the first graph of a bucket is run on all of them, as a dispatcher does with graphs that live for
+// a step; where it may not be, the graph's own choice is.
+void choose_by_bucket(const std::vector<Case>& cases, std::vector<std::optional<EvaluatedCase>>& judged) {
+    const std::size_t own = strategy_number("model_or_default");
+    const std::size_t bucket = strategy_number("bucket");
+    std::map<std::pair<Bucket, std::string>, std::string> first;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!judged[i] || judged[i]->chosen[own].empty()) continue;
+        const Query query = cases[i].decide->query();
+        const std::int64_t longest = cases[i].decide->features->degree_max;
+        const std::pair key(bucket_of(query.n_rows, query.n_cols, query.m, longest), to_text(query.problem));
+        const auto [found, is_first] = first.emplace(key, judged[i]->chosen[own]);
+        if (is_first) continue;
+        const auto time = cases[i].b.find(found->second);
+        judged[i]->chosen[bucket] = time == cases[i].b.end() ? judged[i]->chosen[own] : found->second;
+        judged[i]->efficiency[bucket] = judged[i]->best_us / cases[i].b.at(judged[i]->chosen[bucket]);
+    }
+}
+
 // A family's graphs, those that are only learnt from among them.
 std::vector<std::set<std::string>> families_of(const std::vector<Case>& cases,
                                                const std::vector<TrainingProblem>& learn,
@@ -300,6 +320,7 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
     work();
     for (std::thread& t : threads) t.join();
     if (failed) std::rethrow_exception(failed);
+    choose_by_bucket(cases, judged);
     Evaluation out;
     out.strategies = strategy_names();
     out.common = static_cast<int>(cases.size());

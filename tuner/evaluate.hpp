@@ -62,9 +62,10 @@ inline constexpr double kLostMargin = 0.02;
 /// finds in `decide`), guided_3 and guided_10 (of so many configs at most, the default among them), unguided (what a
 /// search without a model finds), oracle (the fastest in `decide`: the noise floor), default (the registry's), static
 /// (the config that is best over the training graphs), library_default, library_best, random (the geometric mean over
-/// all candidates) and, for spmm, papers (GAR above a mean degree of 8, else GAS; of class tf32 TC-GNN with its warps).
-/// Choices are made among candidates that both runs have, on the environment that decided or the only one with its
-/// device's name. A model is fitted on `learn` without the graphs that it is asked about.
+/// all candidates), for spmm papers (GAR above a mean degree of 8, else GAS; of class tf32 TC-GNN with its warps), and
+/// bucket (what model_or_default chose for an earlier graph of the same core/dispatch/bucket.hpp; the first graph of a
+/// bucket has none). Choices are made among candidates that both runs have, on the environment that decided or the only
+/// one with its device's name. A model is fitted on `learn` without the graphs that it is asked about.
 Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
                     const std::vector<TrainingProblem>& score, const Registry& registry,
                     const EvaluateOptions& options = {});

@@ -1,9 +1,6 @@
 #include "profiles/library/transient.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "core/common/host_vector.hpp"
@@ -18,15 +15,6 @@ namespace {
 // Of an application with more, the decisions are made again.
 constexpr std::size_t kMostBuckets = 1024;
 
-int order_of(std::int64_t count) {
-    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count)));
-}
-
-std::string range(int order) {
-    if (order <= 1) return std::to_string(order);
-    return fmt::format("{}..{}", std::uint64_t{1} << (order - 1), (std::uint64_t{1} << order) - 1);
-}
-
 std::int64_t longest_row(const std::int32_t* row_ptr, std::int32_t n_rows) {
     std::int32_t longest = 0;
     for (std::int32_t i = 0; i < n_rows; ++i) longest = std::max(longest, row_ptr[i + 1] - row_ptr[i]);
@@ -35,14 +23,8 @@ std::int64_t longest_row(const std::int32_t* row_ptr, std::int32_t n_rows) {
 
 }  // namespace
 
-std::string Bucket::text() const {
-    return fmt::format("{} x {}, {} edges{}", range(n_rows), range(n_cols), range(m),
-                       longest_row < 0 ? std::string() : ", longest row " + range(longest_row));
-}
-
 Bucket bucket_of(Graph& graph, StreamHandle stream) {
-    Bucket bucket{order_of(graph.n_rows()), order_of(graph.n_cols()), order_of(graph.m()), -1};
-    if (graph.base_format() != kFormatCsr) return bucket;
+    if (graph.base_format() != kFormatCsr) return gnntune::bucket_of(graph.n_rows(), graph.n_cols(), graph.m(), -1);
     const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream);
     const std::int32_t* row_ptr = csr->row_ptr;
 #if GNNTUNE_WITH_CUDA
@@ -56,8 +38,7 @@ Bucket bucket_of(Graph& graph, StreamHandle stream) {
         row_ptr = copy.data();
     }
 #endif
-    bucket.longest_row = order_of(longest_row(row_ptr, csr->n_rows));
-    return bucket;
+    return gnntune::bucket_of(csr->n_rows, csr->n_cols, csr->m, longest_row(row_ptr, csr->n_rows));
 }
 
 const Bucket& BucketOnce::get(Graph& graph, StreamHandle stream) {

@@ -2,28 +2,16 @@
 // same shape, without a fingerprint, and without a database, which does not have them.
 #pragma once
 
-#include <compare>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "core/dispatch/bucket.hpp"
 #include "profiles/library/dispatch.hpp"
 #include "profiles/library/plan_memo.hpp"
 
 namespace gnntune::library {
-
-/// Shapes that are planned alike: binary orders of magnitude, 0 for none. Mean degree and density follow from the
-/// sizes.
-struct Bucket {
-    int n_rows = 0;
-    int n_cols = 0;
-    int m = 0;
-    int longest_row = 0;  ///< of a graph that was given as CSR; -1 for COO, whose degrees nobody has counted
-    auto operator<=>(const Bucket&) const = default;
-
-    std::string text() const;
-};
 
 /// One pass over the offsets of a CSR graph, which are copied from device memory first; nothing is read of a COO graph.
 /// Synchronises on a GPU.
