@@ -6,6 +6,7 @@
 
 #include "core/common/host_vector.hpp"
 #include "core/gpu/cuda_check.hpp"
+#include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/formats/sgt/window_warps.hpp"
 
