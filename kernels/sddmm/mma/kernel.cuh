@@ -32,6 +32,12 @@ inline constexpr int kThreads = 128;
 inline constexpr int kTogether = 4;  ///< TC blocks whose products are interleaved
 inline constexpr int kCells = kWindowRows * kBlockColumns;
 
+/// Blocks that an SM shall hold: what lanes load of a step, and their sums, stay in registers.
+template <int VEC, int BLOCKS>
+constexpr int resident() {
+    return BLOCKS == 8 || VEC == 1 ? 4 : 5;
+}
+
 template <typename T>
 struct Arguments {
     const BlockRange* pieces;
@@ -94,11 +100,16 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const BlockRange
     }
 }
 
-/// The dot product of two rows in fp32, in every lane.
+/// The product of cell `cell` of a piece in fp32, in every lane.
 template <typename T>
-__device__ __noinline__ float dot_of(const T* left, const T* right, std::int32_t k, int lane) {
+__device__ __noinline__ float multiply_again(const Arguments<T>& a, const BlockRange& piece, int cell, int lane) {
+    const std::int64_t row = static_cast<std::int64_t>(piece.window) * kWindowRows + cell % kCells / kBlockColumns;
+    const std::int64_t block = piece.begin + cell / kCells;
+    const std::int64_t col = __ldg(a.block_cols + block * kBlockColumns + cell % kBlockColumns);
     float sum = 0.0F;
-    for (std::int32_t f = lane; f < k; f += 32) sum = fmaf(load_value(left + f), load_value(right + f), sum);
+    for (std::int32_t f = lane; f < a.k; f += 32) {
+        sum = fmaf(load_value(a.x_row + row * a.k + f), load_value(a.x + col * a.k + f), sum);
+    }
     return warp_sum(sum);
 }
 
@@ -125,7 +136,7 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const BlockRa
             id[u] = here ? __ldg(a.edge_id + e) : -1;
             cell[u] = here ? __ldg(a.tile_position + e) : 0;
 #pragma unroll
-            for (int b = 1; b < BLOCKS; ++b) cell[u] += here && e >= first[b] ? kCells : 0;
+            for (int b = 1; b < BLOCKS; ++b) cell[u] += e >= first[b] ? kCells : 0;
         }
 #pragma unroll
         for (int u = 0; u < kAhead; ++u) {
@@ -138,12 +149,7 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const BlockRa
             while (again != 0) {
                 const int owner = __ffs(static_cast<int>(again)) - 1;
                 again &= again - 1;
-                const int its = __shfl_sync(kAll, cell[u], owner);
-                const std::int64_t row =
-                    static_cast<std::int64_t>(piece.window) * kWindowRows + its % kCells / kBlockColumns;
-                const std::int64_t block = piece.begin + its / kCells;
-                const std::int64_t col = __ldg(a.block_cols + block * kBlockColumns + its % kBlockColumns);
-                const float sum = dot_of(a.x_row + row * a.k, a.x + col * a.k, a.k, lane);
+                const float sum = multiply_again(a, piece, __shfl_sync(kAll, cell[u], owner), lane);
                 if (lane == owner) value = sum;
             }
             if (id[u] >= 0) a.y[id[u]] = narrowed<T>(weight[u] * value);
@@ -152,7 +158,8 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const BlockRa
 }
 
 template <typename T, bool SINGLE, int VEC, int BLOCKS>
-__global__ void __launch_bounds__(kThreads, BLOCKS == 8 ? 4 : 6) mma_kernel(const __grid_constant__ Arguments<T> a) {
+__global__ void __launch_bounds__(kThreads, resident<VEC, BLOCKS>())
+    mma_kernel(const __grid_constant__ Arguments<T> a) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800  // TF32, bf16; the record refuses older devices
     static_assert(BLOCKS % kTogether == 0 && BLOCKS < 32, "lane BLOCKS has the end of the piece");
     __shared__ float2 shared[kThreads / 32][BLOCKS * kCells / 2];

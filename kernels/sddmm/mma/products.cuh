@@ -23,14 +23,16 @@ struct Slice {
         for (Pack<T, VEC>& p : part) zero(p);
     }
     /// Loads what there is of row `row` of x, which is nothing where it is negative, and keeps the rest as it was, or
-    /// makes zeros of what is behind k.
+    /// makes zeros of what is behind k. The address is one product and sum: `f` is the same in all rows of a lane.
     template <bool CLEAR>
     __device__ __forceinline__ void load(const T* x, std::int32_t row, std::int32_t k, int f) {
+        const auto row_bytes = static_cast<std::uint32_t>(k) * static_cast<std::uint32_t>(sizeof(T));
+        const auto* from = reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(x + f) +
+                                                      std::uint64_t{static_cast<std::uint32_t>(row)} * row_bytes);
 #pragma unroll
         for (int j = 0; j < kElements / VEC; ++j) {
-            const int at = f + 4 * VEC * j;
-            if (CLEAR && at >= k) zero(part[j]);
-            if (row >= 0 && at < k) part[j] = load_pack<VEC>(x + (static_cast<std::int64_t>(row) * k + at));
+            if (CLEAR && f + 4 * VEC * j >= k) zero(part[j]);
+            if (row >= 0 && f + 4 * VEC * j < k) part[j] = load_pack<VEC>(from + 4 * VEC * j);
         }
     }
     __device__ __forceinline__ T element(int i) const {
