@@ -90,7 +90,7 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const BlockRange
         lower.template load<true>(a.x_row, lower_row, a.k, f);
 #pragma unroll
         for (int first = 0; first < BLOCKS; first += kTogether) {
-            if (first >= count) break;
+            if (first > 0 && first >= count) break;
 #pragma unroll
             for (int b = first; b < first + kTogether; ++b) {
                 left.multiply(right[b], sums[b]);
