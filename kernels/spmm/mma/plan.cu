@@ -5,7 +5,7 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/host.hpp"
-#include "kernels/formats/sgt/window_warps.hpp"
+#include "kernels/formats/sgt/window_pieces.hpp"
 
 namespace gnntune::spmm_mma {
 namespace {
@@ -53,33 +53,21 @@ void cut_windows(Plan& plan, StreamHandle stream_handle) {
         GNNTUNE_CUDA(cudaMemcpyAsync(multiple.data(), flags.data(), flags.bytes(), cudaMemcpyDeviceToHost, stream));
         GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     }
-    HostVector<std::int32_t> ptr(static_cast<std::size_t>(g.n_windows) + 1);
-    GNNTUNE_CUDA(
-        cudaMemcpyAsync(ptr.data(), g.window_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     std::vector<WindowPiece> pieces;
     std::vector<kernels::SplitRow> split;
     std::int32_t slots = 0;
-    for (std::int32_t w = 0; w < g.n_windows; ++w) {
-        const std::int32_t begin = ptr[static_cast<std::size_t>(w)];
-        const std::int32_t end = ptr[static_cast<std::size_t>(w) + 1];
-        // Pieces of like length; a window without edges is one piece, which writes zeros.
-        const std::int32_t count = std::max(1, (end - begin - 1) / plan.params.chunk + 1);
-        const std::int32_t length = (end - begin + count - 1) / count;
-        for (std::int32_t i = 0; i < count; ++i) {
-            const std::int32_t from = std::min(end, begin + i * length);
-            const std::int32_t to = std::min(end, from + length);
-            const bool several =
-                std::any_of(multiple.begin() + from, multiple.begin() + to, [](auto m) { return m != 0; });
-            pieces.push_back({w, from, to, count > 1 ? slots : -1, count, i, several ? 1 : 0});
-        }
-        if (count == 1) continue;
+    kernels::for_each_piece(g, plan.params.chunk, stream, [&](const kernels::BlockRange& range, int index, int count) {
+        const std::int32_t w = range.window;
+        const bool several =
+            std::any_of(multiple.begin() + range.begin, multiple.begin() + range.end, [](auto m) { return m != 0; });
+        pieces.push_back({w, range.begin, range.end, count > 1 ? slots : -1, count, index, several ? 1 : 0});
+        if (count == 1 || index + 1 < count) return;
         for (std::int32_t row = w * kWindowRows; row < std::min(g.n_rows, (w + 1) * kWindowRows); ++row) {
             split.push_back({row, slots + (row - w * kWindowRows) * count, count});
         }
         slots += kWindowRows * count;
         plan.split.most_pieces = std::max(plan.split.most_pieces, count);
-    }
+    });
     // Long pieces first, so that nobody waits for them; the others in their order, which shares rows of x.
     std::stable_partition(pieces.begin(), pieces.end(),
                           [&](const WindowPiece& p) { return 2 * (p.end - p.begin) > plan.params.chunk; });

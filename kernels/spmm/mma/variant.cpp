@@ -4,7 +4,7 @@
 
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
-#include "kernels/formats/sgt/window_warps.hpp"
+#include "kernels/formats/sgt/window_pieces.hpp"
 #include "kernels/spmm/mma/plan.hpp"
 
 namespace gnntune {
@@ -32,11 +32,6 @@ int vector_for(const Problem& p) {
     return vec;
 }
 
-// Pieces at most: E edges of a window have at most E / 8 TC blocks, and one.
-std::int64_t pieces_of(const Query& q, int chunk) {
-    return 2 * kernels::ceil_div(q.n_rows, kernels::kWindowRows) + q.m / (kernels::kBlockColumns * chunk) + 1;
-}
-
 }  // namespace
 
 Verdict MmaParams::legal(const Query& q, const MmaParams& p) {
@@ -47,7 +42,7 @@ Verdict MmaParams::legal(const Query& q, const MmaParams& p) {
     if (p.tiles == 2 && (p.vec != widest(problem) || problem.k <= tile)) {
         return Verdict::no("two tiles are for loads of 16 bytes and k of more than one tile");
     }
-    const std::int64_t pieces = pieces_of(q, p.chunk);
+    const std::int64_t pieces = kernels::most_pieces(q, p.chunk);
     if (kernels::kWindowRows * pieces > std::numeric_limits<std::int32_t>::max()) {
         return Verdict::no("the graph needs more than 2^31 slots for sums of cut windows");
     }
@@ -74,7 +69,7 @@ Verdict applicable(const Query& q) {
     if (kernels::ceil_div(p.k, tile_features(vector_for(p), p.dtype)) > kernels::kMaxFeatureTiles) {
         return Verdict::no("k=" + std::to_string(p.k) + " needs too many tiles");
     }
-    const std::int64_t slots = kernels::kWindowRows * pieces_of(q, 128);
+    const std::int64_t slots = kernels::kWindowRows * kernels::most_pieces(q, 128);
     if (slots > std::numeric_limits<std::int32_t>::max()) {
         return Verdict::no("the graph needs more than 2^31 slots for sums of cut windows");
     }
