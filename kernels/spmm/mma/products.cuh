@@ -2,54 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/common/elements.cuh"
+#include "kernels/common/tensor_cores.cuh"
 
 namespace gnntune::spmm_mma {
 
 using namespace kernels;  // NOLINT: this header and kernel.cuh are included by launch_typed.cuh alone
-
-/// d = a b + c, a of 16 x 8 and b of 8 x 8 TF32 numbers: what is below their 11 significant bits does not count.
-__device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
-                                         const float (&c)[4]) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
-        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
-}
-
-/// d = a b + c, a of 16 x 16 and b of 16 x 8 numbers of type T.
-template <typename T>
-__device__ __forceinline__ void mma_16(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
-                                       const float (&c)[4]) {
-    if constexpr (std::is_same_v<T, Float16>) {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-            "{%10,%11,%12,%13};"
-            : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]),
-              "f"(c[3]));
-    } else {
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-            "{%10,%11,%12,%13};"
-            : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]),
-              "f"(c[3]));
-    }
-}
-
-/// A number, or the two TF32 numbers that make it up. Rounded to nearest by integer arithmetic: the instruction for it
-/// runs at a quarter of the rate. Half a unit of the 13 bits below is added; a carry into the exponent is right.
-struct Split {
-    std::uint32_t high;
-    std::uint32_t low;
-};
-template <bool SINGLE>
-__device__ __forceinline__ Split split(float v) {
-    const std::uint32_t bits = __float_as_uint(v);
-    if (SINGLE) return {isnan(v) ? bits : bits + 0x1000U, 0U};  // all bits set are a NaN, and must not wrap around
-    const std::uint32_t high = (bits + 0x1000U) & 0xffffe000U;
-    return {high, __float_as_uint(v - __uint_as_float(high))};  // where v is a NaN, low is one
-}
 
 /// Sums of a lane. acc[.][q][n] has those of mma q and rows 8 n to 8 n + 7: of row 8 n + 2 t and 8 n + 2 t + 1, first
 /// for a feature of the lane's first vector, then of its second.
