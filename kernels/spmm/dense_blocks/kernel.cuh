@@ -27,12 +27,13 @@ namespace gnntune::spmm_dense_blocks {
 
 inline constexpr int kSumsLd = kWarpFeatures + 4;  ///< of a warp's tile of sums, by rows of the graph
 
-/// The sums edge by edge, of feature `f` of each lane.
+/// The sums of blocks [begin, end) edge by edge, of feature `f` of each lane.
 template <typename T>
-__device__ __noinline__ void walk_edges(const Arguments<T>& a, const BlockPiece& piece, int f, int lane, float* tile) {
+__device__ __noinline__ void walk_edges(const Arguments<T>& a, std::int32_t begin, std::int32_t end, int f, int lane,
+                                        float* tile) {
     for (int r = 0; r < kDenseBlockSize; ++r) {
         float sum = 0.0F;
-        for (std::int32_t b = piece.begin; f < a.k && b < piece.end; ++b) {
+        for (std::int32_t b = begin; f < a.k && b < end; ++b) {
             DenseBlockRow row = a.block_rows[static_cast<std::int64_t>(b) * kDenseBlockSize + r];
             const std::int64_t first = std::int64_t{a.block_col[b]} * kDenseBlockSize;
             for (; row.mask != 0; row.mask &= row.mask - 1, ++row.first) {
@@ -44,6 +45,10 @@ __device__ __noinline__ void walk_edges(const Arguments<T>& a, const BlockPiece&
         tile[r * kSumsLd + lane] = sum;
     }
 }
+
+/// Rows whose sums of the rest are loaded together.
+inline constexpr int kRowsAtOnce = 8;
+static_assert(kDenseBlockSize % kRowsAtOnce == 0, "a tile of sums has whole groups of rows");
 
 /// Puts a warp's tile of sums to y, or to the workspace; lane -> feature `f`.
 template <typename T>
@@ -63,19 +68,45 @@ __device__ __forceinline__ void write_sums(const Arguments<T>& a, const BlockPie
         }
         if (a.mean_of) factor = 1.0F / static_cast<float>(max(1, __ldg(a.mean_of + row + 1) - __ldg(a.mean_of + row)));
     }
-#pragma unroll 4
-    for (int r = 0; r < rows; ++r) {
-        const std::int32_t begin = __shfl_sync(0xffffffffU, rest_begin, r);
-        const std::int32_t end = __shfl_sync(0xffffffffU, rest_end, r);
-        const float mean = __shfl_sync(0xffffffffU, factor, r);
-        if (f >= a.k) continue;
-        float sum = tile[r * kSumsLd + lane];
-        for (std::int32_t i = begin; i < end; ++i) sum += a.rest[static_cast<std::int64_t>(i) * a.k + f];
-        if (piece.first_slot >= 0) {
-            const std::int64_t slot = std::int64_t{piece.first_slot} + r * piece.count + piece.index;
-            a.partial[slot * a.k + f] = sum;
-        } else {
-            store_streaming(a.y + (first_row + r) * a.k + f, Vec<1>{{sum * mean}});
+    const bool inside = f < a.k;
+#pragma unroll 1
+    for (int r = 0; r < rows; r += kRowsAtOnce) {
+        float sum[kRowsAtOnce];
+        std::int32_t next[kRowsAtOnce];
+        std::int32_t end[kRowsAtOnce];
+        bool more = false;
+#pragma unroll
+        for (int i = 0; i < kRowsAtOnce; ++i) {
+            sum[i] = tile[(r + i) * kSumsLd + lane];
+            next[i] = __shfl_sync(0xffffffffU, rest_begin, r + i);
+            end[i] = __shfl_sync(0xffffffffU, rest_end, r + i);
+            more = more || next[i] < end[i];
+        }
+        while (more) {
+            float rest[kRowsAtOnce];
+#pragma unroll
+            for (int i = 0; i < kRowsAtOnce; ++i) {
+                rest[i] = 0.0F;
+                if (inside && next[i] < end[i]) rest[i] = a.rest[static_cast<std::int64_t>(next[i]) * a.k + f];
+            }
+            more = false;
+#pragma unroll
+            for (int i = 0; i < kRowsAtOnce; ++i) {
+                sum[i] += rest[i];
+                ++next[i];
+                more = more || next[i] < end[i];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < kRowsAtOnce; ++i) {
+            const float mean = __shfl_sync(0xffffffffU, factor, r + i);
+            if (!inside || r + i >= rows) continue;
+            if (piece.first_slot >= 0) {
+                const std::int64_t slot = std::int64_t{piece.first_slot} + (r + i) * piece.count + piece.index;
+                a.partial[slot * a.k + f] = sum[i];
+            } else {
+                store_streaming(a.y + (first_row + r + i) * a.k + f, Vec<1>{{sum[i] * mean}});
+            }
         }
     }
 }
@@ -105,7 +136,7 @@ __device__ __forceinline__ void consume(const Arguments<T>& a, const BlockPiece&
 #pragma unroll
     for (int i = 0; i < 32; ++i) finite = finite && isfinite(sums.acc[i / 16][i / 4 % 4][i % 4]);
     if (__any_sync(0xffffffffU, !finite)) {
-        walk_edges(a, piece, f0 + lane, lane, tile);
+        walk_edges(a, piece.begin, piece.end, f0 + lane, lane, tile);
     } else {
         const int g = lane / 4;
         const int t = lane % 4;

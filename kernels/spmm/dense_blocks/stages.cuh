@@ -151,15 +151,20 @@ __device__ __forceinline__ void load_cells(const Arguments<T>& a, const DenseBlo
     for (int i = 0; i < kExpanderRows; ++i) {
         const std::uint32_t mask = __shfl_sync(0xffffffffU, mine.mask, i);
         const bool here = (mask >> lane & 1U) != 0;
-        id[i] = -1;
         if constexpr (WEIGHTED) {
             const std::int32_t first = __shfl_sync(0xffffffffU, mine.first, i);
-            if (here) id[i] = a.id(first + __popc(mask & ((1U << lane) - 1U)));
+            id[i] = here ? first + __popc(mask & ((1U << lane) - 1U)) : -1;
         } else {
             value[i] = narrowed<T>(here ? 1.0F : 0.0F);
         }
     }
     if constexpr (WEIGHTED) {
+        if (a.edge_id) {
+#pragma unroll
+            for (int i = 0; i < kExpanderRows; ++i) {
+                if (id[i] >= 0) id[i] = __ldg(a.edge_id + id[i]);
+            }
+        }
 #pragma unroll
         for (int i = 0; i < kExpanderRows; ++i) {
             value[i] = narrowed<T>(0.0F);
@@ -186,6 +191,8 @@ __device__ __forceinline__ void expand(const Arguments<T>& a, const BlockPiece& 
     DenseBlockRow masks = load_masks(piece.begin + 1);
     const int at = Shape::kRows + Shape::cell(lane) + expander * kExpanderRows * 4 * Shape::kNumbers;
     Ring ring;
+    // Twice, so that `ahead` becomes `value` by another name: a move would wait for its load.
+#pragma unroll 2
     for (std::int32_t b = piece.begin; b < piece.end; ++b, ring.next()) {
         load_cells<T, WEIGHTED>(a, masks, lane, ahead);
         masks = load_masks(b + 2);
