@@ -1,8 +1,8 @@
 // Barriers in shared memory that count arrivals and bytes (mbarrier), and bulk copies that arrive on them (compute
 // capability 9.0).
 //
-// A barrier is in phase 0 first; a phase ends when all arrivals and all announced bytes are there. wait_phase() with the
-// phase's parity returns once it has ended, and at once for parity 1 of a new barrier.
+// A barrier is in phase 0 first; a phase ends when all arrivals and all announced bytes are there. wait_phase() with
+// the phase's parity returns once it has ended, and at once for parity 1 of a new barrier.
 #pragma once
 
 #include <cstdint>

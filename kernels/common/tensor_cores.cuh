@@ -1,9 +1,9 @@
-// Products on tensor cores, by one warp (mma.sync, compute capability 8.0), and fp32 numbers as two TF32 numbers. Sums on
-// tensor cores are rounded towards zero.
+// Products on tensor cores, by one warp (mma.sync, compute capability 8.0), and fp32 numbers as two TF32 numbers. Sums
+// on tensor cores are rounded towards zero.
 //
-// Lane g, t = lane / 4, lane % 4 has of a 16 x 8 matrix a {row g, column t}, {g + 8, t}, {g, t + 4}, {g + 8, t + 4}; of b
-// {row t, column g}, {t + 4, g}; of d {row g, column 2t}, {g, 2t + 1}, {g + 8, 2t}, {g + 8, 2t + 1}. Of 16-bit numbers two
-// neighbours of a's row or of b's column stand where one of 32 bits does.
+// Lane g, t = lane / 4, lane % 4 has of a 16 x 8 matrix a {row g, column t}, {g + 8, t}, {g, t + 4}, {g + 8, t + 4}; of
+// b {row t, column g}, {t + 4, g}; of d {row g, column 2t}, {g, 2t + 1}, {g + 8, 2t}, {g + 8, 2t + 1}. Of 16-bit
+// numbers two neighbours of a's row or of b's column stand where one of 32 bits does.
 #pragma once
 
 #include <cstdint>

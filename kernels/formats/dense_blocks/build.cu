@@ -167,9 +167,8 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
 
     Ids in_block(m + 1);
     Ids rest(m + 1);
-    part_edges<<<blocks_for(csr.m + 1), kBlockThreads, 0, stream>>>(cells.data(), blocks.data(), kept.data(),
-                                                                    sorted.positions.data(), csr.m, in_block.data(),
-                                                                    rest.data());
+    part_edges<<<blocks_for(csr.m + 1), kBlockThreads, 0, stream>>>(
+        cells.data(), blocks.data(), kept.data(), sorted.positions.data(), csr.m, in_block.data(), rest.data());
     GNNTUNE_CUDA(cudaGetLastError());
     exclusive_sums(in_block, csr.m + 1, stream);
     exclusive_sums(rest, csr.m + 1, stream);
@@ -178,9 +177,9 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
             s.edge_id = Ids(static_cast<std::size_t>(read_back(in_block.data() + csr.m, stream)));
         }
         GNNTUNE_CUDA(cudaMemsetAsync(s.block_rows.data(), 0, s.block_rows.bytes(), stream));
-        write_block_cells<<<all, kBlockThreads, 0, stream>>>(
-            sorted.keys.data(), blocks.data(), kept.data(), sorted.positions.data(), in_block.data(), csr.m,
-            csr.edge_id, s.edge_id.data(), s.block_rows.data());
+        write_block_cells<<<all, kBlockThreads, 0, stream>>>(sorted.keys.data(), blocks.data(), kept.data(),
+                                                             sorted.positions.data(), in_block.data(), csr.m,
+                                                             csr.edge_id, s.edge_id.data(), s.block_rows.data());
         GNNTUNE_CUDA(cudaGetLastError());
     }
     write_rest_edges(csr, rest, s, out, stream);

@@ -109,8 +109,7 @@ static __global__ void part_edges(const std::int32_t* __restrict__ cells, const 
 /// Masks and first positions of the blocks' rows, zeroed before; bits are set in any order and come out the same.
 /// `in_block` are the exclusive sums. `edge_id` null: positions are those of the CSR format.
 static __global__ void write_block_cells(const std::uint64_t* __restrict__ keys,
-                                         const std::int32_t* __restrict__ blocks,
-                                         const std::int32_t* __restrict__ kept,
+                                         const std::int32_t* __restrict__ blocks, const std::int32_t* __restrict__ kept,
                                          const std::int32_t* __restrict__ positions,
                                          const std::int32_t* __restrict__ in_block, std::int64_t m,
                                          const std::int32_t* __restrict__ csr_edge_id,

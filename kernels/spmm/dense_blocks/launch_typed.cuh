@@ -37,8 +37,7 @@ int aligned_copies(const Arguments<T>& a) {
 
 template <typename T>
 void launch_rest(const Arguments<T>& a, const formats::DenseBlocksFormat& g, float* rest, cudaStream_t stream) {
-    const RestArguments<T> r{g.rest_begin,   g.rest_col, g.rest_id, a.edge_weight, a.x, rest,
-                             g.n_rest_pieces, a.k};
+    const RestArguments<T> r{g.rest_begin, g.rest_col, g.rest_id, a.edge_weight, a.x, rest, g.n_rest_pieces, a.k};
     with_vector<T>(aligned_copies(a) / static_cast<int>(sizeof(T)), [&]<int VEC>(std::integral_constant<int, VEC>) {
         const auto vectors = static_cast<std::int32_t>(std::min<std::int64_t>(32, ceil_div(a.k, VEC)));
         const int lanes = next_power_of_two(vectors);

@@ -5,8 +5,8 @@
 
 namespace gnntune::spmm_dense_blocks {
 
-/// A thread block has `tile` features and up to `chunk` blocks of a block row. Edges of blocks of fewer than `min_cells`
-/// cells are gathered one by one.
+/// A thread block has `tile` features and up to `chunk` blocks of a block row. Edges of blocks of fewer than
+/// `min_cells` cells are gathered one by one.
 struct DenseBlocksParams {
     int tile = 128;
     int chunk = 16;  ///< blocks of a thread block at most; the sums of cut block rows meet in the workspace

@@ -1,4 +1,5 @@
-// A block of spmm.dense_blocks on tensor cores: 32 features by 32 columns of x times 32 columns by 32 rows of the graph.
+// A block of spmm.dense_blocks on tensor cores: 32 features by 32 columns of x times 32 columns by 32 rows of the
+// graph.
 #pragma once
 
 #include "kernels/spmm/dense_blocks/stages.cuh"
@@ -97,8 +98,7 @@ __device__ __forceinline__ void multiply(const T* x, const T* cells, int lane, S
         std::uint32_t a[2][4];
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
-            load_transposed(
-                x + (16 * step + lane / 16 * 8 + lane % 8) * Shape::kLd + 16 * q + lane / 8 % 2 * 8, a[q]);
+            load_transposed(x + (16 * step + lane / 16 * 8 + lane % 8) * Shape::kLd + 16 * q + lane / 8 % 2 * 8, a[q]);
         }
 #pragma unroll
         for (int n = 0; n < 4; ++n) {

@@ -43,18 +43,18 @@ struct Arguments {
 };
 
 /// A stage: 32 rows of x, a tile of features each, and the cells of a block as the fragments of B. Rows are padded so
-/// that reading fragments of A has no bank conflicts. A fragment's numbers lie together for each lane: in f32 {high, low}
-/// of row t and of row t + 4, without weights the high ones alone; in 16 bits rows 2t, 2t + 1, 2t + 8 and 2t + 9. The
-/// fragments of the next columns begin half the banks further, or as many as they have, for the expanders' sake.
+/// that reading fragments of A has no bank conflicts. A fragment's numbers lie together for each lane: in f32 {high,
+/// low} of row t and of row t + 4, without weights the high ones alone; in 16 bits rows 2t, 2t + 1, 2t + 8 and 2t + 9.
+/// The fragments of the next columns begin half the banks further, or as many as they have, for the expanders' sake.
 template <typename T, int WARPS, bool WEIGHTED>
 struct Stage {
     static constexpr bool kWide = sizeof(T) == 4;
     static constexpr int kTile = kWarpFeatures * WARPS;
     static constexpr int kLd = kTile + 8;
-    static constexpr int kSteps = kWide ? 4 : 2;                    ///< mmas along the columns of a block
+    static constexpr int kSteps = kWide ? 4 : 2;                     ///< mmas along the columns of a block
     static constexpr int kNumbers = kWide ? (WEIGHTED ? 4 : 2) : 4;  ///< of a lane in a fragment
-    static constexpr int kStep = 4 * 32 * kNumbers + 4 * kNumbers;  ///< numbers from step to step
-    static constexpr int kRows = kDenseBlockSize * kLd;             ///< numbers of the rows of x
+    static constexpr int kStep = 4 * 32 * kNumbers + 4 * kNumbers;   ///< numbers from step to step
+    static constexpr int kRows = kDenseBlockSize * kLd;              ///< numbers of the rows of x
     static constexpr int kElements = kRows + kSteps * kStep;
     static constexpr std::size_t kBytes = kElements * sizeof(T);
     static constexpr int kThreads = 32 * (WARPS + 1 + kExpanders);
@@ -141,8 +141,8 @@ __device__ __forceinline__ void produce(const Arguments<T>& a, const BlockPiece&
     }
 }
 
-/// Values of column `lane` in the expander's rows, whose masks the lanes hold: weights, 1 without them, 0 where there is
-/// no edge. Ids first, then weights, so that their loads do not wait for one another.
+/// Values of column `lane` in the expander's rows, whose masks the lanes hold: weights, 1 without them, 0 where there
+/// is no edge. Ids first, then weights, so that their loads do not wait for one another.
 template <typename T, bool WEIGHTED>
 __device__ __forceinline__ void load_cells(const Arguments<T>& a, const DenseBlockRow& mine, int lane,
                                            T (&value)[kExpanderRows]) {
@@ -180,9 +180,9 @@ __device__ __forceinline__ void expand(const Arguments<T>& a, const BlockPiece& 
     using Shape = Stage<T, WARPS, WEIGHTED>;
     const auto load_masks = [&](std::int32_t b) -> DenseBlockRow {
         if (b >= piece.end) return {0, 0};
-        const int2 row = __ldg(reinterpret_cast<const int2*>(a.block_rows) +
-                               static_cast<std::int64_t>(b) * kDenseBlockSize + expander * kExpanderRows +
-                               lane % kExpanderRows);
+        const int2 row =
+            __ldg(reinterpret_cast<const int2*>(a.block_rows) + static_cast<std::int64_t>(b) * kDenseBlockSize +
+                  expander * kExpanderRows + lane % kExpanderRows);
         return {static_cast<std::uint32_t>(row.x), row.y};
     };
     T value[kExpanderRows];
