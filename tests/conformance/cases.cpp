@@ -93,6 +93,26 @@ std::vector<GraphCase> build() {
     cases.push_back(make("shuffled_coo", 150, 90, random_edges(150, 90, 900, 8)));
     cases.back().as_coo = true;
 
+    // Dense squares on the diagonal that are no multiples of 32, whose first rows have edges from everywhere: dense blocks,
+    // block rows of many, sparse ones and empty ones. Every seventh edge twice, columns in descending order.
+    cases.push_back(make("communities", 330, 300, [] {
+        std::vector<Edge> edges = random_edges(330, 300, 300, 11);
+        std::int32_t first = 0;
+        for (const std::int32_t size : {7, 33, 64, 50}) {
+            for (std::int32_t row = first; row < first + size; ++row) {
+                const std::int32_t last = row < 7 ? 300 : first + size;
+                for (std::int32_t col = last - 1; col >= first; --col) {
+                    if ((row * 31 + col * 17) % 5 > 0) edges.emplace_back(row, col);
+                    if ((row + col) % 7 == 0) edges.emplace_back(row, col);
+                }
+            }
+            first += size;
+        }
+        std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.first < b.first; });
+        return edges;
+    }()));
+    cases.back().large = true;
+
     // One row of 200,000 edges and a few more among short ones. Ten edges to each column keep the features small, so
     // that the suite spends its time on kernels.
     cases.push_back(make("hub_row", 300, 20000, [] {

@@ -1,0 +1,193 @@
+// spmm.dense_blocks: y[i, :] = sum over edges e of row i of w_e x[col_e, :], blocks of 32 x 32 cells on tensor cores.
+//
+// Layout   Dense blocks and the rest (kernels/formats/dense_blocks/dense_blocks.hpp); edge_weight [m] in the caller's
+//          order, or null; x [n_cols, k], y [n_rows, k], row-major, device memory, aligned to elements; x, edge_weight
+//          and y are of type T: f32, f16 or bf16.
+// Work     thread block -> a piece: blocks of one block row, and a tile of 32 WARPS features; grid.y walks the others.
+//          Its warps: WARPS multiply, 32 features by 32 rows each; one brings rows of x; two bring cells. They meet at
+//          barriers in shared memory, kStages blocks deep; nobody else waits.
+// Data     A block's 32 rows of x are copied once for the thread block, a bulk copy each, where rows are aligned to 16
+//          bytes, else by cp.async or element by element. A row of a block is a bit mask: lane c of an expander counts
+//          bits to find the weight of column c, and puts it where a fragment of B has it.
+// Shared   kStages stages (stages.cuh), the barriers; in the end a transposed tile of sums for each warp.
+// Math     f32: each operand is split in two TF32 numbers, and three products make one (error 2^-21 of the product),
+//          two where there are no weights. 16 bits: products are exact. A block's products are added on tensor cores,
+//          the blocks in fp32 rounded to nearest, which tensor cores do not do. Sums of the rest are added last, the
+//          result is rounded once.
+// Atomics  none. The order of summation depends on the params and the graph only.
+// Bounds   Where a tile reaches behind k or the last column, stages are zeroed first; what a row behind the last column
+//          holds later is another block's. Empty cells multiply: 32 features of a piece whose sums are not all finite
+//          are done again edge by edge, so that infinities reach only rows that have them.
+#pragma once
+
+#include "kernels/spmm/dense_blocks/products.cuh"
+#include "kernels/spmm/dense_blocks/stages.cuh"
+
+namespace gnntune::spmm_dense_blocks {
+
+inline constexpr int kSumsLd = kWarpFeatures + 4;  ///< of a warp's tile of sums, by rows of the graph
+
+/// The sums of blocks [begin, end) edge by edge, of feature `f` of each lane.
+template <typename T>
+__device__ __noinline__ void walk_edges(const Arguments<T>& a, std::int32_t begin, std::int32_t end, int f, int lane,
+                                        float* tile) {
+    for (int r = 0; r < kDenseBlockSize; ++r) {
+        float sum = 0.0F;
+        for (std::int32_t b = begin; f < a.k && b < end; ++b) {
+            DenseBlockRow row = a.block_rows[static_cast<std::int64_t>(b) * kDenseBlockSize + r];
+            const std::int64_t first = std::int64_t{a.block_col[b]} * kDenseBlockSize;
+            for (; row.mask != 0; row.mask &= row.mask - 1, ++row.first) {
+                const std::int64_t col = first + __ffs(static_cast<int>(row.mask)) - 1;
+                const float w = a.edge_weight ? load_value(a.edge_weight + a.id(row.first)) : 1.0F;
+                sum = fmaf(w, load_value(a.x + col * a.k + f), sum);
+            }
+        }
+        tile[r * kSumsLd + lane] = sum;
+    }
+}
+
+/// Rows whose sums of the rest are loaded together.
+inline constexpr int kRowsAtOnce = 8;
+static_assert(kDenseBlockSize % kRowsAtOnce == 0, "a tile of sums has whole groups of rows");
+
+/// Puts a warp's tile of sums to y, or to the workspace; lane -> feature `f`.
+template <typename T>
+__device__ __forceinline__ void write_sums(const Arguments<T>& a, const BlockPiece& piece, int f, int lane,
+                                           const float* tile) {
+    const std::int64_t first_row = std::int64_t{piece.block_row} * kDenseBlockSize;
+    const int rows = static_cast<int>(min(std::int64_t{kDenseBlockSize}, a.n_rows - first_row));
+    // What lane r knows of row r.
+    std::int32_t rest_begin = 0;
+    std::int32_t rest_end = 0;
+    float factor = 1.0F;
+    if (lane < rows) {
+        const std::int64_t row = first_row + lane;
+        if (a.rest && piece.index == 0) {
+            rest_begin = __ldg(a.rest_ptr + row);
+            rest_end = __ldg(a.rest_ptr + row + 1);
+        }
+        if (a.mean_of) factor = 1.0F / static_cast<float>(max(1, __ldg(a.mean_of + row + 1) - __ldg(a.mean_of + row)));
+    }
+    const bool inside = f < a.k;
+#pragma unroll 1
+    for (int r = 0; r < rows; r += kRowsAtOnce) {
+        float sum[kRowsAtOnce];
+        std::int32_t next[kRowsAtOnce];
+        std::int32_t end[kRowsAtOnce];
+        bool more = false;
+#pragma unroll
+        for (int i = 0; i < kRowsAtOnce; ++i) {
+            sum[i] = tile[(r + i) * kSumsLd + lane];
+            next[i] = __shfl_sync(0xffffffffU, rest_begin, r + i);
+            end[i] = __shfl_sync(0xffffffffU, rest_end, r + i);
+            more = more || next[i] < end[i];
+        }
+        while (more) {
+            float rest[kRowsAtOnce];
+#pragma unroll
+            for (int i = 0; i < kRowsAtOnce; ++i) {
+                rest[i] = 0.0F;
+                if (inside && next[i] < end[i]) rest[i] = a.rest[static_cast<std::int64_t>(next[i]) * a.k + f];
+            }
+            more = false;
+#pragma unroll
+            for (int i = 0; i < kRowsAtOnce; ++i) {
+                sum[i] += rest[i];
+                ++next[i];
+                more = more || next[i] < end[i];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < kRowsAtOnce; ++i) {
+            const float mean = __shfl_sync(0xffffffffU, factor, r + i);
+            if (!inside || r + i >= rows) continue;
+            if (piece.first_slot >= 0) {
+                const std::int64_t slot = std::int64_t{piece.first_slot} + (r + i) * piece.count + piece.index;
+                a.partial[slot * a.k + f] = sum[i];
+            } else {
+                store_streaming(a.y + (first_row + r + i) * a.k + f, Vec<1>{{sum[i] * mean}});
+            }
+        }
+    }
+}
+
+/// A warp that multiplies: features f0 to f0 + 31, number `warp` of the tile's.
+template <typename T, int WARPS, bool WEIGHTED>
+__device__ __forceinline__ void consume(const Arguments<T>& a, const BlockPiece& piece, int f0, T* stages,
+                                        Barriers& barriers, int warp, int lane) {
+    using Shape = Stage<T, WARPS, WEIGHTED>;
+    Sums sums{};
+    Ring ring;
+    for (std::int32_t b = piece.begin; b < piece.end; ++b, ring.next()) {
+        const T* stage = stages + ring.stage * Shape::kElements;
+        wait_phase(&barriers.full[ring.stage], ring.parity);
+        if (f0 < a.k) {
+            multiply<Shape, WEIGHTED>(stage + warp * kWarpFeatures, stage + Shape::kRows, lane, sums);
+        }
+        __syncwarp();
+        if (lane == 0) arrive(&barriers.empty[ring.stage]);
+    }
+    // All blocks have been multiplied by all: the stages are free.
+    asm volatile("bar.sync 1, %0;" ::"n"(32 * WARPS) : "memory");
+    if (f0 >= a.k) return;
+    static_assert(WARPS * kDenseBlockSize * kSumsLd * sizeof(float) <= kStages * Shape::kBytes, "sums fit into stages");
+    float* tile = reinterpret_cast<float*>(stages) + warp * kDenseBlockSize * kSumsLd;
+    bool finite = true;
+#pragma unroll
+    for (int i = 0; i < 32; ++i) finite = finite && isfinite(sums.acc[i / 16][i / 4 % 4][i % 4]);
+    if (__any_sync(0xffffffffU, !finite)) {
+        walk_edges(a, piece.begin, piece.end, f0 + lane, lane, tile);
+    } else {
+        const int g = lane / 4;
+        const int t = lane % 4;
+#pragma unroll
+        for (int i = 0; i < 32; ++i) {
+            const int q = i / 16;
+            const int n = i / 4 % 4;
+            tile[row_of(n, i % 4, t) * kSumsLd + feature_of<T>(q, i % 4, g)] = sums.acc[q][n][i % 4];
+        }
+    }
+    __syncwarp();
+    write_sums(a, piece, f0 + lane, lane, tile);
+}
+
+template <typename T, int WARPS, bool WEIGHTED>
+__global__ void __launch_bounds__(Stage<T, WARPS, WEIGHTED>::kThreads, WARPS == 4 ? 2 : 3)
+    dense_blocks_kernel(const __grid_constant__ Arguments<T> a) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900  // bulk copies; the record refuses older devices
+    using Shape = Stage<T, WARPS, WEIGHTED>;
+    extern __shared__ uint4 shared[];
+    T* stages = reinterpret_cast<T*>(shared);
+    Barriers& barriers = *reinterpret_cast<Barriers*>(stages + kStages * Shape::kElements);
+    const int lane = static_cast<int>(threadIdx.x) & 31;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const BlockPiece piece = a.pieces[blockIdx.x];
+    const int f0 = static_cast<int>(blockIdx.y) * Shape::kTile;
+    // The last block of a row has the highest column.
+    const bool whole =
+        f0 + Shape::kTile <= a.k &&
+        (piece.begin == piece.end || (std::int64_t{a.block_col[piece.end - 1]} + 1) * kDenseBlockSize <= a.n_cols);
+    if (!whole) {
+        for (unsigned i = threadIdx.x; i < kStages * Shape::kBytes / sizeof(uint4); i += Shape::kThreads) {
+            shared[i] = make_uint4(0, 0, 0, 0);
+        }
+    }
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < kStages; ++s) {
+            start_barrier(&barriers.full[s], (a.copy == 16 ? 1 : 32) + kExpanders);
+            start_barrier(&barriers.empty[s], WARPS);
+        }
+    }
+    publish_barriers();
+    __syncthreads();
+    if (warp < WARPS) {
+        consume<T, WARPS, WEIGHTED>(a, piece, f0 + warp * kWarpFeatures, stages, barriers, warp, lane);
+    } else if (warp == WARPS) {
+        produce<T, WARPS, WEIGHTED>(a, piece, f0, stages, barriers, lane);
+    } else {
+        expand<T, WARPS, WEIGHTED>(a, piece, stages, barriers, warp - WARPS - 1, lane);
+    }
+#endif
+}
+
+}  // namespace gnntune::spmm_dense_blocks

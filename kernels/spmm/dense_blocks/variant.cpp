@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/graph/graph.hpp"
+#include "kernels/common/tiles.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm/dense_blocks/plan.hpp"
+
+namespace gnntune {
+namespace spmm_dense_blocks {
+
+const std::vector<ParamField<DenseBlocksParams>>& DenseBlocksParams::fields() {
+    static const std::vector<ParamField<DenseBlocksParams>> kFields{
+        {"tile", &DenseBlocksParams::tile, {32, 64, 128}},
+        {"chunk", &DenseBlocksParams::chunk, {8, 16, 32}},
+        {"min_cells", &DenseBlocksParams::min_cells, {8, 32, 128}},
+    };
+    return kFields;
+}
+
+Verdict DenseBlocksParams::legal(const Query& q, const DenseBlocksParams& p) {
+    const std::int32_t k = q.problem.k;
+    if (p.tile > 32 && p.tile / 2 >= k) return Verdict::no("half the tile holds k=" + std::to_string(k) + " already");
+    if (p.tile == 32 && k > 32) return Verdict::no("tile=32 is for k up to 32: each tile reads the graph again");
+    return Verdict::yes();
+}
+
+DenseBlocksParams DenseBlocksParams::defaults(const Query& q) {
+    DenseBlocksParams p;
+    p.tile = q.problem.k <= 32 ? 32 : q.problem.k <= 64 ? 64 : 128;
+    return p;
+}
+
+namespace {
+
+constexpr double kBlockCells = formats::kDenseBlockSize * formats::kDenseBlockSize;
+constexpr double kTilesOfBlock = kBlockCells / (16 * 8);
+/// Edges per non-empty tile of 16 x 8 cells below which a graph has no dense blocks worth building a format for. A
+/// block that is worth a gather of its 32 rows has 32 edges, 4 for each of its tiles.
+constexpr std::int64_t kLeastTileEdges = 2;
+
+Verdict applicable(const Query& q) {
+    const Verdict plain = kernels::require_sum_or_mean(q);
+    if (!plain || !q.features) return plain;
+    const std::int64_t tiles = q.features->counts.tc_blocks_16x8;
+    if (q.m < kLeastTileEdges * tiles) {
+        return Verdict::no("has no dense blocks: " + std::to_string(q.m) + " edges lie in " + std::to_string(tiles) +
+                           " tiles of 16 x 8 cells, fewer than " + std::to_string(kLeastTileEdges) + " in each");
+    }
+    return Verdict::yes();
+}
+
+// The degrees of the mean are those of the CSR format, and the blocks' edges may stand in its order.
+std::vector<std::string_view> needed_formats(const Params& params) {
+    return {kFormatCsr, formats::dense_blocks_format(from_params<DenseBlocksParams>(params).min_cells)};
+}
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    auto plan = std::make_shared<Plan>();
+    plan->params = from_params<DenseBlocksParams>(c.params);
+    plan->blocks = c.graph.format_as<formats::DenseBlocksFormat>(formats::dense_blocks_format(plan->params.min_cells),
+                                                                 p.direction, c.stream);
+    if (p.reduce == Reduce::mean) plan->csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    plan->k = p.k;
+    plan->dtype = p.dtype;
+    plan->weighted = p.weighted;
+    cut_block_rows(*plan, c.stream);
+    return plan;
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const Plan*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+}
+
+// Blocks, and whether they have enough edges on average: all edges are taken to be in blocks then, else none. From the
+// tiles of 16 x 8 where they were counted, else as if edges were spread evenly.
+double expected_blocks(const Query& q, int min_cells) {
+    const auto m = static_cast<double>(q.m);
+    const double side = formats::kDenseBlockSize;
+    double blocks = std::ceil(static_cast<double>(q.n_rows) / side) * std::ceil(static_cast<double>(q.n_cols) / side);
+    if (q.features) {
+        const auto tiles = static_cast<double>(q.features->counts.tc_blocks_16x8);
+        blocks = std::min(blocks, std::max(tiles / kTilesOfBlock, m / kBlockCells));
+    }
+    return m >= min_cells * blocks ? blocks : 0.0;
+}
+
+// Each block copies its rows of x once, and all of its cells are multiplied; edges outside of blocks gather a row each.
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<DenseBlocksParams>(params);
+    const auto m = static_cast<double>(q.m);
+    const auto passes = static_cast<double>(kernels::ceil_div(q.problem.k, p.tile));
+    const double blocks = expected_blocks(q, p.min_cells);
+    const double rest = blocks > 0 ? 0.0 : m;
+    const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k;
+    const auto rows = static_cast<double>(q.n_rows);
+    const double graph = passes * (4.0 + 8.0 * formats::kDenseBlockSize) * blocks +
+                         passes * kernels::weight_bytes(q) * (m - rest) + (8.0 + kernels::weight_bytes(q)) * rest;
+    CostTerms terms = kernels::gather_cost(q, graph);
+    terms.l2_bytes = graph + (formats::kDenseBlockSize * blocks + rest + rows) * row_bytes;
+    const double products = q.problem.dtype != DType::f32 ? 1.0 : q.problem.weighted ? 3.0 : 2.0;
+    terms.flops = products * 2.0 * kBlockCells * blocks * passes * p.tile + 2.0 * rest * q.problem.k;
+    const double block_rows = std::max(1.0, std::ceil(rows / formats::kDenseBlockSize));
+    const double pieces = std::max(1.0, std::ceil(blocks / block_rows / p.chunk));  // of a block row of mean width
+    terms.longest = blocks / block_rows / pieces;
+    terms.threads = static_cast<double>(p.tile + 96) * block_rows * pieces * passes;
+    if (rest > 0) {
+        terms.launches += 1;
+        terms.l2_bytes += 2.0 * 4.0 * q.problem.k * std::min(rows, rest);
+    }
+    if (pieces > 1) {
+        terms.launches += 1;
+        terms.l2_bytes += 2.0 * 4.0 * q.problem.k * formats::kDenseBlockSize * block_rows * pieces;
+    }
+    return terms;
+}
+
+}  // namespace
+}  // namespace spmm_dense_blocks
+
+void register_spmm_dense_blocks(Registry& registry) {
+    Variant v;
+    v.id = "spmm.dense_blocks";
+    v.summary = "dense blocks of 32 x 32 cells on tensor cores at the storage type's accuracy, other edges one by one";
+    v.op = Op::spmm;
+    v.backend = Backend::cuda;
+    v.min_compute_capability = 90;
+    v.default_rank = 90;
+    v.applicable = &spmm_dense_blocks::applicable;
+    kernels::set_typed_params<spmm_dense_blocks::DenseBlocksParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &spmm_dense_blocks::needed_formats;
+    v.prepare = &spmm_dense_blocks::prepare;
+    v.workspace_bytes = &spmm_dense_blocks::workspace;
+    v.launch = &spmm_dense_blocks::run;
+    v.cost_terms = &spmm_dense_blocks::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
