@@ -80,7 +80,7 @@ public:
         if (const auto path = parsed.common.database_path(); parsed.common.db && !std::filesystem::exists(path)) {
             out_.note(path.string() + " is not there: only what came with the program answers");
         }
-        device_.errata = store::errata_of(store::layers_over(parsed.common.database_path()));
+        device_.errata = parsed.common.errata();
         const Policy policy = policy_of(parsed);
         const auto clock = clock_of(parsed);
         for (auto& found : store::models_of_layers(layers_.front())) {

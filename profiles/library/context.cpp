@@ -150,6 +150,8 @@ store::Snapshot load_snapshot(const OpenRequest& request, const std::optional<st
     if (request.require_database && snapshot.files().front().state == SnapshotFile::State::missing) {
         throw database_error(layers.front().string() + ": no such database; `gnntune tune --db` creates one");
     }
+    // What of them is not understood is said; that they cannot be read at all is a database that cannot be read.
+    if (request.require_database) (void)store::Store::open(layers.front(), store::Mode::read_only).errata();
     return snapshot;
 }
 
