@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/common/threads.hpp"
 #include "core/include/gnntune/gnntune.h"
 #include "kernels/register_all.hpp"
 #include "profiles/file_system.hpp"
@@ -229,6 +230,7 @@ std::string Context::describe() const {
 }
 
 Context open_context(const OpenRequest& request) {
+    require_possible_threads();  // else the host would crash with the first parallel loop
     std::vector<std::string> notes;
     std::optional<Config> forced = forced_config();
     const char* verbose = variable("GNNTUNE_VERBOSE");
