@@ -100,7 +100,7 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     if (report.decision().picks) {
         out.print_text(stored_line(store, graph.id, environment->id, policy, found_clock, report.stored(registry())));
     }
-    if (!report.decision().picks) out.warn(report.decision().reason);
+    if (!report.decision().picks) warn_unchosen(report, "nothing is chosen", out);
     return kExitOk;
 }
 
