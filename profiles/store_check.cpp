@@ -90,7 +90,8 @@ void find_bad_texts(const Database& database, Problems& problems) {
     }
 }
 
-/// The registry is asked about the newest version of a variant only: older rows no longer count and are kept as history.
+/// The registry is asked about the newest version of a variant only: older rows no longer count and are kept as
+/// history.
 void find_bad_configs(const Database& database, const ConfigCheck& check, Problems& problems) {
     Statement s = database.prepare(
         R"(SELECT config, variant, variant_version, count(*), min(part),

@@ -98,14 +98,16 @@ public:
                 const std::string words = complaint(fields_[f], row, static_cast<int>(f) + 1);
                 if (words.empty()) continue;
                 const std::int64_t number = key.empty() ? place : row.integer(0);
-                add(fields_[f], owner == table_ ? fmt::format("row {} of {}", number, table_)
-                                                : fmt::format("{} of row {} of {}", table_, number, owner),
+                add(fields_[f],
+                    owner == table_ ? fmt::format("row {} of {}", number, table_)
+                                    : fmt::format("{} of row {} of {}", table_, number, owner),
                     words);
             }
         }
         for (const auto& [field, count] : count_) {
             if (count > kMostNamed) {
-                problems_.push_back(fmt::format("{} rows of {} more whose {} is wrong", count - kMostNamed, table_, field));
+                problems_.push_back(
+                    fmt::format("{} rows of {} more whose {} is wrong", count - kMostNamed, table_, field));
             }
         }
     }

@@ -61,8 +61,8 @@ store::GraphRow find_row(const store::Store& store, const std::string& argument,
         std::string there = did_you_mean(argument, names);
         if (there.empty()) there = names.empty() ? "; the database has no graph" : "; there are " + first_of(names);
         throw input_error(fmt::format(
-            "{}: nothing was measured on a graph of this name, fingerprint or content{} (gnntune db ls graphs)", argument,
-            there));
+            "{}: nothing was measured on a graph of this name, fingerprint or content{} (gnntune db ls graphs)",
+            argument, there));
     }
     std::vector<std::string> fingerprints;
     for (const store::GraphRow& row : rows) fingerprints.push_back(row.record.fingerprint.text());
@@ -193,9 +193,10 @@ int run_db_show(const Args& args) {
     const Table measurements = all_measurements(store, graph.id, filter);
     if (measurements.rows() == 0) {
         const auto problems = problems_on(store, graph.id);
-        out.note(problems.empty() ? graph.record.name + ": nothing was measured on it"
-                                  : fmt::format("{}: nothing was measured of what --op and --dim leave over; there are {}",
-                                                graph.record.name, first_of(problems)));
+        out.note(problems.empty()
+                     ? graph.record.name + ": nothing was measured on it"
+                     : fmt::format("{}: nothing was measured of what --op and --dim leave over; there are {}",
+                                   graph.record.name, first_of(problems)));
     }
     switch (out.format()) {
         case OutputFormat::table:

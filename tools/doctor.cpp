@@ -154,8 +154,8 @@ std::vector<Finding> look_at_cuda(bool wanted) {
         findings.push_back({State::good, "driver",
                             fmt::format("the CUDA driver supports CUDA {}.{}", driver / 1000, driver % 1000 / 10)});
     } else {
-        findings.push_back({wanted ? State::problem : State::note, "driver",
-                            "no CUDA driver (libcuda.so.1) is installed"});
+        findings.push_back(
+            {wanted ? State::problem : State::note, "driver", "no CUDA driver (libcuda.so.1) is installed"});
     }
     look_at_devices(findings, wanted);
     if (const auto cupti = find_cupti()) {

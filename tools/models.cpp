@@ -127,7 +127,8 @@ std::string nothing_measured(const store::Store& store, const std::string& file,
                "nvcc (a GPU is not needed), or give --device cpu for measurements of CPUs";
     }
     return fmt::format(
-        "{}: no measurements of {} on {}, policy {}{}, by variants that this build has; {}; --op, --policy, --clock and "
+        "{}: no measurements of {} on {}, policy {}{}, by variants that this build has; {}; --op, --policy, --clock "
+        "and "
         "--device choose, gnntune tune makes more",
         file, parsed.text("op"), to_text(backend_of(store, parsed)), parsed.text("policy"),
         parsed.find("clock") ? ", clock " + *parsed.find("clock") : std::string(), what_is_there(store));

@@ -159,10 +159,9 @@ void add_rows(Table& table, const std::string& graph, const Query& query, std::i
             if (constants.copy_gbps > 0) fraction = 100.0 * roof.us() / m.median_us;
             if (library_us < 1e300) ratio = library_us / m.median_us;
         }
-        Style style =
-            m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad
-            : m.status == MeasurementStatus::refused                                      ? Style::dim
-                                                                                          : Style::plain;
+        Style style = m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad
+                      : m.status == MeasurementStatus::refused                                      ? Style::dim
+                                                                                                    : Style::plain;
         std::vector<Cell> cells = {graph,
                                    short_problem(query.problem),
                                    m.config.text(),
@@ -258,8 +257,8 @@ int run_bench(const Args& args) {
                         out.warn("stopped; what was not timed to the end is not in the table");
                         return kExitInterrupted;
                     }
-                    add_forbidden(list, std::move(forbidden), policy, clock,
-                                  input.name + " " + short_problem(problem), out);
+                    add_forbidden(list, std::move(forbidden), policy, clock, input.name + " " + short_problem(problem),
+                                  out);
                     std::optional<std::map<std::string, tuner::Pair>> judged;
                     if (reference.given()) {
                         judged =

@@ -60,11 +60,13 @@ void note_hidden(const tuner::TrainingFilter& filter, std::size_t graphs, const 
         for (const store::ModelRow& row : layer.models()) {
             if (row.op != filter.op || row.backend != filter.backend || row.policy != filter.policy) continue;
             const Json training = Json::parse(row.training, nullptr, false);
-            const std::size_t shipped = training.is_object() && training.contains("graphs") ? training["graphs"].size() : 0;
-            out.note(fmt::format(
-                "the model of {}, fitted to {} graph{}, answers from now on instead of the one that came with the program, "
-                "fitted to {}: for that one, ask with another database (--db)",
-                to_text(filter.op), graphs, graphs == 1 ? "" : "s", shipped));
+            const std::size_t shipped =
+                training.is_object() && training.contains("graphs") ? training["graphs"].size() : 0;
+            out.note(
+                fmt::format("the model of {}, fitted to {} graph{}, answers from now on instead of the one that came "
+                            "with the program, "
+                            "fitted to {}: for that one, ask with another database (--db)",
+                            to_text(filter.op), graphs, graphs == 1 ? "" : "s", shipped));
             return;
         }
     }

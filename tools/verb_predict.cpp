@@ -113,8 +113,10 @@ public:
         }
         if (table_.rows() == 0) {
             throw input_error(
-                "no model here ranks any config of these problems: cost models know sums and means in f32, of the variants "
-                "that they were fitted to; tune such problems instead (gnntune tune), and fit a model to f32 ones after "
+                "no model here ranks any config of these problems: cost models know sums and means in f32, of the "
+                "variants "
+                "that they were fitted to; tune such problems instead (gnntune tune), and fit a model to f32 ones "
+                "after "
                 "that (gnntune fit)");
         }
         out_.print(table_);

@@ -263,8 +263,10 @@ private:
             }
         }
         // A search decides as it goes how many it measures.
-        const char* more = tune_.exhaustive ? "" : "; `to measure` is one too: about so many, --exhaustive measures all";
-        out_.note(fmt::format("estimated time: {} (a guess from bytes, not a measurement{})", duration_text(total_s), more));
+        const char* more =
+            tune_.exhaustive ? "" : "; `to measure` is one too: about so many, --exhaustive measures all";
+        out_.note(
+            fmt::format("estimated time: {} (a guess from bytes, not a measurement{})", duration_text(total_s), more));
         return kExitOk;
     }
 

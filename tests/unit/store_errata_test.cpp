@@ -44,7 +44,8 @@ TEST_F(StoreErrataTest, AreAddedReplacedAndRemoved) {
 TEST_F(StoreErrataTest, CheckFindsWhatNobodyUnderstands) {
     Store store = open();
     store.database().execute(
-        "INSERT INTO erratum (condition, reason, added_at) VALUES ('variant=a colour=blue', 'x', '2026-11-21T09:30:00Z'), "
+        "INSERT INTO erratum (condition, reason, added_at) VALUES ('variant=a colour=blue', 'x', "
+        "'2026-11-21T09:30:00Z'), "
         "('k<=8 variant=spmm.a', 'x', '2026-11-21T09:30:00Z')",
         "damaging");
     const auto rows = store.errata();
