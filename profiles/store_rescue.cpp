@@ -202,8 +202,8 @@ public:
             const fs::path from = damaged.string() + side;
             if (*side && !fs::exists(from, failed)) continue;
             if (!fs::copy_file(from, path_.string() + side, fs::copy_options::overwrite_existing, failed)) {
-                throw database_error(fmt::format("{}: cannot be copied to {}: {}", from.string(), path_.string() + side,
-                                                 failed.message()));
+                throw database_error(fmt::format("{}: cannot be copied to {} ({}); is the disk full?", from.string(),
+                                                 path_.string() + side, failed.message()));
             }
         }
         std::ifstream file(path_, std::ios::binary);
@@ -265,6 +265,7 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
         database.execute("PRAGMA cell_size_check = ON", kDoing);
         return database;
     } catch (const Error&) {
+        if (!Database::damage_of(copy)) throw;  // it is the disk that is full, or the like
         throw database_error(damaged.string() +
                              ": the pages that say which tables it has are damaged, so that SQLite finds none of its "
                              "rows: graphs, measurements, choices and models are all lost to this program. Restore a "
