@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/model/model.hpp"
 #include "core/model/model_features.hpp"
 #include "profiles/document.hpp"
 #include "profiles/document_read.hpp"
@@ -185,7 +186,10 @@ private:
     void require_readable(std::int64_t id) const {
         Statement row = database_.prepare("SELECT op, backend, feature_version, bytes FROM model WHERE id = ?", kDoing);
         row.bind(id).step();
-        if (row.integer(2) != model::kFeatureVersion) return;
+        if (row.integer(2) != model::kFeatureVersion) {
+            if (model::are_damaged(row.view(3))) throw RecordError(".bytes", "their checksum does not fit");
+            return;
+        }
         ModelRow model;
         model.op = op_from(row.view(0));
         model.backend = backend_from(row.view(1));

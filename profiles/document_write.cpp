@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/common/utf8.hpp"
 #include "profiles/document.hpp"
 #include "profiles/document_fields.hpp"
 #include "profiles/json_text.hpp"

@@ -108,6 +108,17 @@ bool rename_to_new(const fs::path& from, const fs::path& to) {
         fmt::format("{}: cannot be renamed to {}: {}", from.string(), to.string(), std::strerror(errno)));
 }
 
+FolderBeside::FolderBeside(const fs::path& file) {
+    // mkdtemp(3) puts letters of its own in place of the six X that it demands.
+    std::string name = file.string() + ".new-XXXXXX";
+    if (::mkdtemp(name.data())) path_ = name;
+}
+
+FolderBeside::~FolderBeside() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
 std::optional<std::string_view> network_file_system(unsigned long magic) {
     for (const auto& known : kNetworkFileSystems) {
         if (known.number == magic) return known.name;

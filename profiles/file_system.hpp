@@ -20,6 +20,21 @@ void require_folder(const std::filesystem::path& database);
 /// Renames `from`, unless `to` exists: then false. Throws ErrorKind::database in words if it cannot be renamed.
 bool rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to);
 
+/// A folder `FILE.new-XXXXXX` beside a file that is being made; gone, with everything in it, when this ends.
+class FolderBeside {
+public:
+    explicit FolderBeside(const std::filesystem::path& file);
+    ~FolderBeside();
+    FolderBeside(const FolderBeside&) = delete;
+    FolderBeside& operator=(const FolderBeside&) = delete;
+
+    /// Empty if it could not be made.
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
 /// Name of a file system that is shared over a network or served by a user process, from the magic number of statfs(2):
 /// shared memory and locks, which WAL needs, cannot be trusted there. Nothing for local ones.
 std::optional<std::string_view> network_file_system(unsigned long magic);

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profiles/json_text.hpp"
+#include "core/common/utf8.hpp"
 #include "profiles/json_value.hpp"
 
 namespace gnntune::store {

@@ -7,8 +7,6 @@
 
 namespace gnntune::store {
 
-bool is_utf8(std::string_view text);
-
 /// Appends a JSON string: UTF-8 as it is, escapes where JSON asks for them only. `text` must be UTF-8.
 void append_json_text(std::string& out, std::string_view text);
 

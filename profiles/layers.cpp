@@ -91,10 +91,6 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
     const fs::path shipped = shipped_errata();
     std::ifstream lines(shipped);
     std::string line;
-    if (!shipped.empty() && !lines && warn) {
-        warn(shipped.string() +
-             ": the errata that came with the program cannot be read, and keep nothing from running");
-    }
     for (int number = 1; !shipped.empty() && std::getline(lines, line); ++number) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
@@ -103,6 +99,11 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
         } catch (const Error& error) {
             say(shipped.string() + " line " + std::to_string(number), error.what());
         }
+    }
+    // Opening may have failed, or reading: of a folder of that name.
+    if (!shipped.empty() && (!lines.is_open() || lines.bad()) && warn) {
+        warn(shipped.string() +
+             ": the errata that came with the program cannot be read, and keep nothing from running");
     }
     for (const fs::path& path : paths) {
         std::error_code ignored;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "profiles/file_system.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store_impl.hpp"
 
@@ -68,27 +69,6 @@ void prepare_for_writing(const Database& database, const OpenOptions& options) {
     // Only now: migrations run without, so that they may rebuild tables.
     database.execute("PRAGMA foreign_keys = ON", "turning foreign keys on");
 }
-
-/// A folder beside a file that is being made; gone, with everything in it, when this ends.
-class FolderBeside {
-public:
-    /// mkdtemp(3) puts letters of its own in place of the six X that it demands.
-    explicit FolderBeside(const fs::path& file) : name_(file.string() + ".new-XXXXXX") {
-        if (!::mkdtemp(name_.data())) name_.clear();
-    }
-    ~FolderBeside() {
-        std::error_code ignored;
-        if (!name_.empty()) fs::remove_all(name_, ignored);
-    }
-    FolderBeside(const FolderBeside&) = delete;
-    FolderBeside& operator=(const FolderBeside&) = delete;
-
-    /// Empty if it could not be made.
-    fs::path path() const { return name_; }
-
-private:
-    std::string name_;
-};
 
 // A new database gets its name when it is whole: who reads meanwhile finds none, and a process that is killed leaves
 // none. SQLite would make it in place, empty at first. That is still how it is made where this does not work (no hard

@@ -245,6 +245,7 @@ struct PruneReport {
     std::int64_t outdated = 0;    ///< measurements of older versions of variants
     std::int64_t bytes_before = 0;
     std::int64_t bytes_after = 0;
+    std::string not_smaller;  ///< why the file could not be made smaller; the rows are gone all the same
 };
 
 /// Says in words what is wrong with a config of that version, or nothing: the caller knows the registry.

@@ -4,6 +4,7 @@
 #include "core/common/error.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store.hpp"
+#include "profiles/store_check_fields.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -70,7 +71,8 @@ void find_unsupported_step_calls(const Database& database, Problems& problems) {
 void find_bad_texts(const Database& database, Problems& problems) {
     Statement graphs = database.prepare("SELECT name, fingerprint FROM graph", "checking graphs");
     while (graphs.step()) {
-        if (!Fingerprint::parse(graphs.view(1))) {
+        const auto fingerprint = Fingerprint::parse(graphs.view(1));
+        if (!fingerprint || fingerprint->text() != graphs.view(1)) {
             problems.push_back(
                 fmt::format("graph {} has the malformed fingerprint '{}'", graphs.view(0), graphs.view(1)));
         }
@@ -88,15 +90,16 @@ void find_bad_texts(const Database& database, Problems& problems) {
     }
 }
 
-/// Only the newest version of a variant is asked about: older rows no longer count and are kept as history.
+/// The registry is asked about the newest version of a variant only: older rows no longer count and are kept as
+/// history.
 void find_bad_configs(const Database& database, const ConfigCheck& check, Problems& problems) {
     Statement s = database.prepare(
-        R"(SELECT config, variant, variant_version, count(*), min(part)
+        R"(SELECT config, variant, variant_version, count(*), min(part),
+                  variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant)
             FROM (SELECT config, variant, variant_version, 0 AS part FROM measurement UNION ALL
                   SELECT config, variant, variant_version, 0 FROM choice UNION ALL
                   SELECT config, variant, variant_version, 0 FROM step_call UNION ALL
                   SELECT config, variant, variant_version, 1 FROM part)
-            WHERE variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant)
             GROUP BY 1, 2, 3 ORDER BY 1, 3)",
         "checking configs");
     while (s.step()) {
@@ -107,7 +110,7 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
                 complaint = fmt::format("stands under the variant {}", s.view(1));
             } else if (config.text() != s.view(0)) {
                 complaint = "is not in canonical form";
-            } else if (check) {
+            } else if (check && s.boolean(5)) {
                 complaint = check(config, s.integer32(2), s.boolean(4));
             }
         } catch (const Error& error) {
@@ -160,6 +163,7 @@ std::vector<std::string> Store::check(const ConfigCheck& check) const {
     attempt([&] { find_impossible_numbers(database(), problems); });
     attempt([&] { find_unsupported_step_calls(database(), problems); });
     attempt([&] { find_bad_texts(database(), problems); });
+    attempt([&] { find_bad_fields(database(), problems); });
     attempt([&] { find_bad_configs(database(), check, problems); });
     attempt([&] { find_bad_models(models(), problems); });
     attempt([&] { find_bad_errata(errata(), problems); });

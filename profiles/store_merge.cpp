@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/common/error.hpp"
+#include "core/model/model.hpp"
 #include "core/model/model_features.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store_impl.hpp"
@@ -257,7 +258,7 @@ std::vector<std::string> conflicts(const Database& database) {
     return out;
 }
 
-// Bytes of another version are taken in for the programs that can read them.
+// Bytes of another version are taken in for the programs that can read them, unless their checksum says otherwise.
 std::vector<std::string> refuse_damaged_models(const Database& database) {
     constexpr std::string_view kDoing = "looking at cost models";
     database.execute("DROP TABLE IF EXISTS temp.merge_bad_model; CREATE TEMP TABLE merge_bad_model (id INTEGER)",
@@ -269,12 +270,16 @@ std::vector<std::string> refuse_damaged_models(const Database& database) {
     while (models.step()) {
         const auto op = parse_op(models.view(1));
         const auto backend = parse_backend(models.view(2));
-        if (!op || !backend || models.integer(3) != model::kFeatureVersion) continue;
-        ModelRow row;
-        row.op = *op;
-        row.backend = *backend;
-        row.bytes = models.text(4);
-        const auto complaint = complaint_of(row);
+        std::optional<std::string> complaint;
+        if (op && backend && models.integer(3) == model::kFeatureVersion) {
+            ModelRow row;
+            row.op = *op;
+            row.backend = *backend;
+            row.bytes = models.text(4);
+            complaint = complaint_of(row);
+        } else if (model::are_damaged(models.view(4))) {
+            complaint = "its checksum does not fit";
+        }
         if (!complaint) continue;
         bad.bind(models.integer(0)).run();
         out.push_back(fmt::format("the model of {} on {} there is damaged and was left out: {}", models.view(1),

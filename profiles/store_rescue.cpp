@@ -6,8 +6,10 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include "core/common/error.hpp"
+#include "profiles/file_system.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store.hpp"
 
@@ -35,6 +37,7 @@ class TableRescue {
 public:
     TableRescue(const Database& damaged, const Database& target, const std::string& table)
         : damaged_(damaged),
+          target_(target),
           table_(table),
           key_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}') WHERE pk > 0 ORDER BY pk", table))),
           columns_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}')", table))),
@@ -56,29 +59,45 @@ public:
     }
 
 private:
+    enum class Step { row, end, unreadable };
+
     std::string insertion() const {
         std::string places;
         for (std::size_t i = 0; i < columns_.size(); ++i) places += i == 0 ? "?" : ", ?";
         return fmt::format("INSERT INTO \"{}\" ({}) VALUES ({})", table_, joined_columns(columns_), places);
     }
 
-    // Rows in the order of `tail`, until one cannot be read. Those that the schema forbids are left out.
+    // Rows in the order of `tail`, until one cannot be read.
     bool copy(const std::string& tail) {
-        try {
-            Statement rows = damaged_.prepare(
-                fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", joined_columns(columns_), table_, tail), kDoing);
-            while (rows.step()) {
-                if (has_rowid_) last_read_ = rows.integer(0);
-                try {
-                    add_.bind_row(rows).run();
-                } catch (const Error&) {
-                    whole_ = false;
+        std::optional<Statement> rows;
+        const auto next = [&] {
+            try {
+                if (!rows) {
+                    rows = damaged_.prepare(
+                        fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", joined_columns(columns_), table_, tail),
+                        kDoing);
                 }
+                return rows->step() ? Step::row : Step::end;
+            } catch (const Error&) {
+                return Step::unreadable;
             }
-            return true;
+        };
+        Step step = next();
+        for (; step == Step::row; step = next()) {
+            if (has_rowid_) last_read_ = rows->integer(0);
+            add(*rows);
+        }
+        whole_ = whole_ && step == Step::end;
+        return step == Step::end;
+    }
+
+    // A row that the schema forbids is left out; that the disk is full is no fault of a row.
+    void add(const Statement& row) {
+        try {
+            add_.bind_row(row).run();
         } catch (const Error&) {
+            if (!target_.broke_a_rule()) throw;
             whole_ = false;
-            return false;
         }
     }
 
@@ -106,6 +125,7 @@ private:
     }
 
     const Database& damaged_;
+    const Database& target_;
     std::string table_;
     std::vector<std::string> key_;
     std::vector<std::string> columns_;
@@ -182,8 +202,8 @@ public:
             const fs::path from = damaged.string() + side;
             if (*side && !fs::exists(from, failed)) continue;
             if (!fs::copy_file(from, path_.string() + side, fs::copy_options::overwrite_existing, failed)) {
-                throw database_error(fmt::format("{}: cannot be copied to {}: {}", from.string(), path_.string() + side,
-                                                 failed.message()));
+                throw database_error(fmt::format("{}: cannot be copied to {} ({}); is the disk full?", from.string(),
+                                                 path_.string() + side, failed.message()));
             }
         }
         std::ifstream file(path_, std::ios::binary);
@@ -245,6 +265,7 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
         database.execute("PRAGMA cell_size_check = ON", kDoing);
         return database;
     } catch (const Error&) {
+        if (!Database::damage_of(copy)) throw;  // it is the disk that is full, or the like
         throw database_error(damaged.string() +
                              ": the pages that say which tables it has are damaged, so that SQLite finds none of its "
                              "rows: graphs, measurements, choices and models are all lost to this program. Restore a "
@@ -252,54 +273,66 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
     }
 }
 
+/// Everything that can be read of `source`, in a new database `made`.
+std::vector<RescuedTable> rescue_into(const std::filesystem::path& made, const Database& source,
+                                      const std::filesystem::path& damaged) {
+    OpenOptions options;
+    options.journal = Journal::rollback;
+    const Store store = Store::open(made, Mode::read_write_create, options);
+    const Database& database = store.database();
+    const bool is_older = require_readable(source, database, damaged);
+    database.execute("PRAGMA foreign_keys = OFF", kDoing);
+    const auto tables = texts(
+        database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid");
+    std::vector<RescuedTable> out;
+    database.execute("BEGIN IMMEDIATE", kDoing);
+    for (const std::string& table : tables) {
+        RescuedTable rescued;
+        rescued.name = table;
+        // A file of an older schema lacks the tables of later ones.
+        const bool lacks = is_older && !source.has_table(table);
+        rescued.whole = lacks || TableRescue(source, database, table).run();
+        out.push_back(rescued);
+    }
+    restore_names(database);
+    for (RescuedTable& t : out) {
+        t.orphans = remove_orphans(database, t.name);
+        if (t.name == "measurement") t.orphans += remove(database, t.name, kImpossibleNumbers);
+        if (t.name == "choice") t.orphans += remove(database, t.name, kUnsupportedChoice);
+    }
+    const std::int64_t steps = remove_unsupported_steps(database);
+    for (RescuedTable& t : out) {
+        if (t.name == "step_choice") t.orphans += steps;
+        t.rows = database.integer(fmt::format("SELECT count(*) FROM \"{}\"", t.name), kDoing);
+    }
+    database.execute("COMMIT", kDoing);
+    return out;
+}
+
 }  // namespace
 
 std::vector<RescuedTable> rescue(const std::filesystem::path& named, const std::filesystem::path& target) {
+    namespace fs = std::filesystem;
     if (const auto complaint = not_a_file_complaint(named, false)) throw database_error(*complaint);
     std::error_code ignored;
     const std::filesystem::path damaged =
         std::filesystem::canonical(named, ignored);  // its log lies beside the file itself
-    if (std::filesystem::exists(target, ignored)) {
-        throw database_error(target.string() + ": exists already; name a new file for what is rescued");
+    const auto exists = [&] {
+        return database_error(target.string() + ": exists already; name a new file for what is rescued");
+    };
+    if (fs::exists(target, ignored)) throw exists();
+    require_folder(target);
+    // It gets its name when it is whole; until then all there is lies in a folder that goes with this.
+    const FolderBeside folder(target);
+    if (folder.path().empty()) {
+        throw database_error(target.string() + ": cannot be made; check the folder, its permissions and the disk");
     }
-    OpenOptions options;
-    options.journal = Journal::rollback;
-    const Store store = Store::open(target, Mode::read_write_create, options);
-    const Database& database = store.database();
-    try {
-        const PaddedCopy copy(damaged, target.string() + ".reading");
-        const Database source = open_copy(copy.path(), damaged);
-        const bool is_older = require_readable(source, database, damaged);
-        database.execute("PRAGMA foreign_keys = OFF", kDoing);
-        const auto tables = texts(
-            database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid");
-        std::vector<RescuedTable> out;
-        database.execute("BEGIN IMMEDIATE", kDoing);
-        for (const std::string& table : tables) {
-            RescuedTable rescued;
-            rescued.name = table;
-            // A file of an older schema lacks the tables of later ones.
-            const bool lacks = is_older && !source.has_table(table);
-            rescued.whole = lacks || TableRescue(source, database, table).run();
-            out.push_back(rescued);
-        }
-        restore_names(database);
-        for (RescuedTable& t : out) {
-            t.orphans = remove_orphans(database, t.name);
-            if (t.name == "measurement") t.orphans += remove(database, t.name, kImpossibleNumbers);
-            if (t.name == "choice") t.orphans += remove(database, t.name, kUnsupportedChoice);
-        }
-        const std::int64_t steps = remove_unsupported_steps(database);
-        for (RescuedTable& t : out) {
-            if (t.name == "step_choice") t.orphans += steps;
-            t.rows = database.integer(fmt::format("SELECT count(*) FROM \"{}\"", t.name), kDoing);
-        }
-        database.execute("COMMIT", kDoing);
-        return out;
-    } catch (...) {
-        std::filesystem::remove(target, ignored);  // nothing of use is in it
-        throw;
-    }
+    const fs::path made = folder.path() / target.filename();
+    const PaddedCopy copy(damaged, folder.path() / "reading");
+    const Database source = open_copy(copy.path(), damaged);
+    auto tables = rescue_into(made, source, damaged);
+    if (!rename_to_new(made, target)) throw exists();
+    return tables;
 }
 
 }  // namespace gnntune::store

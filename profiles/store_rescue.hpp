@@ -18,7 +18,8 @@ struct RescuedTable {
 /// Copies every readable row of `damaged` to a new database `target`, around the pages that SQLite cannot read, and
 /// leaves out rows that name others which are lost and choices without a measurement. `damaged` is only read. A bit
 /// that flipped inside a number cannot be noticed unless the schema forbids the value. Throws ErrorKind::database if
-/// `target` exists, or if of `damaged` not even the first page is that of a gnntune database of this schema.
+/// `target` exists or cannot be written (nothing is left under its name then), or if of `damaged` not even the first
+/// page is that of a gnntune database of this schema.
 std::vector<RescuedTable> rescue(const std::filesystem::path& damaged, const std::filesystem::path& target);
 
 }  // namespace gnntune::store

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/registry/variant.hpp"
+#include "profiles/layers.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/program.hpp"
@@ -81,8 +82,10 @@ int run_db_check(const Args& args) {
     constexpr const char* kUsage = "gnntune db check [options]";
     Options options("db check",
                     {kUsage,
-                     "Looks for damage, dangling rows, choices without a measurement, and configs that this build "
-                     "does not know, has in another version or refuses. Exit code 6 if there is anything.",
+                     "Looks for damage, dangling rows, choices without a measurement, values that `db import` would "
+                     "refuse, configs that this build does not know, has in another version or refuses, and "
+                     "errata that nobody understands, those of errata.txt beside the shipped databases too. Exit "
+                     "code 6 if there is anything.",
                      {"gnntune db check", "gnntune db check --db results.db --json"}});
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
@@ -91,7 +94,8 @@ int run_db_check(const Args& args) {
     Output out("db.check", parsed->common);
     const store::Store store = open_for_reading(parsed->common, out);
     RegistryCheck check(store);
-    const std::vector<std::string> problems = store.check(std::ref(check));
+    std::vector<std::string> problems = store.check(std::ref(check));
+    store::errata_of({}, [&problems](const std::string& sentence) { problems.push_back(sentence); });
     for (const auto& [id, configs] : check.unknown()) {
         out.warn(fmt::format("{} ({} config{}): not in this build, which has no CUDA variants; not checked", id,
                              configs, configs == 1 ? "" : "s"));

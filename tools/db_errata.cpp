@@ -1,6 +1,7 @@
 // gnntune db errata: configs that must not run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/common/error.hpp"
@@ -89,8 +90,10 @@ int run_db_errata(const Args& args) {
         return kExitOk;
     }
     const std::int64_t id = id_of(words[1]);
-    (void)open_for_reading(parsed->common, out);  // one that is missing is not made
-    if (!open_for_writing(parsed->common, out).remove_erratum(id)) {
+    // One that is missing is not made, and one that has no such erratum is left as it is, of whatever schema.
+    const auto known = open_for_reading(parsed->common, out).errata();
+    const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto& row) { return row.id == id; });
+    if (!is_known || !open_for_writing(parsed->common, out).remove_erratum(id)) {
         throw invalid_argument(fmt::format("{}: there is no erratum {}; `gnntune db errata` lists them",
                                            parsed->common.database_path().string(), id));
     }

@@ -1,4 +1,7 @@
 // gnntune db prune: a smaller database that answers the same.
+#include <fmt/format.h>
+
+#include "core/common/error.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 
@@ -28,6 +31,13 @@ int run_db_prune(const Args& args) {
                  {"bytes_after", "after", "bytes"}});
     table.add({report.superseded, report.outdated, report.bytes_before, report.bytes_after});
     out.print(table);
+    if (!report.not_smaller.empty()) {
+        throw database_error(
+            fmt::format("{} measurements are removed, but the file could not be made smaller ({}); run `gnntune db "
+                        "prune` again when "
+                        "no other program uses it and the disk has room for a second copy",
+                        report.superseded + report.outdated, report.not_smaller));
+    }
     return kExitOk;
 }
 

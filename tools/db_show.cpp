@@ -9,6 +9,7 @@
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
+#include "tools/problems.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -25,6 +26,27 @@ struct Filter {
     }
 };
 
+/// The first few of them.
+std::string first_of(std::vector<std::string> names) {
+    constexpr std::size_t kShown = 10;
+    const std::size_t more = names.size() > kShown ? names.size() - kShown : 0;
+    names.resize(names.size() - more);
+    return joined(names) + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+/// The problems of which the graph has measurements.
+std::vector<std::string> problems_on(const store::Store& store, std::int64_t graph) {
+    std::vector<std::string> out;
+    for (const store::ProblemRow& problem : store.problems()) {
+        const auto environments = store.environments();
+        const bool any = std::any_of(environments.begin(), environments.end(), [&](const auto& environment) {
+            return !store.measurements({graph, environment.id, problem.id}).empty();
+        });
+        if (any) out.push_back(short_problem(problem.problem));
+    }
+    return out;
+}
+
 /// By name or fingerprint in the database, else by the fingerprint of a graph that is read now.
 store::GraphRow find_row(const store::Store& store, const std::string& argument, const Parsed& parsed, Output& out) {
     std::vector<store::GraphRow> rows = store.find_graphs(argument);
@@ -36,10 +58,11 @@ store::GraphRow find_row(const store::Store& store, const std::string& argument,
     if (rows.empty()) {
         std::vector<std::string> names;
         for (const store::GraphRow& row : store.graphs()) names.push_back(row.record.name);
-        throw input_error(
-            fmt::format("{}: nothing was measured on a graph of this name, fingerprint or content{} "
-                        "(gnntune db ls graphs)",
-                        argument, did_you_mean(argument, names)));
+        std::string there = did_you_mean(argument, names);
+        if (there.empty()) there = names.empty() ? "; the database has no graph" : "; there are " + first_of(names);
+        throw input_error(fmt::format(
+            "{}: nothing was measured on a graph of this name, fingerprint or content{} (gnntune db ls graphs)",
+            argument, there));
     }
     std::vector<std::string> fingerprints;
     for (const store::GraphRow& row : rows) fingerprints.push_back(row.record.fingerprint.text());
@@ -168,6 +191,13 @@ int run_db_show(const Args& args) {
     const store::GraphRow graph = find_row(store, parsed->arguments.front(), *parsed, out);
     const Table best = best_rows(store, graph.record.name, filter);
     const Table measurements = all_measurements(store, graph.id, filter);
+    if (measurements.rows() == 0) {
+        const auto problems = problems_on(store, graph.id);
+        out.note(problems.empty()
+                     ? graph.record.name + ": nothing was measured on it"
+                     : fmt::format("{}: nothing was measured of what --op and --dim leave over; there are {}",
+                                   graph.record.name, first_of(problems)));
+    }
     switch (out.format()) {
         case OutputFormat::table:
             out.print_text(fmt::format("{}  {} rows, {} columns, {} edges  {}\n\n", graph.record.name,

@@ -65,7 +65,7 @@ Finding look_at_counters() {
         "with NVreg_RestrictProfilingToAdminUsers=0"};
 }
 
-void look_at_devices(std::vector<Finding>& findings) {
+void look_at_devices(std::vector<Finding>& findings, bool wanted) {
     const int count = cuda_device_count();
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         const Device d = cuda_device(ordinal);
@@ -76,7 +76,8 @@ void look_at_devices(std::vector<Finding>& findings) {
                                         bytes_text(e.memory_bytes), bytes_text(e.l2_bytes), e.driver, e.cuda_runtime)});
     }
     if (count == 0) {
-        findings.push_back({State::note, "cuda", "no CUDA device is usable: gnntune works on the CPU (--device cpu)"});
+        findings.push_back({wanted ? State::problem : State::note, "cuda",
+                            "no CUDA device is usable: gnntune works on the CPU (--device cpu)"});
     }
 }
 
@@ -146,16 +147,17 @@ std::vector<Finding> look_at_host() {
     return findings;
 }
 
-std::vector<Finding> look_at_cuda() {
+std::vector<Finding> look_at_cuda(bool wanted) {
     std::vector<Finding> findings;
     const int driver = driver_version();
     if (driver > 0) {
         findings.push_back({State::good, "driver",
                             fmt::format("the CUDA driver supports CUDA {}.{}", driver / 1000, driver % 1000 / 10)});
     } else {
-        findings.push_back({State::note, "driver", "no CUDA driver (libcuda.so.1) is installed"});
+        findings.push_back(
+            {wanted ? State::problem : State::note, "driver", "no CUDA driver (libcuda.so.1) is installed"});
     }
-    look_at_devices(findings);
+    look_at_devices(findings, wanted);
     if (const auto cupti = find_cupti()) {
         findings.push_back({State::good, "cupti", fmt::format("{} is installed", *cupti)});
     } else {

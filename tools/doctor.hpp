@@ -21,8 +21,8 @@ struct Finding {
 
 std::vector<Finding> look_at_build();
 std::vector<Finding> look_at_host();
-/// Driver, devices, CUPTI and the right to read counters.
-std::vector<Finding> look_at_cuda();
+/// Driver, devices, CUPTI and the right to read counters. `wanted`: a GPU was asked for, so that none is a problem.
+std::vector<Finding> look_at_cuda(bool wanted);
 /// Opens the database read-only; never creates or changes one. Also the disk it is on.
 std::vector<Finding> look_at_database(const CommonOptions& common);
 

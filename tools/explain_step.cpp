@@ -73,6 +73,8 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
         auto options = tuner::step_options(registry(), store, step, graph.id, environment->id, policy, clock, query_of);
         std::size_t rows = 0;
         for (const CallOptions& call : options.options) rows += call.options.size();
+        // What errata leave out was measured.
+        for (const CallOptions& call : options.options) rows += call.errata;
         if (rows <= most) continue;
         most = rows;
         found = std::move(options);
@@ -80,7 +82,15 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     }
     if (!found) throw input_error("nothing was measured with that clock and policy; see gnntune db show");
     for (const CallOptions& call : found->options) {
+        if (call.options.empty() && call.errata > 0) {
+            throw unsupported(fmt::format("no measured config of {} on {} may run: {} (gnntune db errata)", call.name,
+                                          graph.record.name, call.erratum));
+        }
         if (call.options.empty()) throw not_tuned(call.name);
+        if (call.errata > 0) {
+            out.note(fmt::format("{}: {} measured config{} left out, which must not run: {} (gnntune db errata)",
+                                 call.name, call.errata, call.errata == 1 ? "" : "s", call.erratum));
+        }
     }
     const StepReport report(registry(), {graph.record.name, step, policy, found_clock}, std::move(*found),
                             step_limits(parsed), query_of);
@@ -90,7 +100,7 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     if (report.decision().picks) {
         out.print_text(stored_line(store, graph.id, environment->id, policy, found_clock, report.stored(registry())));
     }
-    if (!report.decision().picks) out.warn(report.decision().reason);
+    if (!report.decision().picks) warn_unchosen(report, "nothing is chosen", out);
     return kExitOk;
 }
 

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "core/common/error.hpp"
+#include "core/common/threads.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/program.hpp"
@@ -95,6 +96,7 @@ int run(const std::vector<std::string>& words) {
         return find_verb(words[1]).run(args);
     }
     const Verb& verb = find_verb(first);
+    require_possible_threads();
     if (verb.stops_in_order) install_interrupt_handlers();
     return verb.run(Args(words.begin() + 1, words.end()));
 }

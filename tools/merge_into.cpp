@@ -19,9 +19,10 @@ constexpr std::size_t kShownConflicts = 5;
 /// Makes choices again, by the rule and the default constraints.
 class Chooser {
 public:
-    explicit Chooser(store::Store& store) : store_(store) {
+    Chooser(store::Store& store, Output& out) : store_(store) {
         for (const auto& row : store.graphs()) graphs_.emplace(row.id, row.record);
-        const auto errata = store::errata_of(store::layers_over(store.path()));
+        const auto errata = store::errata_of(store::layers_over(store.path()),
+                                             [&out](const std::string& sentence) { out.warn(sentence); });
         for (const auto& row : store.environments()) {
             devices_.emplace(row.id, tuner::device_of(row.environment)).first->second.errata = errata;
         }
@@ -85,7 +86,7 @@ Table merge_into(store::Store& store, std::span<const MergeSource> sources, cons
     }
     // Once all are in: of their choices the newest is there, whatever the order of the files.
     std::optional<std::int64_t> run;
-    const Chooser chooser(store);
+    const Chooser chooser(store, out);
     for (std::size_t f = 0; f < reports.size(); ++f) {
         const std::string& from = sources[f].name;
         const store::MergeReport& report = reports[f];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/common/error.hpp"
@@ -102,6 +103,23 @@ std::vector<tuner::TrainingProblem> measured_there(const store::Store& store, co
     return tuner::training_problems(store, registry(), filter);
 }
 
+namespace {
+
+/// Ops with their policies and clocks, of which a database has a fastest config.
+std::string what_is_there(const store::Store& store) {
+    std::map<std::string, std::set<std::string>> ops;
+    for (const store::BestRow& row : store.best()) {
+        ops[fmt::format("{} and {}", to_text(row.policy), to_text(row.clock))].emplace(to_text(row.op));
+    }
+    std::string out;
+    for (const auto& [how, which] : ops) {
+        out += fmt::format("{}{} of {}", out.empty() ? "" : "; ", how, fmt::join(which, ", "));
+    }
+    return out.empty() ? "the database has none at all" : "there are: " + out;
+}
+
+}  // namespace
+
 std::string nothing_measured(const store::Store& store, const std::string& file, const Parsed& parsed) {
     if (GNNTUNE_WITH_CUDA == 0 && backend_of(store, parsed) == Backend::cuda && !store.problems().empty()) {
         return file +
@@ -109,10 +127,11 @@ std::string nothing_measured(const store::Store& store, const std::string& file,
                "nvcc (a GPU is not needed), or give --device cpu for measurements of CPUs";
     }
     return fmt::format(
-        "{}: no measurements of {} on {}, policy {}, by variants that this build has; gnntune db ls shows what is "
-        "there, "
-        "--op, --policy and --device choose, gnntune tune makes more",
-        file, parsed.text("op"), to_text(backend_of(store, parsed)), parsed.text("policy"));
+        "{}: no measurements of {} on {}, policy {}{}, by variants that this build has; {}; --op, --policy, --clock "
+        "and "
+        "--device choose, gnntune tune makes more",
+        file, parsed.text("op"), to_text(backend_of(store, parsed)), parsed.text("policy"),
+        parsed.find("clock") ? ", clock " + *parsed.find("clock") : std::string(), what_is_there(store));
 }
 
 std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems) {

@@ -73,10 +73,14 @@ std::filesystem::path CommonOptions::database_path() const {
     return db ? std::filesystem::path(*db) : store::default_user_database();
 }
 
+std::shared_ptr<const Errata> CommonOptions::errata() const {
+    const auto warn = [](const std::string& sentence) { std::fprintf(stderr, "warning: %s\n", sentence.c_str()); };
+    return store::errata_of(store::layers_over(database_path()), warn);
+}
+
 Device CommonOptions::device() const {
     Device device = parse_device(device_text);
-    const auto warn = [](const std::string& sentence) { std::fprintf(stderr, "warning: %s\n", sentence.c_str()); };
-    device.errata = store::errata_of(store::layers_over(database_path()), warn);
+    device.errata = errata();
     return device;
 }
 

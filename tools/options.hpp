@@ -11,12 +11,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/registry/device.hpp"
+#include "core/registry/errata.hpp"
 #include "core/registry/op.hpp"
 #include "tools/verb.hpp"
 
@@ -36,8 +38,11 @@ struct CommonOptions {
 
     /// --db, else $GNNTUNE_DB, else the user's database.
     std::filesystem::path database_path() const;
-    /// --device, else $GNNTUNE_DEVICE, else CUDA where it is usable, else the CPU; with the errata of the database and of
-    /// those beneath it. Throws ErrorKind::no_device.
+    /// What must not run, of the database and of those beneath it; null if there is nothing. Warns of what is not
+    /// understood or cannot be read.
+    std::shared_ptr<const Errata> errata() const;
+    /// --device, else $GNNTUNE_DEVICE, else CUDA where it is usable, else the CPU; with errata().
+    /// Throws ErrorKind::no_device.
     Device device() const;
 };
 

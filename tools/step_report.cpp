@@ -169,6 +169,11 @@ Json StepReport::json() const {
     return json;
 }
 
+void warn_unchosen(const StepReport& report, const std::string& words, Output& out) {
+    // The text says why, rows do not.
+    out.warn(out.format() == OutputFormat::csv ? words + ": " + report.decision().reason : words);
+}
+
 void StepReports::add(const StepReport& report, const Output& out) {
     report.add_rows(rows_);
     json_.push_back(report.json());

@@ -61,6 +61,9 @@ private:
     std::vector<Way> ways_;  ///< what was decided first; empty if nothing could be
 };
 
+/// Warns with `words` that a report has no choice, and why, unless the report itself stands on the same terminal.
+void warn_unchosen(const StepReport& report, const std::string& words, Output& out);
+
 /// The reports of one call of the program: one, or several graphs, policies and clocks.
 class StepReports {
 public:

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "core/dispatch/plan.hpp"
 #include "profiles/layers.hpp"
 #include "profiles/store.hpp"
 #include "tools/exclusive.hpp"
@@ -74,9 +75,23 @@ DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
     return layers.empty() ? DeviceConstants() : store::constants_of_layers(layers.front(), device.environment);
 }
 
-std::vector<tuner::Contender> contenders(const Query& query, const std::vector<std::string>& only, bool all,
-                                         bool sampling) {
-    std::vector<tuner::Contender> out;
+/// What is timed, and what must not run: refused, with the reason of the erratum.
+struct Field {
+    std::vector<tuner::Contender> contenders;
+    std::vector<tuner::Contender> forbidden;
+};
+
+/// Of the errata that hold here the one that the config is under, in words; empty if there is none.
+std::string erratum_here(Graph& graph, const Variant& v, const Query& query, const Params& params) {
+    try {
+        return erratum_words(registry(), query, v, params, parts_of(graph, v, query, params));
+    } catch (const Error&) {  // parts that it cannot have: measuring it says so
+        return {};
+    }
+}
+
+Field field_of(Graph& graph, const Query& query, const std::vector<std::string>& only, bool all, bool sampling) {
+    Field out;
     for (const Variant& v : registry().variants()) {
         if (!registry().applicable(v, query) || (v.sampling && !sampling)) continue;
         if (!only.empty() && std::find(only.begin(), only.end(), v.id) == only.end()) continue;
@@ -86,10 +101,28 @@ std::vector<tuner::Contender> contenders(const Query& query, const std::vector<s
             tuner::Contender c;
             c.config = {v.id, params};
             c.keep = !all || v.baseline;
-            out.push_back(std::move(c));
+            c.measurement.reason = erratum_here(graph, v, query, params);
+            (c.measurement.reason.empty() ? out.contenders : out.forbidden).push_back(std::move(c));
         }
     }
     return out;
+}
+
+/// Appends what must not run to what was timed, as refused, and says why.
+void add_forbidden(std::vector<tuner::Contender>& measured, std::vector<tuner::Contender> forbidden, Policy policy,
+                   Clock clock, const std::string& where, Output& out) {
+    std::map<std::string, std::int64_t> count;  // of configs, by reason
+    for (tuner::Contender& c : forbidden) {
+        ++count[c.measurement.reason];
+        const Variant& v = *registry().find(c.config.variant);
+        c.measurement = tuner::refused(v, c.measurement.reason, policy, clock);
+        c.measurement.config = c.config;
+        measured.push_back(std::move(c));
+    }
+    for (const auto& [reason, configs] : count) {
+        out.note(fmt::format("{}: {} config{} refused, {} (gnntune db errata)", where, configs, configs == 1 ? "" : "s",
+                             reason));
+    }
 }
 
 void add_rows(Table& table, const std::string& graph, const Query& query, std::int64_t gathered,
@@ -129,8 +162,9 @@ void add_rows(Table& table, const std::string& graph, const Query& query, std::i
             if (constants.copy_gbps > 0) fraction = 100.0 * roof.us() / m.median_us;
             if (library_us < 1e300) ratio = library_us / m.median_us;
         }
-        Style style =
-            m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad : Style::plain;
+        Style style = m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad
+                      : m.status == MeasurementStatus::refused                                      ? Style::dim
+                                                                                                    : Style::plain;
         std::vector<Cell> cells = {graph,
                                    short_problem(query.problem),
                                    m.config.text(),
@@ -215,8 +249,9 @@ int run_bench(const Args& args) {
             const std::int64_t gathered = gathered_rows(problem, f);
             for (const Policy policy : timing) {
                 for (const Clock clock : by) {
-                    auto list = contenders(query, only, parsed->flag("all"), parsed->flag("allow-sampling"));
-                    if (list.empty()) {
+                    auto [list, forbidden] =
+                        field_of(graph.graph(), query, only, parsed->flag("all"), parsed->flag("allow-sampling"));
+                    if (list.empty() && forbidden.empty()) {
                         out.warn(fmt::format("{}: no variant{} does {} (gnntune list)", input.name,
                                              only.empty() ? " of this build" : " that was asked for",
                                              to_text(problem)));
@@ -230,6 +265,8 @@ int run_bench(const Args& args) {
                         out.warn("stopped; what was not timed to the end is not in the table");
                         return kExitInterrupted;
                     }
+                    add_forbidden(list, std::move(forbidden), policy, clock, input.name + " " + short_problem(problem),
+                                  out);
                     std::optional<std::map<std::string, tuner::Pair>> judged;
                     if (reference.given()) {
                         judged =

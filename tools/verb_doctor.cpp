@@ -83,7 +83,7 @@ int run_doctor(const Args& args) {
         findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     };
     append(look_at_host());
-    append(look_at_cuda());
+    append(look_at_cuda(parsed->common.device_text.starts_with("cuda")));
     std::vector<Finding> database = look_at_database(parsed->common);
     bool database_usable = true;
     for (const Finding& finding : database) {

@@ -237,16 +237,16 @@ private:
 };
 
 /// A GPU that the databases know.
-Device known_gpu(std::span<const store::Store> layers, const Parsed& parsed) {
+Device known_gpu(std::span<const store::Store> layers, std::shared_ptr<const Errata> errata) {
     Device device = tuner::device_of(device_named(layers, "", Backend::cuda));
-    device.errata = store::errata_of(store::layers_over(parsed.common.database_path()));
+    device.errata = std::move(errata);
     return device;
 }
 
 /// That of the command line; a GPU that is asked for and not here is the one that the databases know.
 Device device_here(std::span<const store::Store> layers, const Parsed& parsed) {
     const bool gpu = parsed.common.device_text.starts_with("cuda");
-    return gpu && cuda_device_count() == 0 ? known_gpu(layers, parsed) : parsed.common.device();
+    return gpu && cuda_device_count() == 0 ? known_gpu(layers, parsed.common.errata()) : parsed.common.device();
 }
 
 }  // namespace
@@ -279,7 +279,7 @@ int run_explain(const Args& args) {
     }
     // Nobody measured it: the models are asked, of a GPU too where this machine has none.
     const bool elsewhere = !store && device.backend == Backend::cpu && cuda_device_count() == 0;
-    if (elsewhere && backend_of_models(layers, *parsed) == Backend::cuda) device = known_gpu(layers, *parsed);
+    if (elsewhere && backend_of_models(layers, *parsed) == Backend::cuda) device = known_gpu(layers, device.errata);
     if (!store) store = &layers.front();
     Explanation(*store, graph, wanted.front(), *parsed, device).print(out, graph);
     return kExitOk;

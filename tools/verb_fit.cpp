@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
+#include "profiles/layers.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/models.hpp"
 #include "tools/output.hpp"
@@ -52,6 +53,25 @@ Json training_json(const Measured& m, const tuner::FitOptions& options) {
     return json;
 }
 
+/// A model of the user's own takes the place of a shipped one, of which it may know less.
+void note_hidden(const tuner::TrainingFilter& filter, std::size_t graphs, const store::Store& here, Output& out) {
+    for (const store::Store& layer : store::open_layers(here.path())) {
+        if (layer.path() == here.path()) continue;
+        for (const store::ModelRow& row : layer.models()) {
+            if (row.op != filter.op || row.backend != filter.backend || row.policy != filter.policy) continue;
+            const Json training = Json::parse(row.training, nullptr, false);
+            const std::size_t shipped =
+                training.is_object() && training.contains("graphs") ? training["graphs"].size() : 0;
+            out.note(
+                fmt::format("the model of {}, fitted to {} graph{}, answers from now on instead of the one that came "
+                            "with the program, "
+                            "fitted to {}: for that one, ask with another database (--db)",
+                            to_text(filter.op), graphs, graphs == 1 ? "" : "s", shipped));
+            return;
+        }
+    }
+}
+
 }  // namespace
 
 int run_fit(const Args& args) {
@@ -62,6 +82,8 @@ int run_fit(const Args& args) {
                                "'; the database is --db FILE");
     }
     Output out("fit", parsed->common);
+    (void)policy_of(*parsed);  // what is mistyped is said before what is missing
+    (void)clock_of(*parsed);
     // Nothing is created for nothing: it is opened for writing once there is a model.
     // The reader closes first: the last one to close moves the log into the file, and a reader cannot.
     std::optional<store::Store> writing;
@@ -120,6 +142,7 @@ int run_fit(const Args& args) {
                             "tune more graphs",
                             to_text(op)));
         }
+        note_hidden(m.filter, graphs, measurements, out);
         const std::string bytes = model::to_bytes(fitted);
         store().put_model({op, m.filter.backend, m.filter.policy, m.filter.clock, model::kFeatureVersion, bytes,
                            training_json(m, options).dump(), scores.dump(), version(), git_commit(), ""});

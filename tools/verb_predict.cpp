@@ -30,7 +30,7 @@ Options predict_options() {
         {"gnntune predict [options] GRAPH...",
          "Ranks the configs of a problem by the cost model of the database (gnntune fit): expected time, and "
          "how sure the model is. Runs none of them.",
-         {"gnntune predict graph.mtx --dim 64", "gnntune predict graph.mtx --op all --top 3 --on H100 --csv"}});
+         {"gnntune predict graph.mtx --dim 64", "gnntune predict graph.mtx --op all --top 3 --on H200 --csv"}});
     add_problem_options(options, "16,32,64,128,256");
     // clang-format off
     options.group("What").add_options()
@@ -80,7 +80,7 @@ public:
         if (const auto path = parsed.common.database_path(); parsed.common.db && !std::filesystem::exists(path)) {
             out_.note(path.string() + " is not there: only what came with the program answers");
         }
-        device_.errata = store::errata_of(store::layers_over(parsed.common.database_path()));
+        device_.errata = parsed.common.errata();
         const Policy policy = policy_of(parsed);
         const auto clock = clock_of(parsed);
         for (auto& found : store::models_of_layers(layers_.front())) {
@@ -113,7 +113,11 @@ public:
         }
         if (table_.rows() == 0) {
             throw input_error(
-                "no model here ranks any config of these problems; gnntune fit after tuning such problems");
+                "no model here ranks any config of these problems: cost models know sums and means in f32, of the "
+                "variants "
+                "that they were fitted to; tune such problems instead (gnntune tune), and fit a model to f32 ones "
+                "after "
+                "that (gnntune fit)");
         }
         out_.print(table_);
         return kExitOk;
@@ -150,8 +154,15 @@ private:
             return;
         }
         if (problem.dtype != DType::f32) {
-            out_.warn(fmt::format("{}: cost models know f32 only; tune it instead", short_problem(problem)));
+            out_.warn(fmt::format("{}: cost models know sums and means in f32 only; tune it instead (gnntune tune)",
+                                  short_problem(problem)));
             return;
+        }
+        if (problem.reduce == Reduce::max) {
+            out_.warn(fmt::format(
+                "{}: cost models know sums and means, and rank a maximum as if it were a sum; tune it to be sure "
+                "(gnntune tune)",
+                short_problem(problem)));
         }
         const bool reversed = problem.direction == Direction::reversed;
         const FeatureCounts& c = features.counts;

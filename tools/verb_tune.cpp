@@ -247,7 +247,11 @@ private:
                                 call.runs_per_step > 1 ? fmt::format(", {} runs a step", call.runs_per_step) : ""));
             }
         }
-        out_.note(fmt::format("estimated time: {} (a guess from bytes, not a measurement)", duration_text(total_s)));
+        // A search decides as it goes how many it measures.
+        const char* more =
+            tune_.exhaustive ? "" : "; `to measure` is one too: about so many, --exhaustive measures all";
+        out_.note(
+            fmt::format("estimated time: {} (a guess from bytes, not a measurement{})", duration_text(total_s), more));
         return kExitOk;
     }
 
@@ -331,7 +335,7 @@ private:
                 if (report.decision().picks) {
                     store_.set_step_choice(run, graph, environment, policy, clock, report.stored(registry()));
                 } else {
-                    out_.warn(fmt::format("{} {}: {}", record.name, to_text(*step_), report.decision().reason));
+                    warn_unchosen(report, record.name + " " + to_text(*step_) + ": no choice is stored", out_);
                 }
                 steps_.add(report, out_);
             }

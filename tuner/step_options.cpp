@@ -3,9 +3,26 @@
 #include <map>
 
 #include "core/common/error.hpp"
+#include "core/dispatch/plan.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tuner {
+
+namespace {
+
+/// Counts those of the newest rows that would be options but for an erratum.
+void count_errata(CallOptions& options, const Registry& registry, const Query& query,
+                  const std::map<std::string, const Measurement*>& newest) {
+    for (const auto& [config, m] : newest) {
+        const Variant* v = registry.find(m->config.variant);
+        if (!v || m->status != MeasurementStatus::ok) continue;
+        const std::string words = erratum_words(registry, query, *v, m->config.params, m->parts);
+        if (words.empty()) continue;
+        if (options.errata++ == 0) options.erratum = words;
+    }
+}
+
+}  // namespace
 
 StepOptions step_options(const Registry& registry, const store::Store& store, const Step& step, std::int64_t graph,
                          std::int64_t environment, Policy policy, Clock clock, const QueryOf& query_of) {
@@ -24,6 +41,7 @@ StepOptions step_options(const Registry& registry, const store::Store& store, co
                 c.build_us = out.formats.own_us(query, c.config, c.build_us);
                 options.options.push_back({std::move(c), formats});
             }
+            count_errata(options, registry, query, newest);
         }
         out.options.push_back(std::move(options));
     }

@@ -238,8 +238,9 @@ StepDecision choose_step(const SharedFormats& formats, const std::vector<CallOpt
     StepSearch search(formats, calls, limits);
     StepDecision decision;
     if (const CallOptions* call = search.unserved()) {
-        decision.reason = call->options.empty() ? "nothing was measured for " + call->name
-                                                : "every measured config of " + call->name + " breaks a constraint";
+        decision.reason = !call->options.empty() ? "every measured config of " + call->name + " breaks a constraint"
+                          : call->errata > 0     ? "no measured config of " + call->name + " may run: " + call->erratum
+                                                 : "nothing was measured for " + call->name;
         return decision;
     }
     decision = search.decide();

@@ -33,6 +33,8 @@ struct CallOptions {
     int runs_per_step = 1;
     int runs_per_graph = 0;  ///< beside these, once before the first step
     std::vector<CallOption> options;
+    std::size_t errata = 0;  ///< measured configs that are no option, because they must not run
+    std::string erratum{};   ///< why the first of them must not, in words
 
     double runs(double steps) const { return runs_per_graph + steps * runs_per_step; }
 };

@@ -128,13 +128,19 @@ std::string to_bytes(const Model& m) {
     return std::move(w).finish();
 }
 
-Model from_bytes(std::string_view bytes) {
-    if (bytes.size() < kMagic.size() + 12 || bytes.substr(0, kMagic.size()) != kMagic) damaged("these bytes are none");
+bool are_damaged(std::string_view bytes) {
+    if (!bytes.starts_with(kMagic)) return false;
+    if (bytes.size() < kMagic.size() + 12) return true;
     const std::string_view body = bytes.substr(0, bytes.size() - 8);
     std::uint64_t hash = 0;
     std::memcpy(&hash, bytes.data() + body.size(), 8);
-    if (hash != hash_of(body)) damaged("its checksum does not fit: it was damaged or cut short");
-    Reader r(body.substr(kMagic.size()));
+    return hash != hash_of(body);
+}
+
+Model from_bytes(std::string_view bytes) {
+    if (!bytes.starts_with(kMagic)) damaged("these bytes are none");
+    if (are_damaged(bytes)) damaged("its checksum does not fit: it was damaged or cut short");
+    Reader r(bytes.substr(0, bytes.size() - 8).substr(kMagic.size()));
     if (const auto version = r.number<std::uint32_t>(); version != kVersion) {
         damaged("its format is version " + std::to_string(version) + ", this program reads " +
                 std::to_string(kVersion));

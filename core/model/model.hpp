@@ -81,5 +81,7 @@ std::vector<Prediction> predict(const Model& model, const Registry& registry, co
 /// are cut short, damaged, of another format version or of another feature version.
 std::string to_bytes(const Model& model);
 Model from_bytes(std::string_view bytes);
+/// Whether bytes begin as those of a model, of this version or another, and their checksum does not fit.
+bool are_damaged(std::string_view bytes);
 
 }  // namespace gnntune::model

@@ -1,12 +1,11 @@
 #include "core/registry/errata.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <charconv>
 #include <set>
 
 #include "core/common/error.hpp"
+#include "core/common/utf8.hpp"
 #include "core/registry/device.hpp"
 
 namespace gnntune {
@@ -147,6 +146,10 @@ Erratum parse(std::string_view text) {
     const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())); };
     for (skip_blanks(); !text.empty(); skip_blanks()) {
         const Term term = take_term(text);
+        // Documents carry a condition as text. A reason may have any bytes: it must not cost the erratum its force.
+        if (term.name != "reason" && (!is_utf8(term.name) || !is_utf8(term.value))) {
+            refuse("the condition number " + std::to_string(seen.size() + 1) + " is not UTF-8; write it in UTF-8");
+        }
         if (!seen.insert(term.name + term.sign).second) refuse(term.name + term.sign + " stands twice");
         take(e, term);
     }
@@ -168,6 +171,29 @@ std::string quoted(const std::string& value) {
     return out + '"';
 }
 
+/// Whether `text` is `pattern`, in which * stands for any text and every other character for itself.
+bool fits(std::string_view pattern, std::string_view text) {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    std::size_t star = std::string_view::npos;  // the last one met
+    std::size_t behind = 0;                     // where what it stands for ends
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            behind = t;
+        } else if (p < pattern.size() && pattern[p] == text[t]) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++behind;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
 /// A param of the variant that the config leaves out may have any value.
 bool has_params(const Erratum& e, const Variant& v, const Params& params, const Query& query) {
     std::optional<Params> known;
@@ -184,7 +210,7 @@ bool holds(const Erratum& e, const Variant& v, const Params& params, const Query
     if ((e.op && *e.op != v.op) || (e.backend && *e.backend != v.backend)) return false;
     if (!e.k.holds(query.problem.k) || !e.n_rows.holds(query.n_rows) || !e.m.holds(query.m)) return false;
     const Environment& here = query.device->environment;
-    if (!e.device.empty() && ::fnmatch(e.device.c_str(), here.device_name.c_str(), 0) != 0) return false;
+    if (!e.device.empty() && !fits(e.device, here.device_name)) return false;
     if (!e.last_driver.empty() && !is_up_to(here.driver, e.last_driver)) return false;
     if (!e.last_cuda.empty() && !is_up_to(here.cuda_runtime, e.last_cuda)) return false;
     return has_params(e, v, params, query);

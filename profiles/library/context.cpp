@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/common/threads.hpp"
 #include "core/include/gnntune/gnntune.h"
 #include "kernels/register_all.hpp"
 #include "profiles/file_system.hpp"
@@ -150,6 +151,8 @@ store::Snapshot load_snapshot(const OpenRequest& request, const std::optional<st
     if (request.require_database && snapshot.files().front().state == SnapshotFile::State::missing) {
         throw database_error(layers.front().string() + ": no such database; `gnntune tune --db` creates one");
     }
+    // What of them is not understood is said; that they cannot be read at all is a database that cannot be read.
+    if (request.require_database) (void)store::Store::open(layers.front(), store::Mode::read_only).errata();
     return snapshot;
 }
 
@@ -227,6 +230,7 @@ std::string Context::describe() const {
 }
 
 Context open_context(const OpenRequest& request) {
+    require_possible_threads();  // else the host would crash with the first parallel loop
     std::vector<std::string> notes;
     std::optional<Config> forced = forced_config();
     const char* verbose = variable("GNNTUNE_VERBOSE");

@@ -27,8 +27,11 @@ run 0 db show "$prefix" --db a.db --dim 8 --csv
 [ "$(tail -n +2 out | wc -l)" -eq "$rows" ] || fail "by fingerprint there are other rows than by name"
 run 0 db show ring --db a.db --op sddmm --csv
 [ "$(wc -l <out)" -eq 1 ] || fail "sddmm was never measured"
+err_has "ring: nothing was measured of what --op and --dim leave over; there are spmm k=8, spmm k=16"
 run 3 db show rign --db a.db
 err_has "did you mean ring?"
+run 3 db show elsewhere --db a.db
+err_has "there are ring (gnntune db ls graphs)"
 
 run 0 db export --db a.db --csv all.csv
 out_empty

@@ -46,6 +46,34 @@ echo 'variant=spmm.cpu_rows reason="shipped words"' >shipped/errata.txt
 GNNTUNE_PROFILES=shipped run 0 db errata --db a.db --csv
 out_has "shipped words"
 
+# bench and the choice for a whole step say what they leave out, and why.
+run 0 bench ring.txt --device cpu --dim 8 --db a.db --csv
+grep 'spmm.cpu_edges' out | grep -q 'refused,erratum: wrong on rings' || fail "bench does not refuse an erratum"
+grep -q 'failed' out && fail "bench fails where it refuses"
+err_has "refused, erratum: wrong on rings (gnntune db errata)"
+run 0 tune ring.txt --device cpu --step gcn --dim 4 --layers 1 --db s.db -q --exhaustive
+run 0 db sql "select config from step_call where config like 'spmm%{%' limit 1" --db s.db --csv
+chosen=$(tail -n 1 out | tr -d '"' | sed 's/^/variant=/; s/{/ param./; s/,/ param./g; s/}//')
+run 0 db errata add "$chosen" --reason 'wrong on steps' --db s.db
+run 0 explain ring --device cpu --step gcn --dim 4 --layers 1 --db s.db
+err_has "which must not run: erratum: wrong on steps (gnntune db errata)"
+run 0 db errata add 'op=spmm' --reason 'wrong on steps' --db s.db
+run 1 explain ring --device cpu --step gcn --dim 4 --layers 1 --db s.db
+err_has "no measured config of spmm k=4"
+err_has "may run: erratum: wrong on steps (gnntune db errata)"
+
+# check names the lines of errata.txt that nobody understands; add refuses what no document can carry.
+printf '# fine\nvariant=spmm.cpu_rows reason=x\nvariant=spmm.cpu_rows colour=blue reason=x\n' >shipped/errata.txt
+GNNTUNE_PROFILES=shipped run 6 db check --db a.db
+out_has "errata.txt line 3: erratum: there is no condition colour="
+out_has "1 problem"
+rm shipped/errata.txt
+mkdir shipped/errata.txt
+GNNTUNE_PROFILES=shipped run 6 db check --db a.db
+out_has "cannot be read"
+run 2 db errata add "$(printf 'variant=spmm.cpu_rows device=\377')" --reason x --db a.db
+err_has "is not UTF-8"
+
 run 2 db errata remove 7 --db a.db
 err_has "there is no erratum 7"
 run 0 db errata remove 1 --db a.db
@@ -53,3 +81,20 @@ run 0 db errata --db a.db --csv
 [ "$(wc -l <out)" -eq 1 ] || fail "it is still there"
 run 6 db errata remove 1 --db missing.db
 [ ! -e missing.db ] || fail "a database was made"
+
+# What is not there is not removed, and a file of an older schema stays as it is.
+command -v sqlite3 >/dev/null || exit 0
+sqlite3 c.db 'drop table erratum; pragma user_version = 1' || fail "sqlite3"
+run 2 db errata remove 1 --db c.db
+err_has "there is no erratum 1"
+[ "$(sqlite3 c.db 'pragma user_version')" -eq 1 ] || fail "the file was moved to another schema"
+[ ! -e c.db.schema-1.backup ] || fail "a backup was made"
+
+# Errata that cannot be read: every verb that follows them says so, and goes on where it can.
+run 0 fit --db c.db --device cpu -q
+sqlite3 c.db 'alter table erratum rename column reason to because' || fail "sqlite3"
+for verb in "explain ring.txt --device cpu --dim 8" "predict ring.txt --device cpu --dim 8" "bench ring.txt --device cpu --dim 8"; do
+    run 0 $verb --db c.db
+    err_has "its errata cannot be read, and keep nothing from running"
+done
+run 6 db check --db c.db

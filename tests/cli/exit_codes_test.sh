@@ -27,10 +27,16 @@ err_has "METIS"
 run 4 info --device cuda "$cora"
 run 4 doctor --device cuda
 out_has "build"
+grep -q "^problem  *cuda " out || fail "a GPU that was asked for and is not there is a problem"
 run 0 doctor
 run 0 doctor --device cpu
 GNNTUNE_DEVICE=cuda run 4 info "$cora"
 GNNTUNE_DEVICE=cuda run 0 info --device cpu "$cora"
+
+# So many threads crash inside the OpenMP runtime.
+OMP_NUM_THREADS=100000 run 2 info "$cora"
+err_has "OpenMP is told to start 100000 threads, and at most 8192 can be"
+OMP_NUM_THREADS=100000 run 0 --version
 
 run 6 db ls
 err_has "no such database"

@@ -36,6 +36,22 @@ run 3 predict 100.mtx --device cpu --db a.db --on H200
 err_has "came with the program have"
 run 0 predict 100.mtx --device cpu --db a.db --op sddmm,spmm --dim 16
 err_has "no cost model of sddmm"
+# What models do not know: said, with the way out.
+run 3 predict 100.mtx --device cpu --db a.db --dim 16 --dtype f16
+err_has "know sums and means in f32 only; tune it instead"
+err_has "tune such problems instead (gnntune tune)"
+run 0 predict 100.mtx --device cpu --db a.db --dim 16 --reduce max
+err_has "rank a maximum as if it were a sum"
+# A model of one's own takes the place of a shipped one, and fit says so.
+mkdir shipped
+cp a.db shipped/ours.db
+GNNTUNE_PROFILES=shipped run 0 tune 100.mtx --device cpu --dim 4 --max-samples 5 --db own.db -q
+GNNTUNE_PROFILES=shipped run 0 fit --db own.db --device cpu
+err_has "the model of spmm, fitted to 1 graph, answers from now on instead of the one that came with the program, fitted to 3"
+run 0 fit --db own.db --device cpu
+! grep -q "answers from now on" err || fail "nothing came with the program"
+run 2 fit --clock nonsense --db none.db
+err_has "--clock: expected span, events or host, not 'nonsense'"
 
 # What a dispatcher does with a problem, and with a graph, that was not measured.
 run 0 generate uniform --n-rows 300 --m 1500 -o 300.mtx -q
@@ -107,6 +123,8 @@ run 2 tune 100.mtx --device cpu --db a.db --policy warm
 err_has "expected hot, cold, graph"
 run 3 predict 100.mtx --db a.db --policy cold
 err_has "policy cold"
+run 3 eval a.db --policy cold
+err_has "policy cold, by variants that this build has; there are: hot and host of spmm;"
 
 # A config that this build does not take any more is passed over, not stumbled upon.
 command -v sqlite3 >/dev/null || exit 0

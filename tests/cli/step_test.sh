@@ -7,6 +7,7 @@ out_has "spmm k=7 self_loop reversed"
 err_has "step gcn 64,7, chosen together:"
 err_has "normalisation, once: gcn_norm k=1 unweighted"
 err_has "estimated time"
+err_has "about so many"
 [ ! -e a.db ] || fail "a plan left a database behind"
 
 run 0 tune "$cora" --device cpu --step gcn --dim 64,7 --max-samples 5 --db a.db -q
@@ -32,7 +33,10 @@ run 0 explain cora --device cpu --step gcn --dim 64,7 --db a.db --expected-calls
 out_has "cheapest over 3 steps"
 run 0 explain cora --device cpu --step gcn --dim 64,7 --db a.db --format-limit 1KiB
 out_has "formats and workspace may hold 1024 bytes together, and the least that any choice takes is"
-err_has "warning"
+err_has "warning: nothing is chosen"
+! grep -q "formats and workspace may hold" err || fail "the reason stands twice"
+run 0 explain cora --device cpu --step gcn --dim 64,7 --db a.db --format-limit 1KiB --csv
+err_has "nothing is chosen: formats and workspace may hold 1024 bytes together"
 run 3 explain cora --device cpu --step gcn --dim 99 --db a.db
 err_has "nothing was measured for spmm k=99"
 err_has "gnntune tune cora --step gcn --dim 99,99"

@@ -55,6 +55,8 @@ TEST(Errata, WhatIsNoErratumIsRefusedInWords) {
         {"variant=a nonsense reason=x", "'nonsense' is no condition"},
         {"variant=a device=\"NVIDIA", "the quote behind device does not end"},
         {"variant=a device=\"NVIDIA\"x", "expected a blank behind the quote"},
+        {"variant=a device=\xff reason=x", "the condition number 2 is not UTF-8"},
+        {"variant=a param.\xff=1 reason=x", "the condition number 2 is not UTF-8"},
         {"variant= reason=x", "variant has no value"}};
     for (const auto& [text, words] : cases) {
         EXPECT_NE(error_of(text).find(words), std::string::npos) << text << "\n" << error_of(text);
@@ -114,6 +116,19 @@ TEST_F(ErrataOnACpu, HoldWhereEveryConditionDoes) {
     }
     device_.environment.driver.clear();
     EXPECT_FALSE(holds("op=spmm driver<=999"));  // nobody knows
+}
+
+TEST_F(ErrataOnACpu, OfADeviceOnlyTheStarStandsForOthers) {
+    device_.environment.device_name = "NVIDIA H200 [NVL]?";
+    for (const std::string name : {"NVIDIA H200 [NVL]?", "*", "**", "NVIDIA*", "*?", "*H200*", "NVIDIA*200*]?",
+                                   "*NVIDIA H200 [NVL]?*", "*2*0*"}) {
+        EXPECT_TRUE(holds("op=spmm device=\"" + name + "\"")) << name;
+    }
+    for (const std::string name :
+         {"NVIDIA H200", "nvidia*", "NVIDIA H20? [NVL]?", "NVIDIA H[12]00*", "*NVL", "?*", "*H200*H200*"}) {
+        EXPECT_FALSE(holds("op=spmm device=\"" + name + "\"")) << name;
+    }
+    EXPECT_FALSE(holds("op=spmm device=\"NVIDIA H200 \\\\[NVL]?\"")) << "a backslash is one";
 }
 
 TEST_F(ErrataOnACpu, HoldForPartsOfCompositions) {

@@ -36,6 +36,16 @@ TEST_F(LibraryErrata, WhatCannotBeReadIsSaid) {
     EXPECT_TRUE(contains(cpu().describe(), "its errata cannot be read, and keep nothing from running"));
 }
 
+TEST_F(LibraryErrata, OfADemandedDatabaseTheyMustBeReadable) {
+    write({row("spmm.cpu_rows{tile=16,row_block=16}", 100)});
+    open().database().execute(
+        "INSERT INTO erratum (condition, reason, added_at) VALUES ('colour=blue', 'x', '2026-11-21T09:30:00Z')",
+        "adding what a newer version may understand");
+    EXPECT_TRUE(contains(cpu(true).describe(), "there is no condition colour="));
+    open().database().execute("ALTER TABLE erratum RENAME COLUMN reason TO because", "breaking it");
+    EXPECT_TRUE(contains(failure_of(GNNTUNE_DATABASE, [&] { cpu(true); }), "reading errata"));
+}
+
 TEST_F(LibraryErrata, ADefaultGivesWay) {
     const std::string standard = config_now();
     forbid("variant=" + Config::parse(standard).variant);

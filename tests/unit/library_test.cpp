@@ -1,4 +1,6 @@
 // The rules of gnntune.h: structs, arrays, errors, threads, lifetimes, and right results on the cpu backend.
+#include <omp.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -26,6 +28,14 @@ protected:
     }
     static std::vector<std::int64_t> widened(const HostVector<std::int32_t>& ids) { return {ids.begin(), ids.end()}; }
 };
+
+TEST_F(Library, MoreThreadsThanThereCanBeAreRefusedNotStarted) {
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(100000);
+    EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }), "told to start 100000 threads"));
+    omp_set_num_threads(before);
+    EXPECT_NO_THROW(cpu());
+}
 
 TEST_F(Library, VersionIsThatOfTheHeader) {
     EXPECT_EQ(gnntune_version(), 10000U * GNNTUNE_VERSION_MAJOR + 100U * GNNTUNE_VERSION_MINOR + GNNTUNE_VERSION_PATCH);

@@ -44,8 +44,9 @@ TEST_F(StoreErrataTest, AreAddedReplacedAndRemoved) {
 TEST_F(StoreErrataTest, CheckFindsWhatNobodyUnderstands) {
     Store store = open();
     store.database().execute(
-        "INSERT INTO erratum (condition, reason, added_at) VALUES ('variant=a colour=blue', 'x', 'now'), "
-        "('k<=8 variant=spmm.a', 'x', 'now')",
+        "INSERT INTO erratum (condition, reason, added_at) VALUES ('variant=a colour=blue', 'x', "
+        "'2026-11-21T09:30:00Z'), "
+        "('k<=8 variant=spmm.a', 'x', '2026-11-21T09:30:00Z')",
         "damaging");
     const auto rows = store.errata();
     EXPECT_FALSE(rows.at(0).erratum);
@@ -54,6 +55,17 @@ TEST_F(StoreErrataTest, CheckFindsWhatNobodyUnderstands) {
     ASSERT_EQ(problems.size(), 2u);
     EXPECT_TRUE(contains(problems[0], "there is no condition colour="));
     EXPECT_TRUE(contains(problems[1], "expected 'variant=spmm.a k<=8'"));
+}
+
+TEST_F(StoreErrataTest, WhatNoDocumentCanCarryIsNotAdded) {
+    Store store = open();
+    Erratum bytes = erratum("variant=spmm.a");
+    bytes.device = "GPU \xff";
+    EXPECT_TRUE(contains(error_of(ErrorKind::invalid_argument, [&] { store.add_erratum(bytes); }), "is not UTF-8"));
+    EXPECT_TRUE(store.errata().empty());
+    // A reason may be of any bytes.
+    store.add_erratum(erratum("variant=spmm.a", "wrong \xff"));
+    EXPECT_EQ(store.check(), std::vector<std::string>{});
 }
 
 TEST_F(StoreErrataTest, MergingCarriesThem) {

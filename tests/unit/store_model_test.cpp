@@ -58,16 +58,22 @@ TEST_F(StoreTest, MergingLeavesDamagedModelsOutAndTakesTheOthers) {
         row.policy = Policy::cold;
         row.bytes[9] ^= 1;
         from.put_model(row);
-        // For another version of this program to judge.
-        row.policy = Policy::graph;
+        // Of another version of this program: it judges what is whole.
         row.feature_version = model::kFeatureVersion + 1;
+        row.clock = Clock::span;
+        from.put_model(row);
+        row.policy = Policy::graph;
+        row.bytes = model::to_bytes(m);
         from.put_model(row);
     }
     Store store = open();
     const MergeReport report = store.merge(file("from.db"));
     EXPECT_EQ(report.models, 2);
-    ASSERT_EQ(report.conflicts.size(), 1u);
-    EXPECT_TRUE(contains(report.conflicts[0], "the model of spmm on cuda there is damaged and was left out: "));
+    ASSERT_EQ(report.conflicts.size(), 2u);
+    for (const std::string& conflict : report.conflicts) {
+        EXPECT_TRUE(contains(conflict, "the model of spmm on cuda there is damaged and was left out: "));
+        EXPECT_TRUE(contains(conflict, "its checksum does not fit"));
+    }
     std::vector<Policy> policies;
     for (const ModelRow& row : store.models()) policies.push_back(row.policy);
     std::sort(policies.begin(), policies.end());

@@ -39,6 +39,23 @@ TEST_F(StoreTest, PruningLeavesTheNewestOfEachConfigWithItsCounters) {
     EXPECT_EQ(store.prune(false).superseded, 0);
 }
 
+TEST_F(StoreTest, PruningSaysThatTheFileCouldNotBeMadeSmaller) {
+    Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    const Key key = key_in(store);
+    store.add_measurement(run, key, measurement("spmm.a", 4));
+    store.add_measurement(run, key, measurement("spmm.a", 3));
+    {
+        Statement reading = store.database().prepare("SELECT * FROM graph", "reading");
+        ASSERT_TRUE(reading.step());
+        const PruneReport report = store.prune(false);
+        EXPECT_EQ(report.superseded, 1);
+        EXPECT_TRUE(contains(report.not_smaller, "while making the file smaller: "));
+    }
+    EXPECT_EQ(store.measurements(key).size(), 1U);
+    EXPECT_EQ(store.prune(false).not_smaller, "");
+}
+
 TEST_F(StoreTest, PruningDoesNotLetAFailureReplaceASuccess) {
     Store store = open();
     const std::int64_t run = store.begin_run(run_info());

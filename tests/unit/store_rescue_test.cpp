@@ -1,11 +1,15 @@
 // Damaged databases: noticed, set aside, and read around the damage.
 #include "profiles/store_rescue.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <csignal>
 #include <iterator>
 #include <random>
 #include <set>
 
+#include "tests/unit/child_process.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {
@@ -119,7 +123,55 @@ TEST_F(Rescue, AroundAnyPageLeavesASoundFileAndInventsNothing) {
     EXPECT_GE(most * 5, pages());
     EXPECT_GE(some * 4, pages() * 3);
     EXPECT_LE(refused, 6U) << "the few pages of the schema";
-    EXPECT_FALSE(fs::exists(file("rescued.db.reading")));
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+        EXPECT_EQ(entry.path().string().find(".new-"), std::string::npos) << entry.path() << " was left";
+    }
+}
+
+// Rows that the disk has no room for are not rows that the schema forbids.
+TEST_F(Rescue, OnAFullDiskFailsAndLeavesNothing) {
+    // Half of the rows lie in the log, so that what is rescued is larger than what is copied.
+    Store source = Store::open(file("source.db"), Mode::read_write_create);
+    const Store half = Store::open(file(), Mode::read_only);
+    const std::int64_t run = source.begin_run({"gnntune tune", "0.1.0", "abc", 1, ""});
+    for (int g = 0; g < kGraphs; ++g) {
+        Transaction all = source.transaction();
+        const Key key{source.graph_id(graph("graph" + std::to_string(g), static_cast<std::uint64_t>(g))),
+                      source.environment_id(environment()), source.problem_id(problem())};
+        for (const Measurement& m : half.measurements({g + 1, 1, 1})) source.add_measurement(run, key, m);
+        all.commit();
+        if (2 * g < kGraphs) source.database().execute("PRAGMA wal_checkpoint(TRUNCATE)", "emptying the log");
+    }
+    const auto bytes = std::max(fs::file_size(file("source.db")), fs::file_size(file("source.db-wal")));
+    ASSERT_LT(bytes + kPage, whole_.size());
+    const auto left = [&] {
+        std::string out;
+        for (const auto& entry : fs::directory_iterator(folder_)) {
+            const std::string name = entry.path().filename().string();
+            if (name.starts_with("rescued.db")) out += name + " ";
+        }
+        return out;
+    };
+    // No room for a database, for the copy that is read, for the rows.
+    for (const rlim_t room : {rlim_t{1024}, rlim_t{bytes / 2}, rlim_t{bytes - kPage}, rlim_t{bytes + 1024}}) {
+        const pid_t child = test::in_child([&] {
+            std::signal(SIGXFSZ, SIG_IGN);
+            const rlimit limit{room, room};
+            setrlimit(RLIMIT_FSIZE, &limit);
+            try {
+                rescue(file("source.db"), file("rescued.db"));
+            } catch (const Error& error) {
+                // The write that failed is named, not what followed from it.
+                const bool first = std::string(error.what()).find("no transaction") == std::string::npos;
+                _exit(error.kind() == ErrorKind::database && first ? 7 : 8);
+            }
+        });
+        EXPECT_EQ(test::wait_for(child), 7) << room;
+        EXPECT_EQ(left(), "") << room;
+    }
+    rescue(file("source.db"), file("rescued.db"));
+    EXPECT_EQ(rows_of(file("rescued.db")), rows_);
+    EXPECT_EQ(left(), "rescued.db ");
 }
 
 TEST_F(Rescue, OfATruncatedFileTakesItsFront) {

@@ -184,7 +184,7 @@ typedef struct gnntune_open_options {
     uint32_t struct_size;
     gnntune_backend backend;
     int32_t device;           /* CUDA device ordinal; -1 = the calling thread's current one; ignored by cpu */
-    int32_t require_database; /* a database that is missing or unreadable is an error */
+    int32_t require_database; /* a database that is missing or unreadable, its errata too, is an error */
     gnntune_sources sources;  /* 0 = $GNNTUNE_SOURCES (db_then_model, db_only, tune_on_miss), else DB_THEN_MODEL */
     int32_t reserved;         /* zero */
     /* Bytes that formats of all graphs of the context together may hold, what building one needs meanwhile included; 0 =
