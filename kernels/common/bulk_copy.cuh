@@ -56,6 +56,19 @@ __device__ __forceinline__ void wait_phase(std::uint64_t* barrier, unsigned pari
     }
 }
 
+/// True in one lane of a whole warp. The compiler knows that it is one: bulk copies behind it need no loop over lanes.
+__device__ __forceinline__ bool elect_lane() {
+    std::uint32_t elected = 0;
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "elect.sync _|p, 0xffffffff;\n"
+        "selp.b32 %0, 1, 0, p;\n"
+        "}\n"
+        : "=r"(elected));
+    return elected != 0;
+}
+
 /// Starts a copy of `bytes`, a multiple of 16, between addresses that are aligned to 16; `barrier` counts them.
 __device__ __forceinline__ void copy_bulk(void* shared, const void* global, unsigned bytes, std::uint64_t* barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(

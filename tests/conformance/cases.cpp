@@ -93,8 +93,8 @@ std::vector<GraphCase> build() {
     cases.push_back(make("shuffled_coo", 150, 90, random_edges(150, 90, 900, 8)));
     cases.back().as_coo = true;
 
-    // Dense squares on the diagonal that are no multiples of 32, whose first rows have edges from everywhere: dense blocks,
-    // block rows of many, sparse ones and empty ones. Every seventh edge twice, columns in descending order.
+    // Dense squares on the diagonal that are no multiples of 32, whose first rows have edges from everywhere: block rows
+    // of many dense blocks, of sparse ones, of none. Every seventh edge twice, columns in descending order.
     cases.push_back(make("communities", 330, 300, [] {
         std::vector<Edge> edges = random_edges(330, 300, 300, 11);
         std::int32_t first = 0;

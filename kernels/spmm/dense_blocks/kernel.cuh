@@ -164,9 +164,8 @@ __global__ void __launch_bounds__(Stage<T, WARPS, WEIGHTED>::kThreads, WARPS == 
     const BlockPiece piece = a.pieces[blockIdx.x];
     const int f0 = static_cast<int>(blockIdx.y) * Shape::kTile;
     // The last block of a row has the highest column.
-    const bool whole =
-        f0 + Shape::kTile <= a.k &&
-        (piece.begin == piece.end || (std::int64_t{a.block_col[piece.end - 1]} + 1) * kDenseBlockSize <= a.n_cols);
+    const bool whole = f0 + Shape::kTile <= a.k && (a.n_cols % kDenseBlockSize == 0 || piece.begin == piece.end ||
+                                                    a.block_col[piece.end - 1] < a.n_cols / kDenseBlockSize);
     if (!whole) {
         for (unsigned i = threadIdx.x; i < kStages * Shape::kBytes / sizeof(uint4); i += Shape::kThreads) {
             shared[i] = make_uint4(0, 0, 0, 0);

@@ -108,6 +108,18 @@ __device__ __forceinline__ void copy_rows(T* to, const T* from, std::int32_t k, 
     }
 }
 
+/// The same by bulk copies of `bytes` for each row, which one lane starts. Announces them.
+template <int LD, typename T>
+__device__ __forceinline__ void copy_rows_bulk(T* to, const T* from, std::int32_t k, int rows, unsigned bytes,
+                                               std::uint64_t* full) {
+    if (elect_lane()) {
+        arrive_expecting(full, static_cast<unsigned>(rows) * bytes);
+#pragma unroll 8
+        for (int r = 0; r < rows; ++r) copy_bulk(to + r * LD, from + static_cast<std::int64_t>(r) * k, bytes, full);
+    }
+    __syncwarp();
+}
+
 /// The producer: rows of x of each block of the piece.
 template <typename T, int WARPS, bool WEIGHTED>
 __device__ __forceinline__ void produce(const Arguments<T>& a, const BlockPiece& piece, int f0, T* stages,
@@ -126,11 +138,7 @@ __device__ __forceinline__ void produce(const Arguments<T>& a, const BlockPiece&
         wait_phase(&barriers.empty[ring.stage], ring.parity ^ 1U);
         if (a.copy == 16) {
             const unsigned bytes = static_cast<unsigned>(width) * sizeof(T);
-            if (lane == 0) arrive_expecting(full, static_cast<unsigned>(rows) * bytes);
-            __syncwarp();
-            if (lane < rows) {
-                copy_bulk(to + lane * Shape::kLd, from + static_cast<std::int64_t>(lane) * a.k, bytes, full);
-            }
+            copy_rows_bulk<Shape::kLd>(to, from, a.k, rows, bytes, full);
         } else if (a.copy == 8) {
             copy_rows<8, Shape::kLd>(to, from, a.k, rows, width, lane, full);
         } else if (sizeof(T) == 4 || a.copy == 4) {
