@@ -48,46 +48,37 @@ __device__ __noinline__ void walk_edges(const Arguments<T>& a, std::int32_t begi
 
 /// Rows whose sums of the rest are loaded together.
 inline constexpr int kRowsAtOnce = 8;
-static_assert(kDenseBlockSize % kRowsAtOnce == 0, "a tile of sums has whole groups of rows");
 
-/// Puts a warp's tile of sums to y, or to the workspace; lane -> feature `f`.
+/// Adds what the rest has of the block row's first `rows` rows to a warp's tile of sums; lane -> feature `f`.
 template <typename T>
-__device__ __forceinline__ void write_sums(const Arguments<T>& a, const BlockPiece& piece, int f, int lane,
-                                           const float* tile) {
-    const std::int64_t first_row = std::int64_t{piece.block_row} * kDenseBlockSize;
-    const int rows = static_cast<int>(min(std::int64_t{kDenseBlockSize}, a.n_rows - first_row));
-    // What lane r knows of row r.
-    std::int32_t rest_begin = 0;
-    std::int32_t rest_end = 0;
-    float factor = 1.0F;
+__device__ __forceinline__ void add_rest(const Arguments<T>& a, std::int64_t first_row, int rows, int f, int lane,
+                                         float* tile) {
+    std::int32_t begin = 0;  // of row `lane`
+    std::int32_t behind = 0;
     if (lane < rows) {
-        const std::int64_t row = first_row + lane;
-        if (a.rest && piece.index == 0) {
-            rest_begin = __ldg(a.rest_ptr + row);
-            rest_end = __ldg(a.rest_ptr + row + 1);
-        }
-        if (a.mean_of) factor = 1.0F / static_cast<float>(max(1, __ldg(a.mean_of + row + 1) - __ldg(a.mean_of + row)));
+        begin = __ldg(a.rest_ptr + first_row + lane);
+        behind = __ldg(a.rest_ptr + first_row + lane + 1);
     }
-    const bool inside = f < a.k;
-#pragma unroll 1
-    for (int r = 0; r < rows; r += kRowsAtOnce) {
-        float sum[kRowsAtOnce];
+    unsigned with_rest = __ballot_sync(0xffffffffU, begin < behind);
+    while (with_rest != 0) {
+        int row[kRowsAtOnce];
         std::int32_t next[kRowsAtOnce];
         std::int32_t end[kRowsAtOnce];
-        bool more = false;
+        float sum[kRowsAtOnce];
 #pragma unroll
         for (int i = 0; i < kRowsAtOnce; ++i) {
-            sum[i] = tile[(r + i) * kSumsLd + lane];
-            next[i] = __shfl_sync(0xffffffffU, rest_begin, r + i);
-            end[i] = __shfl_sync(0xffffffffU, rest_end, r + i);
-            more = more || next[i] < end[i];
+            row[i] = with_rest != 0 ? __ffs(static_cast<int>(with_rest)) - 1 : -1;
+            with_rest &= with_rest - 1;  // of 0 it stays 0
+            next[i] = __shfl_sync(0xffffffffU, begin, max(row[i], 0));
+            end[i] = __shfl_sync(0xffffffffU, behind, max(row[i], 0));
+            if (row[i] < 0 || f >= a.k) end[i] = next[i];
+            sum[i] = row[i] < 0 ? 0.0F : tile[row[i] * kSumsLd + lane];
         }
-        while (more) {
+        for (bool more = true; more;) {
             float rest[kRowsAtOnce];
 #pragma unroll
             for (int i = 0; i < kRowsAtOnce; ++i) {
-                rest[i] = 0.0F;
-                if (inside && next[i] < end[i]) rest[i] = a.rest[static_cast<std::int64_t>(next[i]) * a.k + f];
+                rest[i] = next[i] < end[i] ? a.rest[static_cast<std::int64_t>(next[i]) * a.k + f] : 0.0F;
             }
             more = false;
 #pragma unroll
@@ -99,15 +90,42 @@ __device__ __forceinline__ void write_sums(const Arguments<T>& a, const BlockPie
         }
 #pragma unroll
         for (int i = 0; i < kRowsAtOnce; ++i) {
-            const float mean = __shfl_sync(0xffffffffU, factor, r + i);
-            if (!inside || r + i >= rows) continue;
-            if (piece.first_slot >= 0) {
-                const std::int64_t slot = std::int64_t{piece.first_slot} + (r + i) * piece.count + piece.index;
-                a.partial[slot * a.k + f] = sum[i];
-            } else {
-                store_streaming(a.y + (first_row + r + i) * a.k + f, Vec<1>{{sum[i] * mean}});
-            }
+            if (row[i] >= 0) tile[row[i] * kSumsLd + lane] = sum[i];
         }
+    }
+    __syncwarp();
+}
+
+/// Puts a warp's tile of sums of features from f0 on to y, or to the workspace, VEC at a time.
+template <int VEC, typename T>
+__device__ __forceinline__ void write_tile(const Arguments<T>& a, const BlockPiece& piece, int f0, int lane,
+                                           const float* tile) {
+    constexpr int kLanes = kWarpFeatures / VEC;  // of a row
+    const std::int64_t first_row = std::int64_t{piece.block_row} * kDenseBlockSize;
+    const int rows = static_cast<int>(min(std::int64_t{kDenseBlockSize}, a.n_rows - first_row));
+    const int f = f0 + lane % kLanes * VEC;
+#pragma unroll 4
+    for (int r = lane / kLanes; r < rows; r += 32 / kLanes) {
+        if (f >= a.k) continue;
+        Vec<VEC> sum;
+        if constexpr (VEC == 4) {
+            const float4 four = *reinterpret_cast<const float4*>(tile + r * kSumsLd + f - f0);
+            sum = {{four.x, four.y, four.z, four.w}};
+        } else {
+            sum = {{tile[r * kSumsLd + f - f0]}};
+        }
+        if (piece.first_slot >= 0) {
+            const std::int64_t slot = std::int64_t{piece.first_slot} + r * piece.count + piece.index;
+            store_sums(a.partial + slot * a.k + f, sum);
+            continue;
+        }
+        if (a.mean_of) {
+            const std::int64_t row = first_row + r;
+            const float factor = 1.0F / static_cast<float>(max(1, __ldg(a.mean_of + row + 1) - __ldg(a.mean_of + row)));
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) sum.v[j] *= factor;
+        }
+        store_streaming(a.y + (first_row + r) * a.k + f, sum);
     }
 }
 
@@ -124,8 +142,7 @@ __device__ __forceinline__ void consume(const Arguments<T>& a, const BlockPiece&
         if (f0 < a.k) {
             multiply<Shape, WEIGHTED>(stage + warp * kWarpFeatures, stage + Shape::kRows, lane, sums);
         }
-        __syncwarp();
-        if (lane == 0) arrive(&barriers.empty[ring.stage]);
+        arrive(&barriers.empty[ring.stage]);
     }
     // All blocks have been multiplied by all: the stages are free.
     asm volatile("bar.sync 1, %0;" ::"n"(32 * WARPS) : "memory");
@@ -148,7 +165,16 @@ __device__ __forceinline__ void consume(const Arguments<T>& a, const BlockPiece&
         }
     }
     __syncwarp();
-    write_sums(a, piece, f0 + lane, lane, tile);
+    if (a.rest && piece.index == 0) {
+        const std::int64_t first_row = std::int64_t{piece.block_row} * kDenseBlockSize;
+        const int rows = static_cast<int>(min(std::int64_t{kDenseBlockSize}, a.n_rows - first_row));
+        add_rest(a, first_row, rows, f0 + lane, lane, tile);
+    }
+    if (a.fours) {
+        write_tile<4>(a, piece, f0, lane, tile);
+    } else {
+        write_tile<1>(a, piece, f0, lane, tile);
+    }
 }
 
 template <typename T, int WARPS, bool WEIGHTED>
@@ -173,8 +199,8 @@ __global__ void __launch_bounds__(Stage<T, WARPS, WEIGHTED>::kThreads, WARPS == 
     }
     if (threadIdx.x == 0) {
         for (int s = 0; s < kStages; ++s) {
-            start_barrier(&barriers.full[s], (a.copy == 16 ? 1 : 32) + kExpanders);
-            start_barrier(&barriers.empty[s], WARPS);
+            start_barrier(&barriers.full[s], (a.copy == 16 ? 1 : 32) + 32 * kExpanders);
+            start_barrier(&barriers.empty[s], 32 * WARPS);
         }
     }
     publish_barriers();

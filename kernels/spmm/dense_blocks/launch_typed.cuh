@@ -67,6 +67,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, StreamHandl
     a.n_cols = g.n_cols;
     a.k = p.k;
     a.copy = aligned_copies(a);
+    a.fours = vector_width(a.k, {a.y}, 4, sizeof(T)) == 4;
     if (g.n_rest_pieces > 0) {
         float* rest = a.partial + static_cast<std::int64_t>(p.split.slots) * p.k;
         launch_rest(a, g, rest, stream);

@@ -9,8 +9,8 @@ namespace gnntune::spmm_dense_blocks {
 /// `min_cells` cells are gathered one by one.
 struct DenseBlocksParams {
     int tile = 128;
-    int chunk = 16;  ///< blocks of a thread block at most; the sums of cut block rows meet in the workspace
-    int min_cells = 32;
+    int chunk = 32;  ///< blocks of a thread block at most; the sums of cut block rows meet in the workspace
+    int min_cells = 8;
 
     bool operator==(const DenseBlocksParams&) const = default;
     static const std::vector<ParamField<DenseBlocksParams>>& fields();

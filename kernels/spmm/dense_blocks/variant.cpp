@@ -12,8 +12,8 @@ namespace spmm_dense_blocks {
 const std::vector<ParamField<DenseBlocksParams>>& DenseBlocksParams::fields() {
     static const std::vector<ParamField<DenseBlocksParams>> kFields{
         {"tile", &DenseBlocksParams::tile, {32, 64, 128}},
-        {"chunk", &DenseBlocksParams::chunk, {8, 16, 32}},
-        {"min_cells", &DenseBlocksParams::min_cells, {8, 32, 128}},
+        {"chunk", &DenseBlocksParams::chunk, {16, 32}},
+        {"min_cells", &DenseBlocksParams::min_cells, {8, 32}},
     };
     return kFields;
 }
