@@ -122,9 +122,10 @@ __global__ void list_keys_kernel(const std::int32_t* __restrict__ rows, const st
 }
 
 /// Keys of a CSR graph that is to be grouped by column. Blocks of edge_walk::kThreadsPerBlock threads, any number.
-__global__ void column_keys_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
-                                   const std::int32_t* __restrict__ edge_id, std::int32_t n_rows, std::int64_t m,
-                                   EdgeKeyBits bits, std::uint64_t* __restrict__ keys) {
+__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock, 8)
+    column_keys_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
+                       const std::int32_t* __restrict__ edge_id, std::int32_t n_rows, std::int64_t m, EdgeKeyBits bits,
+                       std::uint64_t* __restrict__ keys) {
     edge_walk::for_each_edge(row_ptr, col_idx, n_rows, 0, m, [&](std::int64_t e, std::int32_t row, std::int32_t col) {
         keys[e] = bits.key(col, row, edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e));
     });

@@ -40,7 +40,7 @@ struct KeyBits {
     int id;  ///< 0: the caller's positions do not fit, those in the format stand in an array of their own
 };
 
-__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock)
+__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock, 8)
     write_keys(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
                const std::int32_t* __restrict__ edge_id, std::int32_t n_rows, std::int64_t m, std::int32_t block_height,
                KeyBits bits, std::uint64_t* __restrict__ keys, std::int32_t* __restrict__ positions) {
