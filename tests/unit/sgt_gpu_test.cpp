@@ -64,6 +64,8 @@ TEST(SgtGpu, EqualsTheCpuForEveryGraphAndShape) {
     if (!have_gpu()) GTEST_SKIP() << "no GPU";
     auto graphs = test::awkward_graphs();
     graphs.push_back({"skewed, large", test::csr_of(200003, 50021, test::random_edges(150001, 50021, 1500007, 6, 11))});
+    graphs.push_back(
+        {"keys beyond 64 bits", test::csr_of(1 << 24, 1 << 24, test::random_edges(1 << 24, 9 << 20, 70001, 1, 17))});
     graphs.push_back({"long rows", test::csr_of(33, 20011, test::random_edges(33, 20011, 700001, 2, 13))});
     for (const auto& [name, graph] : graphs) {
         const auto ids = test::reversed_order(graph.m());

@@ -45,6 +45,7 @@ void register_coo_to_csr_scan(Registry& registry) {
     Variant v = kernels::conversion_variant<CooFormat>(Op::coo_to_csr, Backend::cuda);
     v.id = "coo_to_csr.scan";
     v.summary = "one launch for a list that ascends by row, looked at when the plan is made; else a radix sort";
+    v.version = 2;  // lists that do not ascend are sorted as numbers that hold a whole edge
     v.default_rank = 5;
     v.prepare = &coo_to_csr_scan::prepare;
     v.workspace_bytes = &coo_to_csr_scan::workspace_bytes;

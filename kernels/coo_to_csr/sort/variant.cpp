@@ -19,7 +19,7 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
-    return formats::group_by_row_cost(q.m, q.n_rows);
+    return formats::group_by_row_cost(q.m, q.n_rows, q.n_cols);
 }
 
 }  // namespace
@@ -28,7 +28,9 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_coo_to_csr_sort(Registry& registry) {
     Variant v = kernels::conversion_variant<CooFormat>(Op::coo_to_csr, Backend::cuda);
     v.id = "coo_to_csr.sort";
-    v.summary = "stable radix sort of (row, position), one gather, offsets by binary search";
+    v.version = 2;  // row, column and place in the caller's order in one number: nothing is gathered after the sort
+    v.summary =
+        "stable radix sort by row of (row, column, position) in 64 bits, taken apart with the offsets in one pass";
     v.prepare = &coo_to_csr_sort::prepare;
     v.launch = &coo_to_csr_sort::run;
     v.cost_terms = &coo_to_csr_sort::cost_terms;

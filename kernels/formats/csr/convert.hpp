@@ -25,7 +25,13 @@ void group_by_row(const CooFormat& list, const GroupedEdges& out, void* workspac
                   StreamHandle stream);
 
 /// Traffic and launches of group_by_row() on a list of that size.
-CostTerms group_by_row_cost(std::int64_t m, std::int64_t n_rows);
+CostTerms group_by_row_cost(std::int64_t m, std::int64_t n_rows, std::int64_t n_cols);
+
+/// The same for the edges of a CSR graph, which are grouped by column: `out` is a CSR of the reversed graph.
+std::size_t group_by_column_bytes(const CsrFormat& csr);
+void group_by_column(const CsrFormat& csr, const GroupedEdges& out, void* workspace, std::size_t workspace_bytes,
+                     StreamHandle stream);
+CostTerms group_by_column_cost(std::int64_t m, std::int64_t n_rows, std::int64_t n_cols);
 
 /// Whether `list` ascends by row. Allocates and synchronises: for preparing only.
 bool is_sorted(const CooFormat& list, StreamHandle stream);
@@ -40,6 +46,8 @@ void expand_rows(const CsrFormat& csr, std::int32_t* rows, StreamHandle stream);
 void fill_positions(std::int32_t* positions, std::int64_t m, StreamHandle stream);
 
 /// Part of a workspace that starts at a multiple of 256 bytes.
-constexpr std::size_t aligned_bytes(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+constexpr std::size_t aligned_bytes(std::size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
 
 }  // namespace gnntune::formats

@@ -72,7 +72,7 @@ void sgt_fill_cpu(const CsrFormat& csr, const SgtShape& shape, const SgtArrays& 
 /// Places in the scratch memory of a translation on the GPU; bytes from its start, which is 256-byte aligned.
 struct SgtScratch {
     std::size_t keys[2] = {};
-    std::size_t positions[2] = {};
+    std::size_t positions[2] = {};  ///< empty where keys have room for the places in the caller's order
     std::size_t temporary = 0;
     std::size_t temporary_bytes = 0;
     std::size_t total = 0;
@@ -81,11 +81,13 @@ SgtScratch sgt_scratch_cuda(std::int32_t n_rows, std::int32_t n_cols, std::int64
 
 /// The sorted edges that counting leaves in the scratch memory.
 struct SgtSorted {
-    const std::uint64_t* keys = nullptr;      ///< window, column, row in the window: high bits to low bits
-    const std::int32_t* positions = nullptr;  ///< in the CSR format
+    const std::uint64_t* keys =
+        nullptr;  ///< high bits to low bits: window, column, row in the window, edge id or nothing
+    const std::int32_t* positions = nullptr;  ///< in the CSR format; null where keys have the edge id
     const std::int32_t* distinct = nullptr;   ///< distinct (window, column) pairs up to and with this edge
     std::int32_t row_bits = 0;
     std::int32_t col_bits = 0;
+    std::int32_t id_bits = 0;
 };
 
 /// Device memory, parallel over edges whatever the windows are. Enqueued on `stream`; capturable.

@@ -1,16 +1,18 @@
 // SGT on the GPU, balanced over edges: one row with all the edges costs what the same edges spread out cost.
 //
-//   keys     one pass over the CSR arrays writes (window, column, row in window) and the CSR position of every edge
+//   keys     one pass over the CSR arrays writes (window, column, row in window, edge id) of every edge; where they are
+//            more than 64 bits, the CSR position instead of the id into an array of its own
 //   sort     a stable radix sort over the bits of window and column alone: rows come ascending already
-//   distinct flags where (window, column) changes, inclusive sum: the condensed column of every edge
+//   distinct inclusive sum of where (window, column) changes: the condensed column of every edge
 //   windows  TC blocks of each window from the sums at its ends, exclusive sum: window_ptr
 //   fill     one thread per edge writes its tile position and edge_id; the first edge of a column writes block_cols,
 //            the first of a TC block block_ptr, the last of a window the -1 behind its last column
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "core/gpu/cuda_check.hpp"
-#include "core/graph/edge_walk.cuh"
+#include "kernels/common/edge_keys.cuh"
 #include "kernels/formats/sgt/translate.hpp"
 
 namespace gnntune::formats {
@@ -22,42 +24,53 @@ unsigned blocks_for(std::int64_t n) {
     return static_cast<unsigned>((n + kThreads - 1) / kThreads);
 }
 
-/// Bits that hold every number below `n`; at least one.
-int bits_below(std::int64_t n) {
-    int bits = 1;
-    while (bits < 31 && (n - 1) >> bits != 0) ++bits;
-    return bits;
-}
-
-/// Bits of the three parts of a key: 31 + 31 + 1 at most, since a window of several rows halves their number.
+/// Bits of the parts of a key: 31 + 31 + 1 at most without the id, since a window of several rows halves their number.
 struct KeyBits {
-    KeyBits(std::int32_t n_rows, std::int32_t n_cols, const SgtShape& shape)
-        : row(bits_below(shape.block_height)),
-          col(bits_below(n_cols)),
-          window(bits_below(sgt_windows(n_rows, shape))) {}
-    int end() const { return row + col + window; }
+    KeyBits(std::int32_t n_rows, std::int32_t n_cols, std::int64_t m, const SgtShape& shape)
+        : row(kernels::bits_below(shape.block_height)),
+          col(kernels::bits_below(n_cols)),
+          window(kernels::bits_below(sgt_windows(n_rows, shape))),
+          id(kernels::id_bits(row + col + window, m)) {}
+    int begin() const { return id + row; }
+    int end() const { return id + row + col + window; }
 
     int row;
     int col;
     int window;
+    int id;  ///< 0: the caller's positions do not fit, those in the format stand in an array of their own
 };
 
-__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock)
-    write_keys(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx, std::int32_t n_rows,
-               std::int64_t m, std::int32_t block_height, int row_bits, int col_bits, std::uint64_t* __restrict__ keys,
-               std::int32_t* __restrict__ positions) {
+__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock, 8)
+    write_keys(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
+               const std::int32_t* __restrict__ edge_id, std::int32_t n_rows, std::int64_t m, std::int32_t block_height,
+               KeyBits bits, std::uint64_t* __restrict__ keys, std::int32_t* __restrict__ positions) {
     edge_walk::for_each_edge(row_ptr, col_idx, n_rows, 0, m, [&](std::int64_t e, std::int32_t row, std::int32_t col) {
         const std::int32_t window = row / block_height;
-        const auto high = static_cast<std::uint64_t>(window) << col_bits | static_cast<std::uint64_t>(col);
-        keys[e] = high << row_bits | static_cast<std::uint64_t>(row - window * block_height);
-        positions[e] = static_cast<std::int32_t>(e);
+        const auto high = static_cast<std::uint64_t>(window) << bits.col | static_cast<std::uint64_t>(col);
+        const std::uint64_t key = high << bits.row | static_cast<std::uint64_t>(row - window * block_height);
+        const auto position = static_cast<std::int32_t>(e);
+        if (bits.id > 0) {
+            keys[e] = key << bits.id | static_cast<std::uint64_t>(edge_id ? __ldg(edge_id + e) : position);
+        } else {
+            keys[e] = key;
+            positions[e] = position;
+        }
     });
 }
 
-__global__ void flag_columns(const std::uint64_t* __restrict__ keys, std::int64_t m, int row_bits,
-                             std::int32_t* __restrict__ first) {
-    const std::int64_t p = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x;
-    if (p < m) first[p] = p == 0 || keys[p] >> row_bits != keys[p - 1] >> row_bits ? 1 : 0;
+/// 1 where the column or the window of a sorted edge is another than that of the edge before.
+struct FirstOfColumn {
+    __device__ __forceinline__ std::int32_t operator()(std::int32_t p) const {
+        return p == 0 || __ldg(keys + p) >> column_shift != __ldg(keys + p - 1) >> column_shift ? 1 : 0;
+    }
+
+    const std::uint64_t* keys;
+    int column_shift;
+};
+
+auto firsts(const std::uint64_t* keys, const KeyBits& bits) {
+    return thrust::make_transform_iterator(thrust::make_counting_iterator(std::int32_t{0}),
+                                           FirstOfColumn{keys, bits.begin()});
 }
 
 // The last entry is 0: the exclusive sum puts the total there.
@@ -85,9 +98,10 @@ __global__ void fill_edges(const std::int32_t* __restrict__ row_ptr, const std::
     const std::int64_t p = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x;
     if (p >= m) return;
     const std::uint64_t key = sorted.keys[p];
-    const int window_shift = sorted.row_bits + sorted.col_bits;
-    const auto row = static_cast<std::int32_t>(key & ((std::uint64_t{1} << sorted.row_bits) - 1));
-    const auto col = static_cast<std::int32_t>(key >> sorted.row_bits & ((std::uint64_t{1} << sorted.col_bits) - 1));
+    const int column_shift = sorted.id_bits + sorted.row_bits;
+    const int window_shift = column_shift + sorted.col_bits;
+    const auto row = static_cast<std::int32_t>(kernels::low_bits(key >> sorted.id_bits, sorted.row_bits));
+    const auto col = static_cast<std::int32_t>(kernels::low_bits(key >> column_shift, sorted.col_bits));
     const auto window = static_cast<std::int64_t>(key >> window_shift);
 
     const std::int32_t begin = row_ptr[window * shape.block_height];
@@ -97,7 +111,7 @@ __global__ void fill_edges(const std::int32_t* __restrict__ row_ptr, const std::
     const std::int64_t block = std::int64_t{out.window_ptr[window]} + condensed / shape.block_width;
     std::int32_t* cols = out.block_cols + block * shape.block_width;
 
-    if (p == begin || key >> sorted.row_bits != sorted.keys[p - 1] >> sorted.row_bits) {
+    if (p == begin || key >> column_shift != sorted.keys[p - 1] >> column_shift) {
         cols[slot] = col;
         if (slot == 0) out.block_ptr[block] = static_cast<std::int32_t>(p);
     }
@@ -112,8 +126,30 @@ __global__ void fill_edges(const std::int32_t* __restrict__ row_ptr, const std::
     } else {
         static_cast<std::uint16_t*>(out.tile_position)[p] = static_cast<std::uint16_t>(cell);
     }
-    const std::int32_t position = sorted.positions[p];
-    out.edge_id[p] = csr_edge_id ? csr_edge_id[position] : position;
+    if (sorted.positions) {
+        const std::int32_t position = sorted.positions[p];
+        out.edge_id[p] = csr_edge_id ? csr_edge_id[position] : position;
+    } else {
+        out.edge_id[p] = static_cast<std::int32_t>(kernels::low_bits(key, sorted.id_bits));
+    }
+}
+
+struct EdgeBuffers {
+    cub::DoubleBuffer<std::uint64_t> keys;
+    cub::DoubleBuffer<std::int32_t> positions;
+};
+
+/// By window and column. Without `temporary` it only says how many bytes that has to have.
+void sort_edges(void* temporary, std::size_t& temporary_bytes, EdgeBuffers& edges, std::int64_t m, const KeyBits& bits,
+                cudaStream_t stream) {
+    const auto count = static_cast<std::int32_t>(m);
+    if (bits.id > 0) {
+        GNNTUNE_CUDA(cub::DeviceRadixSort::SortKeys(temporary, temporary_bytes, edges.keys, count, bits.begin(),
+                                                    bits.end(), stream));
+    } else {
+        GNNTUNE_CUDA(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, edges.keys, edges.positions, count,
+                                                     bits.begin(), bits.end(), stream));
+    }
 }
 
 }  // namespace
@@ -126,19 +162,18 @@ SgtScratch sgt_scratch_cuda(std::int32_t n_rows, std::int32_t n_cols, std::int64
     for (std::size_t& place : s.keys) {
         place = take_place(size * sizeof(std::uint64_t), &s.total);
     }
+    const KeyBits bits(n_rows, n_cols, m, shape);
     for (std::size_t& place : s.positions) {
-        place = take_place(size * sizeof(std::int32_t), &s.total);
+        place = take_place(bits.id > 0 ? 0 : size * sizeof(std::int32_t), &s.total);
     }
-    const KeyBits bits(n_rows, n_cols, shape);
-    cub::DoubleBuffer<std::uint64_t> keys;
-    cub::DoubleBuffer<std::int32_t> positions;
     std::size_t sort = 0;
     std::size_t edges = 0;
     std::size_t windows = 0;
     auto* none = static_cast<std::int32_t*>(nullptr);
-    GNNTUNE_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, sort, keys, positions, static_cast<std::int32_t>(m), bits.row,
-                                                 bits.end()));
-    GNNTUNE_CUDA(cub::DeviceScan::InclusiveSum(nullptr, edges, none, none, static_cast<std::int32_t>(m)));
+    EdgeBuffers buffers;
+    sort_edges(nullptr, sort, buffers, m, bits, nullptr);
+    GNNTUNE_CUDA(
+        cub::DeviceScan::InclusiveSum(nullptr, edges, firsts(nullptr, bits), none, static_cast<std::int32_t>(m)));
     GNNTUNE_CUDA(cub::DeviceScan::ExclusiveSum(nullptr, windows, none, none, sgt_windows(n_rows, shape) + 1));
     s.temporary_bytes = std::max({sort, edges, windows});
     s.temporary = take_place(s.temporary_bytes, &s.total);
@@ -157,37 +192,31 @@ SgtSorted sgt_count_cuda(const CsrFormat& csr, const SgtShape& shape, std::int32
     const auto at = [scratch](std::size_t place) { return static_cast<unsigned char*>(scratch) + place; };
     const auto keys_at = [&](int i) { return reinterpret_cast<std::uint64_t*>(at(places.keys[i])); };
     const auto positions_at = [&](int i) { return reinterpret_cast<std::int32_t*>(at(places.positions[i])); };
-    const KeyBits bits(csr.n_rows, csr.n_cols, shape);
+    const KeyBits bits(csr.n_rows, csr.n_cols, csr.m, shape);
     const auto edges = static_cast<std::int32_t>(csr.m);
     void* temporary = at(places.temporary);
     std::size_t temporary_bytes = places.temporary_bytes;
 
-    int device = 0;
-    int multiprocessors = 0;
-    GNNTUNE_CUDA(cudaGetDevice(&device));
-    GNNTUNE_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    const auto walkers = static_cast<unsigned>(edge_walk::grid_blocks(csr.m, multiprocessors));
-    write_keys<<<walkers, edge_walk::kThreadsPerBlock, 0, stream>>>(csr.row_ptr, csr.col_idx, csr.n_rows, csr.m,
-                                                                    shape.block_height, bits.row, bits.col, keys_at(0),
-                                                                    positions_at(0));
+    write_keys<<<kernels::walk_blocks(csr.m), edge_walk::kThreadsPerBlock, 0, stream>>>(
+        csr.row_ptr, csr.col_idx, csr.edge_id, csr.n_rows, csr.m, shape.block_height, bits, keys_at(0),
+        positions_at(0));
     GNNTUNE_CUDA(cudaGetLastError());
-    cub::DoubleBuffer<std::uint64_t> keys(keys_at(0), keys_at(1));
-    cub::DoubleBuffer<std::int32_t> positions(positions_at(0), positions_at(1));
-    GNNTUNE_CUDA(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, keys, positions, edges, bits.row,
-                                                 bits.end(), stream));
+    EdgeBuffers buffers{{keys_at(0), keys_at(1)}, {positions_at(0), positions_at(1)}};
+    sort_edges(temporary, temporary_bytes, buffers, csr.m, bits, stream);
+    const std::uint64_t* keys = buffers.keys.Current();
 
-    auto* distinct = reinterpret_cast<std::int32_t*>(keys.Alternate());  // the sort is through with it
-    flag_columns<<<blocks_for(csr.m), kThreads, 0, stream>>>(keys.Current(), csr.m, bits.row, distinct);
-    GNNTUNE_CUDA(cudaGetLastError());
+    auto* distinct = reinterpret_cast<std::int32_t*>(buffers.keys.Alternate());  // the sort is through with it
     temporary_bytes = places.temporary_bytes;
-    GNNTUNE_CUDA(cub::DeviceScan::InclusiveSum(temporary, temporary_bytes, distinct, distinct, edges, stream));
+    GNNTUNE_CUDA(
+        cub::DeviceScan::InclusiveSum(temporary, temporary_bytes, firsts(keys, bits), distinct, edges, stream));
     count_blocks<<<blocks_for(std::int64_t{windows} + 1), kThreads, 0, stream>>>(csr.row_ptr, csr.n_rows, windows,
                                                                                  shape, distinct, window_ptr);
     GNNTUNE_CUDA(cudaGetLastError());
     temporary_bytes = places.temporary_bytes;
     GNNTUNE_CUDA(
         cub::DeviceScan::ExclusiveSum(temporary, temporary_bytes, window_ptr, window_ptr, windows + 1, stream));
-    return {keys.Current(), positions.Current(), distinct, bits.row, bits.col};
+    const std::int32_t* positions = bits.id > 0 ? nullptr : buffers.positions.Current();
+    return {keys, positions, distinct, bits.row, bits.col, bits.id};
 }
 
 void sgt_fill_cuda(const CsrFormat& csr, const SgtShape& shape, const SgtArrays& out, const SgtSorted& sorted,

@@ -92,7 +92,7 @@ __global__ void sum_degrees_kernel(Arrays a, int lanes) {
 }
 
 /// Blocks of edge_walk::kThreadsPerBlock threads, any number of them.
-__global__ void weights_kernel(Arrays a) {
+__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock, 8) weights_kernel(Arrays a) {
     const auto inverse_root = [&](std::int32_t vertex) {
         return a.inverse_root ? __ldg(a.inverse_root + vertex) : rsqrtf(static_cast<float>(a.degree(vertex)));
     };

@@ -63,6 +63,7 @@ void register_gcn_norm_rows(Registry& registry) {
     v.summary = "degrees by rows of CSR, then weights by equal shares of the edges; unweighted in one kernel";
     v.op = Op::gcn_norm;
     v.backend = Backend::cuda;
+    v.version = 2;  // the weights' blocks are resident all at once
     v.default_rank = 10;
     v.applicable = &kernels::require_gcn_norm;
     kernels::set_typed_params<gcn_norm_rows::RowsParams>(v);

@@ -44,15 +44,20 @@ void launch(const void* state, const Operands&, void* workspace, StreamHandle st
     formats::sgt_fill_cuda(*s.csr, s.shape, out, sorted, stream);
 }
 
-// Every pass of the sort reads and writes a key and a position; flags and sums pass over the edges three more times.
+// Every pass of the sort reads and writes a key, and a position where keys have no room for it; the histogram and the
+// sum read keys, the sum writes 4 bytes, the last pass reads both and writes 5 beside the TC blocks.
 CostTerms cost_terms(const Query& q, const Params&) {
     constexpr double kBitsPerPass = 8;
     const double cells = static_cast<double>(q.n_rows) / 16 * static_cast<double>(q.n_cols);
-    const double passes = std::ceil(std::log2(std::max(cells, 2.0)) / kBitsPerPass);
+    const double sorted_bits = std::log2(std::max(cells, 2.0));
+    const double passes = std::ceil(sorted_bits / kBitsPerPass);
+    const bool fits = std::ceil(sorted_bits) + 4 + std::ceil(std::log2(std::max(static_cast<double>(q.m), 2.0))) <= 64;
+    const double position = fits ? 0 : 4;
     CostTerms terms;
-    terms.dram_bytes = kernels::csr_bytes(q) + static_cast<double>(q.m) * (12 + 24 * passes + 24 + 29);
+    terms.dram_bytes = kernels::csr_bytes(q) + static_cast<double>(q.m) * (8 + position + (16 + 2 * position) * passes +
+                                                                           8 + 12 + 17 + position);
     terms.l2_bytes = terms.dram_bytes;
-    terms.launches = 8 + passes;
+    terms.launches = 7 + passes;
     return terms;
 }
 
@@ -62,6 +67,7 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_sgt_cuda(Registry& registry) {
     Variant v;
     v.id = "sgt.cuda";
+    v.version = 2;  // edge ids go along in the keys, and flags are no array
     v.summary = "radix sort of (window, column) keys over all edges, scans, one pass to fill";
     v.op = Op::sgt;
     v.backend = Backend::cuda;

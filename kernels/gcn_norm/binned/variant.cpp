@@ -1,0 +1,83 @@
+#include "core/graph/graph.hpp"
+#include "kernels/common/gcn_norm.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/gcn_norm/binned/launch.hpp"
+
+namespace gnntune {
+namespace gcn_norm_binned {
+
+const std::vector<ParamField<NormParams>>& NormParams::fields() {
+    static const std::vector<ParamField<NormParams>> kFields{
+        {"kernels", &NormParams::kernels, {1, 2}},
+        {"lanes", &NormParams::lanes, {2, 4, 8}},
+    };
+    return kFields;
+}
+
+Verdict NormParams::legal(const Query& q, const NormParams& p) {
+    if (q.problem.weighted && p.kernels == 1) {
+        return Verdict::no("a weighted degree is a sum over a row: one kernel would repeat it for every edge");
+    }
+    // A piece is of at least half as many edges as it may have.
+    return kernels::require_grid(q.n_rows + 2 * q.m / shape_of(p).piece_edges() + 1);
+}
+
+// Half a row or more in one round of a team, so that few of its threads stand idle. A second launch costs about as much
+// as the second row pointer of a million edges.
+NormParams NormParams::defaults(const Query& q) {
+    NormParams p;
+    p.lanes = q.m <= 4 * q.n_rows ? 2 : q.m <= 16 * q.n_rows ? 4 : 8;
+    p.kernels = q.problem.weighted || q.m >= 1'000'000 ? 2 : 1;
+    return p;
+}
+
+namespace {
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    const auto params = from_params<NormParams>(c.params);
+    auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    auto rows = kernels::bin_rows(c, shape_of(params));
+    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.weighted});
+}
+
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const State*>(state));
+}
+
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
+    launch(*static_cast<const State*>(state), operands, workspace, stream);
+}
+
+// The order of the rows beside what any variant over CSR reads. Only weighted rows have pieces to merge.
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<NormParams>(params);
+    const kernels::BinShape shape = shape_of(p);
+    CostTerms terms = kernels::gcn_norm_cost(q, kernels::csr_bytes(q) + 4.0 * static_cast<double>(q.n_rows));
+    shape.add_cost(kernels::row_classes(q), shape.lanes * kRun, 1.0, terms);
+    if (!q.problem.weighted) terms.launches = p.kernels;
+    return terms;
+}
+
+}  // namespace
+}  // namespace gcn_norm_binned
+
+void register_gcn_norm_binned(Registry& registry) {
+    Variant v;
+    v.id = "gcn_norm.binned";
+    v.summary = "rows binned by degree: degrees, then weights, each in one launch; unweighted in one kernel or two";
+    v.op = Op::gcn_norm;
+    v.backend = Backend::cuda;
+    v.default_rank = 15;
+    v.applicable = &kernels::require_gcn_norm;
+    kernels::set_typed_params<gcn_norm_binned::NormParams>(v);
+    v.deterministic = &kernels::always_deterministic;
+    v.formats = &kernels::needs_rows_by_degree;
+    v.prepare = &gcn_norm_binned::prepare;
+    v.workspace_bytes = &gcn_norm_binned::workspace;
+    v.launch = &gcn_norm_binned::run;
+    v.cost_terms = &gcn_norm_binned::cost_terms;
+    registry.add(v);
+}
+
+}  // namespace gnntune
