@@ -1,0 +1,7 @@
+#include "kernels/sddmm/dense_blocks/launch_typed.cuh"
+
+namespace gnntune::sddmm_dense_blocks {
+
+template void launch_typed<float>(const Plan&, const Operands&, cudaStream_t);
+
+}  // namespace gnntune::sddmm_dense_blocks

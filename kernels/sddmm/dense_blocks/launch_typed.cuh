@@ -1,0 +1,67 @@
+// launch_typed() for every shape; included by the translation unit of each storage type.
+#pragma once
+
+#include "kernels/common/edge_dots.cuh"
+#include "kernels/common/storage.hpp"
+#include "kernels/sddmm/dense_blocks/kernel.cuh"
+#include "kernels/sddmm/dense_blocks/plan.hpp"
+
+namespace gnntune::sddmm_dense_blocks {
+
+inline constexpr int kRestEdges = 4;  ///< of a group at once
+
+template <typename T, int VEC, int ROWS>
+void launch_blocks(const Arguments<T>& a, cudaStream_t stream) {
+    constexpr int kWarps = kThreads / 32;
+    const std::int64_t parts = std::int64_t{a.n_blocks} * (kDenseBlockSize / ROWS);
+    dense_blocks_kernel<T, VEC, ROWS><<<static_cast<unsigned>(ceil_div(parts, kWarps)), kThreads, 0, stream>>>(a);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
+template <typename T, int VEC>
+void launch_rest(const Arguments<T>& a, const Plan& p, cudaStream_t stream) {
+    const formats::DenseBlocksFormat& g = *p.blocks;
+    EdgeDots<T> rest{};
+    rest.row_idx = p.rest_row.data();
+    rest.col_idx = g.rest_col;
+    rest.edge_id = g.rest_id;
+    rest.edge_weight = a.edge_weight;
+    rest.x_row = a.x_row;
+    rest.x = a.x;
+    rest.y = a.y;
+    rest.m = g.n_rest;
+    rest.k = a.k;
+    rest.lanes = edge_dot_lanes(a.k, VEC);
+    rest.ids_aligned = aligned_to_four(rest.row_idx) && aligned_to_four(rest.col_idx);
+    launch_edge_dots<VEC, kRestEdges>(rest, stream);
+}
+
+template <typename T>
+void launch_typed(const Plan& p, const Operands& o, cudaStream_t stream) {
+    const formats::DenseBlocksFormat& g = *p.blocks;
+    Arguments<T> a{};
+    a.block_row = p.block_row.data();
+    a.block_col = g.block_col;
+    a.block_rows = g.block_rows;
+    a.edge_id = g.edge_id;
+    a.edge_weight = p.weighted ? elements_of<T>(o.edge_weight) : nullptr;
+    a.x_row = elements_of<T>(o.x_row);
+    a.x = elements_of<T>(o.x);
+    a.y = elements_of<T>(o.y);
+    a.n_blocks = g.n_blocks;
+    a.n_rows = g.n_rows;
+    a.n_cols = g.n_cols;
+    a.k = p.k;
+    constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
+    // The record asks for arrays that are aligned to 16 bytes.
+    with_vector<T>(vector_width(p.k, {}, kWidest, sizeof(T)), [&]<int VEC>(std::integral_constant<int, VEC>) {
+        if (g.n_rest > 0) launch_rest<T, VEC>(a, p, stream);
+        if (g.n_blocks == 0) return;
+        if constexpr (VEC == kWidest) {
+            if (p.params.rows == 32) return launch_blocks<T, VEC, 32>(a, stream);
+        }
+        launch_blocks<T, VEC, 16>(a, stream);
+    });
+}
+
+}  // namespace gnntune::sddmm_dense_blocks
