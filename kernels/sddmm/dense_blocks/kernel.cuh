@@ -4,20 +4,21 @@
 // Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp) and block_row [n_blocks], the row / 32 of each;
 //          edge_weight [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
 //          memory, aligned to VEC elements; x_row, x, edge_weight and y are of type T: f32, f16 or bf16.
-// Work     warp -> ROWS rows of one block, all of its 32 columns, all features: ROWS / 16 x 4 tiles of 16 x 8 cells in
-//          registers. No warp waits for another. Blocks stand in the order of block rows, so the warps of a thread
-//          block as a rule share rows of x_row, and find them in L1.
+// Work     warp -> a block, all features: 2 x 4 tiles of 16 x 8 cells in registers. No warp waits for another. Blocks
+//          stand in the order of block rows, so the warps of a thread block as a rule share rows of x_row, and find
+//          them in L1, which rows of x pass by.
 // Data     Rows of both operands are contiguous. Fragments are vectors of them as they stand in memory
-//          (kernels/common/row_products.cuh): four lanes load 64 bytes of a row. Every operand of the next step is
-//          loaded as soon as that of this step is used. Masks come by cp.async meanwhile.
-// Shared   per warp the masks of its rows, and its cells row by row: lane c then has cell c of a row, counts bits of
-//          the mask to find the edge, and neighbouring lanes write neighbouring edges.
+//          (kernels/common/row_products.cuh): four lanes have 64 bytes of a row. Each lane copies what it will multiply
+//          itself to shared memory by cp.async, STAGES steps ahead, and waits for its own copies only.
+// Shared   per warp STAGES steps of 64 slices of rows, a place of 16 bytes for each lane and slice. In the end the masks
+//          of the block's rows and its cells row by row: lane c then has cell c of a row, counts bits of the mask to
+//          find the edge, and neighbouring lanes write neighbouring edges.
 // Math     Sums of a step, 16 features in f32 and 32 in 16 bits, on tensor cores, the steps in fp32 rounded to nearest.
 // Atomics  none. The order of summation depends on k only: repeats bit for bit.
 // Bounds   Where a block reaches behind the last row or column, the last one is loaded instead: those cells have no
-//          bit. x_row is zero behind k, where x still has what it had a step before: infinities there have made their
-//          own sums infinite or NaN already. Where a warp's sums are not all finite, those of edges are computed again
-//          in fp32, since parts and steps of what is infinite, or nearly, make NaNs. Cells without an edge are dropped.
+//          bit. Both operands are zero behind k. Where a block's sums are not all finite, those of edges are computed
+//          again in fp32, since parts and steps of what is infinite, or nearly, make NaNs. Cells without an edge are
+//          dropped.
 #pragma once
 
 #include "kernels/common/async_copy.cuh"
@@ -32,15 +33,19 @@ using formats::kDenseBlockSize;
 
 inline constexpr int kThreads = 128;
 inline constexpr unsigned kAll = 0xffffffffU;
-inline constexpr int kRightTiles = kDenseBlockSize / 8;
-inline constexpr int kSumsLd = kDenseBlockSize + 8;  ///< no bank conflicts, by tiles and by rows
-inline constexpr int kRowsAtOnce = 8;                ///< rows of a block whose edges are written together
+inline constexpr int kSlices = kDenseBlockSize / 8;     ///< of a lane in a step, for each operand
+inline constexpr int kLeftTiles = kDenseBlockSize / 16;
+inline constexpr int kSumsLd = kDenseBlockSize + 8;     ///< no bank conflicts, by tiles and by rows
+inline constexpr int kRowsAtOnce = 8;                   ///< rows of a block whose edges are written together
 
-/// Thread blocks that an SM shall hold: what lanes load of a step, and their sums, stay in registers.
-template <int ROWS>
-constexpr int resident() {
-    return ROWS == 32 ? 4 : 5;
-}
+/// What a warp has in shared memory: first stages, then cells and masks.
+template <int STAGES>
+struct WarpMemory {
+    static constexpr int kStage = 2 * kSlices * 32 * 16;  ///< bytes
+    static constexpr int kCells = kDenseBlockSize * kSumsLd * static_cast<int>(sizeof(float));
+    static constexpr int kMasks = kDenseBlockSize * static_cast<int>(sizeof(DenseBlockRow));
+    static constexpr int kBytes = STAGES * kStage > kCells + kMasks ? STAGES * kStage : kCells + kMasks;
+};
 
 template <typename T>
 struct Arguments {
@@ -58,64 +63,106 @@ struct Arguments {
     std::int32_t k;
 };
 
-/// Where a warp's cells begin. Both are rows of the operands that there are, but for the second half of the last block
-/// row.
+/// The block's first row of each operand.
 struct Corner {
     std::uint32_t row;
     std::uint32_t col;
 };
 
-/// Products of the warp's rows and columns: sums[i][j] are the lane's four cells of rows 16 i and columns 8 j on.
-template <typename T, int VEC, int ROWS>
-__device__ __forceinline__ void multiply(const Arguments<T>& a, const Corner& corner, int lane,
-                                         float (&sums)[ROWS / 16][kRightTiles][4]) {
-    using Part = RowSlice<T, VEC>;
-    const auto g = static_cast<std::uint32_t>(lane / 4);
-    // As unsigned numbers, since the last block may reach behind 2^31.
-    const auto clamped = [g](std::uint32_t first, int tile, std::int32_t n) {
-        return static_cast<std::int32_t>(
-            min(first + static_cast<std::uint32_t>(8 * tile) + g, static_cast<std::uint32_t>(n) - 1U));
-    };
-    std::int32_t left_row[ROWS / 8];
-    std::int32_t right_row[kRightTiles];
-    Part left[ROWS / 8];
-    Part right[kRightTiles];
-    int f = lane % 4 * VEC;
+/// The rows of an operand that the lane has slices of: 8 i + lane / 4 for slice i, the last one for those behind it.
+template <typename T, int VEC, bool KEEP>
+struct Rows {
+    const T* first;  ///< of the block's first row, the lane's next feature
+    std::uint32_t offset[kSlices];
+
+    __device__ __forceinline__ Rows(const T* x, std::uint32_t row, std::int32_t n, std::int32_t k, int lane)
+        : first(x + std::int64_t{row} * k + lane % 4 * VEC) {
+        const std::uint32_t last = static_cast<std::uint32_t>(n) - 1U - row;
 #pragma unroll
-    for (int i = 0; i < ROWS / 8; ++i) {
-        left_row[i] = clamped(corner.row, i, a.n_rows);
-        left[i].clear();
-        left[i].template load<true>(a.x_row, left_row[i], a.k, f);
-    }
-#pragma unroll
-    for (int j = 0; j < kRightTiles; ++j) {
-        right_row[j] = clamped(corner.col, j, a.n_cols);
-        right[j].clear();
-        right[j].template load<false>(a.x, right_row[j], a.k, f);
-    }
-#pragma unroll 1
-    for (int step = 0; step < a.k; step += Part::kStep) {
-        LeftRows<T, false> rows[ROWS / 16];
-#pragma unroll
-        for (int i = 0; i < ROWS / 16; ++i) rows[i].set(left[2 * i], left[2 * i + 1]);
-        f += Part::kStep;
-#pragma unroll
-        for (int i = 0; i < ROWS / 8; ++i) left[i].template load<true>(a.x_row, left_row[i], a.k, f);
-#pragma unroll
-        for (int j = 0; j < kRightTiles; ++j) {
-            const RightRows<T, false> columns(right[j]);
-            right[j].template load<false>(a.x, right_row[j], a.k, f);
-#pragma unroll
-            for (int i = 0; i < ROWS / 16; ++i) rows[i].multiply(columns, sums[i][j]);
+        for (int i = 0; i < kSlices; ++i) {
+            offset[i] = min(static_cast<std::uint32_t>(8 * i + lane / 4), last) * static_cast<std::uint32_t>(k);
         }
     }
+    /// Starts the copy of slice i to `place`; there are `left` features from the next one on, or none.
+    __device__ __forceinline__ void copy(int i, T* place, int left) const {
+        constexpr int kBytes = VEC * static_cast<int>(sizeof(T));
+#pragma unroll
+        for (int j = 0; j < 16 / kBytes; ++j) {
+            const T* from = first + offset[i] + 4 * VEC * j;
+            const bool here = 4 * VEC * j < left;
+            if constexpr (kBytes >= 4) {
+                copy_async<kBytes, KEEP>(place + VEC * j, from, here);
+            } else {
+                place[j] = here ? load_pack<1>(from).v[0] : narrowed<T>(0.0F);
+            }
+        }
+    }
+};
+
+/// Products of the block's rows and columns: sums[i][j] are the lane's four cells of rows 16 i and columns 8 j on.
+/// `stages` are the warp's; nobody uses them any more when it returns.
+template <typename T, int VEC, int STAGES>
+__device__ __forceinline__ void multiply(const Arguments<T>& a, const Corner& corner, unsigned char* stages, int lane,
+                                         float (&sums)[kLeftTiles][kSlices][4]) {
+    constexpr int kElements = 16 / static_cast<int>(sizeof(T));
+    using Slice = RowSlice<T, kElements>;
+    constexpr int kPlace = 32 * kElements;                                        // from a slice to the next
+    constexpr int kStage = WarpMemory<STAGES>::kStage / static_cast<int>(sizeof(T));
+    const auto slice_at = [](const T* place) {
+        return Slice{{*reinterpret_cast<const Pack<T, kElements>*>(place)}};
+    };
+    Rows<T, VEC, true> left(a.x_row, corner.row, a.n_rows, a.k, lane);
+    Rows<T, VEC, false> right(a.x, corner.col, a.n_cols, a.k, lane);
+    T* const begin = reinterpret_cast<T*>(stages) + lane * kElements;
+    T* place = begin;
+    int more = a.k - lane % 4 * VEC;  // features from the lane's next one on
+    const auto advance = [&] {
+        commit_copies();
+        left.first += Slice::kStep;
+        right.first += Slice::kStep;
+        more -= Slice::kStep;
+        place = place == begin + (STAGES - 1) * kStage ? begin : place + kStage;
+    };
+#pragma unroll
+    for (int s = 0; s < STAGES; ++s) {
+#pragma unroll
+        for (int i = 0; i < kSlices; ++i) {
+            left.copy(i, place + i * kPlace, more);
+            right.copy(i, place + (kSlices + i) * kPlace, more);
+        }
+        advance();
+    }
+#pragma unroll 1
+    for (int step = 0; step < a.k; step += Slice::kStep) {
+        wait_copies<STAGES - 1>();
+        Slice slice[kSlices];
+#pragma unroll
+        for (int i = 0; i < kSlices; ++i) slice[i] = slice_at(place + i * kPlace);
+        Slice next = slice_at(place + kSlices * kPlace);
+        LeftRows<T, false> rows[kLeftTiles];
+#pragma unroll
+        for (int i = 0; i < kLeftTiles; ++i) rows[i].set(slice[2 * i], slice[2 * i + 1]);
+#pragma unroll
+        for (int i = 0; i < kSlices; ++i) left.copy(i, place + i * kPlace, more);
+#pragma unroll
+        for (int j = 0; j < kSlices; ++j) {
+            const RightRows<T, false> columns(next);
+            if (j + 1 < kSlices) next = slice_at(place + (kSlices + j + 1) * kPlace);
+            right.copy(j, place + (kSlices + j) * kPlace, more);
+#pragma unroll
+            for (int i = 0; i < kLeftTiles; ++i) rows[i].multiply(columns, sums[i][j]);
+        }
+        advance();
+    }
+    wait_copies<0>();
+    __syncwarp();
 }
 
-/// Computes the edges among the warp's cells whose sums are not finite again; lane c has column c.
-template <typename T, int ROWS>
+/// Computes the block's edges whose sums are not finite again; lane c has column c.
+template <typename T>
 __device__ __noinline__ void multiply_again(const Arguments<T>& a, Corner corner, const DenseBlockRow* rows,
                                             float* cells, int lane) {
-    for (int r = 0; r < ROWS; ++r) {
+    for (int r = 0; r < kDenseBlockSize; ++r) {
         float& mine = cells[r * kSumsLd + lane];
         unsigned again = __ballot_sync(kAll, (rows[r].mask >> lane & 1U) != 0 && !isfinite(mine));
         for (; again != 0; again &= again - 1) {
@@ -128,12 +175,12 @@ __device__ __noinline__ void multiply_again(const Arguments<T>& a, Corner corner
 }
 
 /// Hands the cells to their edges; lane c has column c.
-template <typename T, int ROWS>
+template <typename T>
 __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBlockRow* rows, const float* cells,
                                             int lane) {
     const std::uint32_t below = (1U << lane) - 1U;
 #pragma unroll 1
-    for (int r = 0; r < ROWS; r += kRowsAtOnce) {
+    for (int r = 0; r < kDenseBlockSize; r += kRowsAtOnce) {
         std::int32_t id[kRowsAtOnce];
         float value[kRowsAtOnce];
 #pragma unroll
@@ -165,49 +212,51 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBl
     }
 }
 
-template <typename T, int VEC, int ROWS>
-__global__ void __launch_bounds__(kThreads, resident<ROWS>())
+/// Thread blocks that an SM shall hold: the sums and what is multiplied stay in registers.
+template <typename T>
+constexpr int resident() {
+    return sizeof(T) == 4 ? 4 : 5;
+}
+
+template <typename T, int VEC, int STAGES>
+__global__ void __launch_bounds__(kThreads, resident<T>())
     dense_blocks_kernel(const __grid_constant__ Arguments<T> a) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800  // TF32, bf16, cp.async; the record refuses older devices
-    static_assert(ROWS % 16 == 0 && ROWS % kRowsAtOnce == 0 && kDenseBlockSize % ROWS == 0, "a warp has whole tiles");
+    using Memory = WarpMemory<STAGES>;
+    static_assert(kDenseBlockSize == 32 && kDenseBlockSize % kRowsAtOnce == 0, "a lane for each column");
     constexpr int kWarps = kThreads / 32;
-    __shared__ alignas(16) float all_cells[kWarps][ROWS * kSumsLd];
-    __shared__ DenseBlockRow all_rows[kWarps][ROWS];
+    __shared__ alignas(16) unsigned char shared[kWarps][Memory::kBytes];
     const int lane = static_cast<int>(threadIdx.x) & 31;
-    const std::int64_t part = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
-    const std::int64_t block = part / (kDenseBlockSize / ROWS);
+    const std::int64_t block = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
     if (block >= a.n_blocks) return;
-    const int first = static_cast<int>(part % (kDenseBlockSize / ROWS)) * ROWS;
-    float* cells = all_cells[threadIdx.x / 32];
-    DenseBlockRow* rows = all_rows[threadIdx.x / 32];
-    if (lane < ROWS) copy_async<8>(rows + lane, a.block_rows + block * kDenseBlockSize + first + lane, true);
-    commit_copies();
-    const Corner corner{
-        static_cast<std::uint32_t>(__ldg(a.block_row + block)) * kDenseBlockSize + static_cast<std::uint32_t>(first),
-        static_cast<std::uint32_t>(__ldg(a.block_col + block)) * kDenseBlockSize};
+    unsigned char* mine = shared[threadIdx.x / 32];
+    const Corner corner{static_cast<std::uint32_t>(__ldg(a.block_row + block)) * kDenseBlockSize,
+                        static_cast<std::uint32_t>(__ldg(a.block_col + block)) * kDenseBlockSize};
+    const int2 mask = __ldg(reinterpret_cast<const int2*>(a.block_rows) + block * kDenseBlockSize + lane);
 
-    float sums[ROWS / 16][kRightTiles][4] = {};
-    multiply<T, VEC, ROWS>(a, corner, lane, sums);
+    float sums[kLeftTiles][kSlices][4] = {};
+    multiply<T, VEC, STAGES>(a, corner, mine, lane, sums);
 
     // Of each tile the lane has cells 2t and 2t + 1 of rows g and g + 8.
+    float* cells = reinterpret_cast<float*>(mine);
+    auto* rows = reinterpret_cast<DenseBlockRow*>(mine + Memory::kCells);
+    rows[lane] = {static_cast<std::uint32_t>(mask.x), mask.y};
     bool finite = true;
-    float* mine = cells + lane / 4 * kSumsLd + lane % 4 * 2;
 #pragma unroll
-    for (int i = 0; i < ROWS / 16; ++i) {
+    for (int i = 0; i < kLeftTiles; ++i) {
 #pragma unroll
-        for (int j = 0; j < kRightTiles; ++j) {
+        for (int j = 0; j < kSlices; ++j) {
             const float(&sum)[4] = sums[i][j];
 #pragma unroll
             for (int c = 0; c < 4; ++c) finite = finite && isfinite(sum[c]);
-            float* upper = mine + 16 * i * kSumsLd + 8 * j;
+            float* upper = cells + (16 * i + lane / 4) * kSumsLd + 8 * j + lane % 4 * 2;
             *reinterpret_cast<float2*>(upper) = make_float2(sum[0], sum[1]);
             *reinterpret_cast<float2*>(upper + 8 * kSumsLd) = make_float2(sum[2], sum[3]);
         }
     }
-    wait_copies<0>();
     __syncwarp();
-    if (__any_sync(kAll, !finite)) multiply_again<T, ROWS>(a, corner, rows, cells, lane);
-    write_edges<T, ROWS>(a, rows, cells, lane);
+    if (__any_sync(kAll, !finite)) multiply_again(a, corner, rows, cells, lane);
+    write_edges(a, rows, cells, lane);
 #endif
 }
 

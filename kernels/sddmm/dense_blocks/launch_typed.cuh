@@ -10,11 +10,10 @@ namespace gnntune::sddmm_dense_blocks {
 
 inline constexpr int kRestEdges = 4;  ///< of a group at once
 
-template <typename T, int VEC, int ROWS>
+template <typename T, int VEC, int STAGES>
 void launch_blocks(const Arguments<T>& a, cudaStream_t stream) {
-    constexpr int kWarps = kThreads / 32;
-    const std::int64_t parts = std::int64_t{a.n_blocks} * (kDenseBlockSize / ROWS);
-    dense_blocks_kernel<T, VEC, ROWS><<<static_cast<unsigned>(ceil_div(parts, kWarps)), kThreads, 0, stream>>>(a);
+    const auto blocks = static_cast<unsigned>(ceil_div(a.n_blocks, kThreads / 32));
+    dense_blocks_kernel<T, VEC, STAGES><<<blocks, kThreads, 0, stream>>>(a);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -58,9 +57,9 @@ void launch_typed(const Plan& p, const Operands& o, cudaStream_t stream) {
         if (g.n_rest > 0) launch_rest<T, VEC>(a, p, stream);
         if (g.n_blocks == 0) return;
         if constexpr (VEC == kWidest) {
-            if (p.params.rows == 32) return launch_blocks<T, VEC, 32>(a, stream);
+            if (p.params.stages == 3) return launch_blocks<T, VEC, 3>(a, stream);
         }
-        launch_blocks<T, VEC, 16>(a, stream);
+        launch_blocks<T, VEC, 2>(a, stream);
     });
 }
 

@@ -5,10 +5,10 @@
 
 namespace gnntune::sddmm_dense_blocks {
 
-/// A warp has `rows` rows of a block with all of its columns. Edges of blocks of fewer than `min_cells` cells are
-/// multiplied one by one.
+/// A warp's copies are `stages` steps of features ahead. Edges of blocks of fewer than `min_cells` cells are multiplied
+/// one by one.
 struct DenseBlocksParams {
-    int rows = 32;
+    int stages = 2;
     int min_cells = 32;
 
     bool operator==(const DenseBlocksParams&) const = default;

@@ -12,32 +12,23 @@ namespace sddmm_dense_blocks {
 
 const std::vector<ParamField<DenseBlocksParams>>& DenseBlocksParams::fields() {
     static const std::vector<ParamField<DenseBlocksParams>> kFields{
-        {"rows", &DenseBlocksParams::rows, {16, 32}},
+        {"stages", &DenseBlocksParams::stages, {2, 3}},
         {"min_cells", &DenseBlocksParams::min_cells, {8, 32, 128}},
     };
     return kFields;
 }
 
-namespace {
-
-bool whole_vectors(const Problem& p) {
-    return kernels::widest_vector(p) * static_cast<int>(size_of(p.dtype)) == 16;
-}
-
-}  // namespace
-
 Verdict DenseBlocksParams::legal(const Query& q, const DenseBlocksParams& p) {
-    if (p.rows == 32 && !whole_vectors(q.problem)) {
-        return Verdict::no("32 rows of a warp are for loads of 16 bytes, k=" + std::to_string(q.problem.k) +
-                           " has narrower ones");
+    const auto bytes = kernels::widest_vector(q.problem) * static_cast<int>(size_of(q.problem.dtype));
+    if (p.stages == 3 && bytes < 16) {
+        return Verdict::no("three stages are for loads of 16 bytes, k=" + std::to_string(q.problem.k) + " has " +
+                           std::to_string(bytes));
     }
     return Verdict::yes();
 }
 
-DenseBlocksParams DenseBlocksParams::defaults(const Query& q) {
-    DenseBlocksParams p;
-    if (!whole_vectors(q.problem)) p.rows = 16;
-    return p;
+DenseBlocksParams DenseBlocksParams::defaults(const Query&) {
+    return {};
 }
 
 namespace {
@@ -81,9 +72,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const double row_bytes = element * q.problem.k;
     const double blocks = formats::expected_dense_blocks(q, p.min_cells);
     const double rest = blocks > 0 ? 0.0 : m;
-    const double parts = static_cast<double>(formats::kDenseBlockSize) / p.rows;
     const double block_rows = std::max(1.0, static_cast<double>(q.n_rows) / formats::kDenseBlockSize);
-    const double left = std::min(blocks, std::max(block_rows, blocks * parts / kWarps));
+    const double left = std::min(blocks, std::max(block_rows, blocks / kWarps));
     const double graph = (8.0 + 8.0 * formats::kDenseBlockSize) * blocks + 12.0 * rest +
                          (element + kernels::weight_bytes(q)) * m;
     const double step = 64.0 / element;
@@ -92,7 +82,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     terms.l2_bytes = graph + (formats::kDenseBlockSize * (blocks + left) + 2.0 * rest) * row_bytes;
     const double products = q.problem.dtype == DType::f32 ? 3.0 : 1.0;
     terms.flops = products * 2.0 * formats::kDenseBlockCells * blocks * step * steps + 2.0 * rest * q.problem.k;
-    terms.threads = blocks > 0 ? 32.0 * parts * blocks : 8.0 * m;
+    terms.threads = blocks > 0 ? 32.0 * blocks : 8.0 * m;
     terms.longest = steps;
     return terms;
 }
