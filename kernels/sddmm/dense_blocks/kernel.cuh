@@ -1,12 +1,10 @@
 // sddmm.dense_blocks: y[e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e, blocks of 32 x 32 cells on tensor
 // cores. Edges outside of blocks: kernels/common/edge_dots.cuh.
 //
-// Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp) and block_row [n_blocks], the row / 32 of each;
-//          edge_weight [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
+// Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp), and places [n_blocks] of them all; edge_weight [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
 //          memory, aligned to VEC elements; x_row, x, edge_weight and y are of type T: f32, f16 or bf16.
-// Work     warp -> a block, all features: 2 x 4 tiles of 16 x 8 cells in registers. No warp waits for another. Blocks
-//          stand in the order of block rows, so the warps of a thread block as a rule share rows of x_row, and find
-//          them in L1, which rows of x pass by.
+// Work     warp -> a block, all features: 2 x 4 tiles of 16 x 8 cells in registers. No warp waits for another. Neighbours
+//          among the places share rows of either operand, and the warps of a thread block find them in L1.
 // Data     Rows of both operands are contiguous. Fragments are vectors of them as they stand in memory
 //          (kernels/common/row_products.cuh): four lanes have 64 bytes of a row. Each lane copies what it will multiply
 //          itself to shared memory by cp.async, STAGES steps ahead, and waits for its own copies only.
@@ -23,7 +21,7 @@
 
 #include "kernels/common/async_copy.cuh"
 #include "kernels/common/row_products.cuh"
-#include "kernels/formats/dense_blocks/dense_blocks.hpp"
+#include "kernels/sddmm/dense_blocks/plan.hpp"
 
 namespace gnntune::sddmm_dense_blocks {
 
@@ -31,7 +29,7 @@ using namespace kernels;  // NOLINT: this header is included by launch_typed.cuh
 using formats::DenseBlockRow;
 using formats::kDenseBlockSize;
 
-inline constexpr int kThreads = 128;
+inline constexpr int kThreads = 256;
 inline constexpr unsigned kAll = 0xffffffffU;
 inline constexpr int kSlices = kDenseBlockSize / 8;     ///< of a lane in a step, for each operand
 inline constexpr int kLeftTiles = kDenseBlockSize / 16;
@@ -49,8 +47,7 @@ struct WarpMemory {
 
 template <typename T>
 struct Arguments {
-    const std::int32_t* block_row;
-    const std::int32_t* block_col;
+    const BlockPlace* places;
     const DenseBlockRow* block_rows;
     const std::int32_t* edge_id;
     const T* edge_weight;
@@ -70,7 +67,7 @@ struct Corner {
 };
 
 /// The rows of an operand that the lane has slices of: 8 i + lane / 4 for slice i, the last one for those behind it.
-template <typename T, int VEC, bool KEEP>
+template <typename T, int VEC>
 struct Rows {
     const T* first;  ///< of the block's first row, the lane's next feature
     std::uint32_t offset[kSlices];
@@ -91,7 +88,7 @@ struct Rows {
             const T* from = first + offset[i] + 4 * VEC * j;
             const bool here = 4 * VEC * j < left;
             if constexpr (kBytes >= 4) {
-                copy_async<kBytes, KEEP>(place + VEC * j, from, here);
+                copy_async<kBytes, true>(place + VEC * j, from, here);
             } else {
                 place[j] = here ? load_pack<1>(from).v[0] : narrowed<T>(0.0F);
             }
@@ -109,10 +106,11 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const Corner& co
     constexpr int kPlace = 32 * kElements;                                        // from a slice to the next
     constexpr int kStage = WarpMemory<STAGES>::kStage / static_cast<int>(sizeof(T));
     const auto slice_at = [](const T* place) {
-        return Slice{{*reinterpret_cast<const Pack<T, kElements>*>(place)}};
+        const uint4 word = *reinterpret_cast<const uint4*>(place);
+        return reinterpret_cast<const Slice&>(word);
     };
-    Rows<T, VEC, true> left(a.x_row, corner.row, a.n_rows, a.k, lane);
-    Rows<T, VEC, false> right(a.x, corner.col, a.n_cols, a.k, lane);
+    Rows<T, VEC> left(a.x_row, corner.row, a.n_rows, a.k, lane);
+    Rows<T, VEC> right(a.x, corner.col, a.n_cols, a.k, lane);
     T* const begin = reinterpret_cast<T*>(stages) + lane * kElements;
     T* place = begin;
     int more = a.k - lane % 4 * VEC;  // features from the lane's next one on
@@ -215,7 +213,7 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBl
 /// Thread blocks that an SM shall hold: the sums and what is multiplied stay in registers.
 template <typename T>
 constexpr int resident() {
-    return sizeof(T) == 4 ? 4 : 5;
+    return sizeof(T) == 4 ? 2 : 3;
 }
 
 template <typename T, int VEC, int STAGES>
@@ -225,14 +223,16 @@ __global__ void __launch_bounds__(kThreads, resident<T>())
     using Memory = WarpMemory<STAGES>;
     static_assert(kDenseBlockSize == 32 && kDenseBlockSize % kRowsAtOnce == 0, "a lane for each column");
     constexpr int kWarps = kThreads / 32;
-    __shared__ alignas(16) unsigned char shared[kWarps][Memory::kBytes];
+    extern __shared__ uint4 shared[];
     const int lane = static_cast<int>(threadIdx.x) & 31;
-    const std::int64_t block = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
-    if (block >= a.n_blocks) return;
-    unsigned char* mine = shared[threadIdx.x / 32];
-    const Corner corner{static_cast<std::uint32_t>(__ldg(a.block_row + block)) * kDenseBlockSize,
-                        static_cast<std::uint32_t>(__ldg(a.block_col + block)) * kDenseBlockSize};
-    const int2 mask = __ldg(reinterpret_cast<const int2*>(a.block_rows) + block * kDenseBlockSize + lane);
+    const std::int64_t at = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
+    if (at >= a.n_blocks) return;
+    unsigned char* mine = reinterpret_cast<unsigned char*>(shared) + threadIdx.x / 32 * Memory::kBytes;
+    const BlockPlace place = a.places[at];
+    const Corner corner{static_cast<std::uint32_t>(place.row) * kDenseBlockSize,
+                        static_cast<std::uint32_t>(place.col) * kDenseBlockSize};
+    const int2 mask =
+        __ldg(reinterpret_cast<const int2*>(a.block_rows) + std::int64_t{place.block} * kDenseBlockSize + lane);
 
     float sums[kLeftTiles][kSlices][4] = {};
     multiply<T, VEC, STAGES>(a, corner, mine, lane, sums);

@@ -2,19 +2,30 @@
 #pragma once
 
 #include "kernels/common/edge_dots.cuh"
+#include "kernels/common/shared_memory.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/sddmm/dense_blocks/kernel.cuh"
-#include "kernels/sddmm/dense_blocks/plan.hpp"
 
 namespace gnntune::sddmm_dense_blocks {
 
 inline constexpr int kRestEdges = 4;  ///< of a group at once
 
-template <typename T, int VEC, int STAGES>
-void launch_blocks(const Arguments<T>& a, cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>(ceil_div(a.n_blocks, kThreads / 32));
-    dense_blocks_kernel<T, VEC, STAGES><<<blocks, kThreads, 0, stream>>>(a);
-    GNNTUNE_CUDA(cudaGetLastError());
+/// Calls f(std::integral_constant<int, VEC>{}, std::integral_constant<int, STAGES>{}) for the plan's shape. The record
+/// asks for arrays that are aligned to 16 bytes.
+template <typename T, typename F>
+void with_shape(const Plan& p, const F& f) {
+    constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
+    with_vector<T>(vector_width(p.k, {}, kWidest, sizeof(T)), [&](auto vec) {
+        if constexpr (vec == kWidest) {
+            if (p.params.stages == 3) return f(vec, std::integral_constant<int, 3>{});
+        }
+        f(vec, std::integral_constant<int, 2>{});
+    });
+}
+
+template <typename T>
+void prepare_typed(const Plan& p) {
+    with_shape<T>(p, [](auto vec, auto stages) { allow_all_shared_memory(&dense_blocks_kernel<T, vec, stages>); });
 }
 
 template <typename T, int VEC>
@@ -39,8 +50,7 @@ template <typename T>
 void launch_typed(const Plan& p, const Operands& o, cudaStream_t stream) {
     const formats::DenseBlocksFormat& g = *p.blocks;
     Arguments<T> a{};
-    a.block_row = p.block_row.data();
-    a.block_col = g.block_col;
+    a.places = p.places.data();
     a.block_rows = g.block_rows;
     a.edge_id = g.edge_id;
     a.edge_weight = p.weighted ? elements_of<T>(o.edge_weight) : nullptr;
@@ -51,15 +61,13 @@ void launch_typed(const Plan& p, const Operands& o, cudaStream_t stream) {
     a.n_rows = g.n_rows;
     a.n_cols = g.n_cols;
     a.k = p.k;
-    constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
-    // The record asks for arrays that are aligned to 16 bytes.
-    with_vector<T>(vector_width(p.k, {}, kWidest, sizeof(T)), [&]<int VEC>(std::integral_constant<int, VEC>) {
-        if (g.n_rest > 0) launch_rest<T, VEC>(a, p, stream);
+    with_shape<T>(p, [&](auto vec, auto stages) {
+        if (g.n_rest > 0) launch_rest<T, vec>(a, p, stream);
         if (g.n_blocks == 0) return;
-        if constexpr (VEC == kWidest) {
-            if (p.params.stages == 3) return launch_blocks<T, VEC, 3>(a, stream);
-        }
-        launch_blocks<T, VEC, 2>(a, stream);
+        constexpr int kWarps = kThreads / 32;
+        const auto blocks = static_cast<unsigned>(ceil_div(g.n_blocks, kWarps));
+        dense_blocks_kernel<T, vec, stages><<<blocks, kThreads, kWarps * WarpMemory<stages>::kBytes, stream>>>(a);
+        GNNTUNE_CUDA(cudaGetLastError());
     });
 }
 

@@ -51,7 +51,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     plan->k = p.k;
     plan->dtype = p.dtype;
     plan->weighted = p.weighted;
-    find_rows(*plan, c.stream);
+    find_places(*plan, c.stream);
     return plan;
 }
 
@@ -62,24 +62,22 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
     });
 }
 
-// Each block loads its rows of x, and those of x_row, which four warps of a thread block find in L1 as a rule where
-// they are of a block row; all of its cells are multiplied. Edges outside of blocks gather a row each.
+// Eight blocks of a thread block have six to nine times 32 rows of both operands, and find the others in L1; all of
+// their cells are multiplied. Edges outside of blocks gather a row each.
 CostTerms cost_terms(const Query& q, const Params& params) {
-    constexpr double kWarps = 4.0;
+    constexpr double kRowsOfBlock = 1.0 * formats::kDenseBlockSize;
     const auto p = from_params<DenseBlocksParams>(params);
     const auto m = static_cast<double>(q.m);
     const auto element = static_cast<double>(size_of(q.problem.dtype));
     const double row_bytes = element * q.problem.k;
     const double blocks = formats::expected_dense_blocks(q, p.min_cells);
     const double rest = blocks > 0 ? 0.0 : m;
-    const double block_rows = std::max(1.0, static_cast<double>(q.n_rows) / formats::kDenseBlockSize);
-    const double left = std::min(blocks, std::max(block_rows, blocks / kWarps));
-    const double graph = (8.0 + 8.0 * formats::kDenseBlockSize) * blocks + 12.0 * rest +
+    const double graph = (12.0 + 8.0 * formats::kDenseBlockSize) * blocks + 12.0 * rest +
                          (element + kernels::weight_bytes(q)) * m;
     const double step = 64.0 / element;
     const auto steps = static_cast<double>(kernels::ceil_div(q.problem.k, static_cast<std::int64_t>(step)));
     CostTerms terms = kernels::gather_cost(q, graph);
-    terms.l2_bytes = graph + (formats::kDenseBlockSize * (blocks + left) + 2.0 * rest) * row_bytes;
+    terms.l2_bytes = graph + (kRowsOfBlock * blocks + 2.0 * rest) * row_bytes;
     const double products = q.problem.dtype == DType::f32 ? 3.0 : 1.0;
     terms.flops = products * 2.0 * formats::kDenseBlockCells * blocks * step * steps + 2.0 * rest * q.problem.k;
     terms.threads = blocks > 0 ? 32.0 * blocks : 8.0 * m;
