@@ -36,13 +36,14 @@ inline constexpr int kLeftTiles = kDenseBlockSize / 16;
 inline constexpr int kSumsLd = kDenseBlockSize + 8;     ///< no bank conflicts, by tiles and by rows
 inline constexpr int kRowsAtOnce = 8;                   ///< rows of a block whose edges are written together
 
-/// What a warp has in shared memory: first stages, then cells and masks.
+/// What a warp has in shared memory: stages, where the cells lie in the end, and the masks.
 template <int STAGES>
 struct WarpMemory {
     static constexpr int kStage = 2 * kSlices * 32 * 16;  ///< bytes
     static constexpr int kCells = kDenseBlockSize * kSumsLd * static_cast<int>(sizeof(float));
     static constexpr int kMasks = kDenseBlockSize * static_cast<int>(sizeof(DenseBlockRow));
-    static constexpr int kBytes = STAGES * kStage > kCells + kMasks ? STAGES * kStage : kCells + kMasks;
+    static constexpr int kBytes = STAGES * kStage + kMasks;
+    static_assert(kCells <= STAGES * kStage, "cells fit into stages");
 };
 
 template <typename T>
@@ -112,45 +113,40 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const Corner& co
     Rows<T, VEC> left(a.x_row, corner.row, a.n_rows, a.k, lane);
     Rows<T, VEC> right(a.x, corner.col, a.n_cols, a.k, lane);
     T* const begin = reinterpret_cast<T*>(stages) + lane * kElements;
-    T* place = begin;
+    int stage = 0;  // where the next one begins, in elements
     int more = a.k - lane % 4 * VEC;  // features from the lane's next one on
-    const auto advance = [&] {
-        commit_copies();
-        left.first += Slice::kStep;
-        right.first += Slice::kStep;
-        more -= Slice::kStep;
-        place = place == begin + (STAGES - 1) * kStage ? begin : place + kStage;
-    };
-#pragma unroll
-    for (int s = 0; s < STAGES; ++s) {
+    // Where a step has been, or nothing yet, comes the one that is STAGES later; zeros behind the last one.
+    const auto copy_step = [&] {
+        T* place = begin + stage;
 #pragma unroll
         for (int i = 0; i < kSlices; ++i) {
             left.copy(i, place + i * kPlace, more);
             right.copy(i, place + (kSlices + i) * kPlace, more);
         }
-        advance();
-    }
+        commit_copies();
+        left.first += Slice::kStep;
+        right.first += Slice::kStep;
+        more -= Slice::kStep;
+        stage = STAGES == 2 ? stage ^ kStage : stage == (STAGES - 1) * kStage ? 0 : stage + kStage;
+    };
+#pragma unroll
+    for (int s = 0; s < STAGES; ++s) copy_step();
 #pragma unroll 1
     for (int step = 0; step < a.k; step += Slice::kStep) {
         wait_copies<STAGES - 1>();
-        Slice slice[kSlices];
-#pragma unroll
-        for (int i = 0; i < kSlices; ++i) slice[i] = slice_at(place + i * kPlace);
-        Slice next = slice_at(place + kSlices * kPlace);
+        const T* place = begin + stage;
         LeftRows<T, false> rows[kLeftTiles];
 #pragma unroll
-        for (int i = 0; i < kLeftTiles; ++i) rows[i].set(slice[2 * i], slice[2 * i + 1]);
-#pragma unroll
-        for (int i = 0; i < kSlices; ++i) left.copy(i, place + i * kPlace, more);
+        for (int i = 0; i < kLeftTiles; ++i) {
+            rows[i].set(slice_at(place + 2 * i * kPlace), slice_at(place + (2 * i + 1) * kPlace));
+        }
 #pragma unroll
         for (int j = 0; j < kSlices; ++j) {
-            const RightRows<T, false> columns(next);
-            if (j + 1 < kSlices) next = slice_at(place + (kSlices + j + 1) * kPlace);
-            right.copy(j, place + (kSlices + j) * kPlace, more);
+            const RightRows<T, false> columns(slice_at(place + (kSlices + j) * kPlace));
 #pragma unroll
             for (int i = 0; i < kLeftTiles; ++i) rows[i].multiply(columns, sums[i][j]);
         }
-        advance();
+        copy_step();
     }
     wait_copies<0>();
     __syncwarp();
@@ -210,14 +206,15 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBl
     }
 }
 
-/// Thread blocks that an SM shall hold: the sums and what is multiplied stay in registers.
-template <typename T>
+/// Thread blocks that an SM shall hold: the sums and what is multiplied stay in registers, but where copies of two bytes
+/// pass them too.
+template <typename T, int VEC>
 constexpr int resident() {
-    return sizeof(T) == 4 ? 2 : 3;
+    return VEC * sizeof(T) < 4 ? 1 : 2;
 }
 
 template <typename T, int VEC, int STAGES>
-__global__ void __launch_bounds__(kThreads, resident<T>())
+__global__ void __launch_bounds__(kThreads, resident<T, VEC>())
     dense_blocks_kernel(const __grid_constant__ Arguments<T> a) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800  // TF32, bf16, cp.async; the record refuses older devices
     using Memory = WarpMemory<STAGES>;
@@ -231,16 +228,14 @@ __global__ void __launch_bounds__(kThreads, resident<T>())
     const BlockPlace place = a.places[at];
     const Corner corner{static_cast<std::uint32_t>(place.row) * kDenseBlockSize,
                         static_cast<std::uint32_t>(place.col) * kDenseBlockSize};
-    const int2 mask =
-        __ldg(reinterpret_cast<const int2*>(a.block_rows) + std::int64_t{place.block} * kDenseBlockSize + lane);
+    auto* rows = reinterpret_cast<DenseBlockRow*>(mine + Memory::kBytes - Memory::kMasks);
+    copy_async<8>(rows + lane, a.block_rows + std::int64_t{place.block} * kDenseBlockSize + lane, true);
 
     float sums[kLeftTiles][kSlices][4] = {};
     multiply<T, VEC, STAGES>(a, corner, mine, lane, sums);
 
     // Of each tile the lane has cells 2t and 2t + 1 of rows g and g + 8.
     float* cells = reinterpret_cast<float*>(mine);
-    auto* rows = reinterpret_cast<DenseBlockRow*>(mine + Memory::kCells);
-    rows[lane] = {static_cast<std::uint32_t>(mask.x), mask.y};
     bool finite = true;
 #pragma unroll
     for (int i = 0; i < kLeftTiles; ++i) {
