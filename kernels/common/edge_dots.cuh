@@ -5,8 +5,8 @@
 //          are of type T: f32, f16 or bf16; sums are fp32.
 // Work     group of `lanes` threads -> UNROLL consecutive edges; lane -> every lanes-th vector of VEC features.
 // Data     Ids come up to four at a time. For each vector of features a lane has UNROLL gathers of x in flight, and
-//          one of x_row for each row among the edges: consecutive edges of a sorted list share it. The sums of all edges are
-//          scattered over the lanes while they are formed; neighbouring lanes write neighbouring edges.
+//          one of x_row for each row among the edges: consecutive edges of a sorted list share it. The sums of all
+//          edges are scattered over the lanes while they are formed; neighbouring lanes write neighbouring edges.
 // Shared   none.  Atomics: none; the order of summation depends on lanes and UNROLL only, so results repeat bit for
 // bit.
 #pragma once

@@ -2,10 +2,10 @@
 // tiles of 16 x 8 products.
 //
 // A dot product adds its features in any order, so the fragments of both operands are vectors of rows as they stand in
-// memory. With g = lane / 4: the left operand of a tile is 16 rows, of which the lane has rows g and g + 8; the right one
-// 8 rows, of which it has row g. f32: each number is split in two of TF32, and three products make one, or it is rounded
-// to one (SINGLE). 16 bits: products are exact. The products of a step are added on tensor cores, which round towards
-// zero, the steps in fp32 rounded to nearest.
+// memory. With g = lane / 4: the left operand of a tile is 16 rows, of which the lane has rows g and g + 8; the right
+// one 8 rows, of which it has row g. f32: each number is split in two of TF32, and three products make one, or it is
+// rounded to one (SINGLE). 16 bits: products are exact. The products of a step are added on tensor cores, which round
+// towards zero, the steps in fp32 rounded to nearest.
 #pragma once
 
 #include "kernels/common/elements.cuh"
@@ -131,10 +131,11 @@ struct LeftRows<float, SINGLE> {
     }
 };
 
-/// <left, right> of k features in fp32 by a whole warp, in every lane.
+/// <left, right> of k features in fp32 by a whole warp, in every lane. For the few that need it: small, not fast.
 template <typename T>
 __device__ __forceinline__ float warp_dot(const T* left, const T* right, std::int32_t k, int lane) {
     float sum = 0.0F;
+#pragma unroll 1
     for (std::int32_t f = lane; f < k; f += 32) sum = fmaf(load_value(left + f), load_value(right + f), sum);
     return warp_sum(sum);
 }

@@ -1,14 +1,17 @@
 // sddmm.dense_blocks: y[e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e, blocks of 32 x 32 cells on tensor
 // cores. Edges outside of blocks: kernels/common/edge_dots.cuh.
 //
-// Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp), and places [n_blocks] of them all; edge_weight [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
+// Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp), and places [n_blocks] of them all; edge_weight
+// [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
 //          memory, aligned to VEC elements; x_row, x, edge_weight and y are of type T: f32, f16 or bf16.
-// Work     warp -> a block, all features: 2 x 4 tiles of 16 x 8 cells in registers. No warp waits for another. Neighbours
+// Work     warp -> a block, all features: 2 x 4 tiles of 16 x 8 cells in registers. No warp waits for another.
+// Neighbours
 //          among the places share rows of either operand, and the warps of a thread block find them in L1.
 // Data     Rows of both operands are contiguous. Fragments are vectors of them as they stand in memory
 //          (kernels/common/row_products.cuh): four lanes have 64 bytes of a row. Each lane copies what it will multiply
 //          itself to shared memory by cp.async, STAGES steps ahead, and waits for its own copies only.
-// Shared   per warp STAGES steps of 64 slices of rows, a place of 16 bytes for each lane and slice. In the end the masks
+// Shared   per warp STAGES steps of 64 slices of rows, a place of 16 bytes for each lane and slice. In the end the
+// masks
 //          of the block's rows and its cells row by row: lane c then has cell c of a row, counts bits of the mask to
 //          find the edge, and neighbouring lanes write neighbouring edges.
 // Math     Sums of a step, 16 features in f32 and 32 in 16 bits, on tensor cores, the steps in fp32 rounded to nearest.
@@ -31,10 +34,10 @@ using formats::kDenseBlockSize;
 
 inline constexpr int kThreads = 256;
 inline constexpr unsigned kAll = 0xffffffffU;
-inline constexpr int kSlices = kDenseBlockSize / 8;     ///< of a lane in a step, for each operand
+inline constexpr int kSlices = kDenseBlockSize / 8;  ///< of a lane in a step, for each operand
 inline constexpr int kLeftTiles = kDenseBlockSize / 16;
-inline constexpr int kSumsLd = kDenseBlockSize + 8;     ///< no bank conflicts, by tiles and by rows
-inline constexpr int kRowsAtOnce = 8;                   ///< rows of a block whose edges are written together
+inline constexpr int kSumsLd = kDenseBlockSize + 8;  ///< no bank conflicts, by tiles and by rows
+inline constexpr int kRowsAtOnce = 8;                ///< rows of a block whose edges are written together
 
 /// What a warp has in shared memory: stages, where the cells lie in the end, and the masks.
 template <int STAGES>
@@ -84,15 +87,20 @@ struct Rows {
     /// Starts the copy of slice i to `place`; there are `left` features from the next one on, or none.
     __device__ __forceinline__ void copy(int i, T* place, int left) const {
         constexpr int kBytes = VEC * static_cast<int>(sizeof(T));
+        const T* from = first + offset[i];
+        if constexpr (kBytes >= 4) {
 #pragma unroll
-        for (int j = 0; j < 16 / kBytes; ++j) {
-            const T* from = first + offset[i] + 4 * VEC * j;
-            const bool here = 4 * VEC * j < left;
-            if constexpr (kBytes >= 4) {
-                copy_async<kBytes, true>(place + VEC * j, from, here);
-            } else {
-                place[j] = here ? load_pack<1>(from).v[0] : narrowed<T>(0.0F);
+            for (int j = 0; j < 16 / kBytes; ++j) {
+                copy_async<kBytes, true>(place + VEC * j, from + 4 * VEC * j, 4 * VEC * j < left);
             }
+        } else {  // there are no asynchronous copies of two bytes
+            Pack<T, 8> slice;
+            zero(slice);
+#pragma unroll
+            for (int j = 0; j < 8; ++j) {
+                if (4 * j < left) slice.v[j] = load_pack<1>(from + 4 * j).v[0];
+            }
+            *reinterpret_cast<uint4*>(place) = reinterpret_cast<const uint4&>(slice);
         }
     }
 };
@@ -104,7 +112,7 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const Corner& co
                                          float (&sums)[kLeftTiles][kSlices][4]) {
     constexpr int kElements = 16 / static_cast<int>(sizeof(T));
     using Slice = RowSlice<T, kElements>;
-    constexpr int kPlace = 32 * kElements;                                        // from a slice to the next
+    constexpr int kPlace = 32 * kElements;  // from a slice to the next
     constexpr int kStage = WarpMemory<STAGES>::kStage / static_cast<int>(sizeof(T));
     const auto slice_at = [](const T* place) {
         const uint4 word = *reinterpret_cast<const uint4*>(place);
@@ -113,7 +121,7 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const Corner& co
     Rows<T, VEC> left(a.x_row, corner.row, a.n_rows, a.k, lane);
     Rows<T, VEC> right(a.x, corner.col, a.n_cols, a.k, lane);
     T* const begin = reinterpret_cast<T*>(stages) + lane * kElements;
-    int stage = 0;  // where the next one begins, in elements
+    int stage = 0;                    // where the next one begins, in elements
     int more = a.k - lane % 4 * VEC;  // features from the lane's next one on
     // Where a step has been, or nothing yet, comes the one that is STAGES later; zeros behind the last one.
     const auto copy_step = [&] {
@@ -206,8 +214,8 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBl
     }
 }
 
-/// Thread blocks that an SM shall hold: the sums and what is multiplied stay in registers, but where copies of two bytes
-/// pass them too.
+/// Thread blocks that an SM shall hold: the sums and what is multiplied stay in registers, but where copies of two
+/// bytes pass them too.
 template <typename T, int VEC>
 constexpr int resident() {
     return VEC * sizeof(T) < 4 ? 1 : 2;

@@ -15,9 +15,7 @@ namespace {
 
 HostVector<std::int32_t> to_host(const std::int32_t* from, std::int64_t n, cudaStream_t stream) {
     HostVector<std::int32_t> out(static_cast<std::size_t>(n));
-    if (n == 0) return out;
-    GNNTUNE_CUDA(
-        cudaMemcpyAsync(out.data(), from, out.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream));
+    GNNTUNE_CUDA(cudaMemcpyAsync(out.data(), from, out.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream));
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     return out;
 }
@@ -27,6 +25,7 @@ HostVector<std::int32_t> to_host(const std::int32_t* from, std::int64_t n, cudaS
 constexpr std::int32_t kBand = 4;
 
 std::vector<BlockPlace> order_blocks(const formats::DenseBlocksFormat& g, cudaStream_t stream) {
+    if (g.n_blocks == 0) return {};
     const HostVector<std::int32_t> ptr = to_host(g.block_ptr, std::int64_t{g.n_block_rows} + 1, stream);
     const HostVector<std::int32_t> cols = to_host(g.block_col, g.n_blocks, stream);
     const auto at = [](const HostVector<std::int32_t>& v, std::int32_t i) { return v[static_cast<std::size_t>(i)]; };
@@ -55,6 +54,7 @@ std::vector<BlockPlace> order_blocks(const formats::DenseBlocksFormat& g, cudaSt
 
 /// Row of each edge outside of blocks. They begin where the row's first piece does, or without one the next row's.
 DeviceBuffer<std::int32_t> rest_rows(const formats::DenseBlocksFormat& g, cudaStream_t stream) {
+    if (g.n_rest == 0) return {};
     HostVector<std::int32_t> first = to_host(g.rest_ptr, std::int64_t{g.n_rows} + 1, stream);
     const HostVector<std::int32_t> begin = to_host(g.rest_begin, std::int64_t{g.n_rest_pieces} + 1, stream);
     for (std::int32_t& i : first) i = begin[static_cast<std::size_t>(i)];

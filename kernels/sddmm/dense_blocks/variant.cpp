@@ -72,8 +72,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const double row_bytes = element * q.problem.k;
     const double blocks = formats::expected_dense_blocks(q, p.min_cells);
     const double rest = blocks > 0 ? 0.0 : m;
-    const double graph = (12.0 + 8.0 * formats::kDenseBlockSize) * blocks + 12.0 * rest +
-                         (element + kernels::weight_bytes(q)) * m;
+    const double graph =
+        (12.0 + 8.0 * formats::kDenseBlockSize) * blocks + 12.0 * rest + (element + kernels::weight_bytes(q)) * m;
     const double step = 64.0 / element;
     const auto steps = static_cast<double>(kernels::ceil_div(q.problem.k, static_cast<std::int64_t>(step)));
     CostTerms terms = kernels::gather_cost(q, graph);
