@@ -7,13 +7,15 @@
 namespace gnntune::kernels {
 
 /// Starts a copy of BYTES (4, 8 or 16); both addresses are aligned to them. With `here` false it writes zeros and reads
-/// nothing. Copies of 16 bytes go past L1.
-template <int BYTES>
+/// nothing. Copies of 16 bytes go past L1, unless KEEP says that others will want them too.
+template <int BYTES, bool KEEP = false>
 __device__ __forceinline__ void copy_async(void* shared, const void* global, bool here) {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "cp.async copies 4, 8 or 16 bytes");
     const auto target = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
     const int bytes = here ? BYTES : 0;
-    if constexpr (BYTES == 16) {
+    if constexpr (BYTES == 16 && KEEP) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(bytes) : "memory");
+    } else if constexpr (BYTES == 16) {
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(bytes) : "memory");
     } else if constexpr (BYTES == 8) {
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(target), "l"(global), "r"(bytes) : "memory");

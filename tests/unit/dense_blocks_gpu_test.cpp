@@ -209,23 +209,46 @@ TEST(DenseBlocksGpu, OrderOfAnAscendingGraphIsTheCallers) {
 }
 
 TEST(DenseBlocks, RefusesGraphsWithoutDenseBlocks) {
-    const Variant* variant = registry().find("spmm.dense_blocks");
+    for (const char* id : {"spmm.dense_blocks", "sddmm.dense_blocks"}) {
+        const Variant* variant = registry().find(id);
+        ASSERT_NE(variant, nullptr) << id;
+        Device device;
+        Features features;
+        features.counts.tc_blocks_16x8 = 1000;
+        Query q;
+        q.problem.op = variant->op;
+        q.problem.k = 64;
+        q.n_rows = q.n_cols = 1000;
+        q.device = &device;
+        q.m = 1999;
+        EXPECT_TRUE(variant->applicable(q)) << id;
+        q.features = &features;
+        EXPECT_NE(variant->applicable(q).reason.find("has no dense blocks"), std::string::npos) << id;
+        q.m = 2000;
+        EXPECT_TRUE(variant->applicable(q)) << id;
+        q.problem.self_loop = true;
+        EXPECT_FALSE(variant->applicable(q)) << id;
+    }
+}
+
+TEST(DenseBlocks, ThreeStagesAreForLoadsOf16Bytes) {
+    const Variant* variant = registry().find("sddmm.dense_blocks");
     ASSERT_NE(variant, nullptr);
-    Device device;
-    Features features;
-    features.counts.tc_blocks_16x8 = 1000;
     Query q;
-    q.problem.k = 64;
+    q.problem.op = Op::sddmm;
     q.n_rows = q.n_cols = 1000;
-    q.device = &device;
-    q.m = 1999;
-    EXPECT_TRUE(variant->applicable(q));
-    q.features = &features;
-    EXPECT_NE(variant->applicable(q).reason.find("has no dense blocks"), std::string::npos);
-    q.m = 2000;
-    EXPECT_TRUE(variant->applicable(q));
-    q.problem.self_loop = true;
-    EXPECT_FALSE(variant->applicable(q));
+    q.m = 100000;
+    const auto stages = [&](std::int32_t k, DType dtype) {
+        q.problem.k = k;
+        q.problem.dtype = dtype;
+        std::set<std::string> out;
+        for (const Params& p : variant->space(q)) out.insert(*p.find("stages"));
+        return out;
+    };
+    EXPECT_EQ(stages(4, DType::f32), (std::set<std::string>{"2", "3"}));
+    EXPECT_EQ(stages(6, DType::f32), (std::set<std::string>{"2"}));
+    EXPECT_EQ(stages(8, DType::bf16), (std::set<std::string>{"2", "3"}));
+    EXPECT_EQ(stages(4, DType::f16), (std::set<std::string>{"2"}));
 }
 
 TEST(DenseBlocks, TilesFitTheWidth) {

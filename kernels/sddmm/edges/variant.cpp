@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/common/host.hpp"
+#include "kernels/common/edge_dots.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/edges/launch.hpp"
@@ -28,16 +28,14 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
     if (std::int64_t{p.lanes} * 8 < std::min<std::int64_t>(vectors, 32)) {
         return Verdict::no("too few lanes for the " + std::to_string(vectors) + " vectors of a row");
     }
-    return kernels::require_grid(kernels::ceil_div(q.m, std::int64_t{128 / p.lanes} * p.unroll));
+    return kernels::require_grid(kernels::ceil_div(q.m, std::int64_t{kernels::kEdgeDotThreads / p.lanes} * p.unroll));
 }
 
-// Few lanes, each with several vectors of a row: few shuffles. A little work wants every edge in a group of its own.
-// Both limits are the coarse best of 168 problems (README.md).
+// A little work wants every edge in a group of its own; the limit is the coarse best of 168 problems (README.md).
 EdgesParams EdgesParams::defaults(const Query& q) {
     EdgesParams p;
     p.vec = kernels::widest_vector(q.problem);
-    const int whole = kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(q.problem.k, p.vec)));
-    p.lanes = std::min(whole, std::clamp(whole / 4, 2, 8));
+    p.lanes = kernels::edge_dot_lanes(q.problem.k, p.vec);
     p.unroll = static_cast<double>(q.m) * q.problem.k < 3e6 ? 1 : 4;
     return p;
 }

@@ -22,11 +22,12 @@
 //          NaNs. Cells without an edge are computed and dropped; edges that share a cell take the same one.
 #pragma once
 
-#include "kernels/common/group_reduce.cuh"
+#include "kernels/common/row_products.cuh"
 #include "kernels/formats/sgt/window_pieces.hpp"
-#include "kernels/sddmm/mma/products.cuh"
 
 namespace gnntune::sddmm_mma {
+
+using namespace kernels;  // NOLINT: this header is included by launch_typed.cuh alone
 
 inline constexpr int kThreads = 128;
 inline constexpr int kTogether = 4;  ///< TC blocks whose products are interleaved
@@ -58,7 +59,7 @@ struct Arguments {
 template <typename T, bool SINGLE, int VEC, int BLOCKS>
 __device__ __forceinline__ void multiply(const Arguments<T>& a, const BlockRange& piece, int lane,
                                          float (&sums)[BLOCKS][4]) {
-    using Part = Slice<T, VEC>;
+    using Part = RowSlice<T, VEC>;
     const int g = lane / 4;
     const int count = piece.end - piece.begin;
     const std::int64_t row = static_cast<std::int64_t>(piece.window) * kWindowRows + g;
@@ -84,7 +85,8 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const BlockRange
         right[b].template load<false>(a.x, column[b], a.k, f);
     }
     for (int step = 0; step < a.k; step += Part::kStep) {
-        const Rows<T, SINGLE> left(upper, lower);
+        LeftRows<T, SINGLE> left;
+        left.set(upper, lower);
         f += Part::kStep;
         upper.template load<true>(a.x_row, upper_row, a.k, f);
         lower.template load<true>(a.x_row, lower_row, a.k, f);
@@ -93,7 +95,7 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const BlockRange
             if (first > 0 && first >= count) break;
 #pragma unroll
             for (int b = first; b < first + kTogether; ++b) {
-                left.multiply(right[b], sums[b]);
+                left.multiply(RightRows<T, SINGLE>(right[b]), sums[b]);
                 right[b].template load<false>(a.x, column[b], a.k, f);
             }
         }
@@ -106,11 +108,7 @@ __device__ __noinline__ float multiply_again(const Arguments<T>& a, const BlockR
     const std::int64_t row = static_cast<std::int64_t>(piece.window) * kWindowRows + cell % kCells / kBlockColumns;
     const std::int64_t block = piece.begin + cell / kCells;
     const std::int64_t col = __ldg(a.block_cols + block * kBlockColumns + cell % kBlockColumns);
-    float sum = 0.0F;
-    for (std::int32_t f = lane; f < a.k; f += 32) {
-        sum = fmaf(load_value(a.x_row + row * a.k + f), load_value(a.x + col * a.k + f), sum);
-    }
-    return warp_sum(sum);
+    return warp_dot(a.x_row + row * a.k, a.x + col * a.k, a.k, lane);
 }
 
 /// Hands the cells of a piece to its edges.

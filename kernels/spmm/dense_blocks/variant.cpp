@@ -4,6 +4,7 @@
 #include "core/graph/graph.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/formats/dense_blocks/worth.hpp"
 #include "kernels/spmm/dense_blocks/plan.hpp"
 
 namespace gnntune {
@@ -33,21 +34,11 @@ DenseBlocksParams DenseBlocksParams::defaults(const Query& q) {
 
 namespace {
 
-constexpr double kBlockCells = formats::kDenseBlockSize * formats::kDenseBlockSize;
-constexpr double kTilesOfBlock = kBlockCells / (16 * 8);
-/// Edges per non-empty tile of 16 x 8 cells below which a graph has no dense blocks worth building a format for. A
-/// block that is worth a gather of its 32 rows has 32 edges, 4 for each of its tiles.
-constexpr std::int64_t kLeastTileEdges = 2;
+using formats::kDenseBlockCells;
 
 Verdict applicable(const Query& q) {
     const Verdict plain = kernels::require_sum_or_mean(q);
-    if (!plain || !q.features) return plain;
-    const std::int64_t tiles = q.features->counts.tc_blocks_16x8;
-    if (q.m < kLeastTileEdges * tiles) {
-        return Verdict::no("has no dense blocks: " + std::to_string(q.m) + " edges lie in " + std::to_string(tiles) +
-                           " tiles of 16 x 8 cells, fewer than " + std::to_string(kLeastTileEdges) + " in each");
-    }
-    return Verdict::yes();
+    return plain ? formats::require_dense_blocks(q) : plain;
 }
 
 // The degrees of the mean are those of the CSR format, and the blocks' edges may stand in its order.
@@ -77,25 +68,12 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
     launch(*static_cast<const Plan*>(state), operands, workspace, stream);
 }
 
-// Blocks, and whether they have enough edges on average: all edges are taken to be in blocks then, else none. From the
-// tiles of 16 x 8 where they were counted, else as if edges were spread evenly.
-double expected_blocks(const Query& q, int min_cells) {
-    const auto m = static_cast<double>(q.m);
-    const double side = formats::kDenseBlockSize;
-    double blocks = std::ceil(static_cast<double>(q.n_rows) / side) * std::ceil(static_cast<double>(q.n_cols) / side);
-    if (q.features) {
-        const auto tiles = static_cast<double>(q.features->counts.tc_blocks_16x8);
-        blocks = std::min(blocks, std::max(tiles / kTilesOfBlock, m / kBlockCells));
-    }
-    return m >= min_cells * blocks ? blocks : 0.0;
-}
-
 // Each block copies its rows of x once, and all of its cells are multiplied; edges outside of blocks gather a row each.
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<DenseBlocksParams>(params);
     const auto m = static_cast<double>(q.m);
     const auto passes = static_cast<double>(kernels::ceil_div(q.problem.k, p.tile));
-    const double blocks = expected_blocks(q, p.min_cells);
+    const double blocks = formats::expected_dense_blocks(q, p.min_cells);
     const double rest = blocks > 0 ? 0.0 : m;
     const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k;
     const auto rows = static_cast<double>(q.n_rows);
@@ -104,7 +82,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     CostTerms terms = kernels::gather_cost(q, graph);
     terms.l2_bytes = graph + (formats::kDenseBlockSize * blocks + rest + rows) * row_bytes;
     const double products = q.problem.dtype != DType::f32 ? 1.0 : q.problem.weighted ? 3.0 : 2.0;
-    terms.flops = products * 2.0 * kBlockCells * blocks * passes * p.tile + 2.0 * rest * q.problem.k;
+    terms.flops = products * 2.0 * kDenseBlockCells * blocks * passes * p.tile + 2.0 * rest * q.problem.k;
     const double block_rows = std::max(1.0, std::ceil(rows / formats::kDenseBlockSize));
     const double pieces = std::max(1.0, std::ceil(blocks / block_rows / p.chunk));  // of a block row of mean width
     terms.longest = blocks / block_rows / pieces;

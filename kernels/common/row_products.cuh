@@ -1,18 +1,24 @@
-// A step of sddmm.mma on tensor cores: what a lane loads of the rows of both operands, and their products.
+// Dot products of rows of two matrices on tensor cores, a step of features at a time: what a lane loads of a row, and
+// tiles of 16 x 8 products.
+//
+// A dot product adds its features in any order, so the fragments of both operands are vectors of rows as they stand in
+// memory. With g = lane / 4: the left operand of a tile is 16 rows, of which the lane has rows g and g + 8; the right
+// one 8 rows, of which it has row g. f32: each number is split in two of TF32, and three products make one, or it is
+// rounded to one (SINGLE). 16 bits: products are exact. The products of a step are added on tensor cores, which round
+// towards zero, the steps in fp32 rounded to nearest.
 #pragma once
 
 #include "kernels/common/elements.cuh"
+#include "kernels/common/group_reduce.cuh"
 #include "kernels/common/tensor_cores.cuh"
 
-namespace gnntune::sddmm_mma {
-
-using namespace kernels;  // NOLINT: this header and kernel.cuh are included by launch_typed.cuh alone
+namespace gnntune::kernels {
 
 /// 16 bytes of a row: features f to f + VEC - 1 and the same 4 VEC, 8 VEC, .. on. The four lanes of a group together
 /// have kStep features in a row. Which of them meet in which mma is of no account, as long as it is the same in both
 /// operands: elements are factors of the mmas as they were loaded.
 template <typename T, int VEC>
-struct Slice {
+struct RowSlice {
     static constexpr int kElements = 16 / static_cast<int>(sizeof(T));
     static constexpr int kStep = 4 * kElements;
 
@@ -45,38 +51,61 @@ struct Slice {
     }
 };
 
-/// Rows g and g + 8 of the window in a step as the left operand of its two mmas.
+/// 8 rows in a step as the right operand of its two mmas, in f32 of two numbers each.
 template <typename T, bool SINGLE>
-struct Rows {
+struct RightRows {
+    std::uint32_t b[2][2];
+
+    template <int VEC>
+    __device__ __forceinline__ explicit RightRows(const RowSlice<T, VEC>& row) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) b[i / 2][i % 2] = row.pair(i);
+    }
+};
+template <bool SINGLE>
+struct RightRows<float, SINGLE> {
+    std::uint32_t high[2][2];
+    std::uint32_t low[2][2];
+
+    template <int VEC>
+    __device__ __forceinline__ explicit RightRows(const RowSlice<float, VEC>& row) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const Split s = split<SINGLE>(row.element(i));
+            high[i / 2][i % 2] = s.high;
+            low[i / 2][i % 2] = s.low;
+        }
+    }
+};
+
+/// Rows g and g + 8 in a step as the left operand of its two mmas.
+template <typename T, bool SINGLE>
+struct LeftRows {
     std::uint32_t a[2][4];
 
     template <int VEC>
-    __device__ __forceinline__ Rows(const Slice<T, VEC>& upper, const Slice<T, VEC>& lower) {
+    __device__ __forceinline__ void set(const RowSlice<T, VEC>& upper, const RowSlice<T, VEC>& lower) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             a[i / 2][i % 2 * 2] = upper.pair(i);
             a[i / 2][i % 2 * 2 + 1] = lower.pair(i);
         }
     }
-    /// sum += products of the rows with the columns of a TC block, of which the lane has column g.
-    template <int VEC>
-    __device__ __forceinline__ void multiply(const Slice<T, VEC>& column, float (&sum)[4]) const {
+    /// sum += products of these rows with those of the other operand.
+    __device__ __forceinline__ void multiply(const RightRows<T, SINGLE>& right, float (&sum)[4]) const {
         float d[4] = {0.0F, 0.0F, 0.0F, 0.0F};
 #pragma unroll
-        for (int q = 0; q < 2; ++q) {
-            const std::uint32_t b[2] = {column.pair(2 * q), column.pair(2 * q + 1)};
-            mma_16<T>(d, a[q], b, d);
-        }
+        for (int q = 0; q < 2; ++q) mma_16<T>(d, a[q], right.b[q], d);
         add_up(sum, d);
     }
 };
 template <bool SINGLE>
-struct Rows<float, SINGLE> {
+struct LeftRows<float, SINGLE> {
     std::uint32_t high[2][4];
     std::uint32_t low[2][4];
 
     template <int VEC>
-    __device__ __forceinline__ Rows(const Slice<float, VEC>& upper, const Slice<float, VEC>& lower) {
+    __device__ __forceinline__ void set(const RowSlice<float, VEC>& upper, const RowSlice<float, VEC>& lower) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             const Split up = split<SINGLE>(upper.element(i));
@@ -87,28 +116,28 @@ struct Rows<float, SINGLE> {
             low[i / 2][i % 2 * 2 + 1] = down.low;
         }
     }
-    template <int VEC>
-    __device__ __forceinline__ void multiply(const Slice<float, VEC>& column, float (&sum)[4]) const {
-        std::uint32_t column_high[2][2];
-        std::uint32_t column_low[2][2];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const Split s = split<SINGLE>(column.element(i));
-            column_high[i / 2][i % 2] = s.high;
-            column_low[i / 2][i % 2] = s.low;
-        }
+    __device__ __forceinline__ void multiply(const RightRows<float, SINGLE>& right, float (&sum)[4]) const {
         float d[4] = {0.0F, 0.0F, 0.0F, 0.0F};
         if constexpr (!SINGLE) {  // small ones first: what is cut off is a part of the sum so far
 #pragma unroll
             for (int q = 0; q < 2; ++q) {
-                mma_tf32(d, low[q], column_high[q], d);
-                mma_tf32(d, high[q], column_low[q], d);
+                mma_tf32(d, low[q], right.high[q], d);
+                mma_tf32(d, high[q], right.low[q], d);
             }
         }
 #pragma unroll
-        for (int q = 0; q < 2; ++q) mma_tf32(d, high[q], column_high[q], d);
+        for (int q = 0; q < 2; ++q) mma_tf32(d, high[q], right.high[q], d);
         add_up(sum, d);
     }
 };
 
-}  // namespace gnntune::sddmm_mma
+/// <left, right> of k features in fp32 by a whole warp, in every lane. For the few that need it: small, not fast.
+template <typename T>
+__device__ __forceinline__ float warp_dot(const T* left, const T* right, std::int32_t k, int lane) {
+    float sum = 0.0F;
+#pragma unroll 1
+    for (std::int32_t f = lane; f < k; f += 32) sum = fmaf(load_value(left + f), load_value(right + f), sum);
+    return warp_sum(sum);
+}
+
+}  // namespace gnntune::kernels
