@@ -206,7 +206,8 @@ void copy_sorted(const CooFormat& list, const GroupedEdges& out, StreamHandle st
 
 void expand_rows(const CsrFormat& csr, std::int32_t* rows, StreamHandle stream) {
     if (csr.m == 0) return;
-    expand_kernel<<<blocks_for(csr.m), kConvertThreads, 0, cuda(stream)>>>(csr.row_ptr, csr.n_rows, csr.m, rows);
+    expand_kernel<<<kernels::walk_blocks(csr.m), edge_walk::kThreadsPerBlock, 0, cuda(stream)>>>(
+        csr.row_ptr, csr.col_idx, csr.n_rows, csr.m, rows);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -177,23 +177,12 @@ __global__ void unpack_kernel(const std::uint64_t* __restrict__ keys, std::int64
     }
 }
 
-/// One edge per thread; its row is the last one that starts at or before it (binary search in row_ptr, which is small
-/// enough to stay in L2).
-__global__ void expand_kernel(const std::int32_t* __restrict__ row_ptr, std::int32_t n_rows, std::int64_t m,
-                              std::int32_t* __restrict__ rows) {
-    const std::int64_t e = convert_thread();
-    if (e >= m) return;
-    std::int32_t low = 0;
-    std::int32_t high = n_rows;
-    while (high - low > 1) {
-        const std::int32_t middle = low + (high - low) / 2;
-        if (__ldg(row_ptr + middle) <= e) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    rows[e] = low;
+/// Rows written out. Blocks of edge_walk::kThreadsPerBlock threads, any number; columns are not read.
+__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock, 8)
+    expand_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
+                  std::int32_t n_rows, std::int64_t m, std::int32_t* __restrict__ rows) {
+    edge_walk::for_each_edge(row_ptr, col_idx, n_rows, 0, m,
+                             [&](std::int64_t e, std::int32_t row, std::int32_t) { rows[e] = row; });
 }
 
 }  // namespace gnntune::formats
