@@ -33,6 +33,7 @@ using formats::DenseBlockRow;
 using formats::kDenseBlockSize;
 
 inline constexpr int kThreads = 256;
+inline constexpr int kResident = 2;  ///< thread blocks that an SM shall hold: up to 128 registers
 inline constexpr unsigned kAll = 0xffffffffU;
 inline constexpr int kSlices = kDenseBlockSize / 8;  ///< of a lane in a step, for each operand
 inline constexpr int kLeftTiles = kDenseBlockSize / 16;
@@ -214,16 +215,8 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBl
     }
 }
 
-/// Thread blocks that an SM shall hold: the sums and what is multiplied stay in registers, but where copies of two
-/// bytes pass them too.
-template <typename T, int VEC>
-constexpr int resident() {
-    return VEC * sizeof(T) < 4 ? 1 : 2;
-}
-
 template <typename T, int VEC, int STAGES>
-__global__ void __launch_bounds__(kThreads, resident<T, VEC>())
-    dense_blocks_kernel(const __grid_constant__ Arguments<T> a) {
+__global__ void __launch_bounds__(kThreads, kResident) dense_blocks_kernel(const __grid_constant__ Arguments<T> a) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800  // TF32, bf16, cp.async; the record refuses older devices
     using Memory = WarpMemory<STAGES>;
     static_assert(kDenseBlockSize == 32 && kDenseBlockSize % kRowsAtOnce == 0, "a lane for each column");

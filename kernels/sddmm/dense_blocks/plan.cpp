@@ -21,7 +21,7 @@ HostVector<std::int32_t> to_host(const std::int32_t* from, std::int64_t n, cudaS
 }
 
 /// Block rows whose blocks are taken column by column: eight neighbours then have 4 x 2 blocks of a dense part, which
-/// need 6 times 32 rows of both operands; those of one block row need 9 times as many.
+/// need 6 x 32 rows of both operands together; eight of one block row would need 9 x 32.
 constexpr std::int32_t kBand = 4;
 
 std::vector<BlockPlace> order_blocks(const formats::DenseBlocksFormat& g, cudaStream_t stream) {
