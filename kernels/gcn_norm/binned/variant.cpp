@@ -68,7 +68,7 @@ void register_gcn_norm_binned(Registry& registry) {
     v.summary = "rows binned by degree: degrees, then weights, each in one launch; unweighted in one kernel or two";
     v.op = Op::gcn_norm;
     v.backend = Backend::cuda;
-    v.default_rank = 15;
+    v.default_rank = 5;
     v.applicable = &kernels::require_gcn_norm;
     kernels::set_typed_params<gcn_norm_binned::NormParams>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -124,10 +124,12 @@ __device__ __forceinline__ void multiply(const Arguments<T>& a, const Corner& co
     T* const begin = reinterpret_cast<T*>(stages) + lane * kElements;
     int stage = 0;                    // where the next one begins, in elements
     int more = a.k - lane % 4 * VEC;  // features from the lane's next one on
+    // Slices whose copies are written out: one where they pass registers, which would not hold more.
+    constexpr int kAtOnce = VEC * static_cast<int>(sizeof(T)) < 4 ? 1 : kSlices;
     // Where a step has been, or nothing yet, comes the one that is STAGES later; zeros behind the last one.
     const auto copy_step = [&] {
         T* place = begin + stage;
-#pragma unroll
+#pragma unroll(kAtOnce)
         for (int i = 0; i < kSlices; ++i) {
             left.copy(i, place + i * kPlace, more);
             right.copy(i, place + (kSlices + i) * kPlace, more);

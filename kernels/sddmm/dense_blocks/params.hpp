@@ -9,7 +9,7 @@ namespace gnntune::sddmm_dense_blocks {
 /// one by one.
 struct DenseBlocksParams {
     int stages = 2;
-    int min_cells = 32;
+    int min_cells = 128;
 
     bool operator==(const DenseBlocksParams&) const = default;
     static const std::vector<ParamField<DenseBlocksParams>>& fields();

@@ -13,7 +13,7 @@ namespace sddmm_dense_blocks {
 const std::vector<ParamField<DenseBlocksParams>>& DenseBlocksParams::fields() {
     static const std::vector<ParamField<DenseBlocksParams>> kFields{
         {"stages", &DenseBlocksParams::stages, {2, 3}},
-        {"min_cells", &DenseBlocksParams::min_cells, {8, 32, 128}},
+        {"min_cells", &DenseBlocksParams::min_cells, {32, 128}},
     };
     return kFields;
 }

@@ -1,7 +1,0 @@
-#include "kernels/sddmm/binned/launch_typed.cuh"
-
-namespace gnntune::sddmm_binned {
-
-template void launch_typed<BFloat16>(const State&, const Operands&, cudaStream_t);
-
-}  // namespace gnntune::sddmm_binned
