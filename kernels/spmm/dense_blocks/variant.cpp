@@ -68,6 +68,9 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
     launch(*static_cast<const Plan*>(state), operands, workspace, stream);
 }
 
+/// Blocks that a thread block could multiply while it waits for its first one and writes its sums.
+constexpr double kPieceBlocks = 6;
+
 // Each block copies its rows of x once, and all of its cells are multiplied; edges outside of blocks gather a row each.
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<DenseBlocksParams>(params);
@@ -86,6 +89,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const double block_rows = std::max(1.0, std::ceil(rows / formats::kDenseBlockSize));
     const double pieces = std::max(1.0, std::ceil(blocks / block_rows / p.chunk));  // of a block row of mean width
     terms.longest = blocks / block_rows / pieces;
+    if (blocks > 0) terms.flops *= 1.0 + kPieceBlocks / terms.longest;
     terms.threads = static_cast<double>(p.tile + 96) * block_rows * pieces * passes;
     if (rest > 0) {
         terms.launches += 1;
