@@ -27,15 +27,17 @@ inline Verdict require_dense_blocks(const Query& q) {
 }
 
 /// Blocks, if edges are enough for `min_cells` in each on average: all are taken to be in blocks then, else none. From
-/// the tiles of 16 x 8 where they were counted, else as if edges were spread evenly.
+/// the tiles of 16 x 8 and 16 x 16 where they were counted, else as if edges were spread evenly.
 inline double expected_dense_blocks(const Query& q, int min_cells) {
-    constexpr double kTilesOfBlock = kDenseBlockCells / (16 * 8);
     const auto m = static_cast<double>(q.m);
     const double side = kDenseBlockSize;
     double blocks = std::ceil(static_cast<double>(q.n_rows) / side) * std::ceil(static_cast<double>(q.n_cols) / side);
     if (q.features) {
-        const auto tiles = static_cast<double>(q.features->counts.tc_blocks_16x8);
-        blocks = std::min(blocks, std::max(tiles / kTilesOfBlock, m / kDenseBlockCells));
+        // Twice as wide a tile, one `fewer`-th of the tiles: twice more, and they are 32 x 32.
+        const auto narrow = static_cast<double>(q.features->counts.tc_blocks_16x8);
+        const auto wide = static_cast<double>(std::max<std::int64_t>(1, q.features->counts.tc_blocks_16x16));
+        const double fewer = std::clamp(narrow / wide, 1.0, 2.0);
+        blocks = std::min(blocks, std::max(wide / (fewer * fewer), m / kDenseBlockCells));
     }
     return m >= min_cells * blocks ? blocks : 0.0;
 }
