@@ -11,6 +11,7 @@
 #include "core/gpu/device_graph.hpp"
 #include "core/graph/graph.hpp"
 #include "kernels/formats/dense_blocks/dense_blocks.hpp"
+#include "kernels/formats/dense_blocks/worth.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/small_graphs.hpp"
 
@@ -220,15 +221,29 @@ TEST(DenseBlocks, RefusesGraphsWithoutDenseBlocks) {
         q.problem.k = 64;
         q.n_rows = q.n_cols = 1000;
         q.device = &device;
-        q.m = 1999;
+        q.m = 7999;
         EXPECT_TRUE(variant->applicable(q)) << id;
         q.features = &features;
         EXPECT_NE(variant->applicable(q).reason.find("has no dense blocks"), std::string::npos) << id;
-        q.m = 2000;
+        q.m = 8000;
         EXPECT_TRUE(variant->applicable(q)) << id;
         q.problem.self_loop = true;
         EXPECT_FALSE(variant->applicable(q)) << id;
     }
+}
+
+TEST(DenseBlocks, AreEstimatedFromBothSizesOfTiles) {
+    Features features;
+    Query q;
+    q.n_rows = q.n_cols = 100'000;
+    q.m = 100'000;
+    q.features = &features;
+    features.counts.tc_blocks_16x16 = 4000;
+    features.counts.tc_blocks_16x8 = 8000;  // two neighbours each: as clustered as can be, 4 to a block
+    EXPECT_EQ(formats::expected_dense_blocks(q, 8), 1000);
+    features.counts.tc_blocks_16x8 = 4000;  // each by itself
+    EXPECT_EQ(formats::expected_dense_blocks(q, 8), 4000);
+    EXPECT_EQ(formats::expected_dense_blocks(q, 32), 0) << "25 edges in a block";
 }
 
 TEST(DenseBlocks, ThreeStagesAreForLoadsOf16Bytes) {
