@@ -156,8 +156,8 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
     }
     for (ArraySpec& spec : all) {
         // A rounded log of a sum would be a relative error of all weights that are made from it.
-        const bool lse = spec.input == &Operands::lse_saved || spec.output == &Operands::lse;
-        spec.dtype = lse ? DType::f32 : p.dtype;
+        const bool is_lse = spec.input == &Operands::lse_saved || spec.output == &Operands::lse;
+        spec.dtype = is_lse ? DType::f32 : p.dtype;
     }
     return all;
 }
