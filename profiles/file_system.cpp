@@ -109,8 +109,8 @@ bool rename_to_new(const fs::path& from, const fs::path& to) {
 }
 
 FolderBeside::FolderBeside(const fs::path& file) {
-    // mkdtemp(3) puts letters of its own in place of the six X that it demands.
-    std::string name = file.string() + ".new-XXXXXX";
+    // mkdtemp(3) demands six of this letter at the end and puts others in their place.
+    std::string name = file.string() + ".new-" + std::string(6, 'X');
     if (::mkdtemp(name.data())) path_ = name;
 }
 

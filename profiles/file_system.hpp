@@ -20,7 +20,7 @@ void require_folder(const std::filesystem::path& database);
 /// Renames `from`, unless `to` exists: then false. Throws ErrorKind::database in words if it cannot be renamed.
 bool rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// A folder `FILE.new-XXXXXX` beside a file that is being made; gone, with everything in it, when this ends.
+/// A folder beside a file that is being made, named FILE.new- and six letters; gone, with everything in it, when this ends.
 class FolderBeside {
 public:
     explicit FolderBeside(const std::filesystem::path& file);
