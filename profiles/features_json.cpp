@@ -3,35 +3,51 @@
 #include <nlohmann/json.hpp>
 
 namespace gnntune::store {
+namespace {
+
+/// "blocks_32x32" for all that are not empty, "blocks_32x32_8" for those of 8 edges and more.
+std::string blocks_name(std::size_t i) {
+    return i == 0 ? "blocks_32x32" : "blocks_32x32_" + std::to_string(kBlockEdges[i]);
+}
+
+std::string edges_name(std::size_t i) {
+    return "edges_in_" + blocks_name(i);
+}
+
+}  // namespace
 
 std::string features_text(const Features& f) {
     const FeatureCounts& c = f.counts;
     const auto whole = [](auto number) { return static_cast<std::int64_t>(number); };
-    const nlohmann::json json = {{"n_rows", whole(c.n_rows)},
-                                 {"n_cols", whole(c.n_cols)},
-                                 {"m", whole(c.m)},
-                                 {"density", f.density},
-                                 {"degree_mean", f.degree_mean},
-                                 {"degree_max", whole(f.degree_max)},
-                                 {"degree_std", f.degree_std},
-                                 {"degree_cv", f.degree_cv},
-                                 {"degree_gini", f.degree_gini},
-                                 {"degree_p50", whole(f.degree_p50)},
-                                 {"degree_p90", whole(f.degree_p90)},
-                                 {"degree_p99", whole(f.degree_p99)},
-                                 {"empty_rows", whole(f.empty_rows)},
-                                 {"heaviest_1pct_share", f.heaviest_1pct_share},
-                                 {"mean_column_distance", f.mean_column_distance},
-                                 {"distinct_cols", whole(f.distinct_cols)},
-                                 {"column_distance_sum", whole(c.column_distance_sum)},
-                                 {"distinct_cols_8", whole(c.distinct_cols_8)},
-                                 {"distinct_cols_16", whole(c.distinct_cols_16)},
-                                 {"tc_blocks_16x8", whole(c.tc_blocks_16x8)},
-                                 {"tc_blocks_16x16", whole(c.tc_blocks_16x16)},
-                                 {"sgt_blocks_16x8", whole(c.sgt_blocks_16x8)},
-                                 {"sgt_blocks_16x16", whole(c.sgt_blocks_16x16)},
-                                 {"row_degrees", c.row_degrees},
-                                 {"col_degrees", c.col_degrees}};
+    nlohmann::json json = {{"n_rows", whole(c.n_rows)},
+                           {"n_cols", whole(c.n_cols)},
+                           {"m", whole(c.m)},
+                           {"density", f.density},
+                           {"degree_mean", f.degree_mean},
+                           {"degree_max", whole(f.degree_max)},
+                           {"degree_std", f.degree_std},
+                           {"degree_cv", f.degree_cv},
+                           {"degree_gini", f.degree_gini},
+                           {"degree_p50", whole(f.degree_p50)},
+                           {"degree_p90", whole(f.degree_p90)},
+                           {"degree_p99", whole(f.degree_p99)},
+                           {"empty_rows", whole(f.empty_rows)},
+                           {"heaviest_1pct_share", f.heaviest_1pct_share},
+                           {"mean_column_distance", f.mean_column_distance},
+                           {"distinct_cols", whole(f.distinct_cols)},
+                           {"column_distance_sum", whole(c.column_distance_sum)},
+                           {"distinct_cols_8", whole(c.distinct_cols_8)},
+                           {"distinct_cols_16", whole(c.distinct_cols_16)},
+                           {"tc_blocks_16x8", whole(c.tc_blocks_16x8)},
+                           {"tc_blocks_16x16", whole(c.tc_blocks_16x16)},
+                           {"sgt_blocks_16x8", whole(c.sgt_blocks_16x8)},
+                           {"sgt_blocks_16x16", whole(c.sgt_blocks_16x16)},
+                           {"row_degrees", c.row_degrees},
+                           {"col_degrees", c.col_degrees}};
+    for (std::size_t i = 0; i < kBlockEdges.size(); ++i) {
+        json[blocks_name(i)] = whole(c.blocks_32x32[i].blocks);
+        if (i > 0) json[edges_name(i)] = whole(c.blocks_32x32[i].edges);
+    }
     return json.dump();
 }
 
@@ -51,6 +67,10 @@ std::optional<Features> features_from(const std::string& features_json) {
         c.tc_blocks_16x16 = json.at("tc_blocks_16x16").get<std::int64_t>();
         c.sgt_blocks_16x8 = json.at("sgt_blocks_16x8").get<std::int64_t>();
         c.sgt_blocks_16x16 = json.at("sgt_blocks_16x16").get<std::int64_t>();
+        for (std::size_t i = 0; i < kBlockEdges.size(); ++i) {
+            c.blocks_32x32[i].blocks = json.at(blocks_name(i)).get<std::int64_t>();
+            c.blocks_32x32[i].edges = i == 0 ? c.m : json.at(edges_name(i)).get<std::int64_t>();
+        }
         return finalise(std::move(c));
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;

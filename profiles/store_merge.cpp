@@ -54,7 +54,8 @@ WHERE fingerprint NOT IN (SELECT fingerprint FROM graph) ORDER BY id;
 CREATE TEMP TABLE merge_graph AS
 SELECT t.id AS theirs, o.id AS ours FROM other.graph AS t JOIN main.graph AS o USING (fingerprint);
 UPDATE graph SET features = (SELECT t.features FROM other.graph AS t WHERE t.fingerprint = graph.fingerprint)
-WHERE features = '{}' AND fingerprint IN (SELECT fingerprint FROM other.graph);
+WHERE (SELECT count(*) FROM json_each(features)) < (SELECT count(*) FROM other.graph AS t, json_each(t.features)
+                                                    WHERE t.fingerprint = graph.fingerprint);
 INSERT OR IGNORE INTO graph_name (graph_id, name, source)
 SELECT ours, names.name, names.source
 FROM (SELECT id AS graph_id, name, source FROM other.graph UNION ALL SELECT * FROM other.graph_name) AS names

@@ -37,6 +37,13 @@ constexpr Described kFeatures[] = {
     {"tc_blocks_16x16", "blocks", "non-empty aligned 16x16 tiles"},
     {"sgt_blocks_16x8", "blocks", "16x8 tiles after sparse graph translation"},
     {"sgt_blocks_16x16", "blocks", "16x16 tiles after sparse graph translation"},
+    {"blocks_32x32", "blocks", "non-empty aligned 32x32 blocks"},
+    {"blocks_32x32_8", "blocks", "those of 8 edges and more"},
+    {"blocks_32x32_32", "blocks", "those of 32 edges and more"},
+    {"blocks_32x32_128", "blocks", "those of 128 edges and more"},
+    {"edges_in_blocks_32x32_8", "edges", "in blocks of 8 edges and more"},
+    {"edges_in_blocks_32x32_32", "edges", "in blocks of 32 edges and more"},
+    {"edges_in_blocks_32x32_128", "edges", "in blocks of 128 edges and more"},
 };
 
 }  // namespace

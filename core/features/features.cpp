@@ -18,6 +18,7 @@ namespace {
 __extension__ typedef __int128 Int128;
 
 constexpr std::int32_t kRowsPerWindow = 16;
+constexpr std::int32_t kWindowsPerBlock = kBlockSide / kRowsPerWindow;
 /// Scratch of all threads together; on very wide graphs fewer threads run rather than more memory being taken.
 constexpr std::size_t kScratchBytes = std::size_t{2} << 30;
 
@@ -27,17 +28,26 @@ struct ColumnState {
     std::int32_t degree = 0;     ///< edges of this thread's rows into the column
 };
 
+/// What one thread knows of one column of blocks.
+struct BlockState {
+    std::int32_t row = -1;   ///< last row of blocks that referred to it
+    std::int32_t edges = 0;  ///< of that row
+};
+
 /// One thread's stamps. A stamp holds the last window that touched its column (or tile of columns), so that a window
 /// starts with everything "unseen" without clearing anything: O(m) in all.
 struct Scratch {
     explicit Scratch(std::int32_t n_cols)
         : columns(static_cast<std::size_t>(n_cols)),
           tile_8(static_cast<std::size_t>(n_cols) / 8 + 1, -1),
-          tile_16(static_cast<std::size_t>(n_cols) / 16 + 1, -1) {}
+          tile_16(static_cast<std::size_t>(n_cols) / 16 + 1, -1),
+          blocks(static_cast<std::size_t>(n_cols) / kBlockSide + 1) {}
 
     std::vector<ColumnState> columns;
     std::vector<std::int32_t> tile_8;
     std::vector<std::int32_t> tile_16;
+    std::vector<BlockState> blocks;
+    std::vector<std::int32_t> blocks_met;  ///< columns of the blocks that the current row of blocks has
 };
 
 int thread_count(std::int32_t n_cols) {
@@ -54,6 +64,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 void count_window(const CsrView& csr, std::int32_t window, Scratch& scratch, FeatureCounts& c) {
     const std::int64_t first_row = std::int64_t{window} * kRowsPerWindow;
     const std::int64_t end_row = std::min<std::int64_t>(first_row + kRowsPerWindow, csr.n_rows);
+    const std::int32_t block_row = window / kWindowsPerBlock;
     std::int64_t distinct = 0;
     for (std::int64_t row = first_row; row < end_row; ++row) {
         const auto window_8 = static_cast<std::int32_t>(row / 8);
@@ -62,6 +73,12 @@ void count_window(const CsrView& csr, std::int32_t window, Scratch& scratch, Fea
             ColumnState& state = scratch.columns[static_cast<std::size_t>(col)];
             c.column_distance_sum += static_cast<std::uint64_t>(std::llabs(col - row));
             ++state.degree;
+            BlockState& block = scratch.blocks[static_cast<std::size_t>(col / kBlockSide)];
+            if (block.row != block_row) {
+                block = {block_row, 0};
+                scratch.blocks_met.push_back(col / kBlockSide);
+            }
+            ++block.edges;
             if (state.window_8 == window_8) continue;
             ++c.distinct_cols_8;
             // A negative stamp must not count as window 0: the shift keeps -1 at -1.
@@ -82,6 +99,19 @@ void count_window(const CsrView& csr, std::int32_t window, Scratch& scratch, Fea
     c.sgt_blocks_16x16 += ceil_div(distinct, 16);
 }
 
+/// Counts one row of blocks into `c`.
+void count_block_row(const CsrView& csr, std::int32_t block_row, Scratch& scratch, FeatureCounts& c) {
+    scratch.blocks_met.clear();
+    for (std::int32_t i = 0; i < kWindowsPerBlock; ++i) count_window(csr, block_row * kWindowsPerBlock + i, scratch, c);
+    for (const std::int32_t block : scratch.blocks_met) {
+        const std::int32_t edges = scratch.blocks[static_cast<std::size_t>(block)].edges;
+        for (std::size_t i = 0; i < kBlockEdges.size() && edges >= kBlockEdges[i]; ++i) {
+            ++c.blocks_32x32[i].blocks;
+            c.blocks_32x32[i].edges += edges;
+        }
+    }
+}
+
 void add(FeatureCounts& total, const FeatureCounts& part) {
     total.column_distance_sum += part.column_distance_sum;
     total.distinct_cols_8 += part.distinct_cols_8;
@@ -90,6 +120,10 @@ void add(FeatureCounts& total, const FeatureCounts& part) {
     total.tc_blocks_16x16 += part.tc_blocks_16x16;
     total.sgt_blocks_16x8 += part.sgt_blocks_16x8;
     total.sgt_blocks_16x16 += part.sgt_blocks_16x16;
+    for (std::size_t i = 0; i < kBlockEdges.size(); ++i) {
+        total.blocks_32x32[i].blocks += part.blocks_32x32[i].blocks;
+        total.blocks_32x32[i].edges += part.blocks_32x32[i].edges;
+    }
 }
 
 /// Smallest degree such that at least `percent` % of the rows have it or less.
@@ -168,13 +202,13 @@ FeatureCounts count_features(const CsrView& csr) {
     counts.row_degrees = degree_histogram(row_degree.data(), row_degree.size());
 
     std::vector<std::int32_t> col_degree(static_cast<std::size_t>(csr.n_cols), 0);
-    const auto n_windows = static_cast<std::int32_t>(ceil_div(csr.n_rows, kRowsPerWindow));
+    const auto n_block_rows = static_cast<std::int32_t>(ceil_div(csr.n_rows, kBlockSide));
 #pragma omp parallel num_threads(thread_count(csr.n_cols)) if (csr.m > 10000)
     {
         Scratch scratch(csr.n_cols);
         FeatureCounts part;
-#pragma omp for schedule(dynamic, 64)
-        for (std::int32_t window = 0; window < n_windows; ++window) count_window(csr, window, scratch, part);
+#pragma omp for schedule(dynamic, 32)
+        for (std::int32_t row = 0; row < n_block_rows; ++row) count_block_row(csr, row, scratch, part);
 #pragma omp critical
         {
             add(counts, part);

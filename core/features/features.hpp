@@ -4,6 +4,7 @@
 // the floating-point part is computed once, on the host, by finalise().
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -11,6 +12,18 @@
 #include "core/graph/types.hpp"
 
 namespace gnntune {
+
+/// Aligned blocks of 32 x 32 cells are counted by how many edges they have at least; from 8 on they are called dense.
+inline constexpr std::int32_t kBlockSide = 32;
+inline constexpr std::array<std::int32_t, 4> kBlockEdges{1, 8, 32, 128};
+
+/// Blocks with as many edges as one entry of kBlockEdges says, or more, and the edges in them.
+struct BlockCount {
+    std::int64_t blocks = 0;
+    std::int64_t edges = 0;
+
+    bool operator==(const BlockCount&) const = default;
+};
 
 /// Exact counts, from which every feature follows.
 struct FeatureCounts {
@@ -27,6 +40,7 @@ struct FeatureCounts {
     std::int64_t tc_blocks_16x16 = 0;
     std::int64_t sgt_blocks_16x8 = 0;  ///< after SGT: sum over 16-row windows of ceil(distinct columns / 8)
     std::int64_t sgt_blocks_16x16 = 0;
+    std::array<BlockCount, kBlockEdges.size()> blocks_32x32{};  ///< in the order of kBlockEdges
 
     bool operator==(const FeatureCounts&) const = default;
 };

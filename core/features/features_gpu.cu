@@ -1,15 +1,17 @@
-// Distinct columns per row window by sorting, in chunks of whole windows so that memory stays bounded.
+// Distinct columns per row window by sorting, in chunks of whole rows of blocks so that memory stays bounded.
 //
-// Every edge becomes one 64-bit key, from the high bits down: window of 16 rows (counted from the chunk's first) |
-// column | which half of the window (0: rows 0-7, 1: rows 8-15). After the sort every count is a count of positions
-// where a prefix of the key changes:
-//   window, column, half            -> distinct columns of windows of 8 rows
-//   window, column                  -> distinct columns of windows of 16 rows; per window, the SGT blocks
-//   window, column / 8 (or / 16)    -> non-empty 16x8 (16x16) tiles
-// because the column's low 3 or 4 bits lie below the rest of it.
+// Every edge becomes one 64-bit key, from the high bits down: row of 32 x 32 blocks (counted from the chunk's first) |
+// column / 32 | which of its windows of 16 rows | column % 32 | which half of the window (0: rows 0-7, 1: rows 8-15).
+// After the sort every count is a count of positions where a prefix of the key changes:
+//   all of it                               -> distinct columns of windows of 8 rows
+//   all but the half                        -> distinct columns of windows of 16 rows; per window, the SGT blocks
+//   block, window, column % 32 / 8 (or 16)  -> non-empty 16x8 (16x16) tiles
+//   block                                   -> non-empty 32x32 blocks
+// and a block has at least n edges where the key n - 1 positions after its first one still is the block's.
 #include <cub/device/device_radix_sort.cuh>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/common/error.hpp"
@@ -28,6 +30,9 @@ using Key = std::uint64_t;
 using Counter = unsigned long long;
 
 constexpr std::int32_t kRowsPerWindow = 16;
+constexpr int kCellBits = 7;  // of a key: window, column % 32, half
+using BlockEdges = std::array<std::int32_t, kBlockEdges.size()>;
+constexpr auto kBlockClasses = static_cast<int>(kBlockEdges.size());
 constexpr std::int64_t kChunkEdges = std::int64_t{1} << 27;
 
 /// What the kernels add up, in device memory.
@@ -39,12 +44,15 @@ struct Sums {
     Counter tiles_16;
     Counter sgt_8;
     Counter sgt_16;
+    Counter blocks[kBlockClasses];
+    /// Edges of these blocks that have kBlockEdges - 1 more behind them.
+    Counter followed[kBlockClasses];
 };
 
-/// Whole windows [first_window, end_window) and their edges.
+/// Whole rows of blocks [first_row, end_row) and their edges.
 struct Chunk {
-    std::int32_t first_window;
-    std::int32_t end_window;
+    std::int32_t first_row;
+    std::int32_t end_row;
     std::int64_t edge_begin;
     std::int64_t edge_end;
 };
@@ -58,29 +66,34 @@ __device__ void add_block_sum(std::uint64_t value, Counter* total) {
 /// Writes the key of every edge of the chunk, coalesced; counts column degrees; sums |column - row|.
 __global__ void __launch_bounds__(kThreadsPerBlock)
     make_keys_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
-                     std::int32_t n_rows, Chunk chunk, int col_bits, Key* __restrict__ keys,
+                     std::int32_t n_rows, Chunk chunk, int block_col_bits, Key* __restrict__ keys,
                      std::int32_t* __restrict__ col_degree, Sums* __restrict__ sums) {
     std::uint64_t distance = 0;
     edge_walk::for_each_edge(
         row_ptr, col_idx, n_rows, chunk.edge_begin, chunk.edge_end,
         [&](std::int64_t e, std::int32_t row, std::int32_t col) {
-            const auto window = static_cast<Key>(row / kRowsPerWindow - chunk.first_window);
+            const auto block_row = static_cast<Key>(row / kBlockSide - chunk.first_row);
+            const Key block = block_row << block_col_bits | static_cast<Key>(col / kBlockSide);
+            const auto window = static_cast<Key>(row / kRowsPerWindow % 2);
             const auto half = static_cast<Key>(row / 8 % 2);
-            keys[e - chunk.edge_begin] = ((window << col_bits | static_cast<Key>(col)) << 1) | half;
+            keys[e - chunk.edge_begin] =
+                block << kCellBits | window << 6 | static_cast<Key>(col % kBlockSide) << 1 | half;
             atomicAdd(&col_degree[col], 1);
             distance += static_cast<std::uint64_t>(col > row ? std::int64_t{col} - row : std::int64_t{row} - col);
         });
     add_block_sum(distance, &sums->column_distance);
 }
 
-/// Thread per sorted key, grid-strided by whole warps: compares it with its predecessor.
+/// Thread per sorted key, grid-strided by whole warps: compares it with its predecessor, and with those that follow.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    count_runs_kernel(const Key* __restrict__ keys, std::int64_t count, int col_bits,
+    count_runs_kernel(const Key* __restrict__ keys, std::int64_t count, int block_col_bits, BlockEdges least,
                       std::int32_t* __restrict__ window_distinct, Sums* __restrict__ sums) {
     std::uint64_t distinct_8 = 0;
     std::uint64_t distinct_16 = 0;
     std::uint64_t tiles_8 = 0;
     std::uint64_t tiles_16 = 0;
+    std::uint64_t blocks[kBlockClasses] = {};
+    std::uint64_t followed[kBlockClasses] = {};
     const std::int64_t threads = std::int64_t{gridDim.x} * kThreadsPerBlock;
     // The bound is the block's, so that whole warps stay in the loop and may vote.
     for (std::int64_t base = std::int64_t{blockIdx.x} * kThreadsPerBlock; base < count; base += threads) {
@@ -92,10 +105,17 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
         distinct_16 += new_column;
         tiles_8 += changed >> 4 != 0;
         tiles_16 += changed >> 5 != 0;
+#pragma unroll
+        for (int c = 0; c < kBlockClasses; ++c) {
+            const std::int64_t last = i + least[c] - 1;
+            const bool same = last < count && (keys[last] ^ key) >> kCellBits == 0;
+            followed[c] += same;
+            blocks[c] += same && changed >> kCellBits != 0;
+        }
         const unsigned adders = __ballot_sync(edge_walk::kAllLanes, new_column);
         if (new_column) {
             // Neighbours mostly share a window: one lane per window adds for all of them.
-            const Key window = key >> (col_bits + 1);
+            const Key window = key >> (block_col_bits + kCellBits) << 1 | (key >> 6 & 1);
             const unsigned peers = __match_any_sync(adders, window);
             if (static_cast<int>(threadIdx.x % 32) == __ffs(static_cast<int>(peers)) - 1) {
                 atomicAdd(&window_distinct[window], __popc(peers));
@@ -106,6 +126,11 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     add_block_sum(distinct_16, &sums->distinct_16);
     add_block_sum(tiles_8, &sums->tiles_8);
     add_block_sum(tiles_16, &sums->tiles_16);
+#pragma unroll
+    for (int c = 0; c < kBlockClasses; ++c) {
+        add_block_sum(blocks[c], &sums->blocks[c]);
+        add_block_sum(followed[c], &sums->followed[c]);
+    }
 }
 
 __global__ void __launch_bounds__(kThreadsPerBlock)
@@ -129,20 +154,20 @@ int bits_for(std::int64_t count) {
     return bits;
 }
 
-/// Cuts the windows into runs of at most kChunkEdges edges, or of one window where that has more.
+/// Cuts the rows of blocks into runs of at most kChunkEdges edges, or of one row where that has more.
 std::vector<Chunk> make_chunks(const std::vector<std::int32_t>& row_ptr, std::int32_t n_rows) {
     std::vector<Chunk> chunks;
-    const auto n_windows = static_cast<std::int32_t>((std::int64_t{n_rows} + kRowsPerWindow - 1) / kRowsPerWindow);
-    const auto start_of = [&](std::int32_t window) {
-        const std::int64_t row = std::min<std::int64_t>(std::int64_t{window} * kRowsPerWindow, n_rows);
+    const auto n_block_rows = static_cast<std::int32_t>((std::int64_t{n_rows} + kBlockSide - 1) / kBlockSide);
+    const auto start_of = [&](std::int32_t block_row) {
+        const std::int64_t row = std::min<std::int64_t>(std::int64_t{block_row} * kBlockSide, n_rows);
         return std::int64_t{row_ptr[static_cast<std::size_t>(row)]};
     };
-    for (std::int32_t window = 0; window < n_windows; ++window) {
-        const std::int64_t end = start_of(window + 1);
+    for (std::int32_t row = 0; row < n_block_rows; ++row) {
+        const std::int64_t end = start_of(row + 1);
         if (chunks.empty() || end - chunks.back().edge_begin > kChunkEdges) {
-            chunks.push_back({window, window, start_of(window), start_of(window)});
+            chunks.push_back({row, row, start_of(row), start_of(row)});
         }
-        chunks.back().end_window = window + 1;
+        chunks.back().end_row = row + 1;
         chunks.back().edge_end = end;
     }
     return chunks;
@@ -154,10 +179,10 @@ public:
     WindowCounter(const CsrView& csr, const std::vector<Chunk>& chunks, cudaStream_t stream)
         : csr_(csr),
           stream_(stream),
-          col_bits_(std::max(4, bits_for(csr.n_cols))),
+          block_col_bits_(bits_for((std::int64_t{csr.n_cols} + kBlockSide - 1) / kBlockSide)),
           sums_(1),
           col_degree_(static_cast<std::size_t>(std::max(1, csr.n_cols))),
-          window_distinct_(largest(chunks, [](const Chunk& c) { return std::int64_t{c.end_window} - c.first_window; })),
+          window_distinct_(largest(chunks, windows_of)),
           keys_(largest(chunks, edges_of)),
           sorted_(largest(chunks, edges_of)) {
         int device = 0;
@@ -170,22 +195,23 @@ public:
     void count(const Chunk& chunk) {
         const std::int64_t edges = edges_of(chunk);
         if (edges == 0) return;
-        const std::int32_t n_windows = chunk.end_window - chunk.first_window;
+        const auto n_windows = static_cast<std::int32_t>(windows_of(chunk));
         const auto blocks = static_cast<unsigned>(edge_walk::grid_blocks(edges, sm_count_));
         clear(window_distinct_.data(), static_cast<std::size_t>(n_windows));
-        make_keys_kernel<<<blocks, kThreadsPerBlock, 0, stream_>>>(
-            csr_.row_ptr, csr_.col_idx, csr_.n_rows, chunk, col_bits_, keys_.data(), col_degree_.data(), sums_.data());
+        make_keys_kernel<<<blocks, kThreadsPerBlock, 0, stream_>>>(csr_.row_ptr, csr_.col_idx, csr_.n_rows, chunk,
+                                                                   block_col_bits_, keys_.data(), col_degree_.data(),
+                                                                   sums_.data());
         GNNTUNE_CUDA(cudaGetLastError());
 
         cub::DoubleBuffer<Key> buffers(keys_.data(), sorted_.data());
-        const int end_bit = 1 + col_bits_ + bits_for(n_windows);
+        const int end_bit = kCellBits + block_col_bits_ + bits_for(chunk.end_row - chunk.first_row);
         std::size_t temp_bytes = 0;
         GNNTUNE_CUDA(cub::DeviceRadixSort::SortKeys(nullptr, temp_bytes, buffers, edges, 0, end_bit, stream_));
         DeviceBuffer<unsigned char> temp(std::max<std::size_t>(1, temp_bytes));
         GNNTUNE_CUDA(cub::DeviceRadixSort::SortKeys(temp.data(), temp_bytes, buffers, edges, 0, end_bit, stream_));
 
-        count_runs_kernel<<<blocks, kThreadsPerBlock, 0, stream_>>>(buffers.Current(), edges, col_bits_,
-                                                                    window_distinct_.data(), sums_.data());
+        count_runs_kernel<<<blocks, kThreadsPerBlock, 0, stream_>>>(buffers.Current(), edges, block_col_bits_,
+                                                                    kBlockEdges, window_distinct_.data(), sums_.data());
         count_blocks_kernel<<<blocks, kThreadsPerBlock, 0, stream_>>>(window_distinct_.data(), n_windows, sums_.data());
         GNNTUNE_CUDA(cudaGetLastError());
         GNNTUNE_CUDA(cudaStreamSynchronize(stream_));  // temp is freed here
@@ -208,10 +234,18 @@ public:
         counts.tc_blocks_16x16 = static_cast<std::int64_t>(sums.tiles_16);
         counts.sgt_blocks_16x8 = static_cast<std::int64_t>(sums.sgt_8);
         counts.sgt_blocks_16x16 = static_cast<std::int64_t>(sums.sgt_16);
+        for (std::size_t c = 0; c < kBlockEdges.size(); ++c) {
+            const auto blocks = static_cast<std::int64_t>(sums.blocks[c]);
+            const auto followed = static_cast<std::int64_t>(sums.followed[c]);
+            counts.blocks_32x32[c] = {blocks, followed + (kBlockEdges[c] - 1) * blocks};
+        }
     }
 
 private:
     static std::int64_t edges_of(const Chunk& c) { return c.edge_end - c.edge_begin; }
+    static std::int64_t windows_of(const Chunk& c) {
+        return std::int64_t{c.end_row - c.first_row} * (kBlockSide / kRowsPerWindow);
+    }
 
     template <typename Size>
     static std::size_t largest(const std::vector<Chunk>& chunks, Size size) {
@@ -227,7 +261,7 @@ private:
 
     CsrView csr_;
     cudaStream_t stream_;
-    int col_bits_;
+    int block_col_bits_;
     int sm_count_ = 1;
     DeviceBuffer<Sums> sums_;
     DeviceBuffer<std::int32_t> col_degree_;

@@ -86,6 +86,10 @@ const std::vector<std::string>& problem_feature_names() {
                                                  "edges_over_v8",
                                                  "edges_over_v16",
                                                  "sgt_fill",
+                                                 "edges_over_blocks",
+                                                 "in_blocks_8",
+                                                 "in_blocks_32",
+                                                 "in_blocks_128",
                                                  "density",
                                                  "locality",
                                                  "table_over_l2",
@@ -114,6 +118,9 @@ std::vector<float> problem_features(const Query& q, const DeviceConstants& const
     const auto ratio = [&](std::int64_t distinct) {
         return log2_of(m / std::max<double>(1.0, static_cast<double>(distinct)));
     };
+    const auto in_blocks = [&](std::size_t i) {
+        return static_cast<float>(static_cast<double>(f.counts.blocks_32x32[i].edges) / std::max(1.0, m));
+    };
     return {log2_of(rows),
             log2_of(m),
             log2_of(q.problem.k),
@@ -131,6 +138,10 @@ std::vector<float> problem_features(const Query& q, const DeviceConstants& const
             ratio(f.counts.distinct_cols_8),
             ratio(f.counts.distinct_cols_16),
             ratio(f.counts.sgt_blocks_16x8),
+            ratio(f.counts.blocks_32x32[0].blocks),
+            in_blocks(1),
+            in_blocks(2),
+            in_blocks(3),
             log2_of(f.density),
             log2_of((1 + f.mean_column_distance) / std::max<double>(1.0, static_cast<double>(q.n_cols))),
             log2_of(table / l2),

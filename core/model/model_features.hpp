@@ -13,7 +13,7 @@ namespace gnntune::model {
 
 /// Raised when a feature is added, removed or computed otherwise, or when models ask it in another way: a model that was
 /// fitted before is not used.
-inline constexpr std::int32_t kFeatureVersion = 3;
+inline constexpr std::int32_t kFeatureVersion = 4;
 
 /// Names of problem_features(), in its order.
 const std::vector<std::string>& problem_feature_names();

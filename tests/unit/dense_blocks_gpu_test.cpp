@@ -210,40 +210,42 @@ TEST(DenseBlocksGpu, OrderOfAnAscendingGraphIsTheCallers) {
 }
 
 TEST(DenseBlocks, RefusesGraphsWithoutDenseBlocks) {
-    for (const char* id : {"spmm.dense_blocks", "sddmm.dense_blocks"}) {
+    for (const auto& [id, dense] : {std::pair{"spmm.dense_blocks", 3}, std::pair{"sddmm.dense_blocks", 2}}) {
         const Variant* variant = registry().find(id);
         ASSERT_NE(variant, nullptr) << id;
         Device device;
         Features features;
-        features.counts.tc_blocks_16x8 = 1000;
+        for (int i = 0; i <= dense; ++i) features.counts.blocks_32x32.at(static_cast<std::size_t>(i)) = {5, 500};
         Query q;
         q.problem.op = variant->op;
         q.problem.k = 64;
         q.n_rows = q.n_cols = 1000;
         q.device = &device;
-        q.m = 7999;
+        q.m = 1001;
         EXPECT_TRUE(variant->applicable(q)) << id;
         q.features = &features;
-        EXPECT_NE(variant->applicable(q).reason.find("has no dense blocks"), std::string::npos) << id;
-        q.m = 8000;
+        EXPECT_NE(variant->applicable(q).reason.find("has no dense blocks: of 1001 edges 500"), std::string::npos)
+            << id;
+        q.m = 1000;
         EXPECT_TRUE(variant->applicable(q)) << id;
         q.problem.self_loop = true;
         EXPECT_FALSE(variant->applicable(q)) << id;
     }
 }
 
-TEST(DenseBlocks, AreEstimatedFromBothSizesOfTiles) {
+TEST(DenseBlocks, AreThoseThatWereCountedElseSpreadEvenly) {
     Features features;
+    features.counts.blocks_32x32 = {{{50, 1000}, {40, 980}, {10, 700}, {2, 300}}};
     Query q;
-    q.n_rows = q.n_cols = 100'000;
-    q.m = 100'000;
+    q.n_rows = 100;  // 4 rows of blocks of 10
+    q.n_cols = 320;
+    q.m = 1000;
+    EXPECT_EQ(formats::expected_dense_blocks(q, 8), (BlockCount{40, 1000})) << "25 edges in each";
+    EXPECT_EQ(formats::expected_dense_blocks(q, 32), BlockCount{});
     q.features = &features;
-    features.counts.tc_blocks_16x16 = 4000;
-    features.counts.tc_blocks_16x8 = 8000;  // two neighbours each: as clustered as can be, 4 to a block
-    EXPECT_EQ(formats::expected_dense_blocks(q, 8), 1000);
-    features.counts.tc_blocks_16x8 = 4000;  // each by itself
-    EXPECT_EQ(formats::expected_dense_blocks(q, 8), 4000);
-    EXPECT_EQ(formats::expected_dense_blocks(q, 32), 0) << "25 edges in a block";
+    EXPECT_EQ(formats::expected_dense_blocks(q, 8), (BlockCount{40, 980}));
+    EXPECT_EQ(formats::expected_dense_blocks(q, 32), (BlockCount{10, 700}));
+    EXPECT_EQ(formats::expected_dense_blocks(q, 128), (BlockCount{2, 300}));
 }
 
 TEST(DenseBlocks, ThreeStagesAreForLoadsOf16Bytes) {

@@ -34,6 +34,7 @@ FeatureCounts slow_counts(const CsrView& csr) {
     std::map<int, std::set<std::int32_t>> cols_16;
     std::set<std::pair<int, int>> tiles_8;
     std::set<std::pair<int, int>> tiles_16;
+    std::map<std::pair<int, int>, std::int64_t> blocks;
     for (std::int32_t i = 0; i < csr.n_rows; ++i) {
         for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
             const std::int32_t j = csr.col_idx[e];
@@ -44,6 +45,7 @@ FeatureCounts slow_counts(const CsrView& csr) {
             cols_16[i / 16].insert(j);
             tiles_8.emplace(i / 16, j / 8);
             tiles_16.emplace(i / 16, j / 16);
+            ++blocks[{i / 32, j / 32}];
         }
     }
     c.row_degrees = histogram(row_degree);
@@ -57,6 +59,13 @@ FeatureCounts slow_counts(const CsrView& csr) {
     }
     c.tc_blocks_16x8 = static_cast<std::int64_t>(tiles_8.size());
     c.tc_blocks_16x16 = static_cast<std::int64_t>(tiles_16.size());
+    for (const auto& [place, edges] : blocks) {
+        for (std::size_t i = 0; i < kBlockEdges.size(); ++i) {
+            if (edges < kBlockEdges[i]) continue;
+            ++c.blocks_32x32[i].blocks;
+            c.blocks_32x32[i].edges += edges;
+        }
+    }
     return c;
 }
 
@@ -91,6 +100,19 @@ TEST(Features, HandCountedWindows) {
     using Histogram = std::vector<std::pair<std::int32_t, std::int64_t>>;
     EXPECT_EQ(c.row_degrees, (Histogram{{0, 14}, {1, 1}, {2, 1}, {3, 1}}));
     EXPECT_EQ(c.col_degrees, (Histogram{{0, 16}, {1, 2}, {2, 2}}));
+}
+
+TEST(Features, HandCountedBlocks) {
+    // Blocks of 32 x 32 cells with 1, 7, 8, 32 and 130 edges; the largest one's edges lie in both of its windows of 16
+    // rows, and in few of its rows; the one of 7 has an edge twice.
+    test::EdgeList edges{{0, 0}};
+    for (std::int32_t i = 0; i < 6; ++i) edges.emplace_back(31, 32 + i);
+    edges.emplace_back(31, 37);
+    for (std::int32_t i = 0; i < 8; ++i) edges.emplace_back(32 + i, 31);
+    for (std::int32_t i = 0; i < 32; ++i) edges.emplace_back(32 + i, 32 + i);
+    for (std::int32_t i = 0; i < 130; ++i) edges.emplace_back(15 + i / 26, 64 + i % 26);
+    const FeatureCounts c = count_features(csr_of(64, 90, edges).view());
+    EXPECT_EQ(c.blocks_32x32, (std::array<BlockCount, 4>{{{5, 178}, {3, 170}, {2, 162}, {1, 130}}}));
 }
 
 TEST(Features, HandComputedDegrees) {

@@ -103,6 +103,24 @@ TEST_F(StoreMergeTest, TheNewestAttemptCountsWhicheverFileItComesFrom) {
     EXPECT_EQ(a.check(), std::vector<std::string>{});
 }
 
+TEST_F(StoreMergeTest, TheFeaturesWithMoreNamesStay) {
+    const std::string few = R"({"m":3})";
+    const std::string more = R"({"blocks_32x32":2,"m":3})";
+    const auto features = [](const Store& s) { return s.graphs().front().record.features_json; };
+    Store a = at("a.db");
+    Store b = at("b.db");
+    GraphRecord record = graph("cora", 1);
+    record.features_json = few;
+    (void)a.graph_id(record);
+    record.features_json = more;
+    (void)b.graph_id(record);
+
+    b.merge(file("a.db"));
+    EXPECT_EQ(features(b), more) << "what an older program counted replaces nothing";
+    a.merge(file("b.db"));
+    EXPECT_EQ(features(a), more);
+}
+
 TEST_F(StoreMergeTest, WhatTheyDisagreeAboutIsSaidAndTheNewerChoiceStays) {
     Store a = at("a.db");
     const Key key = key_in(a);

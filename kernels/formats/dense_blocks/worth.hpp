@@ -2,44 +2,42 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
+#include "core/features/features.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/formats/dense_blocks/dense_blocks.hpp"
 
 namespace gnntune::formats {
 
+static_assert(kDenseBlockSize == kBlockSide);
+
 inline constexpr double kDenseBlockCells = kDenseBlockSize * kDenseBlockSize;
 
-/// Edges per non-empty tile of 16 x 8 cells below which a graph has no dense blocks worth building a format for: of 77
-/// graphs with two and more, none below eight had a variant on dense blocks as its fastest.
-inline constexpr std::int64_t kLeastTileEdges = 8;
+/// `cells` is one of kBlockEdges.
+inline BlockCount counted_blocks(const Features& features, std::int32_t cells) {
+    const auto i = std::find(kBlockEdges.begin(), kBlockEdges.end(), cells) - kBlockEdges.begin();
+    return features.counts.blocks_32x32.at(static_cast<std::size_t>(i));
+}
 
-/// Refuses graphs whose features are known and show no dense blocks.
-inline Verdict require_dense_blocks(const Query& q) {
+/// Refuses graphs whose features are known and show less than half of the edges in blocks of `cells` edges and more.
+inline Verdict require_dense_blocks(const Query& q, std::int32_t cells) {
     if (!q.features) return Verdict::yes();
-    const std::int64_t tiles = q.features->counts.tc_blocks_16x8;
-    if (q.m < kLeastTileEdges * tiles) {
-        return Verdict::no("has no dense blocks: " + std::to_string(q.m) + " edges lie in " + std::to_string(tiles) +
-                           " tiles of 16 x 8 cells, fewer than " + std::to_string(kLeastTileEdges) + " in each");
+    const std::int64_t edges = counted_blocks(*q.features, cells).edges;
+    if (2 * edges < q.m) {
+        return Verdict::no("has no dense blocks: of " + std::to_string(q.m) + " edges " + std::to_string(edges) +
+                           ", less than half, lie in blocks of 32 x 32 cells with " + std::to_string(cells) +
+                           " edges or more");
     }
     return Verdict::yes();
 }
 
-/// Blocks, if edges are enough for `min_cells` in each on average: all are taken to be in blocks then, else none. From
-/// the tiles of 16 x 8 and 16 x 16 where they were counted, else as if edges were spread evenly.
-inline double expected_dense_blocks(const Query& q, int min_cells) {
-    const auto m = static_cast<double>(q.m);
-    const double side = kDenseBlockSize;
-    double blocks = std::ceil(static_cast<double>(q.n_rows) / side) * std::ceil(static_cast<double>(q.n_cols) / side);
-    if (q.features) {
-        // Twice as wide a tile, one `fewer`-th of the tiles: twice more, and they are 32 x 32.
-        const auto narrow = static_cast<double>(q.features->counts.tc_blocks_16x8);
-        const auto wide = static_cast<double>(std::max<std::int64_t>(1, q.features->counts.tc_blocks_16x16));
-        const double fewer = std::clamp(narrow / wide, 1.0, 2.0);
-        blocks = std::min(blocks, std::max(wide / (fewer * fewer), m / kDenseBlockCells));
-    }
-    return m >= min_cells * blocks ? blocks : 0.0;
+/// Blocks of at least `min_cells` cells, and the edges in them: counted where features are known (all edges of a block,
+/// not its cells), else as if edges were spread evenly.
+inline BlockCount expected_dense_blocks(const Query& q, std::int32_t min_cells) {
+    if (q.features) return counted_blocks(*q.features, min_cells);
+    const auto along = [](std::int64_t n) { return (n + kDenseBlockSize - 1) / kDenseBlockSize; };
+    const std::int64_t blocks = along(q.n_rows) * along(q.n_cols);
+    return q.m >= min_cells * blocks ? BlockCount{blocks, q.m} : BlockCount{};
 }
 
 }  // namespace gnntune::formats

@@ -33,9 +33,12 @@ DenseBlocksParams DenseBlocksParams::defaults(const Query&) {
 
 namespace {
 
+/// A block's edges are few products here, so that sparser blocks than spmm's are worth it.
+constexpr std::int32_t kWorthCells = 32;
+
 Verdict applicable(const Query& q) {
     const Verdict plain = kernels::require_plain_sum(q);
-    return plain ? formats::require_dense_blocks(q) : plain;
+    return plain ? formats::require_dense_blocks(q, kWorthCells) : plain;
 }
 
 std::vector<std::string_view> needed_formats(const Params& params) {
@@ -70,8 +73,9 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto m = static_cast<double>(q.m);
     const auto element = static_cast<double>(size_of(q.problem.dtype));
     const double row_bytes = element * q.problem.k;
-    const double blocks = formats::expected_dense_blocks(q, p.min_cells);
-    const double rest = blocks > 0 ? 0.0 : m;
+    const BlockCount dense = formats::expected_dense_blocks(q, p.min_cells);
+    const auto blocks = static_cast<double>(dense.blocks);
+    const double rest = m - static_cast<double>(dense.edges);
     const double graph =
         (12.0 + 8.0 * formats::kDenseBlockSize) * blocks + 12.0 * rest + (element + kernels::weight_bytes(q)) * m;
     const double step = 64.0 / element;
@@ -80,7 +84,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     terms.l2_bytes = graph + (kRowsOfBlock * blocks + 2.0 * rest) * row_bytes;
     const double products = q.problem.dtype == DType::f32 ? 3.0 : 1.0;
     terms.flops = products * 2.0 * formats::kDenseBlockCells * blocks * step * steps + 2.0 * rest * q.problem.k;
-    terms.threads = blocks > 0 ? 32.0 * blocks : 8.0 * m;
+    terms.threads = 32.0 * blocks + 8.0 * rest;
     terms.longest = steps;
     return terms;
 }
