@@ -30,7 +30,7 @@ using StreamHandle = void*;
 enum class Precision : std::int32_t { fp32, tf32, fp16, bf16 };
 std::string_view to_text(Precision precision);
 
-/// What sddmm makes of an edge's product, after its factors. Not part of the problem: it does not change which config is
+/// What sddmm makes of an edge's product, after its factors. Not part of the problem: it does not change what config is
 /// fastest (docs/adr/0015).
 enum class EdgeActivation : std::int32_t { none, leaky_relu, exp };
 

@@ -32,9 +32,9 @@ HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
     return out;
 }
 
-// Slope, dropout, seed and scale of a run: dropout for some problems and none for others, and for attention the scale that
-// is meant by none, one that makes a softmax of nearly one edge, and a negative one. sddmm's epilogues are a check of
-// their own; other ops get one that they must not look at, nor hand to an sddmm inside of them.
+// Slope, dropout, seed and scale of a run: dropout for some problems and none for others, and for attention the scale
+// that is meant by none, one that makes a softmax of nearly one edge, and a negative one. sddmm's epilogues are a check
+// of their own; other ops get one that they must not look at, nor hand to an sddmm inside of them.
 Operands numbers_of(const Problem& p) {
     Operands numbers;
     numbers.negative_slope = 0.2F;

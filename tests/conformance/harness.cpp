@@ -223,7 +223,8 @@ private:
         std::vector<Oracle> oracles;
     };
 
-    // Scales that make logits of a few units of the products, whatever their length; exp of the largest is infinite in f16.
+    // Scales that make logits of a few units of the products, whatever their length; exp of the largest is infinite in
+    // f16.
     void make_epilogues() {
         const float unit = 1.0F / std::sqrt(static_cast<float>(problem_.k));
         const auto add = [&](const char* name, EdgeActivation activation, float scale, bool infinite) {
@@ -231,7 +232,8 @@ private:
             numbers.activation = activation;
             numbers.scale = scale;
             numbers.negative_slope = 0.3F;
-            Inputs in = infinite ? fixture_.infinite_inputs(problem_, 11, numbers) : fixture_.inputs(problem_, 11, numbers);
+            Inputs in =
+                infinite ? fixture_.infinite_inputs(problem_, 11, numbers) : fixture_.inputs(problem_, 11, numbers);
             auto expected = fixture_.oracles(problem_, in, nullptr);
             epilogues_.push_back({name, infinite, std::move(in), std::move(expected)});
         };
@@ -256,9 +258,8 @@ private:
             plan.run(memory.operands, memory.workspace.data(), stream);
             wait(device_);
             memory.fetch();
-            const std::string wrong = e.infinite
-                                          ? wrong_with_infinities(e.oracles[0], memory.results()[0], v.precision)
-                                          : wrong_output(e.oracles, memory.results(), v.precision);
+            const std::string wrong = e.infinite ? wrong_with_infinities(e.oracles[0], memory.results()[0], v.precision)
+                                                 : wrong_output(e.oracles, memory.results(), v.precision);
             if (!wrong.empty()) fail("epilogues", e.name + ": " + wrong);
             if (!memory.guards_intact()) fail("epilogues", e.name + ": a guard byte was overwritten");
         }

@@ -83,8 +83,8 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     kernels::EdgeEpilogue epilogue(o);
     const float scale = epilogue.scale;
     epilogue.scale = kOne;
-    GNNTUNE_CUSPARSE(cusparseSDDMM(handle.get(), kPlain, kPlain, &scale, a.get(), b.get(), &kZero, out.get(), CUDA_R_32F,
-                                   CUSPARSE_SDDMM_ALG_DEFAULT, free_space));
+    GNNTUNE_CUSPARSE(cusparseSDDMM(handle.get(), kPlain, kPlain, &scale, a.get(), b.get(), &kZero, out.get(),
+                                   CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT, free_space));
     if (g.edge_id || epilogue.activation != EdgeActivation::none) {
         const auto blocks = static_cast<unsigned>(kernels::ceil_div(g.m, kThreads));
         finish_edges<<<blocks, kThreads, 0, stream>>>(values, g.edge_id, g.m, epilogue, o.y);

@@ -18,8 +18,9 @@
 // Atomics  none. The order of summation depends on k only: repeats bit for bit.
 // Bounds   missing rows and columns are zeros in registers, and so is x_row behind k, where x still has what it had a
 //          step before: infinities there have made their own sums infinite or NaN already. An edge whose sum is not
-//          finite is computed again by the warp in fp32, before the epilogue, since parts and steps of what is infinite, or nearly, make
-//          NaNs. Cells without an edge are computed and dropped; edges that share a cell take the same one.
+//          finite is computed again by the warp in fp32, before the epilogue, since parts and steps of what is
+//          infinite, or nearly, make NaNs. Cells without an edge are computed and dropped; edges that share a cell take
+//          the same one.
 #pragma once
 
 #include "kernels/common/edge_epilogue.hpp"

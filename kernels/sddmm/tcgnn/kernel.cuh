@@ -143,8 +143,8 @@ __global__ void __launch_bounds__(kMaxWindowWarps * 32)
             float* cells = stages + (stage ^ 1) * kStage;
             wmma::store_matrix_sync(cells, sum, kLd, wmma::mem_row_major);
             __syncwarp();
-            write_edges(t, std::int64_t{first} + 2 * std::int64_t{pair}, 2 * pair + 1 < count, cells, kLd, begin > 0, end == k,
-                        epilogue, y, lane);
+            write_edges(t, std::int64_t{first} + 2 * std::int64_t{pair}, 2 * pair + 1 < count, cells, kLd, begin > 0,
+                        end == k, epilogue, y, lane);
             __syncwarp();
             col = next_col;
         }
