@@ -36,7 +36,7 @@ namespace {
 
 using formats::kDenseBlockCells;
 
-/// Of 77 graphs, those with fewer edges in such blocks had other variants at least 1.5x faster at every width.
+/// Of 77 graphs, those with fewer edges in such blocks had another variant at least 1.25x faster at every width.
 constexpr std::int32_t kWorthCells = 128;
 
 Verdict applicable(const Query& q) {
