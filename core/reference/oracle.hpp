@@ -40,7 +40,8 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
 /// is larger than everything, and +0 and -0 are equal.
 std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                          const Operands& inputs, const SampleRule* rule);
-/// y[e, h] = (w_e) <x_row[row_e, h, :], x[col_e, h, :]> for every edge.
+/// y[e, h] = act(s (w_e) <x_row[row_e, h, :], x[col_e, h, :]>) for every edge, with s = product_scale() and act =
+/// activation of the inputs.
 std::vector<Oracle> sddmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                           const Operands& inputs);
 /// y[e, h] = exp(edge_weight[e, h] - lse), where exp(lse) is the sum of exp(edge_weight[., h]) over the edges of e's

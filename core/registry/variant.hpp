@@ -30,6 +30,10 @@ using StreamHandle = void*;
 enum class Precision : std::int32_t { fp32, tf32, fp16, bf16 };
 std::string_view to_text(Precision precision);
 
+/// What sddmm makes of an edge's product, after its factors. Not part of the problem: it does not change what config is
+/// fastest (docs/adr/0015).
+enum class EdgeActivation : std::int32_t { none, leaky_relu, exp };
+
 /// What a decision about a config may depend on. Sizes are those of the direction asked for: for a reversed problem
 /// n_rows is the number of columns of the caller's graph.
 struct Query {
@@ -88,15 +92,20 @@ struct Operands {
     std::int32_t* out_idx = nullptr;      ///< conversions: ids
     std::int32_t* out_edge_id = nullptr;  ///< conversions: positions in the caller's order
     // Numbers.
-    float negative_slope = 0.2F;  ///< gat's leaky ReLU
+    float negative_slope = 0.2F;  ///< of leaky ReLUs: gat's, and sddmm's activation
     float dropout = 0.0F;         ///< gat: probability of dropping an edge, [0, 1)
     std::uint64_t seed = 0;       ///< gat: of the dropout
-    float scale = 0.0F;           ///< attention: factor of the logits; 0: 1 / sqrt(k)
+    float scale = 0.0F;           ///< attention: factor of the logits; 0: 1 / sqrt(k). sddmm: of the products; 0: 1
+    EdgeActivation activation = EdgeActivation::none;  ///< sddmm: of the scaled products. Other ops do not look at it
 };
 
 /// attention's factor of the logits for heads of `k` features.
 inline float logit_scale(const Operands& o, std::int32_t k) {
     return o.scale != 0.0F ? o.scale : 1.0F / std::sqrt(static_cast<float>(k));
+}
+/// sddmm's factor of the products.
+inline float product_scale(const Operands& o) {
+    return o.scale != 0.0F ? o.scale : 1.0F;
 }
 
 /// An operand's elements in the type they are stored in.

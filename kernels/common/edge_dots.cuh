@@ -1,4 +1,4 @@
-// y[id_e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e of a list, edge by edge.
+// y[id_e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e of a list, edge by edge.
 //
 // Layout   row_idx, col_idx [m]; edge_id [m] or null; edge_weight [m] or null (caller's order); x_row [n_rows, k],
 //          x [n_cols, k], y [m]; row-major, device memory, matrices aligned to VEC elements. Matrices, weights and y
@@ -15,6 +15,7 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/edge_dots.hpp"
+#include "kernels/common/edge_epilogue.hpp"
 #include "kernels/common/edge_runs.cuh"
 #include "kernels/common/group_reduce.cuh"
 
@@ -29,6 +30,7 @@ struct EdgeDots {
     const T* x_row;
     const T* x;
     T* y;
+    EdgeEpilogue epilogue;
     std::int64_t m;
     std::int32_t k;
     int lanes;
@@ -76,7 +78,7 @@ __global__ void __launch_bounds__(kEdgeDotThreads) edge_dots_kernel(const __grid
         if (i >= held || first + i >= a.m) break;
         const std::int64_t id = a.edge_id ? __ldg(a.edge_id + first + i) : first + i;
         const float weight = a.edge_weight ? load_value(a.edge_weight + id) : 1.0F;
-        a.y[id] = narrowed<T>(weight * sum[i]);
+        a.y[id] = narrowed<T>(a.epilogue(weight * sum[i]));
     }
 }
 

@@ -1,5 +1,5 @@
-// Edge values between the caller's order and a format's order. One thread per edge; the reads or writes that follow
-// `edge_id` are scattered, the others coalesced.
+// Edge values from the caller's order to a format's order. One thread per edge; the reads, which follow `edge_id`, are
+// scattered, the writes coalesced.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,6 @@ __global__ void gather_values(const T* __restrict__ in, const std::int32_t* __re
                               T* __restrict__ out) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
     if (e < m) out[e] = in[edge_id[e]];
-}
-
-/// out[edge_id[e]] = in[e]
-[[maybe_unused]] static __global__ void scatter_values(const float* __restrict__ in,
-                                                       const std::int32_t* __restrict__ edge_id, std::int64_t m,
-                                                       float* __restrict__ out) {
-    const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kPermuteThreads) + threadIdx.x;
-    if (e < m) out[edge_id[e]] = in[e];
 }
 
 /// out[e] = value

@@ -65,6 +65,24 @@ const void* value_of(const gnntune_operands& given, const Member& m) {
     throw invalid_argument("operands." + std::string(m.name) + " " + why);
 }
 
+void require_finite(const char* name, float number) {
+    if (!std::isfinite(number)) throw invalid_argument("operands." + std::string(name) + " is not finite");
+}
+
+EdgeActivation activation_of(std::int32_t given) {
+    switch (given) {
+        case GNNTUNE_NO_ACTIVATION:
+            return EdgeActivation::none;
+        case GNNTUNE_LEAKY_RELU:
+            return EdgeActivation::leaky_relu;
+        case GNNTUNE_EXP:
+            return EdgeActivation::exp;
+        default:
+            throw invalid_argument("operands.activation is " + std::to_string(given) +
+                                   "; expected GNNTUNE_NO_ACTIVATION, GNNTUNE_LEAKY_RELU or GNNTUNE_EXP");
+    }
+}
+
 }  // namespace
 
 Binding::Binding(const Query& query) {
@@ -115,17 +133,24 @@ Operands Binding::operands(const gnntune_operands& given) const {
             refuse(kMembers[i], "must be NULL: " + who_ + " does not have it");
         }
     }
-    if (forward_ == Op::attention) {
-        if (!std::isfinite(given.scale)) throw invalid_argument("operands.scale is not finite");
+    const EdgeActivation activation = activation_of(given.activation);
+    if (activation != EdgeActivation::none && forward_ != Op::sddmm) {
+        throw invalid_argument("operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not " + who_);
+    }
+    if (forward_ == Op::attention || forward_ == Op::sddmm) {
+        require_finite("scale", given.scale);
         o.scale = given.scale;
     }
+    if (forward_ == Op::gat || forward_ == Op::sddmm) {
+        require_finite("negative_slope", given.negative_slope);
+        if (given.negative_slope != 0.0F) o.negative_slope = given.negative_slope;
+    }
+    if (forward_ == Op::sddmm) o.activation = activation;
     if (forward_ == Op::gat) {
         if (!(given.dropout >= 0.0F && given.dropout < 1.0F)) {
             throw invalid_argument("operands.dropout is " + std::to_string(given.dropout) +
                                    "; expected 0 <= dropout < 1");
         }
-        if (!std::isfinite(given.negative_slope)) throw invalid_argument("operands.negative_slope is not finite");
-        if (given.negative_slope != 0.0F) o.negative_slope = given.negative_slope;
         o.dropout = given.dropout;
         o.seed = given.seed;
     }

@@ -32,14 +32,18 @@ HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
     return out;
 }
 
-// Slope, dropout, seed and scale of a run: dropout for some problems and none for others, and for attention the scale that
-// is meant by none, one that makes a softmax of nearly one edge, and a negative one.
+// Slope, dropout, seed and scale of a run: dropout for some problems and none for others, and for attention the scale
+// that is meant by none, one that makes a softmax of nearly one edge, and a negative one. sddmm's epilogues are a check
+// of their own; other ops get one that they must not look at, nor hand to an sddmm inside of them.
 Operands numbers_of(const Problem& p) {
     Operands numbers;
     numbers.negative_slope = 0.2F;
     numbers.dropout = p.heads == 3 || p.k == 33 ? 0.4F : 0.0F;
     numbers.seed = 0x1234567890abcdefULL;
     numbers.scale = p.heads == 3 ? 2.5F : p.heads == 8 ? -0.5F : 0.0F;
+    if (p.op == Op::sddmm) return numbers;
+    numbers.activation = EdgeActivation::exp;
+    if (forward_of(p.op) != Op::attention) numbers.scale = 2.5F;
     return numbers;
 }
 
@@ -66,13 +70,21 @@ Fixture::Fixture(const Registry& registry, const Device& device, const GraphCase
 }
 
 Inputs Fixture::inputs(const Problem& p, unsigned seed) const {
+    return inputs(p, seed, numbers_of(p));
+}
+
+Inputs Fixture::inputs(const Problem& p, unsigned seed, const Operands& numbers) const {
     const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
         return draw(p, spec, seed + static_cast<unsigned>(number));
     };
-    return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
+    return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers);
 }
 
 Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed) const {
+    return infinite_inputs(p, seed, numbers_of(p));
+}
+
+Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed, const Operands& numbers) const {
     const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
         HostVector<float> values = draw(p, spec, seed + static_cast<unsigned>(number));
         if (spec.name != "x") return values;
@@ -84,7 +96,7 @@ Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed) const {
         fill(spec.rows / 2, std::numeric_limits<float>::quiet_NaN());
         return values;
     };
-    return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
+    return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers);
 }
 
 std::vector<Oracle> Fixture::oracles(const Problem& p, const Inputs& in, const SampleRule* rule) const {

@@ -19,9 +19,12 @@ public:
     Fixture(const Registry& registry, const Device& device, const GraphCase& graph);
 
     Graph& graph() { return *graph_; }
+    /// With the numbers of a run that the problem has in this suite, or others.
     reference::Inputs inputs(const Problem& p, unsigned seed) const;
+    reference::Inputs inputs(const Problem& p, unsigned seed, const Operands& numbers) const;
     /// The same with the first row of x infinite, and the one in the middle not a number.
     reference::Inputs infinite_inputs(const Problem& p, unsigned seed) const;
+    reference::Inputs infinite_inputs(const Problem& p, unsigned seed, const Operands& numbers) const;
     std::vector<reference::Oracle> oracles(const Problem& p, const reference::Inputs& in, const SampleRule* rule) const;
 
 private:

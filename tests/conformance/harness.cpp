@@ -72,6 +72,7 @@ public:
                 check_refuses_misaligned(plan, handle);
             }
             check_infinities(plan, handle);
+            check_epilogues(plan, handle);
 #if GNNTUNE_WITH_CUDA
             if (device_.backend == Backend::cuda && plan.capturable()) check_capture(plan, handle);
 #endif
@@ -214,6 +215,56 @@ private:
         }
     }
 
+    /// A run of sddmm with numbers, and what comes of it.
+    struct Epilogue {
+        std::string name;
+        bool infinite;
+        Inputs inputs;
+        std::vector<Oracle> oracles;
+    };
+
+    // Scales that make logits of a few units of the products, whatever their length; exp of the largest is infinite in
+    // f16.
+    void make_epilogues() {
+        const float unit = 1.0F / std::sqrt(static_cast<float>(problem_.k));
+        const auto add = [&](const char* name, EdgeActivation activation, float scale, bool infinite) {
+            Operands numbers;
+            numbers.activation = activation;
+            numbers.scale = scale;
+            numbers.negative_slope = 0.3F;
+            Inputs in =
+                infinite ? fixture_.infinite_inputs(problem_, 11, numbers) : fixture_.inputs(problem_, 11, numbers);
+            auto expected = fixture_.oracles(problem_, in, nullptr);
+            epilogues_.push_back({name, infinite, std::move(in), std::move(expected)});
+        };
+        add("scale", EdgeActivation::none, -0.75F, false);
+        add("leaky_relu", EdgeActivation::leaky_relu, 1.5F, false);
+        add("exp", EdgeActivation::exp, 3 * unit, false);
+        add("leaky_relu, infinite", EdgeActivation::leaky_relu, -1.5F, true);
+        add("exp, infinite", EdgeActivation::exp, unit, true);
+    }
+
+    void check_epilogues(const Plan& plan, StreamHandle stream) {
+        const Variant& v = plan.variant();
+        const std::int32_t k = problem_.k;
+        const bool tried = k == 1 || k == 33 || k == 64 || k == 72 || k == 602;
+        if (problem_.op != Op::sddmm || !tried) return;
+        if (epilogues_.empty()) make_epilogues();
+        for (const Epilogue& e : epilogues_) {
+            if (e.infinite && (v.spreads_infinities || v.baseline)) continue;
+            Memory memory(device_.backend, query_, e.inputs, plan.workspace_bytes(), 0);
+            memory.poison(kPoison);
+            wait(device_);
+            plan.run(memory.operands, memory.workspace.data(), stream);
+            wait(device_);
+            memory.fetch();
+            const std::string wrong = e.infinite ? wrong_with_infinities(e.oracles[0], memory.results()[0], v.precision)
+                                                 : wrong_output(e.oracles, memory.results(), v.precision);
+            if (!wrong.empty()) fail("epilogues", e.name + ": " + wrong);
+            if (!memory.guards_intact()) fail("epilogues", e.name + ": a guard byte was overwritten");
+        }
+    }
+
     static std::string wrong_with_infinities(const Oracle& oracle, const std::vector<std::uint8_t>& result,
                                              Precision precision) {
         const double c = reference::operand_constant(precision);
@@ -286,6 +337,7 @@ private:
     std::vector<Oracle> replay_oracles_;
     Inputs infinite_inputs_;  // of check_infinities(), likewise
     std::vector<Oracle> infinite_oracles_;
+    std::vector<Epilogue> epilogues_;  // of check_epilogues(), likewise
     std::string where_;
 };
 

@@ -22,6 +22,7 @@ namespace gnntune::conformance {
 ///   misaligned   right with operands at 4-byte alignment, or refused where the record asks for more
 ///   infinities   infinite features reach those rows only that have an edge from them (spmm, but for records that say
 ///                otherwise, and libraries)
+///   epilogues    right with every activation, with a scale and a slope, of infinite features too (sddmm)
 ///   capture      captured in a CUDA graph and replayed with other values (cuda)
 struct Failure {
     std::string check;

@@ -355,6 +355,10 @@ void run(Bytes& bytes, const gnntune_plan* plan, const gnntune_problem& problem,
     if (!scored && bytes.one_in(16)) operands.score_row = blocks.front().data();
     if (bytes.one_in(4)) operands.negative_slope = bytes.value<float>();
     if (bytes.one_in(4)) operands.scale = bytes.value<float>();
+    if (bytes.one_in(4)) {
+        operands.activation =
+            bytes.one_in(8) ? bytes.value<std::int32_t>() : static_cast<std::int32_t>(bytes.byte() % 3);
+    }
     if (bytes.one_in(4)) operands.dropout = bytes.one_in(2) ? bytes.value<float>() : 0.5F;
     operands.seed = bytes.byte();
     Block workspace(workspace_bytes, bytes.one_in(16) ? bytes.byte() : 0U);

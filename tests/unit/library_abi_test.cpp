@@ -52,6 +52,9 @@ TEST(LibraryAbi, NumbersOfWordsNeverChange) {
     EXPECT_EQ(GNNTUNE_GRAPH, 2);
     EXPECT_EQ(GNNTUNE_DB_THEN_MODEL, 1);
     EXPECT_EQ(GNNTUNE_DB_ONLY, 2);
+    EXPECT_EQ(GNNTUNE_NO_ACTIVATION, 0);
+    EXPECT_EQ(GNNTUNE_LEAKY_RELU, 1);
+    EXPECT_EQ(GNNTUNE_EXP, 2);
 }
 
 // On the 64-bit systems that this is built for.

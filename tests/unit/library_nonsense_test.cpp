@@ -251,6 +251,14 @@ void LibraryNonsense::add_runs() {
     for (const float number : {-0.1F, 1.0F, 2.0F, static_cast<float>(kNan), static_cast<float>(kInf)}) {
         add_attention("dropout", "operands.dropout is", [=](auto& o) { o.dropout = number; });
     }
+    for (const std::int32_t word : {-1, 3, kInt32Max, kInt32Min}) {
+        add_run("activation", "operands.activation is " + std::to_string(word),
+                [=](auto& o, auto&) { o.activation = word; });
+    }
+    for (const gnntune_activation word : {GNNTUNE_LEAKY_RELU, GNNTUNE_EXP}) {
+        add_run("activation of another op", "operands.activation must be GNNTUNE_NO_ACTIVATION",
+                [=](auto& o, auto&) { o.activation = word; });
+    }
     for (const double number : {kNan, kInf, -kInf}) {
         add_attention("negative_slope", "operands.negative_slope is not finite",
                       [=](auto& o) { o.negative_slope = static_cast<float>(number); });

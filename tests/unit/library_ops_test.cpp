@@ -296,6 +296,76 @@ TEST_F(LibraryOps, AnOlderProgramsOperandsAreUnderstood) {
     EXPECT_TRUE(contains(gnntune_last_error(), "operands.key is NULL"));
 }
 
+// One plan runs them all: numbers of a run, as the header gives them.
+TEST_F(LibraryOps, ProductsOfEdgesAreScaledAndActivated) {
+    gt::Context context = cpu();
+    const std::vector<std::int32_t> row_idx{0, 1, 0};
+    const std::vector<std::int32_t> col_idx{1, 0, 0};
+    const gt::Graph graph = context.coo(2, 2, 3, row_idx.data(), col_idx.data());
+    const std::vector<float> x_row{1, 2, -1, 3};  // [2, 2]
+    const std::vector<float> x{2, 0, -4, 1};
+    const std::vector<float> weight{2, 0.5F, 4};
+    const std::vector<float> weighted{-4, -1, 8};
+    const gt::Plan plan = context.plan(graph, gt::sddmm(2).weighted());
+    gnntune_operands o{};
+    o.x_row = x_row.data();
+    o.x = x.data();
+    o.edge_weight = weight.data();
+    const auto result = [&](gnntune_activation activation, float scale, float slope) {
+        std::vector<float> y(3, -7);
+        o.y = y.data();
+        o.activation = activation;
+        o.scale = scale;
+        o.negative_slope = slope;
+        HostWorkspace workspace(plan.workspace_bytes());
+        plan.run(o, workspace.data(), workspace.bytes());
+        return y;
+    };
+    EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, 0, 0), weighted);
+    EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, -0.5F, 0), (std::vector<float>{2, 0.5F, -4}));
+    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, 0, 0.5F), (std::vector<float>{-2, -0.5F, 8}));
+    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, -2, 0), (std::vector<float>{8, 2, -16 * 0.2F}));
+    const std::vector<float> exponentials = result(GNNTUNE_EXP, 0.25F, 0);
+    for (std::size_t e = 0; e < 3; ++e) EXPECT_FLOAT_EQ(exponentials[e], std::exp(0.25F * weighted[e]));
+
+    // Older programs end before these; what follows their struct in memory is not looked at.
+    std::vector<float> y(3, -7);
+    o.y = y.data();
+    o.struct_size = offsetof(gnntune_operands, activation);
+    o.scale = 0;
+    HostWorkspace workspace(plan.workspace_bytes());
+    ASSERT_EQ(gnntune_run(plan.get(), &o, workspace.data(), workspace.bytes(), nullptr), GNNTUNE_OK)
+        << gnntune_last_error();
+    EXPECT_EQ(y, weighted);
+}
+
+TEST_F(LibraryOps, ActivationsAreOfSddmmAlone) {
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const auto words = [&](const gt::Problem& wanted, const Problem& problem, auto change) {
+        const gt::Plan plan = context.plan(graph, wanted);
+        HostWorkspace workspace(plan.workspace_bytes());
+        Run run = prepare(problem);
+        change(run.operands);
+        return failure_of(GNNTUNE_INVALID_ARGUMENT,
+                          [&] { plan.run(run.operands, workspace.data(), workspace.bytes()); });
+    };
+    const auto exp = [](auto& o) { o.activation = GNNTUNE_EXP; };
+    EXPECT_EQ(words(gt::gat_grad(4), problem_of(Op::gat_grad, 4), exp),
+              "operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not gat_grad");
+    EXPECT_EQ(words(gt::attention(4), problem_of(Op::attention, 4), exp),
+              "operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not attention");
+    EXPECT_EQ(words(gt::spmm(4), problem_of(Op::spmm, 4), exp),
+              "operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not spmm by sum");
+    const Problem sddmm = problem_of(Op::sddmm, 4);
+    EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.activation = 3; }),
+              "operands.activation is 3; expected GNNTUNE_NO_ACTIVATION, GNNTUNE_LEAKY_RELU or GNNTUNE_EXP");
+    EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.scale = NAN; }), "operands.scale is not finite");
+    EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.negative_slope = INFINITY; }),
+              "operands.negative_slope is not finite");
+}
+
 TEST_F(LibraryOps, GraphProcessingIsRight) {
     expect_right(gt::gcn_norm(), problem_of(Op::gcn_norm, 1));
     expect_right(gt::gcn_norm().weighted(), problem_of(Op::gcn_norm, 1, 1, true));

@@ -106,7 +106,8 @@ typedef int32_t gnntune_op;
 enum {
     GNNTUNE_SPMM = 1,  /* y[i, :] = sum over edges j -> i of edge_weight * x[j, :], plus self_weight[i] * x[i, :] with
                         * self_loop; or their mean or maximum */
-    GNNTUNE_SDDMM = 2, /* y[e] = <x_row[i, :], x[j, :]> for every edge e = (j -> i), times edge_weight[e] if weighted */
+    GNNTUNE_SDDMM = 2, /* y[e] = <x_row[i, :], x[j, :]> for every edge e = (j -> i), times edge_weight[e] if weighted and
+                        * scale; then through activation */
     GNNTUNE_SPMM_GRAD = 3,    /* gradients of spmm: grad_x, grad_edge_weight if weighted, grad_self_weight */
     GNNTUNE_EDGE_SOFTMAX = 4, /* y[e, h] = softmax of edge_weight[e, h] over the edges of each target */
     GNNTUNE_GAT = 5,          /* y[i, h, :] = sum of a[e, h] * x[j, h, :], a = softmax over the edges of i of
@@ -143,6 +144,15 @@ enum { GNNTUNE_FORWARD = 0, GNNTUNE_REVERSED = 1 };
  * or replay in a CUDA graph. */
 typedef int32_t gnntune_policy;
 enum { GNNTUNE_HOT = 0, GNNTUNE_COLD = 1, GNNTUNE_GRAPH = 2 };
+
+/* What sddmm makes of an edge's product, its weight and scale included, before y is rounded to its storage type. A
+ * number of a run, not of the problem: one plan runs them all. */
+typedef int32_t gnntune_activation;
+enum {
+    GNNTUNE_NO_ACTIVATION = 0,
+    GNNTUNE_LEAKY_RELU = 1, /* v for v > 0, else negative_slope * v */
+    GNNTUNE_EXP = 2
+};
 
 /* Where a config comes from that GNNTUNE_FORCE does not name. */
 typedef int32_t gnntune_sources;
@@ -421,16 +431,19 @@ typedef struct gnntune_operands {
     void* out_ptr;
     void* out_idx;
     void* out_edge_id;
-    float negative_slope; /* gat's leaky ReLU; 0 = 0.2 (for a slope of zero give the smallest positive number) */
+    float negative_slope; /* of leaky ReLUs, gat's and sddmm's; 0 = 0.2 (for a slope of zero give the smallest positive
+                           * number) */
     float dropout;        /* gat: probability of dropping an edge, 0 <= dropout < 1 */
     uint64_t seed;        /* gat: of the dropout. One seed, one mask: the same for every config, forward and backward */
     const void* argmax_saved;
     void* argmax;
     const void* key;      /* attention: keys of the sources */
     void* grad_key;
-    float scale;          /* attention: factor of the logits; 0 = 1 / sqrt(k) (for a factor of zero give the smallest
-                           * positive number) */
+    float scale;          /* attention: factor of the logits; 0 = 1 / sqrt(k). sddmm: of the products; 0 = 1. (For a factor
+                           * of zero give the smallest positive number) */
     int32_t reserved_2;   /* zero */
+    gnntune_activation activation; /* sddmm alone */
+    int32_t reserved_3;            /* zero */
 } gnntune_operands;
 
 /* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be

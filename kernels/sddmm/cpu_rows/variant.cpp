@@ -1,4 +1,4 @@
-// sddmm.cpu_rows: y[id_e] = w_e <x_row[i, :], x[col_e, :]> for the edges e of row i.
+// sddmm.cpu_rows: y[id_e] = act(scale w_e <x_row[i, :], x[col_e, :]>) for the edges e of row i.
 //
 // Work     threads take blocks of rows as they become free; the row operand stays in cache while its edges are walked.
 // Order    each dot product is summed in a fixed order: repeats bit for bit on one machine.
@@ -6,6 +6,7 @@
 
 #include "core/graph/graph.hpp"
 #include "kernels/common/cpu.hpp"
+#include "kernels/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 
@@ -33,15 +34,15 @@ struct State {
 };
 
 GNNTUNE_TARGET_CLONES
-void rows(const CsrFormat& g, const float* weight, const float* x_row, const float* x, float* y, std::int32_t k,
-          std::int32_t first, std::int32_t last) {
+void rows(const CsrFormat& g, const float* weight, const float* x_row, const float* x,
+          const kernels::EdgeEpilogue& epilogue, float* y, std::int32_t k, std::int32_t first, std::int32_t last) {
     for (std::int32_t i = first; i < last; ++i) {
         const float* a = x_row + static_cast<std::int64_t>(i) * k;
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
             const float* b = x + static_cast<std::int64_t>(g.col_idx[e]) * k;
             const float sum = kernels::dot(a, b, k);
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
-            y[id] = weight ? weight[id] * sum : sum;
+            y[id] = epilogue(weight ? weight[id] * sum : sum);
         }
     }
 }
@@ -55,10 +56,11 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
 void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const float* weight = s.weighted ? o.edge_weight : nullptr;
+    const kernels::EdgeEpilogue epilogue(o);
     const std::int32_t n = s.csr->n_rows;
 #pragma omp parallel for schedule(dynamic)
     for (std::int32_t first = 0; first < n; first += s.row_block) {
-        rows(*s.csr, weight, o.x_row, o.x, o.y, s.k, first, std::min(n, first + s.row_block));
+        rows(*s.csr, weight, o.x_row, o.x, epilogue, o.y, s.k, first, std::min(n, first + s.row_block));
     }
 }
 

@@ -2,7 +2,8 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "kernels/common/cusparse.hpp"
-#include "kernels/common/permute.cuh"
+#include "kernels/common/edge_epilogue.hpp"
+#include "kernels/common/host.hpp"
 
 namespace gnntune::sddmm_cusparse {
 
@@ -32,6 +33,15 @@ kernels::SpMat describe(const CsrFormat& g, float* values) {
                                        const_cast<std::int32_t*>(g.col_idx), values, CUSPARSE_INDEX_32I,
                                        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
     return kernels::SpMat(d);
+}
+
+constexpr int kThreads = 256;
+
+/// y[edge_id[e]] = epilogue(values[e]); without edge_id y[e], and the arrays may be one. One thread per edge.
+__global__ void finish_edges(const float* values, const std::int32_t* __restrict__ edge_id, std::int64_t m,
+                             kernels::EdgeEpilogue epilogue, float* y) {
+    const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x;
+    if (e < m) y[edge_id ? edge_id[e] : e] = epilogue(values[e]);
 }
 
 }  // namespace
@@ -70,11 +80,14 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     const kernels::DnMat a = kernels::row_major(g.n_rows, p.k, o.x_row);
     const kernels::DnMat b = transposed(g, p.k, o.x);
     const kernels::CusparseLease handle(stream);
-    GNNTUNE_CUSPARSE(cusparseSDDMM(handle.get(), kPlain, kPlain, &kOne, a.get(), b.get(), &kZero, out.get(), CUDA_R_32F,
-                                   CUSPARSE_SDDMM_ALG_DEFAULT, free_space));
-    if (g.edge_id) {
-        kernels::scatter_values<<<kernels::permute_blocks(g.m), kernels::kPermuteThreads, 0, stream>>>(
-            values, g.edge_id, g.m, o.y);
+    kernels::EdgeEpilogue epilogue(o);
+    const float scale = epilogue.scale;
+    epilogue.scale = kOne;
+    GNNTUNE_CUSPARSE(cusparseSDDMM(handle.get(), kPlain, kPlain, &scale, a.get(), b.get(), &kZero, out.get(),
+                                   CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT, free_space));
+    if (g.edge_id || epilogue.activation != EdgeActivation::none) {
+        const auto blocks = static_cast<unsigned>(kernels::ceil_div(g.m, kThreads));
+        finish_edges<<<blocks, kThreads, 0, stream>>>(values, g.edge_id, g.m, epilogue, o.y);
         GNNTUNE_CUDA(cudaGetLastError());
     }
 }

@@ -1,4 +1,4 @@
-// y[e] = weight[e] s[row_e, col_e], where s holds the product of every row with every column.
+// y[e] = act(scale weight[e] s[row_e, col_e]), where s holds the product of every row with every column.
 //
 // Layout   s [n_rows, stride] row-major; row_idx, col_idx [m] ascending by row; edge_id [m] or null (the caller's
 // order);
@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "kernels/common/edge_epilogue.hpp"
+
 namespace gnntune::sddmm_dense {
 
 inline constexpr int kThreads = 256;
@@ -18,12 +20,12 @@ inline constexpr int kThreads = 256;
 static __global__ void sample_edges(const float* __restrict__ s, std::int64_t stride,
                                     const std::int32_t* __restrict__ row_idx, const std::int32_t* __restrict__ col_idx,
                                     const std::int32_t* __restrict__ edge_id, const float* __restrict__ weight,
-                                    std::int64_t m, float* __restrict__ y) {
+                                    kernels::EdgeEpilogue epilogue, std::int64_t m, float* __restrict__ y) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x;
     if (e >= m) return;
     const std::int64_t place = edge_id ? edge_id[e] : e;
     const float dot = s[row_idx[e] * stride + col_idx[e]];
-    y[place] = weight ? weight[place] * dot : dot;
+    y[place] = epilogue(weight ? weight[place] * dot : dot);
 }
 
 }  // namespace gnntune::sddmm_dense

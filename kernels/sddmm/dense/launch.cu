@@ -32,7 +32,8 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     kernels::enqueue_product(product, space, p.cublas_bytes, stream_handle);
     const auto blocks = static_cast<unsigned>(kernels::ceil_div(g.m, kThreads));
     sample_edges<<<blocks, kThreads, 0, stream>>>(all, stride, g.row_idx, g.col_idx, g.edge_id,
-                                                  p.weighted ? o.edge_weight : nullptr, g.m, o.y);
+                                                  p.weighted ? o.edge_weight : nullptr, kernels::EdgeEpilogue(o), g.m,
+                                                  o.y);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

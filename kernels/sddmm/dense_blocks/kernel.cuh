@@ -1,5 +1,5 @@
-// sddmm.dense_blocks: y[e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e, blocks of 32 x 32 cells on tensor
-// cores. Edges outside of blocks: kernels/common/edge_dots.cuh.
+// sddmm.dense_blocks: y[e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e, blocks of 32 x 32 cells on
+// tensor cores. Edges outside of blocks: kernels/common/edge_dots.cuh.
 //
 // Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp), and places [n_blocks] of them all; edge_weight
 // [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
@@ -18,11 +18,12 @@
 // Atomics  none. The order of summation depends on k only: repeats bit for bit.
 // Bounds   Where a block reaches behind the last row or column, the last one is loaded instead: those cells have no
 //          bit. Both operands are zero behind k. Where a block's sums are not all finite, those of edges are computed
-//          again in fp32, since parts and steps of what is infinite, or nearly, make NaNs. Cells without an edge are
-//          dropped.
+//          again in fp32, before the epilogue, since parts and steps of what is infinite, or nearly, make NaNs. Cells
+//          without an edge are dropped.
 #pragma once
 
 #include "kernels/common/async_copy.cuh"
+#include "kernels/common/edge_epilogue.hpp"
 #include "kernels/common/row_products.cuh"
 #include "kernels/sddmm/dense_blocks/plan.hpp"
 
@@ -59,6 +60,7 @@ struct Arguments {
     const T* x_row;
     const T* x;
     T* y;
+    EdgeEpilogue epilogue;
     std::int32_t n_blocks;
     std::int32_t n_rows;
     std::int32_t n_cols;
@@ -212,7 +214,7 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBl
         }
 #pragma unroll
         for (int i = 0; i < kRowsAtOnce; ++i) {
-            if (id[i] >= 0) a.y[id[i]] = narrowed<T>(value[i]);
+            if (id[i] >= 0) a.y[id[i]] = narrowed<T>(a.epilogue(value[i]));
         }
     }
 }

@@ -39,6 +39,7 @@ void launch_rest(const Arguments<T>& a, const Plan& p, cudaStream_t stream) {
     rest.x_row = a.x_row;
     rest.x = a.x;
     rest.y = a.y;
+    rest.epilogue = a.epilogue;
     rest.m = g.n_rest;
     rest.k = a.k;
     rest.lanes = edge_dot_lanes(a.k, VEC);
@@ -57,6 +58,7 @@ void launch_typed(const Plan& p, const Operands& o, cudaStream_t stream) {
     a.x_row = elements_of<T>(o.x_row);
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
+    a.epilogue = EdgeEpilogue(o);
     a.n_blocks = g.n_blocks;
     a.n_rows = g.n_rows;
     a.n_cols = g.n_cols;

@@ -29,6 +29,7 @@ void launch_typed(const CooFormat& g, const EdgesParams& p, std::int32_t k, bool
     a.x_row = elements_of<T>(o.x_row);
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
+    a.epilogue = kernels::EdgeEpilogue(o);
     a.m = g.m;
     a.k = k;
     a.lanes = p.lanes;

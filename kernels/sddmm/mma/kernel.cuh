@@ -1,5 +1,5 @@
-// sddmm.mma: y[e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e, on tensor cores: windows of 16 rows, a gather
-// for each distinct column of a window, not for each edge.
+// sddmm.mma: y[e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e, on tensor cores: windows of 16
+// rows, a gather for each distinct column of a window, not for each edge.
 //
 // Layout   SGT tiles of 16 x 8 (core/graph/formats.hpp); edge_weight [m] or null and y [m] in the caller's order; x_row
 //          [n_rows, k], x [n_cols, k], row-major, device memory, aligned to VEC elements; x_row, x, edge_weight and y
@@ -18,10 +18,12 @@
 // Atomics  none. The order of summation depends on k only: repeats bit for bit.
 // Bounds   missing rows and columns are zeros in registers, and so is x_row behind k, where x still has what it had a
 //          step before: infinities there have made their own sums infinite or NaN already. An edge whose sum is not
-//          finite is computed again by the warp in fp32, since parts and steps of what is infinite, or nearly, make
-//          NaNs. Cells without an edge are computed and dropped; edges that share a cell take the same one.
+//          finite is computed again by the warp in fp32, before the epilogue, since parts and steps of what is
+//          infinite, or nearly, make NaNs. Cells without an edge are computed and dropped; edges that share a cell take
+//          the same one.
 #pragma once
 
+#include "kernels/common/edge_epilogue.hpp"
 #include "kernels/common/row_products.cuh"
 #include "kernels/formats/sgt/window_pieces.hpp"
 
@@ -50,6 +52,7 @@ struct Arguments {
     const T* x_row;
     const T* x;
     T* y;
+    EdgeEpilogue epilogue;
     std::int64_t n_pieces;
     std::int32_t n_rows;
     std::int32_t k;
@@ -150,7 +153,7 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const BlockRa
                 const float sum = multiply_again(a, piece, __shfl_sync(kAll, cell[u], owner), lane);
                 if (lane == owner) value = sum;
             }
-            if (id[u] >= 0) a.y[id[u]] = narrowed<T>(weight[u] * value);
+            if (id[u] >= 0) a.y[id[u]] = narrowed<T>(a.epilogue(weight[u] * value));
         }
     }
 }

@@ -34,6 +34,7 @@ void launch_typed(const Plan& p, const Operands& o, cudaStream_t stream) {
     a.x_row = elements_of<T>(o.x_row);
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
+    a.epilogue = EdgeEpilogue(o);
     a.n_pieces = static_cast<std::int64_t>(p.pieces.size());
     a.n_rows = g.n_rows;
     a.k = p.k;

@@ -1,4 +1,5 @@
-// sddmm.tcgnn: y[e] = w_e <x_row[row_e, :], x[col_e, :]> for every edge e, on tensor cores (TF32 m16n16k8, fp32 sums)
+// sddmm.tcgnn: y[e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e, on tensor cores (TF32 m16n16k8,
+// fp32 sums)
 //
 // Layout   SGT tiles 16 x 8: window_ptr [windows + 1], block_ptr [blocks + 1], block_cols [blocks, 8], tile_position
 //          [m], edge_id [m]; edge_weight [m] or null (caller's order); x_row [n_rows, k], x [n_cols, k], y [m],
@@ -8,7 +9,8 @@
 // Data     The window's rows of x_row are copied to shared memory once per segment, for all warps. The 16 rows of x of
 //          the warp's next step are copied (cp.async, two stages) while it multiplies the current one. A row of x is
 //          read once per tile, however many edges it has there. A finished tile goes to the stage that it no longer
-//          needs, from where each edge takes its cell; duplicates take the same one.
+//          needs, from where each edge takes its cell; duplicates take the same one. The last segment's sum goes
+//          through the epilogue.
 // Shared   per block: x_row [16, segment + 4]; per warp: two stages [16, kLd]. Both strides spread a fragment's loads
 //          over all banks.
 // Sync     the warps run freely between the __syncthreads around the copy of x_row.
@@ -17,6 +19,7 @@
 // Bounds   rows behind n_rows, features behind k and missing columns are zeros in shared memory.
 #pragma once
 
+#include "kernels/common/edge_epilogue.hpp"
 #include "kernels/formats/sgt/window_tiles.cuh"
 
 namespace gnntune::sddmm_tcgnn {
@@ -33,9 +36,11 @@ constexpr int padded_ld(int features) {
     return features + 4;
 }
 
-/// Hands the results of a pair of TC blocks to its edges. One warp.
+/// Hands the results of a pair of TC blocks to its edges: `add` to those of earlier segments, `last` finishes them. One
+/// warp.
 __device__ __forceinline__ void write_edges(const SgtTiles& t, std::int64_t block, bool has_second, const float* cells,
-                                            int ld, bool add, float* __restrict__ y, int lane) {
+                                            int ld, bool add, bool last, const kernels::EdgeEpilogue& epilogue,
+                                            float* __restrict__ y, int lane) {
     const auto begin = static_cast<std::uint32_t>(t.block_ptr[block]);
     const auto middle = static_cast<std::uint32_t>(t.block_ptr[block + 1]);
     const auto end = has_second ? static_cast<std::uint32_t>(t.block_ptr[block + 2]) : middle;
@@ -45,7 +50,8 @@ __device__ __forceinline__ void write_edges(const SgtTiles& t, std::int64_t bloc
         const int col = position % kBlockColumns + (e < middle ? 0 : kBlockColumns);
         float value = cells[position / kBlockColumns * ld + col];
         if (t.edge_weight) value *= __ldg(t.edge_weight + id);
-        y[id] = add ? y[id] + value : value;
+        if (add) value += y[id];
+        y[id] = last ? epilogue(value) : value;
     }
 }
 
@@ -53,7 +59,7 @@ __device__ __forceinline__ void write_edges(const SgtTiles& t, std::int64_t bloc
 template <int TILES, int VEC>
 __global__ void __launch_bounds__(kMaxWindowWarps * 32)
     window_kernel(SgtTiles t, const float* __restrict__ x_row, const float* __restrict__ x, float* __restrict__ y,
-                  std::int32_t n_rows, std::int32_t k, int segment) {
+                  kernels::EdgeEpilogue epilogue, std::int32_t n_rows, std::int32_t k, int segment) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800  // TF32; the record refuses older devices
     namespace wmma = nvcuda::wmma;
     constexpr int kStep = 16 * TILES;
@@ -137,8 +143,8 @@ __global__ void __launch_bounds__(kMaxWindowWarps * 32)
             float* cells = stages + (stage ^ 1) * kStage;
             wmma::store_matrix_sync(cells, sum, kLd, wmma::mem_row_major);
             __syncwarp();
-            write_edges(t, std::int64_t{first} + 2 * std::int64_t{pair}, 2 * pair + 1 < count, cells, kLd, begin > 0, y,
-                        lane);
+            write_edges(t, std::int64_t{first} + 2 * std::int64_t{pair}, 2 * pair + 1 < count, cells, kLd, begin > 0,
+                        end == k, epilogue, y, lane);
             __syncwarp();
             col = next_col;
         }

@@ -8,7 +8,8 @@
 namespace gnntune::sddmm_tcgnn {
 namespace {
 
-using Kernel = void (*)(kernels::SgtTiles, const float*, const float*, float*, std::int32_t, std::int32_t, int);
+using Kernel = void (*)(kernels::SgtTiles, const float*, const float*, float*, kernels::EdgeEpilogue, std::int32_t,
+                        std::int32_t, int);
 
 template <int TILES>
 Kernel kernel_of_vector(int vec) {
@@ -61,7 +62,7 @@ void launch(const SgtFormat& g, const TcgnnParams& p, std::int32_t k, bool weigh
     // The pointers of this run may allow narrower vectors than k does.
     const Kernel kernel = kernel_of(p.tiles_per_warp, kernels::vector_width(k, {o.x, o.x_row}));
     kernel<<<static_cast<unsigned>(g.n_windows), static_cast<unsigned>(p.warps_per_block * 32), bytes, stream>>>(
-        tiles, o.x_row, o.x, o.y, g.n_rows, k, segment_features(k, p.tiles_per_warp));
+        tiles, o.x_row, o.x, o.y, kernels::EdgeEpilogue(o), g.n_rows, k, segment_features(k, p.tiles_per_warp));
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

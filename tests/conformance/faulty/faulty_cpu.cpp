@@ -3,10 +3,12 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "core/common/error.hpp"
 #include "core/common/philox.hpp"
 #include "core/graph/graph.hpp"
+#include "kernels/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "tests/conformance/faulty/faulty.hpp"
@@ -42,6 +44,10 @@ enum class Fault {
     last_of_equals,
     nan_loses,
     needs_every_output,
+    numbers_handed_on,
+    activation_ignored,
+    scaled_after_activation,
+    activated_within_a_sum,
 };
 
 struct State {
@@ -212,6 +218,8 @@ void run_gradient(const void* state, const Operands& o, void*, StreamHandle) {
                 o.grad_x[source + f] += w * o.grad_y[i * k + f];
                 product += o.x[source + f] * o.grad_y[i * k + f];
             }
+            // What becomes of a composition whose sddmm gets all numbers of the run.
+            if (F == Fault::numbers_handed_on) product = kernels::EdgeEpilogue(o)(product);
             if (s.problem.weighted && F != Fault::weight_gradient_unwritten) o.grad_edge_weight[id] = product;
         }
     }
@@ -222,6 +230,36 @@ FaultyVariant make_gradient(const char* id, const char* caught_by) {
     FaultyVariant faulty = make<Fault::none>(id, caught_by);
     faulty.variant.op = Op::spmm_grad;
     faulty.variant.launch = &run_gradient<F>;
+    return faulty;
+}
+
+// Products of the edges, and what is made of them.
+template <Fault F>
+void run_products(const void* state, const Operands& o, void*, StreamHandle) {
+    const auto& s = *static_cast<const State*>(state);
+    const CsrFormat& g = *s.csr;
+    const std::int64_t k = s.problem.k;
+    kernels::EdgeEpilogue epilogue(o);
+    if (F == Fault::activation_ignored) epilogue.activation = EdgeActivation::none;
+    const float after = F == Fault::scaled_after_activation ? std::exchange(epilogue.scale, 1.0F) : 1.0F;
+    for (std::int32_t i = 0; i < g.n_rows; ++i) {
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
+            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
+            float product = 0;
+            for (std::int64_t f = 0; f < k; ++f) {
+                product += o.x_row[i * k + f] * o.x[g.col_idx[e] * k + f];
+                if (F == Fault::activated_within_a_sum && f == 32) product = epilogue(product);
+            }
+            o.y[id] = after * epilogue(s.problem.weighted ? o.edge_weight[id] * product : product);
+        }
+    }
+}
+
+template <Fault F>
+FaultyVariant make_products(const char* id, const char* caught_by) {
+    FaultyVariant faulty = make<Fault::none>(id, caught_by);
+    faulty.variant.op = Op::sddmm;
+    faulty.variant.launch = &run_products<F>;
     return faulty;
 }
 
@@ -336,6 +374,11 @@ std::vector<FaultyVariant> on_cpu() {
         make_conversion<Fault::edge_order_ignored>("conversion_names_ignored", "oracle"),
         make_gradient<Fault::none>("right_gradient", ""),
         make_gradient<Fault::weight_gradient_unwritten>("weight_gradient_unwritten", "written"),
+        make_gradient<Fault::numbers_handed_on>("numbers_handed_on", "oracle"),
+        make_products<Fault::none>("right_products", ""),
+        make_products<Fault::activation_ignored>("activation_ignored", "epilogues"),
+        make_products<Fault::scaled_after_activation>("scaled_after_activation", "epilogues"),
+        make_products<Fault::activated_within_a_sum>("activated_within_a_sum", "epilogues"),
         make_maximum<Fault::none>("right_maximum", ""),
         make_maximum<Fault::last_of_equals>("last_of_equals", "oracle"),
         make_maximum<Fault::nan_loses>("nan_loses", "infinities"),
