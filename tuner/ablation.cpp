@@ -24,6 +24,7 @@ std::vector<FeatureGroup> feature_groups(const std::vector<TrainingProblem>& pro
         {"skew",
          {"degree_cv", "degree_gini", "degree_max", "max_over_mean", "degree_p90", "degree_p99", "heaviest_1pct"}},
         {"windows", {"edges_over_v8", "edges_over_v16", "sgt_fill"}},
+        {"blocks", {"edges_over_blocks", "in_blocks_8", "in_blocks_32", "in_blocks_128"}},
         {"density", {"density", "locality"}},
         {"caches", {"table_over_l2", "gathered_over_l2"}},
         {"roofline", {"roofline"}},
