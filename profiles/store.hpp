@@ -249,8 +249,9 @@ struct PruneReport {
 };
 
 /// Says in words what is wrong with a config of that version, or nothing: the caller knows the registry.
-/// `part`: it stands as a part of compositions only, for problems that the database need not have.
-using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version, bool part)>;
+/// `untaken`: none of the database's problems need take it: it stands in rows that say so (`refused`), or as a part of
+/// compositions.
+using ConfigCheck = std::function<std::optional<std::string>(const Config& config, std::int32_t version, bool untaken)>;
 
 class Store {
 public:

@@ -94,9 +94,9 @@ void find_bad_texts(const Database& database, Problems& problems) {
 /// history.
 void find_bad_configs(const Database& database, const ConfigCheck& check, Problems& problems) {
     Statement s = database.prepare(
-        R"(SELECT config, variant, variant_version, count(*), min(part),
+        R"(SELECT config, variant, variant_version, count(*), min(untaken),
                   variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant)
-            FROM (SELECT config, variant, variant_version, 0 AS part FROM measurement UNION ALL
+            FROM (SELECT config, variant, variant_version, status = 'refused' AS untaken FROM measurement UNION ALL
                   SELECT config, variant, variant_version, 0 FROM choice UNION ALL
                   SELECT config, variant, variant_version, 0 FROM step_call UNION ALL
                   SELECT config, variant, variant_version, 1 FROM part)

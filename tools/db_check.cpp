@@ -20,7 +20,7 @@ public:
     explicit RegistryCheck(const store::Store& store)
         : problems_(store.problems()), cpu_(typical_device(Backend::cpu)), cuda_(typical_device(Backend::cuda)) {}
 
-    std::optional<std::string> operator()(const Config& config, std::int32_t version, bool part) {
+    std::optional<std::string> operator()(const Config& config, std::int32_t version, bool untaken) {
         const Variant* variant = registry().find(config.variant);
         if (!variant) {
             // Without CUDA half of the variants are missing, and nothing is wrong with the file.
@@ -38,8 +38,8 @@ public:
             return fmt::format("measured with a newer version; this build has version {}: update gnntune",
                                variant->version);
         }
-        // Whose params a part is legal for, the composition's problem decides; that they are the variant's can be said.
-        if (part) return unknown_params(*variant, config.params);
+        // Which problems take it, nobody here knows; that the params are the variant's can be said.
+        if (untaken) return unknown_params(*variant, config.params);
         return invalid_params(*variant, config.params);
     }
 

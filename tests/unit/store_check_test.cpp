@@ -1,4 +1,6 @@
 // What check() finds in the fields of rows: all that import refuses.
+#include <map>
+
 #include "tests/unit/document_fixture.hpp"
 
 namespace gnntune::store {
@@ -73,6 +75,21 @@ TEST_F(StoreTest, CheckLooksAtTheTextOfOlderVersionsToo) {
     EXPECT_EQ(asked, 1);
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0], "config spmm.a{} version 1 (1 row): is not in canonical form");
+}
+
+TEST_F(StoreTest, CheckAsksOfARefusedConfigOnlyWhetherItIsKnown) {
+    Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    store.add_measurement(run, key_in(store), not_ok("spmm.refused", MeasurementStatus::refused, "too sparse"));
+    store.add_measurement(run, key_in(store), not_ok("spmm.both{x=1}", MeasurementStatus::refused, "too sparse"));
+    store.add_measurement(run, key_in(store), measurement("spmm.both{x=1}", 3));
+    std::map<std::string, bool> untaken;
+    const auto problems = store.check([&](const Config& config, std::int32_t, bool flag) -> std::optional<std::string> {
+        untaken[config.variant] = flag;
+        return std::nullopt;
+    });
+    EXPECT_EQ(problems, std::vector<std::string>{});
+    EXPECT_EQ(untaken, (std::map<std::string, bool>{{"spmm.refused", true}, {"spmm.both", false}}));
 }
 
 }  // namespace
