@@ -53,10 +53,11 @@ void check(const detail::Connection& connection, int code, std::string_view doin
     if (code != SQLITE_OK) fail(connection, code, doing);
 }
 
-/// "file:" URI of an absolute path: only a URI can carry mode and immutable.
-std::string uri(const std::filesystem::path& path, Access access) {
+}  // namespace
+
+std::string uri_of(const std::filesystem::path& path, Access access) {
     std::string out = "file:";
-    for (const char c : std::filesystem::absolute(path).lexically_normal().string()) {
+    for (const char c : resolved(path).string()) {
         const auto byte = static_cast<unsigned char>(c);
         if (std::isalnum(byte) || c == '/' || c == '.' || c == '-' || c == '_' || c == '~') {
             out += c;
@@ -75,6 +76,8 @@ std::string uri(const std::filesystem::path& path, Access access) {
     return out;
 }
 
+namespace {
+
 /// Called by SQLite when a lock is held by someone else; 0 gives up. Sleeps for half a millisecond to two and a half.
 /// With SQLite's own timeout the sleeps grow up to a hundred, so that of many writers those that have waited longest
 /// are passed over, and may give up in the end.
@@ -92,7 +95,7 @@ std::shared_ptr<detail::Connection> connect(const std::filesystem::path& path, A
     auto connection = std::make_shared<detail::Connection>(path);
     const int flags =
         access == Access::read_write_create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    const int code = sqlite3_open_v2(uri(path, access).c_str(), &connection->handle,
+    const int code = sqlite3_open_v2(uri_of(path, access).c_str(), &connection->handle,
                                      flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
     check(*connection, code, "opening it");
     sqlite3_busy_handler(connection->handle, wait_for_lock, connection.get());

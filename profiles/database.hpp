@@ -28,6 +28,9 @@ enum class Access {
     immutable,          ///< nobody writes while it is open; no locks, no side files: for read-only media
 };
 
+/// "file:" URI of the file that `path` leads to: only a URI can carry an access. For sqlite3_open_v2 and ATTACH.
+std::string uri_of(const std::filesystem::path& path, Access access);
+
 /// What a column may be given where it is known only at run time.
 using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string>;
 

@@ -14,6 +14,37 @@ std::string edges_name(std::size_t i) {
     return "edges_in_" + blocks_name(i);
 }
 
+/// Whether the rows, or columns, of a histogram are that many, and their degrees add up to m.
+bool adds_up(const std::vector<std::pair<std::int32_t, std::int64_t>>& degrees, std::int64_t n, std::int64_t m) {
+    std::int64_t rows = 0;
+    std::int64_t edges = 0;
+    std::int64_t before = -1;
+    for (const auto& [degree, count] : degrees) {
+        if (degree <= before || count <= 0 || count > n - rows || (degree > 0 && count > (m - edges) / degree))
+            return false;
+        before = degree;
+        rows += count;
+        edges += degree * count;
+    }
+    return rows == n && edges == m;
+}
+
+/// Whether a graph can have these counts, as far as that is cheap to say.
+bool are_possible(const FeatureCounts& c) {
+    if (c.n_rows < 0 || c.n_cols < 0 || c.m < 0) return false;
+    if (!adds_up(c.row_degrees, c.n_rows, c.m) || !adds_up(c.col_degrees, c.n_cols, c.m)) return false;
+    const auto some = [&](std::int64_t count) { return count >= 0 && count <= c.m; };
+    if (!some(c.distinct_cols_8) || !some(c.distinct_cols_16) || !some(c.tc_blocks_16x8) || !some(c.tc_blocks_16x16) ||
+        !some(c.sgt_blocks_16x8) || !some(c.sgt_blocks_16x16)) {
+        return false;
+    }
+    for (std::size_t i = 0; i < kBlockEdges.size(); ++i) {
+        const auto& [blocks, edges] = c.blocks_32x32[i];
+        if (blocks < 0 || edges > c.m || edges / kBlockEdges[i] < blocks) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::string features_text(const Features& f) {
@@ -71,6 +102,7 @@ std::optional<Features> features_from(const std::string& features_json) {
             c.blocks_32x32[i].blocks = json.at(blocks_name(i)).get<std::int64_t>();
             c.blocks_32x32[i].edges = i == 0 ? c.m : json.at(edges_name(i)).get<std::int64_t>();
         }
+        if (!are_possible(c)) return std::nullopt;
         return finalise(std::move(c));
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;

@@ -11,7 +11,8 @@ namespace gnntune::store {
 /// All features by name, with the histograms of degrees: a canonical JSON object (keys sorted, no blanks).
 std::string features_text(const Features& features);
 
-/// The features that features_text() wrote; nothing if the text lacks any that the others follow from.
+/// The features that features_text() wrote; nothing if the text lacks any that the others follow from (an older program
+/// wrote it), or no graph can have them.
 std::optional<Features> features_from(const std::string& features_json);
 
 }  // namespace gnntune::store

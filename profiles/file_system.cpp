@@ -126,9 +126,23 @@ std::optional<std::string_view> network_file_system(unsigned long magic) {
     return std::nullopt;
 }
 
+fs::path resolved(const fs::path& path) {
+    constexpr int kMostLinks = 40;  // as the system has it
+    std::error_code failed;
+    fs::path out = fs::absolute(path, failed);
+    if (failed) return path;
+    for (int i = 0; i < kMostLinks && fs::is_symlink(out, failed); ++i) {
+        const fs::path target = fs::read_symlink(out, failed);
+        if (failed) break;
+        out = out.parent_path() / target;
+    }
+    const fs::path whole = fs::weakly_canonical(out, failed);
+    return failed ? out : whole;
+}
+
 std::optional<std::string_view> network_file_system_of(const fs::path& path) {
     struct statfs info {};
-    const fs::path folder = fs::absolute(path).parent_path();
+    const fs::path folder = resolved(path).parent_path();
     if (::statfs(folder.c_str(), &info) != 0) return std::nullopt;
     // Some magics have the sign bit of a 32-bit f_type.
     return network_file_system(static_cast<unsigned long>(info.f_type) & 0xffffffffUL);

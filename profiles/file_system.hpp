@@ -35,6 +35,10 @@ private:
     std::filesystem::path path_;
 };
 
+/// The file that the system would open: absolute, links followed, a last one that points to nothing too. What does not
+/// exist yet is kept as it stands.
+std::filesystem::path resolved(const std::filesystem::path& path);
+
 /// Name of a file system that is shared over a network or served by a user process, from the magic number of statfs(2):
 /// shared memory and locks, which WAL needs, cannot be trusted there. Nothing for local ones.
 std::optional<std::string_view> network_file_system(unsigned long magic);

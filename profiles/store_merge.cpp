@@ -7,6 +7,7 @@
 #include "core/common/error.hpp"
 #include "core/model/model.hpp"
 #include "core/model/model_features.hpp"
+#include "profiles/features_json.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store_impl.hpp"
 
@@ -16,8 +17,9 @@ namespace {
 /// `other` is the database that is taken in, as SQLite knows it, for as long as this lives.
 class Attached {
 public:
-    Attached(const Database& database, const std::filesystem::path& path) : database_(database) {
-        database.prepare("ATTACH ? AS other", "attaching " + path.string()).bind(path.string()).run();
+    /// Read-only, so that SQLite asks for no write lock there: others go on writing to it meanwhile.
+    Attached(const Database& database, const std::filesystem::path& path, Access access) : database_(database) {
+        database.prepare("ATTACH ? AS other", "attaching " + path.string()).bind(uri_of(path, access)).run();
     }
     Attached(const Attached&) = delete;
     Attached& operator=(const Attached&) = delete;
@@ -53,9 +55,6 @@ SELECT fingerprint, n_rows, n_cols, m, name, source, features FROM other.graph
 WHERE fingerprint NOT IN (SELECT fingerprint FROM graph) ORDER BY id;
 CREATE TEMP TABLE merge_graph AS
 SELECT t.id AS theirs, o.id AS ours FROM other.graph AS t JOIN main.graph AS o USING (fingerprint);
-UPDATE graph SET features = (SELECT t.features FROM other.graph AS t WHERE t.fingerprint = graph.fingerprint)
-WHERE (SELECT count(*) FROM json_each(features)) < (SELECT count(*) FROM other.graph AS t, json_each(t.features)
-                                                    WHERE t.fingerprint = graph.fingerprint);
 INSERT OR IGNORE INTO graph_name (graph_id, name, source)
 SELECT ours, names.name, names.source
 FROM (SELECT id AS graph_id, name, source FROM other.graph UNION ALL SELECT * FROM other.graph_name) AS names
@@ -139,8 +138,8 @@ WHERE id NOT IN (SELECT id FROM temp.merge_bad_model)
 ON CONFLICT DO UPDATE SET feature_version = excluded.feature_version, bytes = excluded.bytes,
     training = excluded.training, scores = excluded.scores, tool_version = excluded.tool_version,
     git_commit = excluded.git_commit, fitted_at = excluded.fitted_at
-    WHERE (excluded.feature_version, coalesce(json_array_length(excluded.training, '$.graphs'), 0), excluded.fitted_at)
-        > (feature_version, coalesce(json_array_length(training, '$.graphs'), 0), fitted_at);
+    WHERE (excluded.feature_version = :readable, excluded.feature_version, coalesce(json_array_length(excluded.training, '$.graphs'), 0), excluded.fitted_at)
+        > (feature_version = :readable, feature_version, coalesce(json_array_length(training, '$.graphs'), 0), fitted_at);
 INSERT INTO choice (graph_id, environment_id, problem_id, policy, clock, config, variant, variant_version, source, reason,
                     expected_us, tied, run_id, decided_at)
 SELECT g.ours, e.ours, p.ours, policy, clock, config, variant, variant_version, source, reason, expected_us, tied, r.ours,
@@ -189,23 +188,54 @@ JOIN main.step_choice AS o ON o.graph_id = n.graph_id AND o.environment_id = n.e
 JOIN temp.merge_problem AS p ON p.theirs = c.problem_id;
 )sql";
 
-// Of attempts that agree the one with the largest id counts, so ids follow the time at which they were taken.
+// Of attempts that agree the one with the largest id counts, so ids follow the time at which they were taken. Those of
+// one file keep their order even where a clock was set back between them: rows after :before came from the other one.
+constexpr const char* kByTime = R"sql(
+DROP TABLE IF EXISTS temp.merge_order;
+CREATE TEMP TABLE merge_order (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
+INSERT INTO temp.merge_order SELECT id, row_number() OVER (ORDER BY at, id) FROM (
+    SELECT id, max(taken_at) OVER (PARTITION BY id > :before ORDER BY id) AS at FROM main.measurement);
+)sql";
+
 constexpr const char* kRenumber = R"sql(
 PRAGMA defer_foreign_keys = ON;
-CREATE TEMP TABLE merge_order (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);
-INSERT INTO temp.merge_order SELECT id, row_number() OVER (ORDER BY taken_at, id) FROM main.measurement;
 UPDATE measurement SET id = -(SELECT new FROM temp.merge_order WHERE old = id);
 UPDATE measurement SET id = -id;
 UPDATE part SET measurement_id = -(SELECT new FROM temp.merge_order WHERE old = measurement_id);
 UPDATE part SET measurement_id = -measurement_id;
 UPDATE counter SET measurement_id = -(SELECT new FROM temp.merge_order WHERE old = measurement_id);
 UPDATE counter SET measurement_id = -measurement_id;
-DROP TABLE temp.merge_order;
 )sql";
 
 constexpr const char* kOutOfOrder = R"sql(
-SELECT EXISTS (SELECT 1 FROM (SELECT taken_at, lag(taken_at) OVER (ORDER BY id) AS before FROM main.measurement)
-               WHERE taken_at < before))sql";
+SELECT EXISTS (SELECT 1 FROM (SELECT new, lag(new) OVER (ORDER BY old) AS before FROM temp.merge_order)
+               WHERE new < before))sql";
+
+/// A script with the number of a name that starts with a colon: scripts of many statements cannot be bound.
+std::string with_number(std::string script, std::string_view name, std::int64_t number) {
+    for (auto at = script.find(name); at != std::string::npos; at = script.find(name, at)) {
+        script.replace(at, name.size(), std::to_string(number));
+    }
+    return script;
+}
+
+/// Features that this build understands replace those that it does not, such as those of older programs.
+void take_features(const Database& database) {
+    constexpr std::string_view kDoing = "taking in features of graphs";
+    Statement different = database.prepare(
+        "SELECT o.id, o.features, t.features FROM main.graph AS o JOIN other.graph AS t USING (fingerprint) "
+        "WHERE o.features <> t.features",
+        kDoing);
+    Statement replace = database.prepare("UPDATE main.graph SET features = ? WHERE id = ?", kDoing);
+    std::vector<std::pair<std::int64_t, std::string>> better;
+    while (different.step()) {
+        if (features_from(different.text(1))) continue;
+        if (different.view(1) == "{}" || features_from(different.text(2))) {
+            better.emplace_back(different.integer(0), different.text(2));
+        }
+    }
+    for (const auto& [id, features] : better) replace.bind(features, id).run();
+}
 
 void refuse_contradictions(const Database& database, const std::filesystem::path& from) {
     Statement s = database.prepare(
@@ -251,9 +281,9 @@ std::vector<std::string> conflicts(const Database& database) {
     collect(
         "SELECT 'the model of ' || t.op || ' on ' || t.backend || ', ' || t.policy || ', ' || t.clock || ': fitted ' ||"
         " t.fitted_at || ' to ' || coalesce(json_array_length(t.training, '$.graphs'), 0) || ' graphs there and ' ||"
-        " o.fitted_at || ' to ' || coalesce(json_array_length(o.training, '$.graphs'), 0) || ' here; the one of more "
-        "graphs"
-        " stays, of as many the newer' FROM other.model AS t"
+        " o.fitted_at || ' to ' || coalesce(json_array_length(o.training, '$.graphs'), 0) || ' here; what this build "
+        "can "
+        "read stays, then that of newer features, then that of more graphs, then the newer' FROM other.model AS t"
         " JOIN main.model AS o USING (op, backend, policy, clock) WHERE o.bytes <> t.bytes"
         " AND t.id NOT IN (SELECT id FROM temp.merge_bad_model) ORDER BY 1");
     return out;
@@ -292,7 +322,8 @@ std::vector<std::string> refuse_damaged_models(const Database& database) {
 // The reason that stands here stays.
 std::int64_t take_errata(const Database& database) {
     constexpr std::string_view kDoing = "taking in errata";
-    const std::int64_t there = database.integer("SELECT count(*) FROM other.sqlite_schema WHERE name = 'erratum'", kDoing);
+    const std::int64_t there =
+        database.integer("SELECT count(*) FROM other.sqlite_schema WHERE name = 'erratum'", kDoing);
     if (there == 0) return 0;  // an older file
     database.execute(
         "INSERT INTO erratum (condition, reason, added_at) SELECT condition, reason, added_at FROM other.erratum "
@@ -309,8 +340,9 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     if (std::filesystem::equivalent(from, path(), ignored)) {
         throw invalid_argument(from.string() + " is the database itself; give another one to take in");
     }
-    (void)open(from, Mode::read_only);  // says in words what is no database of this schema
-    const Attached attached(database, from);
+    // Says in words what is no database of this schema.
+    const Access access = open(from, Mode::read_only).database().access();
+    const Attached attached(database, from, access);
     Transaction transaction(database);
     refuse_contradictions(database, from);
     MergeReport report;
@@ -329,8 +361,11 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     };
     for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] = -count(kTables[i]);
     report.models = -same_models();
+    const std::int64_t before =
+        database.integer("SELECT coalesce(max(id), 0) FROM main.measurement", "looking at the last row");
     database.execute(kFindOrAdd, "taking in rows");
-    database.execute(kTakeNewer, "taking in what is newer");
+    take_features(database);
+    database.execute(with_number(kTakeNewer, ":readable", model::kFeatureVersion), "taking in what is newer");
     database.execute(kTakeSteps, "taking in choices for steps");
     report.errata = take_errata(database);
     for (std::size_t i = 0; i < kTables.size(); ++i) *added[i] += count(kTables[i]);
@@ -346,6 +381,7 @@ MergeReport Store::merge(const std::filesystem::path& from) {
         report.open_choices.push_back(
             {{s.integer(0), s.integer(1), s.integer(2)}, *parse_policy(s.view(3)), *parse_clock(s.view(4))});
     }
+    database.execute(with_number(kByTime, ":before", before), "looking at the order");
     if (database.integer(kOutOfOrder, "looking at the order") != 0)
         database.execute(kRenumber, "ordering rows by time");
     transaction.commit();

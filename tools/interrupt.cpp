@@ -29,6 +29,9 @@ void install_interrupt_handlers() {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    // Past a limit of ulimit -f a write shall fail with a sentence, not end the program.
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 bool interrupted() {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
+#include "profiles/features_json.hpp"
 #include "tools/program.hpp"
 #include "tuner/ablation.hpp"
 
@@ -86,7 +87,7 @@ Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output
     best.filter.policy = policy_of(parsed);
     std::vector<Clock> clocks{Clock::events, Clock::span, Clock::host};
     if (const auto clock = clock_of(parsed)) clocks = {*clock};
-    int without_features = 0;
+    int without_features = 0;  // of all clocks the same graphs
     for (const Clock clock : clocks) {
         tuner::TrainingFilter filter = best.filter;
         filter.clock = clock;
@@ -94,7 +95,10 @@ Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output
         if (problems.size() > best.problems.size()) best = {filter, std::move(problems)};
     }
     if (without_features > 0) {
-        out.warn(std::to_string(without_features) + " graphs are left out: the database lacks their features");
+        out.warn(
+            fmt::format("{} graphs are left out: {} lacks features of them that this program needs; `gnntune tune` on "
+                        "their files fills them in and measures nothing again",
+                        without_features, store.path().string()));
     }
     return best;
 }
@@ -125,6 +129,14 @@ std::string nothing_measured(const store::Store& store, const std::string& file,
         return file +
                ": its measurements are of a GPU, and this build has no CUDA variants to judge them by; build with "
                "nvcc (a GPU is not needed), or give --device cpu for measurements of CPUs";
+    }
+    const auto graphs = store.graphs();
+    if (!graphs.empty() && std::none_of(graphs.begin(), graphs.end(), [](const store::GraphRow& row) {
+            return store::features_from(row.record.features_json).has_value();
+        })) {
+        return file +
+               ": it has features of none of its graphs that this program understands (an older one wrote them?); "
+               "`gnntune tune` on their files fills them in and measures nothing again";
     }
     return fmt::format(
         "{}: no measurements of {} on {}, policy {}{}, by variants that this build has; {}; --op, --policy, --clock "

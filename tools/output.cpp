@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -78,9 +79,12 @@ void Output::detail(std::string_view text) {
 }
 
 void Output::warn(std::string_view text) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::find(warnings_.begin(), warnings_.end(), text) != warnings_.end()) return;
+        warnings_.emplace_back(text);
+    }
     write_line(styled("warning:", Style::caution, stderr_color_) + " " + std::string(text));
-    const std::lock_guard lock(mutex_);
-    warnings_.emplace_back(text);
 }
 
 void Output::set_status(std::string_view text) {

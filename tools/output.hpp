@@ -34,7 +34,7 @@ public:
     // stderr
     void note(std::string_view text);    ///< not with --quiet
     void detail(std::string_view text);  ///< only with --verbose
-    void warn(std::string_view text);    ///< always; also in the JSON object's "warnings"
+    void warn(std::string_view text);    ///< always, the same words once; also in the JSON object's "warnings"
     /// Text of the progress line, or nothing to remove it. Only on a terminal; notes appear above it.
     void set_status(std::string_view text);
 

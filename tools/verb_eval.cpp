@@ -167,6 +167,9 @@ int run_eval(const Args& args) {
             if (learning.empty()) throw input_error(*other + " has no measurements of " + std::string(to_text(op)));
         }
         const auto scoring = measured_there(score, deciding.filter);
+        if (scoring.empty() && classes.size() == 1) {
+            throw input_error(nothing_measured(score, parsed->arguments.back(), *parsed));
+        }
         out.note(fmt::format("{}, {}: {} problems on {} graphs, clock {}, policy {}", to_text(op), to_text(precision),
                              deciding.problems.size(), graph_names(deciding.problems).size(),
                              to_text(deciding.filter.clock), to_text(deciding.filter.policy)));

@@ -1,4 +1,7 @@
 // Two databases become one: nothing lost, nothing twice, the newest counts.
+#include "core/model/model_features.hpp"
+#include "profiles/features_json.hpp"
+#include "tests/unit/small_graphs.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {
@@ -103,22 +106,38 @@ TEST_F(StoreMergeTest, TheNewestAttemptCountsWhicheverFileItComesFrom) {
     EXPECT_EQ(a.check(), std::vector<std::string>{});
 }
 
-TEST_F(StoreMergeTest, TheFeaturesWithMoreNamesStay) {
-    const std::string few = R"({"m":3})";
-    const std::string more = R"({"blocks_32x32":2,"m":3})";
+TEST_F(StoreMergeTest, FeaturesThatThisBuildUnderstandsStay) {
+    const std::string known = features_text(features_of(test::csr_of(2, 2, {{0, 0}, {0, 1}, {1, 0}}).view()));
+    const auto replaced = [&](const std::string& what, const std::string& by) {
+        std::string text = known;
+        text.replace(text.find(what), what.size(), by);
+        EXPECT_FALSE(features_from(text)) << text;
+        return text;
+    };
     const auto features = [](const Store& s) { return s.graphs().front().record.features_json; };
-    Store a = at("a.db");
-    Store b = at("b.db");
-    GraphRecord record = graph("cora", 1);
-    record.features_json = few;
-    (void)a.graph_id(record);
-    record.features_json = more;
-    (void)b.graph_id(record);
+    ASSERT_TRUE(features_from(known));
+    int number = 0;
+    for (const std::string& other :
+         {std::string(R"({"m":3})"), replaced("\"blocks_32x32\":1,", ""),
+          replaced("\"blocks_32x32\":1", "\"blocks_32x32\":-4"), replaced("\"blocks_32x32\":1", "\"blocks_32x32\":4"),
+          replaced("[[1,1],[2,1]]", "[[1,1],[2,2]]"), replaced("\"distinct_cols_8\":2", "\"distinct_cols_8\":\"2\"")}) {
+        SCOPED_TRACE(other);
+        const std::string name = std::to_string(++number);
+        Store a = at("a" + name + ".db");
+        Store b = at("b" + name + ".db");
+        GraphRecord record = graph("cora", 1);
+        record.n_rows = record.n_cols = 2;
+        record.m = 3;
+        record.features_json = other;
+        (void)a.graph_id(record);
+        record.features_json = known;
+        (void)b.graph_id(record);
 
-    b.merge(file("a.db"));
-    EXPECT_EQ(features(b), more) << "what an older program counted replaces nothing";
-    a.merge(file("b.db"));
-    EXPECT_EQ(features(a), more);
+        b.merge(file("a" + name + ".db"));
+        EXPECT_EQ(features(b), known) << "what cannot be replaces nothing";
+        a.merge(file("b" + name + ".db"));
+        EXPECT_EQ(features(a), known);
+    }
 }
 
 TEST_F(StoreMergeTest, WhatTheyDisagreeAboutIsSaidAndTheNewerChoiceStays) {
@@ -180,6 +199,69 @@ TEST_F(StoreMergeTest, OfModelsTheOneOfMoreGraphsStaysThenTheNewer) {
     EXPECT_EQ(a.merge(file("c.db")).models, 1);
     EXPECT_EQ(a.models().front().bytes, "as many");
     EXPECT_EQ(a.merge(file("c.db")).models, 0);
+}
+
+TEST_F(StoreMergeTest, AModelThatThisBuildReadsStays) {
+    const auto model = [](std::int32_t features, const std::string& bytes) {
+        ModelRow row;
+        row.feature_version = features;
+        row.bytes = bytes;
+        row.training = R"({"graphs":["cora"]})";
+        row.scores = "{}";
+        row.fitted_at = "2026-11-20T00:00:00Z";
+        return row;
+    };
+    // Other ops than the models' own, so that nobody looks into these bytes.
+    Store a = at("a.db");
+    a.put_model(model(model::kFeatureVersion + 1, "newer features"));
+    at("b.db").put_model(model(model::kFeatureVersion - 1, "older features"));
+    EXPECT_EQ(a.merge(file("b.db")).models, 0);
+    EXPECT_EQ(a.models().front().bytes, "newer features");
+    at("c.db").put_model(model(model::kFeatureVersion - 1, "older"));
+    Store c = at("c.db");
+    EXPECT_EQ(c.merge(file("a.db")).models, 1);
+    EXPECT_EQ(c.models().front().bytes, "newer features");
+}
+
+TEST_F(StoreMergeTest, ReadsAFileThatAnotherProcessWrites) {
+    Store a = at("a.db");
+    Store b = at("b.db");
+    b.add_measurement(run_in(b, "tune b"), key_in(b), measurement("spmm.rows{vec=4}", 10));
+    Store writer = at("b.db");
+    writer.database().execute("BEGIN IMMEDIATE", "holding the write lock");
+    EXPECT_EQ(a.merge(file("b.db")).measurements, 1);
+    writer.database().execute("ROLLBACK", "letting go");
+}
+
+TEST_F(StoreMergeTest, NewerRowsStayNewerWhereTheClockWasSetBack) {
+    Store a = at("a.db");
+    const Key key = key_in(a);
+    const std::int64_t run = run_in(a, "tune a");
+    a.add_measurement(run, key, taken("spmm.rows{vec=4}", 10, "2026-11-21T12:00:00Z"));
+    a.add_measurement(run, key, taken("spmm.rows{vec=4}", 50, "2026-11-20T12:00:00Z"));
+    {
+        Store b = at("b.db");
+        b.add_measurement(run_in(b, "tune b"), key_in(b, "pubmed", 2),
+                          taken("spmm.rows{vec=4}", 7, "2026-11-19T12:00:00Z"));
+    }
+    a.merge(file("b.db"));
+    ASSERT_EQ(a.measurements(key).size(), 2U);
+    EXPECT_EQ(a.measurements(key).back().median_us, 50) << "taken last, whatever the clock said";
+    for (const auto& best : a.best()) EXPECT_EQ(best.time_us, best.graph == "cora" ? 50 : 7);
+    EXPECT_EQ(a.check(), std::vector<std::string>{});
+}
+
+TEST_F(StoreMergeTest, FilesOfAnyName) {
+    Store a = at("a.db");
+    for (const char* name : {":memory:", "file:x?mode=memory", "b c%20#d?.db"}) {
+        const std::filesystem::path path = file("named") / name;
+        std::filesystem::create_directories(file("named"));
+        {
+            Store b = Store::open(path, Mode::read_write_create);
+            b.add_measurement(run_in(b, name), key_in(b, name, 7), measurement("spmm.rows{vec=4}", 10));
+        }
+        EXPECT_EQ(a.merge(path).runs, 1) << name;
+    }
 }
 
 TEST_F(StoreMergeTest, RefusesItselfOtherFilesAndContradictions) {

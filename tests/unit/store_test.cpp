@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "profiles/csv.hpp"
+#include "profiles/file_system.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {
@@ -395,14 +396,15 @@ TEST_F(StoreViewTest, CheckFindsWhatIsWrong) {
     fill(store);
     const Database& db = store.database();
     int asked = 0;
-    const auto problems = store.check([&](const Config& config, std::int32_t version, bool) -> std::optional<std::string> {
-        ++asked;
-        if (config.variant == "spmm.old") {
-            EXPECT_EQ(version, 2);
-        }
-        if (config.text() == "spmm.rows{vec=2}") return "vec must be 1 or 4";
-        return std::nullopt;
-    });
+    const auto problems =
+        store.check([&](const Config& config, std::int32_t version, bool) -> std::optional<std::string> {
+            ++asked;
+            if (config.variant == "spmm.old") {
+                EXPECT_EQ(version, 2);
+            }
+            if (config.text() == "spmm.rows{vec=2}") return "vec must be 1 or 4";
+            return std::nullopt;
+        });
     EXPECT_EQ(asked, 8);
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_EQ(problems[0], "config spmm.rows{vec=2} version 1 (1 row): vec must be 1 or 4");
@@ -415,7 +417,8 @@ TEST_F(StoreViewTest, CheckFindsWhatIsWrong) {
         "breaking it");
     std::string all;
     for (const auto& problem : store.check()) all += problem + '\n';
-    EXPECT_TRUE(contains(all, "rows of measurement that name a row of run which does not exist: 2, the first is row 7\n"));
+    EXPECT_TRUE(
+        contains(all, "rows of measurement that name a row of run which does not exist: 2, the first is row 7\n"));
     EXPECT_TRUE(contains(all, "is spmm.never version 1, of which no ok measurement is stored"));
     EXPECT_TRUE(contains(all, "malformed fingerprint 'zz3"));
     EXPECT_TRUE(contains(all, "but says 'other'"));
@@ -439,6 +442,21 @@ TEST_F(StoreTest, TransactionGroupsWritesAndRollsBack) {
     }
     EXPECT_EQ(store.measurements(key).size(), 2u);
     EXPECT_EQ(store.database().integer("SELECT count(*) FROM variant", "counting"), 2);
+}
+
+TEST_F(StoreTest, LinksLeadWhereTheSystemSays) {
+    namespace fs = std::filesystem;
+    fs::create_directories(file("real") / "deep");
+    fs::create_directory_symlink(file("real") / "deep", file("link"));
+    (void)Store::open(file("link") / ".." / "up.db", Mode::read_write_create);
+    EXPECT_TRUE(fs::exists(file("real") / "up.db"));
+    EXPECT_FALSE(fs::exists(file("up.db")));
+
+    fs::create_symlink("real/later.db", file("dangling.db"));
+    EXPECT_EQ(resolved(file("dangling.db")), fs::canonical(file("real")) / "later.db");
+    EXPECT_EQ(resolved(file("link") / ".." / "none" / "x.db"), fs::canonical(file("real")) / "none" / "x.db");
+    fs::create_symlink("loop", file("loop"));
+    EXPECT_NO_THROW((void)resolved(file("loop")));
 }
 
 }  // namespace
