@@ -131,6 +131,16 @@ run 0 db check --db merged.db
 run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db c.db -q
 run 0 db merge c.db --db merged.db --csv
 [ "$(tail -1 out | cut -d, -f9)" -eq 1 ] || fail "the choice was not made again"
+# What stands after a conflict is said, once.
+run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --variant spmm.cpu_edges --db e.db -q
+run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --variant spmm.cpu_rows --db r.db -q
+run 0 db merge r.db --db e.db
+grep -qE 'spmm\.cpu_rows.* was chosen there and spmm\.cpu_edges.* here; spmm\.cpu_.* stands$' err || fail "no word of what stands"
+stands=$(sed -n 's/.* here; \(.*\) stands$/\1/p' err)
+run 0 db ls choices --db e.db --csv
+grep -qF "$stands" out || fail "something else stands than was said"
+run 0 db merge r.db --db e.db
+! grep -q "was chosen there" err || fail "what was taken in before is said again"
 run 2 db merge merged.db --db merged.db
 err_has "the database itself"
 run 6 db merge nosuch.db --db merged.db
