@@ -149,8 +149,8 @@ void handle_damage(const fs::path& named, const OpenOptions& options) {
     if (options.warn) {
         options.warn(fmt::format(
             "{}: the file is damaged ({}); it is now {}, and a new database is begun. What can be read of the "
-            "old one comes back with: gnntune db rescue {} FILE && gnntune db merge FILE",
-            path.string(), *damage, aside.string(), aside.string()));
+            "old one comes back with: gnntune db rescue {} FILE && gnntune db merge FILE --db {}",
+            path.string(), *damage, aside.string(), aside.string(), path.string()));
     }
 }
 

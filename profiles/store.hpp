@@ -223,6 +223,12 @@ struct OpenChoice {
     Clock clock = Clock::events;
 };
 
+/// A choice that another database made otherwise.
+struct ChoiceConflict {
+    OpenChoice where;
+    std::string words;  ///< the place and both configs; which of them stands is there when merge() is done
+};
+
 /// What merge() did.
 struct MergeReport {
     std::int64_t graphs = 0;  ///< added, as are the others
@@ -233,9 +239,10 @@ struct MergeReport {
     std::int64_t models = 0;  ///< new, or in the place of another
     std::int64_t errata = 0;
     /// What the two databases say differently, a sentence each: configs that were wrong in one and right in the other,
-    /// choices, models. Of choices the newer one stays, of models the one that was fitted to more graphs, none whose
-    /// bytes are damaged.
+    /// models. Of models the one that was fitted to more graphs stays, none whose bytes are damaged. Rows and choices
+    /// that were taken in before are not named again.
     std::vector<std::string> conflicts;
+    std::vector<ChoiceConflict> choice_conflicts;  ///< of both the newer stays, until it is made again
     std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
 };
 

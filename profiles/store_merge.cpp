@@ -250,42 +250,75 @@ void refuse_contradictions(const Database& database, const std::filesystem::path
                     from.string(), s.view(0), s.view(1), s.view(2), s.view(3), s.view(4), s.view(5), s.view(6)));
 }
 
-// What the two files say differently, before anything is written.
+// Rows of `t` in the other database and `o` in this one that have the same place.
+constexpr const char* kSamePlace =
+    " JOIN main.graph AS g ON g.fingerprint = (SELECT fingerprint FROM other.graph WHERE id = t.graph_id)"
+    " JOIN main.problem AS p ON p.text = (SELECT text FROM other.problem WHERE id = t.problem_id)"
+    " JOIN other.environment AS te ON te.id = t.environment_id"
+    " JOIN main.environment AS e USING (backend, device_name, compute_capability, multiprocessors, memory_bytes,"
+    " l2_bytes, driver, cuda_runtime, libraries) ";
+
+// What the two files say differently, before anything is written. What was taken in before was said then.
 std::vector<std::string> conflicts(const Database& database) {
     std::vector<std::string> out;
     const auto collect = [&](const char* sql) {
         Statement s = database.prepare(sql, "comparing the databases");
         while (s.step()) out.push_back(s.text(0));
     };
-    const std::string same_key =
-        " JOIN main.graph AS g ON g.fingerprint = (SELECT fingerprint FROM other.graph WHERE id = t.graph_id)"
-        " JOIN main.problem AS p ON p.text = (SELECT text FROM other.problem WHERE id = t.problem_id)"
-        " JOIN other.environment AS te ON te.id = t.environment_id"
-        " JOIN main.environment AS e USING (backend, device_name, compute_capability, multiprocessors, memory_bytes,"
-        " l2_bytes, driver, cuda_runtime, libraries) ";
-    collect(("SELECT DISTINCT g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config ||"
-             " ' is ' || t.status || ' there and ' || o.status || ' here' FROM other.measurement AS t" +
-             same_key +
-             "JOIN main.measurement AS o ON o.graph_id = g.id AND o.environment_id = e.id AND o.problem_id = p.id"
-             " AND o.policy = t.policy AND o.clock = t.clock AND o.config = t.config"
-             " AND o.variant_version = t.variant_version"
-             " WHERE (t.status = 'wrong') <> (o.status = 'wrong') AND t.status IN ('ok', 'wrong', 'abandoned')"
-             " AND o.status IN ('ok', 'wrong', 'abandoned') ORDER BY 1")
+    collect(fmt::format(R"sql(
+SELECT DISTINCT g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config || ' is ' ||
+       t.status || ' there and ' || o.status || ' here; both stay, and the one measured last counts'
+FROM other.measurement AS t {}
+JOIN main.measurement AS o ON o.graph_id = g.id AND o.environment_id = e.id AND o.problem_id = p.id
+    AND o.policy = t.policy AND o.clock = t.clock AND o.config = t.config AND o.variant_version = t.variant_version
+WHERE (t.status = 'wrong') <> (o.status = 'wrong') AND t.status IN ('ok', 'wrong', 'abandoned')
+  AND o.status IN ('ok', 'wrong', 'abandoned')
+  AND NOT EXISTS (SELECT 1 FROM main.measurement AS s
+                  WHERE s.graph_id = g.id AND s.environment_id = e.id AND s.problem_id = p.id AND s.policy = t.policy
+                    AND s.clock = t.clock AND s.config = t.config AND s.variant_version = t.variant_version
+                    AND s.status = t.status AND s.taken_at = t.taken_at)
+ORDER BY 1)sql",
+                        kSamePlace)
                 .c_str());
-    collect(("SELECT g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config ||"
-             " ' was chosen there and ' || o.config || ' here' FROM other.choice AS t" +
-             same_key +
-             "JOIN main.choice AS o ON o.graph_id = g.id AND o.environment_id = e.id AND o.problem_id = p.id"
-             " AND o.policy = t.policy AND o.clock = t.clock WHERE o.config <> t.config ORDER BY 1")
+    collect(with_number(R"sql(
+SELECT 'the model of ' || t.op || ' on ' || t.backend || ', ' || t.policy || ', ' || t.clock || ': fitted ' ||
+       t.fitted_at || ' to ' || coalesce(json_array_length(t.training, '$.graphs'), 0) || ' graphs there and ' ||
+       o.fitted_at || ' to ' || coalesce(json_array_length(o.training, '$.graphs'), 0) || ' here; the one ' ||
+       iif((t.feature_version = :readable, t.feature_version, coalesce(json_array_length(t.training, '$.graphs'), 0),
+            t.fitted_at)
+           > (o.feature_version = :readable, o.feature_version, coalesce(json_array_length(o.training, '$.graphs'), 0),
+              o.fitted_at), 'there', 'here')
+       || ' stands: one that this build reads counts, then newer features, then more graphs, then the newer'
+FROM other.model AS t JOIN main.model AS o USING (op, backend, policy, clock)
+WHERE o.bytes <> t.bytes AND t.id NOT IN (SELECT id FROM temp.merge_bad_model) ORDER BY 1)sql",
+                        ":readable", model::kFeatureVersion)
                 .c_str());
-    collect(
-        "SELECT 'the model of ' || t.op || ' on ' || t.backend || ', ' || t.policy || ', ' || t.clock || ': fitted ' ||"
-        " t.fitted_at || ' to ' || coalesce(json_array_length(t.training, '$.graphs'), 0) || ' graphs there and ' ||"
-        " o.fitted_at || ' to ' || coalesce(json_array_length(o.training, '$.graphs'), 0) || ' here; what this build "
-        "can "
-        "read stays, then that of newer features, then that of more graphs, then the newer' FROM other.model AS t"
-        " JOIN main.model AS o USING (op, backend, policy, clock) WHERE o.bytes <> t.bytes"
-        " AND t.id NOT IN (SELECT id FROM temp.merge_bad_model) ORDER BY 1");
+    return out;
+}
+
+// A choice of a run that is known here was compared before, unless it is newer than the one here.
+std::vector<ChoiceConflict> choice_conflicts(const Database& database) {
+    Statement s = database.prepare(fmt::format(R"sql(
+SELECT g.id, e.id, p.id, t.policy, t.clock,
+       g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config || ' was chosen there and ' ||
+       o.config || ' here'
+FROM other.choice AS t {}
+JOIN main.choice AS o ON o.graph_id = g.id AND o.environment_id = e.id AND o.problem_id = p.id
+    AND o.policy = t.policy AND o.clock = t.clock
+JOIN other.run AS r ON r.id = t.run_id
+WHERE o.config <> t.config
+  AND (t.decided_at > o.decided_at OR NOT EXISTS (
+      SELECT 1 FROM main.run AS known
+      WHERE known.command = r.command AND known.tool_version = r.tool_version AND known.git_commit = r.git_commit
+        AND known.started_at = r.started_at AND known.seed = r.seed AND known.host = r.host))
+ORDER BY 6)sql",
+                                               kSamePlace),
+                                   "comparing choices");
+    std::vector<ChoiceConflict> out;
+    while (s.step()) {
+        out.push_back({{{s.integer(0), s.integer(1), s.integer(2)}, *parse_policy(s.view(3)), *parse_clock(s.view(4))},
+                       s.text(5)});
+    }
     return out;
 }
 
@@ -348,6 +381,7 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     MergeReport report;
     report.conflicts = refuse_damaged_models(database);
     for (std::string& words : conflicts(database)) report.conflicts.push_back(std::move(words));
+    report.choice_conflicts = choice_conflicts(database);
     constexpr std::array<const char*, 4> kTables{"graph", "environment", "run", "measurement"};
     const std::array<std::int64_t*, 4> added{&report.graphs, &report.environments, &report.runs, &report.measurements};
     const auto count = [&](const char* table) {

@@ -9,6 +9,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/program.hpp"
 #include "tools/typical.hpp"
+#include "tools/unknown_names.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -47,14 +48,9 @@ public:
     const std::map<std::string, int>& unknown() const { return unknown_; }
 
 private:
-    std::optional<std::string> unknown_params(const Variant& variant, const Params& params) const {
-        Problem problem;
-        problem.op = variant.op;
-        problem.k = 64;
-        const Query query = typical_query(problem, variant.backend == Backend::cpu ? cpu_ : cuda_);
-        const Params known = variant.default_params(query);
+    static std::optional<std::string> unknown_params(const Variant& variant, const Params& params) {
         for (const auto& [name, value] : params.values()) {
-            if (!known.find(name)) return fmt::format("has no param '{}'", name);
+            if (!has_param(variant, name)) return fmt::format("has no param '{}'", name);
         }
         return std::nullopt;
     }
@@ -76,6 +72,27 @@ private:
     std::map<std::string, int> unknown_;
 };
 
+/// Errata that keep nothing from running because this build has not what they name.
+void check_errata(const store::Store& store, std::vector<std::string>& problems, Output& out) {
+    const auto check = [&](const std::string& where, const Erratum& erratum) {
+        const auto complaint = unknown_name(erratum);
+        if (!complaint) return;
+        if (may_be_of_cuda(erratum)) {
+            out.warn(fmt::format("{}: not in this build, which has no CUDA variants; not checked", where));
+        } else {
+            problems.push_back(fmt::format("{}: {}; it keeps nothing from running here", where, *complaint));
+        }
+    };
+    for (const store::ErratumRow& row : store.errata()) {
+        if (row.erratum) check(fmt::format("erratum {}, {}", row.id, row.condition), *row.erratum);
+    }
+    const auto shipped = store::errata_of({}, [&problems](const std::string& words) { problems.push_back(words); });
+    if (!shipped) return;
+    for (const Erratum& erratum : shipped->all()) {
+        check(fmt::format("{}, {}", store::shipped_errata().string(), condition_text(erratum)), erratum);
+    }
+}
+
 }  // namespace
 
 int run_db_check(const Args& args) {
@@ -84,7 +101,7 @@ int run_db_check(const Args& args) {
                     {kUsage,
                      "Looks for damage, dangling rows, choices without a measurement, values that `db import` would "
                      "refuse, configs that this build does not know, has in another version or refuses, and "
-                     "errata that nobody understands, those of errata.txt beside the shipped databases too. Exit "
+                     "errata that nobody understands or that name what this build does not have, those of errata.txt beside the shipped databases too. Exit "
                      "code 6 if there is anything.",
                      {"gnntune db check", "gnntune db check --db results.db --json"}});
     const auto parsed = options.parse(args);
@@ -95,7 +112,7 @@ int run_db_check(const Args& args) {
     const store::Store store = open_for_reading(parsed->common, out);
     RegistryCheck check(store);
     std::vector<std::string> problems = store.check(std::ref(check));
-    store::errata_of({}, [&problems](const std::string& sentence) { problems.push_back(sentence); });
+    check_errata(store, problems, out);
     for (const auto& [id, configs] : check.unknown()) {
         out.warn(fmt::format("{} ({} config{}): not in this build, which has no CUDA variants; not checked", id,
                              configs, configs == 1 ? "" : "s"));

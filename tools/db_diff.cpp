@@ -24,7 +24,8 @@ Options diff_options() {
          "Judges every config that both databases have timed on one graph, problem and device: SAME, FAST, "
          "SLOW (B against A) or AMBIGUOUS, from the medians, their confidence intervals and the noise of "
          "both. Then choices that differ, and what each costs in the other. A table shows FAST and SLOW, "
-         "CSV and JSON every verdict. Exit code 0 whatever the verdicts.",
+         "CSV and JSON every verdict. Exit code 0 whatever the verdicts, but 1 with "
+         "--fail-on where one of those is found; 3 if there is nothing in common to judge.",
          {"gnntune db diff before.db after.db", "gnntune db diff before.db after.db --only all --graph cora --op spmm",
           "gnntune db diff before.db after.db --fail-on SLOW --csv > verdicts.csv",
           "gnntune db diff old_driver.db new_driver.db --across"}});

@@ -8,6 +8,7 @@
 #include "profiles/layers.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/unknown_names.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -87,6 +88,11 @@ int run_db_errata(const Args& args) {
         const Erratum erratum = parse_erratum(words[1], parsed->text("reason"));
         const std::int64_t id = open_for_writing(parsed->common, out).add_erratum(erratum);
         out.note(fmt::format("erratum {}: {}", id, condition_text(erratum)));
+        // Another build may have it: it is stored all the same.
+        if (const auto complaint = unknown_name(erratum)) {
+            out.warn(fmt::format("erratum {}: {}{}; it keeps nothing from running here (gnntune list)", id, *complaint,
+                                 may_be_of_cuda(erratum) ? ", which has no CUDA variants" : ""));
+        }
         return kExitOk;
     }
     const std::int64_t id = id_of(words[1]);

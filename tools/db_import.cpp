@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/common/error.hpp"
@@ -14,6 +17,7 @@
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/merge_into.hpp"
+#include "tools/program.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -45,6 +49,16 @@ void remove_left_behind(const fs::path& target) {
     for (const fs::path& path : left) fs::remove_all(path, failed);
 }
 
+/// Of a regular file only: what is read of a pipe is gone.
+bool is_database(const std::string& file) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) return false;
+    constexpr std::string_view kSqlite("SQLite format 3\0", 16);
+    std::string head(kSqlite.size(), '\0');
+    std::ifstream(file, std::ios::binary).read(head.data(), static_cast<std::streamsize>(head.size()));
+    return head == kSqlite;
+}
+
 /// A database built beside the one that it is for, and gone with this.
 class Imported {
 public:
@@ -52,6 +66,10 @@ public:
         : path_(fmt::format("{}{}{}", target.string(), kImporting, ::getpid())) {
         remove_left_behind(target);
         const bool is_stdin = file == "-";
+        if (!is_stdin && is_database(file)) {
+            throw input_error(fmt::format("{}: a database, not a document; take it in with: gnntune db merge {} --db {}",
+                                          file, shell_quoted(file), shell_quoted(target.string())));
+        }
         io::FileReader reader(is_stdin ? "/dev/stdin" : file);
         store::import_document([&reader](char* to, std::size_t n) { return reader.read(to, n); },
                                is_stdin ? "stdin" : file, path_);

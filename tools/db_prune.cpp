@@ -29,7 +29,9 @@ int run_db_prune(const Args& args) {
                  {"outdated", "outdated", ""},
                  {"bytes_before", "before", "bytes"},
                  {"bytes_after", "after", "bytes"}});
-    table.add({report.superseded, report.outdated, report.bytes_before, report.bytes_after});
+    // How much smaller the file would become, a count does not tell.
+    const Cell after = parsed->flag("dry-run") ? Cell() : Cell(report.bytes_after);
+    table.add({report.superseded, report.outdated, report.bytes_before, after});
     out.print(table);
     if (!report.not_smaller.empty()) {
         throw database_error(

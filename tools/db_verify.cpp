@@ -332,7 +332,7 @@ int run_db_verify(const Args& args) {
     out.set_device(device);
     const auto lock = exclusive(device, *parsed, out);
     if (interrupted()) return kExitInterrupted;
-    if (const auto warning = load_warning(device)) out.warn(*warning);
+    if (const auto warning = load_warning(device, "run this again")) out.warn(*warning);
     const auto graphs = store.graphs();
     Rows rows = rows_of(store, graphs, device.environment, clocks_of(device, out));
     const std::string left_out = rows.left_out();

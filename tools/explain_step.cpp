@@ -63,13 +63,11 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     device.errata = here.errata;
     const auto query_of = [&](const Problem& problem) { return known_query(graph.record, device, problem); };
     const Policy policy = policies(parsed).front();
-    const std::string wanted = parsed.text("clock");
     // As for one problem: the clock that has most rows, span before events before host among equals.
     std::optional<tuner::StepOptions> found;
     Clock found_clock = Clock::span;
     std::size_t most = 0;
-    for (const Clock clock : {Clock::span, Clock::events, Clock::host}) {
-        if (wanted != "auto" && wanted != "both" && wanted != to_text(clock)) continue;
+    for (const Clock clock : clocks_asked(parsed)) {
         auto options = tuner::step_options(registry(), store, step, graph.id, environment->id, policy, clock, query_of);
         std::size_t rows = 0;
         for (const CallOptions& call : options.options) rows += call.options.size();

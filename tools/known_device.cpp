@@ -32,14 +32,24 @@ Backend backend_of_models(std::span<const store::Store> layers, const Parsed& pa
 
 Environment device_named(std::span<const store::Store> layers, const std::string& text, Backend backend) {
     std::string known;
+    std::string other;  // of the other backend, with that name
     for (const store::Store& store : layers) {
         std::optional<Environment> found;
         for (const store::EnvironmentRow& e : store.environments()) {
-            if (e.environment.backend != backend) continue;
-            if (lower(e.environment.device_name).find(lower(text)) != std::string::npos) found = e.environment;
+            const bool named = lower(e.environment.device_name).find(lower(text)) != std::string::npos;
+            if (e.environment.backend != backend) {
+                if (named && !text.empty()) other = e.environment.device_name;
+                continue;
+            }
+            if (named) found = e.environment;
             known += (known.empty() ? "" : ", ") + e.environment.device_name;
         }
         if (found) return *found;
+    }
+    if (!other.empty()) {
+        const Backend theirs = backend == Backend::cpu ? Backend::cuda : Backend::cpu;
+        throw input_error(fmt::format("no device of {} holds '{}' in its name; --device {} has {}", to_text(backend),
+                                      text, to_text(theirs), other));
     }
     const std::string& first = layers.front().path().string();
     if (known.empty()) {

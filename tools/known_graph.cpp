@@ -6,6 +6,7 @@
 #include "core/common/error.hpp"
 #include "tools/feature_list.hpp"
 #include "tools/graphs.hpp"
+#include "tools/problems.hpp"
 
 namespace gnntune::tools {
 
@@ -39,15 +40,29 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
     return unknown;
 }
 
+std::vector<Clock> clocks_asked(const Parsed& parsed) {
+    const std::string text = parsed.text("clock");
+    std::vector<Clock> out;
+    for (const Clock c : {Clock::span, Clock::events, Clock::host}) {
+        if (text == "auto" || text == "both" || text == to_text(c)) out.push_back(c);
+    }
+    if (out.empty()) throw invalid_argument("--clock: expected span, events, host, both or auto, not '" + text + "'");
+    return out;
+}
+
 std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
                                                       std::int64_t graph, const std::vector<Problem>& problems,
                                                       const Parsed& parsed) {
+    const Policy policy = policies(parsed).front();
+    const auto clocks = clocks_asked(parsed);
     std::optional<store::EnvironmentRow> found;
     for (const auto& e : store.environments()) {
         if (!parsed.common.device_text.empty() && e.environment.backend != here.backend) continue;
         const bool measured = std::any_of(problems.begin(), problems.end(), [&](const Problem& p) {
             const auto problem = store.find_problem_id(p);
-            return problem && !store.measurements({graph, e.id, *problem}).empty();
+            return problem && std::any_of(clocks.begin(), clocks.end(), [&](Clock clock) {
+                       return !store.measurements({graph, e.id, *problem}, {policy, clock, {}}).empty();
+                   });
         });
         if (!measured) continue;
         if (e.environment == here) return e;

@@ -17,8 +17,12 @@ namespace gnntune::tools {
 /// name.
 store::GraphRow find_known_graph(std::span<const store::Store> layers, const Parsed& parsed, Output& out);
 
-/// Of several environments `here`, else the newest with measurements of the graph and any of the problems; only of
-/// `here`'s backend where `--device` has named one.
+/// The clocks that `--clock` leaves over, in the order in which they count: span, events, host. Throws
+/// ErrorKind::invalid_argument if it names none.
+std::vector<Clock> clocks_asked(const Parsed& parsed);
+
+/// Of several environments `here`, else the newest with measurements of the graph and any of the problems by the policy
+/// (the first) and the clocks that were asked for; only of `here`'s backend where `--device` has named one.
 std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
                                                       std::int64_t graph, const std::vector<Problem>& problems,
                                                       const Parsed& parsed);

@@ -56,6 +56,24 @@ private:
     std::map<std::int64_t, Problem> problems_;
 };
 
+/// In words; of choices with what stands now.
+std::vector<std::string> conflicts_of(const store::Store& store, const store::MergeReport& report) {
+    std::vector<std::string> out = report.conflicts;
+    for (const auto& [where, words] : report.choice_conflicts) {
+        const auto choice = store.choice(where.key, where.policy, where.clock);
+        out.push_back(words + (choice ? "; " + choice->config.text() + " stands" : ""));
+    }
+    return out;
+}
+
+void warn_of(const std::vector<std::string>& conflicts, const std::string& from, Output& out) {
+    const std::size_t shown = out.verbose() ? conflicts.size() : std::min(kShownConflicts, conflicts.size());
+    for (std::size_t i = 0; i < shown; ++i) out.warn(from + ": " + conflicts[i]);
+    if (shown < conflicts.size()) {
+        out.warn(fmt::format("{}: {} conflicts more; --verbose lists them", from, conflicts.size() - shown));
+    }
+}
+
 }  // namespace
 
 Table merge_table() {
@@ -75,15 +93,7 @@ Table merge_table() {
 Table merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out) {
     Table table = merge_table();
     std::vector<store::MergeReport> reports;
-    for (const auto& [database, from] : sources) {
-        const store::MergeReport& report = reports.emplace_back(store.merge(database));
-        const std::size_t shown =
-            out.verbose() ? report.conflicts.size() : std::min(kShownConflicts, report.conflicts.size());
-        for (std::size_t i = 0; i < shown; ++i) out.warn(from + ": " + report.conflicts[i]);
-        if (shown < report.conflicts.size()) {
-            out.warn(fmt::format("{}: {} conflicts more; --verbose lists them", from, report.conflicts.size() - shown));
-        }
-    }
+    for (const MergeSource& source : sources) reports.push_back(store.merge(source.database));
     // Once all are in: of their choices the newest is there, whatever the order of the files.
     std::optional<std::int64_t> run;
     const Chooser chooser(store, out);
@@ -110,8 +120,10 @@ Table merge_into(store::Store& store, std::span<const MergeSource> sources, cons
             ++made;
         }
         transaction.commit();
+        const auto conflicts = conflicts_of(store, report);
+        warn_of(conflicts, from, out);
         table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
-                   report.models, static_cast<std::int64_t>(report.conflicts.size()), made, changed, report.errata});
+                   report.models, static_cast<std::int64_t>(conflicts.size()), made, changed, report.errata});
         if (made < static_cast<std::int64_t>(report.open_choices.size())) {
             out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
                                  from, static_cast<std::int64_t>(report.open_choices.size()) - made));

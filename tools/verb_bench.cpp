@@ -211,7 +211,7 @@ int run_bench(const Args& args) {
     const auto lock = exclusive(device, *parsed, out);
     if (interrupted()) return kExitInterrupted;
     const auto by = clocks(*parsed, device, out);
-    if (const auto warning = load_warning(device)) out.warn(*warning);
+    if (const auto warning = load_warning(device, "run this again")) out.warn(*warning);
     const auto constants = constants_of(*parsed, device);
     if (constants.copy_gbps <= 0 && device.backend == Backend::cuda) {
         out.note(

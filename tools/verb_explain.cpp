@@ -63,14 +63,13 @@ public:
         if (!environment) {
             ask_model(store);
             if (answer_ && answer_->has_model()) return;
-            throw input_error("nothing was measured for " + to_text(problem) + " on " + graph.record.name +
-                              ", and the database has no cost model of " + std::string(to_text(problem.op)) +
-                              "; tune it first (gnntune tune), or fit one (gnntune fit)");
+            throw input_error(fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
+                                          "for that; tune it first (gnntune tune), or fit one (gnntune fit); gnntune db "
+                                          "show shows what was measured",
+                                          to_text(problem), graph.record.name, asked(), to_text(problem.op)));
         }
-        const std::string clock = parsed.text("clock");
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
-        for (const Clock c : {Clock::span, Clock::events, Clock::host}) {
-            if (clock != "auto" && clock != "both" && clock != to_text(c)) continue;
+        for (const Clock c : clocks_asked(parsed)) {
             const store::Key key{graph.id, environment->id, *problem_id};
             auto rows = store.measurements(key, {policies(parsed).front(), c, {}});
             auto candidates =
@@ -81,11 +80,6 @@ public:
                 candidates_ = std::move(candidates);
             }
         }
-        if (rows_.empty() && clock == "auto") {
-            ask_model(store);
-            if (answer_ && answer_->has_model()) return;
-        }
-        if (rows_.empty()) throw input_error("nothing was measured with that clock and policy; see gnntune db show");
         decision_ = choose(candidates_, constraints(parsed));
         if (!decision_.winner) ask_model(store);
         environment_ = environment->environment;
@@ -101,7 +95,7 @@ public:
         if (rows_.empty()) {
             out.print_text(
                 fmt::format("problem    {}  policy {}\n", to_text(query_.problem), to_text(policies(parsed_).front())));
-            out.print_text("measured   nothing of this graph and problem\n");
+            out.print_text("measured   nothing of this graph and problem, " + asked() + "\n");
             answer_->print(out);
             out.print_text("\n");
             out.print(answer_->table());
@@ -127,7 +121,7 @@ public:
             print_counters(out, w);
             out.print_text(objectives.text(out.color()));
         } else {
-            out.print_text("database   nothing of it can be used: " + decision_.reason + "\n");
+            out.print_text("database   nothing of it can be used: " + why_nothing() + "\n");
             if (answer_) answer_->print(out);
         }
         out.print_text("\n");
@@ -135,6 +129,26 @@ public:
     }
 
 private:
+    /// The policy, and the clock if one was named.
+    std::string asked() const {
+        const std::string clock = parsed_.text("clock");
+        return fmt::format("policy {}{}", to_text(policies(parsed_).front()),
+                           clock == "auto" || clock == "both" ? "" : ", clock " + clock);
+    }
+
+    /// Why no row can be chosen.
+    std::string why_nothing() const {
+        if (!candidates_.empty()) return decision_.reason;
+        const auto is_erratum = [this](const Measurement& m) {
+            const Variant* v = registry().find(m.config.variant);
+            return v && !erratum_words(registry(), query_, *v, m.config.params, m.parts).empty();
+        };
+        if (std::any_of(rows_.begin(), rows_.end(), is_erratum)) {
+            return "it was measured, and errata keep what could run from running (gnntune db errata)";
+        }
+        return "what was measured failed, or is of variants that this build lacks or has in another version";
+    }
+
     // What the dispatcher does then. Without features of the graph nothing can be predicted.
     void ask_model(const store::Store& store) {
         if (!features_) return;

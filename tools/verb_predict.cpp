@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "tools/models.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
+#include "tools/suggest.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -83,17 +85,17 @@ public:
         device_.errata = parsed.common.errata();
         const Policy policy = policy_of(parsed);
         const auto clock = clock_of(parsed);
+        std::set<std::string> others;
         for (auto& found : store::models_of_layers(layers_.front())) {
             const store::ModelRow& row = found.row;
-            if (row.backend != backend_ || row.policy != policy || (clock && row.clock != *clock)) continue;
+            if (row.backend != backend_) continue;
+            if (row.policy != policy || (clock && row.clock != *clock)) {
+                others.insert(fmt::format("policy {}, clock {}", to_text(row.policy), to_text(row.clock)));
+                continue;
+            }
             models_.push_back(std::move(found));
         }
-        if (models_.empty()) {
-            throw input_error(
-                fmt::format("no cost model for {}, policy {} in {}, and none came with the program; fit one "
-                            "first (gnntune fit)",
-                            to_text(backend_), to_text(policy), layers_.front().path().string()));
-        }
+        if (models_.empty()) throw input_error(no_model(policy, clock, others));
         top_ = static_cast<std::size_t>(*parsed.integer("top", 0, 1000000));
     }
 
@@ -124,6 +126,16 @@ public:
     }
 
 private:
+    std::string no_model(Policy policy, std::optional<Clock> clock, const std::set<std::string>& others) const {
+        const std::string wanted = fmt::format("no cost model for {}, policy {}{} in {}", to_text(backend_),
+                                               to_text(policy), clock ? fmt::format(", clock {}", to_text(*clock)) : "",
+                                               layers_.front().path().string());
+        if (others.empty()) return wanted + ", and none came with the program; fit one first (gnntune fit)";
+        return fmt::format("{} or what came with the program; there is one of {} (--policy and --clock choose), or fit "
+                           "one (gnntune fit)",
+                           wanted, joined({others.begin(), others.end()}, "; and of "));
+    }
+
     struct Fitted {
         store::ModelRow row;
         model::Model model;
@@ -153,16 +165,10 @@ private:
                                   to_text(problem.op)));
             return;
         }
-        if (problem.dtype != DType::f32) {
+        if (problem.dtype != DType::f32 || problem.reduce == Reduce::max) {
             out_.warn(fmt::format("{}: cost models know sums and means in f32 only; tune it instead (gnntune tune)",
                                   short_problem(problem)));
             return;
-        }
-        if (problem.reduce == Reduce::max) {
-            out_.warn(fmt::format(
-                "{}: cost models know sums and means, and rank a maximum as if it were a sum; tune it to be sure "
-                "(gnntune tune)",
-                short_problem(problem)));
         }
         const bool reversed = problem.direction == Direction::reversed;
         const FeatureCounts& c = features.counts;

@@ -149,7 +149,7 @@ public:
     int run() {
         if (parsed_.flag("dry-run")) return dry_run();
         if (interrupted()) return kExitInterrupted;  // while it waited for the GPU
-        if (const auto warning = load_warning(device_)) out_.warn(*warning);
+        if (const auto warning = load_warning(device_, "measure again with --again")) out_.warn(*warning);
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
                               store_.path().string()));
         const std::int64_t run =

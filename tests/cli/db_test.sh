@@ -70,6 +70,7 @@ cp a.db p.db
 run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --again --db p.db -q
 run 0 db ls --db p.db --csv && cp out before
 run 0 db prune --db p.db --csv --dry-run && cp out planned
+[ "$(tail -1 planned | tr -d '\r"' | cut -d, -f4)" = "" ] || fail "a dry run knows how large the file would be"
 run 0 db prune --db p.db --csv
 [ "$(tail -1 out | cut -d, -f1,2)" = "$(tail -1 planned | cut -d, -f1,2)" ] || fail "a dry run counts otherwise"
 superseded=$(tail -1 out | cut -d, -f1)
@@ -97,10 +98,21 @@ run 6 tune ring.txt --device cpu --op spmm --dim 8 --db d.db --dry-run
 err_has "gnntune db rescue"
 run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db d.db -q
 err_has "is damaged"
+err_has "gnntune db merge FILE --db $PWD/d.db"
 aside=$(ls d.db.damaged-* | grep -v -e -wal -e -shm)
 run 0 db check --db d.db
 run 0 db rescue "$aside" rescued.db --csv
-out_has "measurement,"
+grep -qE '^measurement,[0-9]+,[0-9]+,damaged$' out || fail "measurement is not said to be damaged"
+grep -qE '^choice,0,2,rows left out$' out || fail "choice is not said to have lost rows"
+grep -qE "^.*: ([0-9]+) of [0-9]+ tables lost rows: " err || fail "no head line"
+[ "$(grep -oE '[0-9]+ of [0-9]+ tables' err | cut -d' ' -f1)" -eq "$(tail -n +2 out | grep -cv ',0,whole$')" ] ||
+    fail "head line and table count otherwise"
+err_has "measurement (damaged, rows that cannot be read are lost and not counted"
+err_has "choice (2 left out)"
+err_has "gnntune db merge rescued.db --db d.db"
+cp "$aside" unnamed.db
+run 0 db rescue unnamed.db yet.db
+err_has "gnntune db merge yet.db --db YOUR.db"
 run 0 db check --db rescued.db
 run 0 db merge rescued.db --db d.db
 run 6 db rescue "$aside" rescued.db
@@ -119,6 +131,16 @@ run 0 db check --db merged.db
 run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --db c.db -q
 run 0 db merge c.db --db merged.db --csv
 [ "$(tail -1 out | cut -d, -f9)" -eq 1 ] || fail "the choice was not made again"
+# What stands after a conflict is said, once.
+run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --variant spmm.cpu_edges --db e.db -q
+run 0 tune other.mtx --device cpu --dim 8 --max-samples 5 --variant spmm.cpu_rows --db r.db -q
+run 0 db merge r.db --db e.db
+grep -qE 'spmm\.cpu_rows.* was chosen there and spmm\.cpu_edges.* here; spmm\.cpu_.* stands$' err || fail "no word of what stands"
+stands=$(sed -n 's/.* here; \(.*\) stands$/\1/p' err)
+run 0 db ls choices --db e.db --csv
+grep -qF "$stands" out || fail "something else stands than was said"
+run 0 db merge r.db --db e.db
+! grep -q "was chosen there" err || fail "what was taken in before is said again"
 run 2 db merge merged.db --db merged.db
 err_has "the database itself"
 run 6 db merge nosuch.db --db merged.db

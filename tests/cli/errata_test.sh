@@ -31,6 +31,12 @@ run 0 db show ring --db a.db --dim 16 --csv
 grep -q 'spmm.cpu_edges' out && fail "tune has measured an erratum"
 run 0 db check --db a.db
 
+# Where they leave nothing over, it was measured all the same.
+cp a.db all.db
+run 0 db errata add op=spmm --reason 'wrong everywhere' --db all.db
+run 0 explain ring.txt --device cpu --op spmm --dim 8 --db all.db
+out_has "nothing of it can be used: it was measured, and errata keep what could run from running (gnntune db errata)"
+
 run 0 db export a.json --db a.db
 run 0 db import a.json b.db
 run 0 db errata --db b.db --csv
@@ -73,6 +79,25 @@ GNNTUNE_PROFILES=shipped run 6 db check --db a.db
 out_has "cannot be read"
 run 2 db errata add "$(printf 'variant=spmm.cpu_rows device=\377')" --reason x --db a.db
 err_has "is not UTF-8"
+
+# What this build does not know is stored, for another may, and said; a build without CUDA cannot tell for CUDA's.
+run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db odd.db -q
+run 0 db errata add 'variant=spmm.cpu_rosw' --reason x --db odd.db
+err_has "no variant of this build is called spmm.cpu_rosw; did you mean spmm.cpu_rows?"
+err_has "it keeps nothing from running here"
+run 0 db errata add 'variant=spmm.cpu_rows param.nosuch=3' --reason x --db odd.db
+err_has "no variant of this build that it names has a param 'nosuch'"
+run 0 db errata add 'variant=spmm.cpu_rows param.tile=64' --reason x --db odd.db
+! grep -q "keeps nothing" err || fail "a param that there is is called unknown"
+run 6 db check --db odd.db
+out_has "variant=spmm.cpu_rows param.nosuch=3: no variant of this build that it names has a param 'nosuch'"
+if [ "$WITH_CUDA" = 1 ]; then
+    out_has "variant=spmm.cpu_rosw: no variant of this build is called spmm.cpu_rosw"
+    out_has "2 problems"
+else
+    err_has "variant=spmm.cpu_rosw: not in this build, which has no CUDA variants; not checked"
+    out_has "1 problem"
+fi
 
 run 2 db errata remove 7 --db a.db
 err_has "there is no erratum 7"

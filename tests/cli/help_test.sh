@@ -38,3 +38,9 @@ for part in ls show check diff export import verify errata; do
 done
 run 0 help generate rmat
 out_has "--scale N"
+run 0 help db
+out_has "environments, models, steps"
+run 0 help db diff
+tr -s ' \n' ' ' <out >words
+grep -q "Exit code 0 whatever the verdicts, but 1 with --fail-on where one of those is found; 3 if" words ||
+    fail "help db diff leaves out exit codes"

@@ -61,6 +61,11 @@ grep -q '^>' changes || fail "nothing was added"
 # The next tuning takes nothing of it again.
 run 0 tune ring.txt --device cpu --op spmm --dim 8,16 --max-samples 5 --db b.db --dry-run --csv
 
+# A database is none, and what takes it in is named.
+run 3 db import a.db other.db
+err_has "a.db: a database, not a document; take it in with: gnntune db merge a.db --db other.db"
+[ ! -e other.db ] || fail "a database was made"
+
 # Into a database that exists: as merging does it.
 run 0 db import a.json b.db --csv
 tail -1 out | grep -q '^a.json,0,' || fail "rows that were there already were taken again"

@@ -36,12 +36,18 @@ run 3 predict 100.mtx --device cpu --db a.db --on H200
 err_has "came with the program have"
 run 0 predict 100.mtx --device cpu --db a.db --op sddmm,spmm --dim 16
 err_has "no cost model of sddmm"
+run 0 tune 100.mtx --device cpu --op spmm,spmm_grad --dim 16 --max-samples 5 --db all.db -q
+run 0 fit --db all.db --op spmm,spmm_grad --device cpu -q
+run 0 predict 100.mtx --device cpu --db all.db --op spmm_grad --dim 16
 # What models do not know: said, with the way out.
 run 3 predict 100.mtx --device cpu --db a.db --dim 16 --dtype f16
 err_has "know sums and means in f32 only; tune it instead"
 err_has "tune such problems instead (gnntune tune)"
-run 0 predict 100.mtx --device cpu --db a.db --dim 16 --reduce max
-err_has "rank a maximum as if it were a sum"
+for op in spmm spmm_grad; do
+    run 3 predict 100.mtx --device cpu --db all.db --op $op --dim 16 --reduce max
+    err_has "know sums and means in f32 only; tune it instead"
+    err_has "tune such problems instead (gnntune tune)"
+done
 # A model of one's own takes the place of a shipped one, and fit says so.
 mkdir shipped
 cp a.db shipped/ours.db
@@ -52,6 +58,35 @@ run 0 fit --db own.db --device cpu
 ! grep -q "answers from now on" err || fail "nothing came with the program"
 run 2 fit --clock nonsense --db none.db
 err_has "--clock: expected span, events or host, not 'nonsense'"
+
+# Rows of another policy or clock in one's own database do not hide the model that came with the program.
+run 0 tune 100.mtx --device cpu --dim 4 --policy cold --max-samples 5 --db cold.db -q
+run 0 fit --db cold.db --device cpu --policy cold -q
+mkdir shipped_cold
+cp cold.db shipped_cold/cold.db
+run 0 tune 100.mtx --device cpu --dim 16 --max-samples 5 --db hot.db -q
+GNNTUNE_PROFILES=shipped_cold run 0 explain 100 --device cpu --dim 16 --policy cold --db hot.db
+out_has "measured   nothing of this graph and problem, policy cold"
+out_has "model      spmm, cpu, policy cold"
+GNNTUNE_PROFILES=shipped_cold run 0 explain 100 --device cpu --dim 4 --policy cold --db hot.db
+out_has "measured   on"
+run 3 explain 100 --device cpu --dim 16 --policy cold --db hot.db
+err_has "nothing was measured for spmm k=16"
+err_has "policy cold, and the database has no cost model of spmm"
+run 2 explain 100 --device cpu --dim 16 --clock nonsense --db hot.db
+# What there is instead is named.
+run 3 predict 100.mtx --device cpu --dim 16 --clock span --db a.db
+err_has "no cost model for cpu, policy hot, clock span"
+err_has "there is one of policy hot, clock host"
+run 3 predict 100.mtx --device cpu --dim 16 --policy cold --db a.db
+err_has "there is one of policy hot, clock host"
+run 3 predict 100.mtx --device cuda --dim 16 --db a.db
+err_has "nothing was measured on cuda"
+cp a.db gpu.db
+python3 -c 'import sqlite3
+with sqlite3.connect("gpu.db") as db:
+    db.execute("insert into environment (backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, driver, cuda_runtime, libraries) select \"cuda\", \"NVIDIA H200\", \"9.0\", 132, 1, 1, \"\", \"\", \"\"")' 2>/dev/null &&
+    { run 3 predict 100.mtx --dim 16 --on h200 --db gpu.db; err_has "--device cuda has NVIDIA H200"; }
 
 # What a dispatcher does with a problem, and with a graph, that was not measured.
 run 0 generate uniform --n-rows 300 --m 1500 -o 300.mtx -q

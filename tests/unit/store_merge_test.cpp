@@ -165,15 +165,23 @@ TEST_F(StoreMergeTest, WhatTheyDisagreeAboutIsSaidAndTheNewerChoiceStays) {
 
     const MergeReport report = a.merge(file("b.db"));
 
-    ASSERT_EQ(report.conflicts.size(), 2U);
-    EXPECT_NE(report.conflicts[0].find("spmm.rows{vec=4} is wrong there and ok here"), std::string::npos)
-        << report.conflicts[0];
-    EXPECT_NE(report.conflicts[1].find("spmm.edges{items=2} was chosen there and spmm.rows{vec=4} here"),
+    ASSERT_EQ(report.conflicts.size(), 1U);
+    EXPECT_NE(report.conflicts[0].find("spmm.rows{vec=4} is wrong there and ok here; both stay, and the one measured last"),
               std::string::npos)
-        << report.conflicts[1];
+        << report.conflicts[0];
+    ASSERT_EQ(report.choice_conflicts.size(), 1U);
+    const ChoiceConflict& chosen = report.choice_conflicts.front();
+    EXPECT_NE(chosen.words.find("spmm.edges{items=2} was chosen there and spmm.rows{vec=4} here"), std::string::npos)
+        << chosen.words;
+    EXPECT_EQ(chosen.where.key, key);
+    EXPECT_EQ(chosen.where.clock, Clock::span);
     ASSERT_EQ(report.open_choices.size(), 1U);
     EXPECT_EQ(report.open_choices.front().key, key);
     EXPECT_EQ(report.open_choices.front().clock, Clock::span);
+
+    const MergeReport again = a.merge(file("b.db"));
+    EXPECT_EQ(again.conflicts, std::vector<std::string>{}) << "it was said";
+    EXPECT_TRUE(again.choice_conflicts.empty()) << again.choice_conflicts.front().words;
 }
 
 TEST_F(StoreMergeTest, OfModelsTheOneOfMoreGraphsStaysThenTheNewer) {
@@ -195,7 +203,7 @@ TEST_F(StoreMergeTest, OfModelsTheOneOfMoreGraphsStaysThenTheNewer) {
     EXPECT_EQ(a.models().front().bytes, "many");
     ASSERT_EQ(few.conflicts.size(), 1U);
     EXPECT_NE(few.conflicts[0].find("to 1 graphs there"), std::string::npos) << few.conflicts[0];
-    EXPECT_NE(few.conflicts[0].find("to 3 here"), std::string::npos) << few.conflicts[0];
+    EXPECT_NE(few.conflicts[0].find("to 3 here; the one here stands"), std::string::npos) << few.conflicts[0];
     EXPECT_EQ(a.merge(file("c.db")).models, 1);
     EXPECT_EQ(a.models().front().bytes, "as many");
     EXPECT_EQ(a.merge(file("c.db")).models, 0);

@@ -203,6 +203,7 @@ TEST_F(Rescue, WritersRefuseADamagedFileOrSetItAside) {
     EXPECT_TRUE(rows_of(path).empty()) << "a new one was begun";
     const auto at = warned.find("damaged.db.damaged-");
     ASSERT_NE(at, std::string::npos) << warned;
+    EXPECT_TRUE(warned.ends_with("gnntune db merge FILE --db " + fs::canonical(path).string())) << warned;
     const fs::path aside = file(warned.substr(at, warned.find(',', at) - at));
     ASSERT_TRUE(fs::exists(aside)) << aside;
     EXPECT_EQ(fs::file_size(aside), whole_.size() * 9 / 10) << "as it was";
