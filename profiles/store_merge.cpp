@@ -264,8 +264,7 @@ WHERE o.bytes <> t.bytes AND t.id NOT IN (SELECT id FROM temp.merge_bad_model) O
 
 // A choice of a run that is known here was compared before, unless it is newer than the one here.
 std::vector<ChoiceConflict> choice_conflicts(const Database& database) {
-    Statement s = database.prepare(
-        fmt::format(R"sql(
+    Statement s = database.prepare(fmt::format(R"sql(
 SELECT g.id, e.id, p.id, t.policy, t.clock,
        g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config || ' was chosen there and ' ||
        o.config || ' here'
@@ -279,8 +278,8 @@ WHERE o.config <> t.config
       WHERE known.command = r.command AND known.tool_version = r.tool_version AND known.git_commit = r.git_commit
         AND known.started_at = r.started_at AND known.seed = r.seed AND known.host = r.host))
 ORDER BY 6)sql",
-                    kSamePlace),
-        "comparing choices");
+                                               kSamePlace),
+                                   "comparing choices");
     std::vector<ChoiceConflict> out;
     while (s.step()) {
         out.push_back({{{s.integer(0), s.integer(1), s.integer(2)}, *parse_policy(s.view(3)), *parse_clock(s.view(4))},
@@ -322,7 +321,8 @@ std::vector<std::string> refuse_damaged_models(const Database& database) {
 // The reason that stands here stays.
 std::int64_t take_errata(const Database& database) {
     constexpr std::string_view kDoing = "taking in errata";
-    const std::int64_t there = database.integer("SELECT count(*) FROM other.sqlite_schema WHERE name = 'erratum'", kDoing);
+    const std::int64_t there =
+        database.integer("SELECT count(*) FROM other.sqlite_schema WHERE name = 'erratum'", kDoing);
     if (there == 0) return 0;  // an older file
     database.execute(
         "INSERT INTO erratum (condition, reason, added_at) SELECT condition, reason, added_at FROM other.erratum "
