@@ -101,7 +101,8 @@ int run_db_check(const Args& args) {
                     {kUsage,
                      "Looks for damage, dangling rows, choices without a measurement, values that `db import` would "
                      "refuse, configs that this build does not know, has in another version or refuses, and "
-                     "errata that nobody understands or that name what this build does not have, those of errata.txt beside the shipped databases too. Exit "
+                     "errata that nobody understands or that name what this build does not have, those of errata.txt "
+                     "beside the shipped databases too. Exit "
                      "code 6 if there is anything.",
                      {"gnntune db check", "gnntune db check --db results.db --json"}});
     const auto parsed = options.parse(args);

@@ -67,8 +67,9 @@ public:
         remove_left_behind(target);
         const bool is_stdin = file == "-";
         if (!is_stdin && is_database(file)) {
-            throw input_error(fmt::format("{}: a database, not a document; take it in with: gnntune db merge {} --db {}",
-                                          file, shell_quoted(file), shell_quoted(target.string())));
+            throw input_error(
+                fmt::format("{}: a database, not a document; take it in with: gnntune db merge {} --db {}", file,
+                            shell_quoted(file), shell_quoted(target.string())));
         }
         io::FileReader reader(is_stdin ? "/dev/stdin" : file);
         store::import_document([&reader](char* to, std::size_t n) { return reader.read(to, n); },

@@ -62,10 +62,11 @@ int run_db_rescue(const Args& args) {
     }
     if (!losses.empty()) {
         const auto original = original_of(parsed->arguments[0]);
-        out.warn(fmt::format("{} of {} tables lost rows: {}; take the rest into your database with: gnntune db merge {} "
-                             "--db {}",
-                             losses.size(), tables.size(), joined(losses), shell_quoted(parsed->arguments[1]),
-                             original ? shell_quoted(*original) : "YOUR.db"));
+        out.warn(
+            fmt::format("{} of {} tables lost rows: {}; take the rest into your database with: gnntune db merge {} "
+                        "--db {}",
+                        losses.size(), tables.size(), joined(losses), shell_quoted(parsed->arguments[1]),
+                        original ? shell_quoted(*original) : "YOUR.db"));
     }
     const auto problems = store::Store::open(parsed->arguments[1], store::Mode::read_only).check({});
     for (const std::string& problem : problems) out.warn(problem);

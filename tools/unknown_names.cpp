@@ -45,8 +45,9 @@ std::optional<std::string> unknown_name(const Erratum& erratum) {
     }
     if (named.empty()) {
         const bool known = erratum.variant.empty() || registry().find(erratum.variant);
-        return known ? std::string("no variant of this build is of that id, op and backend together")
-                     : fmt::format("no variant of this build is called {}{}", erratum.variant, spelled(erratum.variant));
+        return known
+                   ? std::string("no variant of this build is of that id, op and backend together")
+                   : fmt::format("no variant of this build is called {}{}", erratum.variant, spelled(erratum.variant));
     }
     for (const auto& [name, value] : erratum.params) {
         const auto has = [&name = name](const Variant* v) { return has_param(*v, name); };

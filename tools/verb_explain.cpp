@@ -63,10 +63,11 @@ public:
         if (!environment) {
             ask_model(store);
             if (answer_ && answer_->has_model()) return;
-            throw input_error(fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
-                                          "for that; tune it first (gnntune tune), or fit one (gnntune fit); gnntune db "
-                                          "show shows what was measured",
-                                          to_text(problem), graph.record.name, asked(), to_text(problem.op)));
+            throw input_error(
+                fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
+                            "for that; tune it first (gnntune tune), or fit one (gnntune fit); gnntune db "
+                            "show shows what was measured",
+                            to_text(problem), graph.record.name, asked(), to_text(problem.op)));
         }
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : clocks_asked(parsed)) {

@@ -127,13 +127,14 @@ public:
 
 private:
     std::string no_model(Policy policy, std::optional<Clock> clock, const std::set<std::string>& others) const {
-        const std::string wanted = fmt::format("no cost model for {}, policy {}{} in {}", to_text(backend_),
-                                               to_text(policy), clock ? fmt::format(", clock {}", to_text(*clock)) : "",
-                                               layers_.front().path().string());
+        const std::string wanted =
+            fmt::format("no cost model for {}, policy {}{} in {}", to_text(backend_), to_text(policy),
+                        clock ? fmt::format(", clock {}", to_text(*clock)) : "", layers_.front().path().string());
         if (others.empty()) return wanted + ", and none came with the program; fit one first (gnntune fit)";
-        return fmt::format("{} or what came with the program; there is one of {} (--policy and --clock choose), or fit "
-                           "one (gnntune fit)",
-                           wanted, joined({others.begin(), others.end()}, "; and of "));
+        return fmt::format(
+            "{} or what came with the program; there is one of {} (--policy and --clock choose), or fit "
+            "one (gnntune fit)",
+            wanted, joined({others.begin(), others.end()}, "; and of "));
     }
 
     struct Fitted {

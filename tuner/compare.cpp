@@ -8,6 +8,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "profiles/environment_words.hpp"
+
 namespace gnntune::tuner {
 namespace {
 
@@ -32,27 +34,12 @@ bool timed(const Measurement& m) {
     return (m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned) && m.median_us > 0;
 }
 
-std::string version_text(const std::string& text) {
-    return text.empty() ? "unknown" : text;
-}
-
 // What differs between two measurements of one config, in words.
 std::string differences(const Recorded& a, const Recorded& b) {
-    std::vector<std::string> words;
-    const auto say = [&words](const char* what, const std::string& x, const std::string& y) {
-        if (x != y) words.push_back(fmt::format("{} {} -> {}", what, version_text(x), version_text(y)));
-    };
-    const Environment& ea = a.environment;
-    const Environment& eb = b.environment;
-    say("device", ea.device_name, eb.device_name);
-    say("capability", ea.compute_capability, eb.compute_capability);
-    say("multiprocessors", std::to_string(ea.multiprocessors), std::to_string(eb.multiprocessors));
-    say("memory", std::to_string(ea.memory_bytes), std::to_string(eb.memory_bytes));
-    say("L2", std::to_string(ea.l2_bytes), std::to_string(eb.l2_bytes));
-    say("driver", ea.driver, eb.driver);
-    say("CUDA", ea.cuda_runtime, eb.cuda_runtime);
-    say("libraries", ea.libraries, eb.libraries);
-    say("version", std::to_string(a.measurement.variant_version), std::to_string(b.measurement.variant_version));
+    std::vector<std::string> words = store::differences(a.environment, b.environment);
+    if (a.measurement.variant_version != b.measurement.variant_version) {
+        words.push_back(fmt::format("version {} -> {}", a.measurement.variant_version, b.measurement.variant_version));
+    }
     if (a.measurement.parts != b.measurement.parts) {
         words.push_back(fmt::format("parts {} -> {}", store::parts_text(a.measurement.parts),
                                     store::parts_text(b.measurement.parts)));

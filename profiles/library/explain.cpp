@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "profiles/environment_words.hpp"
 #include "profiles/layers.hpp"
 #include "profiles/library/review.hpp"
 #include "profiles/library/tuning.hpp"
@@ -95,12 +96,14 @@ void explain_source(const Context& context, const Story& story, const Review& re
         text.line("source", fmt::format("database {}", store::shown(context.snapshot.files()[entry.file].path)));
         explain_measured(story, text);
         const Environment& e = entry.environment;
+        const Environment& here = context.device.environment;
         text.line("match", fmt::format("{}: {} {}, {}{}{}", store::to_text(entry.match), e.device_name,
                                        e.compute_capability, e.driver.empty() ? "" : "driver " + e.driver + ", CUDA ",
                                        e.driver.empty() ? to_text(e.backend) : std::string_view(e.cuda_runtime),
                                        entry.match == store::EnvironmentMatch::exact
                                            ? ""
-                                           : "; something differs from this machine's, tune again to be sure"));
+                                           : fmt::format("; there -> here: {}; tune again to be sure",
+                                                         fmt::join(store::differences(e, here), ", "))));
     }
     if (story.source != Source::tuned && story.tuning) text.line("tuning", to_text(*story.tuning));
     text.line("why", review.why);

@@ -61,6 +61,10 @@ run 1 db verify fast.db --sample 3 --csv
 [ "$(column verdict | sort -u)" = SLOW ] || fail "not all are slower"
 run 1 db verify fast.db --sample 3
 out_has "SLOW"
+# However it is told, the exit code is the same; and the advice fits this verb.
+run 1 db verify fast.db --sample 3 -q --json
+run 1 db verify slow.db --sample 3 -q --csv
+! grep -q -e "--again" err || fail "advises an option that db verify has not"
 
 # A near environment: its rows count, and the table says what differs.
 plant near.db "update environment set libraries = 'other 1.0'; update measurement set ${times//f/1e6};"

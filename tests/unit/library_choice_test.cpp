@@ -174,6 +174,9 @@ TEST_F(LibraryChoice, ANearEnvironmentCountsAndIsSaid) {
     const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());
     EXPECT_EQ(plan.source(), "database");
     EXPECT_TRUE(contains(plan.explain(), "match      near"));
+    const auto here = cpu_device().environment.memory_bytes;
+    const std::string differs = "there -> here: memory " + std::to_string(here + 4096) + " -> " + std::to_string(here);
+    EXPECT_TRUE(contains(plan.explain(), differs + "; tune again to be sure")) << plan.explain();
 }
 
 TEST_F(LibraryChoice, AnotherDeviceDoesNotCount) {
