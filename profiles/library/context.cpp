@@ -86,7 +86,8 @@ double tune_budget_us_of(const OpenRequest& request) {
 }
 
 std::optional<std::filesystem::path> user_database_of(const OpenRequest& request, std::vector<std::string>& notes) {
-    if (request.db_path) return request.db_path;
+    // Whatever folder the application goes to later.
+    if (request.db_path) return std::filesystem::absolute(request.db_path);
     try {
         return store::default_user_database();
     } catch (const Error& error) {

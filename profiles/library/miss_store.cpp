@@ -1,7 +1,9 @@
 #include "profiles/library/miss_store.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
+#include <ctime>
 #include <filesystem>
 
 #include "core/common/error.hpp"
@@ -45,9 +47,34 @@ store::Store open_for_writing(const Context& context) {
     return store::Store::open(path, store::Mode::read_write_create);
 }
 
+/// While this lives, a write of this thread past the application's limit (ulimit -f) fails with an error, and does not
+/// end the application.
+class FileSizeSignalHeld {
+public:
+    FileSizeSignalHeld() {
+        sigemptyset(&signal_);
+        sigaddset(&signal_, SIGXFSZ);
+        pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+    }
+    FileSizeSignalHeld(const FileSizeSignalHeld&) = delete;
+    FileSizeSignalHeld& operator=(const FileSizeSignalHeld&) = delete;
+    ~FileSizeSignalHeld() {
+        if (sigismember(&before_, SIGXFSZ) == 1) return;  // the application takes care of it itself
+        const timespec at_once{};
+        while (sigtimedwait(&signal_, nullptr, &at_once) == SIGXFSZ) {
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+private:
+    sigset_t signal_{};
+    sigset_t before_{};
+};
+
 }  // namespace
 
 void store_measured(const Context& context, Graph& graph, const Problem& problem, const Measured& measured) {
+    const FileSizeSignalHeld held;
     store::Store store = open_for_writing(context);
     store::Transaction transaction = store.transaction();
     const store::Key key{store.graph_id(record_of(graph)), store.environment_id(context.device.environment),

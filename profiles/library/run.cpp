@@ -1,8 +1,10 @@
 #include "profiles/library/run.hpp"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,14 @@
 
 namespace gnntune::library {
 namespace {
+
+/// The smallest positive number stands for zero (gnntune.h), and is a denormal: a thread that flushes those takes it
+/// for zero, "not given", in comparisons. As the smallest normal number it is told apart.
+float normal(float value) {
+    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
+    const bool denormal = magnitude != 0 && magnitude < std::bit_cast<std::uint32_t>(std::numeric_limits<float>::min());
+    return denormal ? std::copysign(std::numeric_limits<float>::min(), value) : value;
+}
 
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 
@@ -139,11 +149,12 @@ Operands Binding::operands(const gnntune_operands& given) const {
     }
     if (forward_ == Op::attention || forward_ == Op::sddmm) {
         require_finite("scale", given.scale);
-        o.scale = given.scale;
+        o.scale = normal(given.scale);
     }
     if (forward_ == Op::gat || forward_ == Op::sddmm) {
         require_finite("negative_slope", given.negative_slope);
-        if (given.negative_slope != 0.0F) o.negative_slope = given.negative_slope;
+        const float slope = normal(given.negative_slope);
+        if (slope != 0.0F) o.negative_slope = slope;
     }
     if (forward_ == Op::sddmm) o.activation = activation;
     if (forward_ == Op::gat) {

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "core/reference/inputs.hpp"
 #include "tests/unit/library_fixture.hpp"
@@ -274,9 +277,9 @@ TEST_F(LibraryOps, AttentionSaysWhichArrayOrNumberIsWrong) {
     EXPECT_EQ(words([](auto& o) { o.grad_key = nullptr; }), "operands.grad_key is NULL; expected 160 elements");
     EXPECT_EQ(words([](auto& o) { o.beta = o.x; }), "operands.beta must be NULL: attention_grad does not have it");
     EXPECT_EQ(words([](auto& o) { o.scale = INFINITY; }), "operands.scale is not finite");
-    EXPECT_TRUE(contains(failure_of(GNNTUNE_UNSUPPORTED,
-                                    [&] { context.plan(graph, gt::attention(4).dtype(GNNTUNE_F16)); }),
-                         "stores fp32 only, f16 was asked for"));
+    EXPECT_TRUE(
+        contains(failure_of(GNNTUNE_UNSUPPORTED, [&] { context.plan(graph, gt::attention(4).dtype(GNNTUNE_F16)); }),
+                 "stores fp32 only, f16 was asked for"));
 }
 
 // A program that was compiled before the operands grew gives a smaller struct.
@@ -325,6 +328,22 @@ TEST_F(LibraryOps, ProductsOfEdgesAreScaledAndActivated) {
     EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, -0.5F, 0), (std::vector<float>{2, 0.5F, -4}));
     EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, 0, 0.5F), (std::vector<float>{-2, -0.5F, 8}));
     EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, -2, 0), (std::vector<float>{8, 2, -16 * 0.2F}));
+    // As good as zero, in a thread that flushes denormals too (-ffast-math, torch.set_flush_denormal).
+    constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
+    for (const bool flushed : {false, true}) {
+#ifdef __SSE2__
+        const unsigned mode = _mm_getcsr();
+        if (flushed) _mm_setcsr(mode | 0x8040U);  // FTZ and DAZ
+#endif
+        const std::vector<float> relu = result(GNNTUNE_LEAKY_RELU, 0, kSmallest);
+        const std::vector<float> nothing = result(GNNTUNE_NO_ACTIVATION, kSmallest, 0);
+#ifdef __SSE2__
+        _mm_setcsr(mode);
+#endif
+        EXPECT_NEAR(relu[0], 0, 1e-30) << flushed;
+        EXPECT_EQ(relu[2], 8) << flushed;
+        for (const float y : nothing) EXPECT_NEAR(y, 0, 1e-30) << flushed;
+    }
     const std::vector<float> exponentials = result(GNNTUNE_EXP, 0.25F, 0);
     for (std::size_t e = 0; e < 3; ++e) EXPECT_FLOAT_EQ(exponentials[e], std::exp(0.25F * weighted[e]));
 

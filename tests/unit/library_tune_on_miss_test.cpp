@@ -1,5 +1,6 @@
 // Plans of what no database has where the sources are tune_on_miss: what is measured, what is left behind, and what
 // happens where nothing can be.
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -211,6 +212,30 @@ TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereThereIsNoFolder) {
     EXPECT_TRUE(contains(plan.explain(), "absent does not exist")) << plan.explain();
     expect_right(plan);
     EXPECT_EQ(context.plan(graph, weighted_spmm().expected_calls(2)).source(), "tuned");
+}
+
+TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereFilesMayNotGrow) {
+    gt::Context context = tuning();
+    const gt::Graph graph = graph_in(context);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit small{8192, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const gt::Plan plan = context.plan(graph, weighted_spmm());
+    setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_EQ(plan.source(), "tuned");
+    EXPECT_TRUE(contains(plan.explain(), "not stored: " + file().string())) << plan.explain();
+    expect_right(plan);
+}
+
+TEST_F(LibraryTuneOnMiss, StoresWhereItWasOpenedWhateverFolderTheApplicationGoesTo) {
+    const std::filesystem::path here = std::filesystem::current_path();
+    std::filesystem::current_path(file().parent_path());
+    gt::Context context(file().filename().c_str(), options());
+    std::filesystem::current_path(here);
+    const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());
+    EXPECT_TRUE(contains(plan.explain(), "stored in " + file().string())) << plan.explain();
+    EXPECT_FALSE(rows().empty());
 }
 
 TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereTheFileIsReadOnly) {
