@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 
-#include "profiles/layers.hpp"
 #include "profiles/library/review.hpp"
 #include "profiles/library/tuning.hpp"
 
@@ -87,12 +86,12 @@ void explain_source(const Context& context, const Story& story, const Review& re
         explain_measured(story, text);
     } else if (story.source == Source::model) {
         const std::uint32_t file = forecast_of(story)->origin->file;
-        text.line("source", fmt::format("model of {}", store::shown(context.snapshot.files()[file].path)));
+        text.line("source", fmt::format("model of {}", context.shown(context.snapshot.files()[file].path)));
     } else if (story.source != Source::database) {
         text.line("source", to_text(story.source));
     } else {
         const store::SnapshotEntry& entry = *story.entry;
-        text.line("source", fmt::format("database {}", store::shown(context.snapshot.files()[entry.file].path)));
+        text.line("source", fmt::format("database {}", context.shown(context.snapshot.files()[entry.file].path)));
         explain_measured(story, text);
         const Environment& e = entry.environment;
         text.line("match", fmt::format("{}: {} {}, {}{}{}", store::to_text(entry.match), e.device_name,
