@@ -58,7 +58,8 @@ std::string missing_profiles() {
     std::error_code ignored;
     if (!folder || !*folder || fs::is_directory(folder, ignored)) return {};
     return "GNNTUNE_PROFILES is '" + std::string(folder) +
-           "', which is no folder that can be read: no shipped databases, models or errata are used; correct it, or unset "
+           "', which is no folder that can be read: no shipped databases, models or errata are used; correct it, or "
+           "unset "
            "it for those of the installation";
 }
 

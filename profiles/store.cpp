@@ -259,8 +259,9 @@ std::int64_t Store::graph_id(const GraphRecord& graph) {
                     .bind(id, graph.name)
                     .run();
             } else {
-                impl_->cached("INSERT INTO graph_name (graph_id, name, source) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                              "adding a name of a graph")
+                impl_
+                    ->cached("INSERT INTO graph_name (graph_id, name, source) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                             "adding a name of a graph")
                     .bind(id, graph.name, graph.source)
                     .run();
             }

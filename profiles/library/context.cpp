@@ -125,7 +125,8 @@ std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector
     const int count = cuda_device_count();
     if (!demanded && count == 0) return std::nullopt;
     if (count == 0) {
-        refuse_device("options.backend is GNNTUNE_BACKEND_CUDA, and no CUDA device is usable here; see what nvidia-smi says");
+        refuse_device(
+            "options.backend is GNNTUNE_BACKEND_CUDA, and no CUDA device is usable here; see what nvidia-smi says");
     }
     int ordinal = request.ordinal;
     if (ordinal == -1) GNNTUNE_CUDA(cudaGetDevice(&ordinal));
@@ -147,7 +148,8 @@ std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector
 #else
 std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector<std::string>&) {
     if (request.backend != BackendChoice::cuda) return std::nullopt;
-    refuse_device("options.backend is GNNTUNE_BACKEND_CUDA, and this build has no CUDA backend; install nvcc and build again");
+    refuse_device(
+        "options.backend is GNNTUNE_BACKEND_CUDA, and this build has no CUDA backend; install nvcc and build again");
 }
 #endif
 
@@ -203,8 +205,7 @@ std::string about(const Context& context, const SnapshotFile& file) {
     }
     const auto measurements = context.snapshot.measurements(file);
     if (!measurements) return shown + ": cannot be read any more";
-    return fmt::format("{}: {} measurements, environment {}", shown, *measurements,
-                       store::to_text(file.best_match));
+    return fmt::format("{}: {} measurements, environment {}", shown, *measurements, store::to_text(file.best_match));
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ TEST_F(Layers, AFolderThatIsNotThereIsSaid) {
     errata_of({}, warn);
     EXPECT_EQ(said, std::vector<std::string>{});
     setenv("GNNTUNE_PROFILES", file("nowhere").c_str(), 1);
-    EXPECT_TRUE(contains(missing_profiles(), "GNNTUNE_PROFILES is '" + file("nowhere").string() + "', which is no folder"));
+    EXPECT_TRUE(
+        contains(missing_profiles(), "GNNTUNE_PROFILES is '" + file("nowhere").string() + "', which is no folder"));
     errata_of({}, warn);
     EXPECT_EQ(said, std::vector<std::string>{missing_profiles()});
     unsetenv("GNNTUNE_PROFILES");
