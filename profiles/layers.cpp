@@ -53,6 +53,16 @@ void for_each_shipped(const std::function<void(Store&&)>& visit) {
 
 }  // namespace
 
+std::string missing_profiles() {
+    const char* folder = std::getenv("GNNTUNE_PROFILES");
+    std::error_code ignored;
+    if (!folder || !*folder || fs::is_directory(folder, ignored)) return {};
+    return "GNNTUNE_PROFILES is '" + std::string(folder) +
+           "', which is no folder that can be read: no shipped databases, models or errata are used; correct it, or "
+           "unset "
+           "it for those of the installation";
+}
+
 std::vector<fs::path> shipped_databases() {
     std::vector<fs::path> found;
     const fs::path folder = shipped_folder();
@@ -84,6 +94,7 @@ fs::path shipped_errata() {
 
 std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
                                         const std::function<void(const std::string&)>& warn) {
+    if (const std::string missing = missing_profiles(); warn && !missing.empty()) warn(missing);
     std::vector<Erratum> all;
     const auto say = [&](const std::string& where, const std::string& words) {
         if (warn) warn(where + ": " + words + "; it keeps nothing from running");
@@ -125,7 +136,10 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
 }
 
 std::string shown(const fs::path& path) {
-    const auto shipped = shipped_databases();
+    return shown(path, shipped_databases());
+}
+
+std::string shown(const fs::path& path, std::span<const fs::path> shipped) {
     return path.string() + (std::find(shipped.begin(), shipped.end(), path) == shipped.end() ? "" : " (shipped)");
 }
 

@@ -15,6 +15,10 @@
 
 namespace gnntune::store {
 
+/// A sentence if $GNNTUNE_PROFILES names something that is no folder; else empty. Not safe beside setenv in another
+/// thread.
+std::string missing_profiles();
+
 /// Databases that are installed with the library, by name: *.db in $GNNTUNE_PROFILES (empty: none), else in
 /// share/gnntune/profiles beside the bin or lib folder that this code was loaded from. Empty if there is no such
 /// folder. Reads the environment and the file system; not safe beside setenv in another thread.
@@ -28,12 +32,14 @@ std::vector<std::filesystem::path> layers_over(const std::filesystem::path& path
 std::filesystem::path shipped_errata();
 
 /// What must not run: of the file beside the shipped databases, then of each of `paths` that can be read. What is not
-/// understood is left out and said to `warn`, which may be empty. Null if there are none.
+/// understood is left out and said to `warn`, which may be empty, and so is missing_profiles(). Null if there are none.
 std::shared_ptr<const Errata> errata_of(std::span<const std::filesystem::path> paths,
                                         const std::function<void(const std::string&)>& warn = {});
 
 /// The path, and " (shipped)" behind that of a database that came with the installation.
 std::string shown(const std::filesystem::path& path);
+/// The same for a program that knows them: reads neither the environment nor the file system.
+std::string shown(const std::filesystem::path& path, std::span<const std::filesystem::path> shipped);
 
 enum class WhenMissing { error, nothing };
 /// layers_over(path), opened for reading. A shipped one that cannot be read is passed over. Throws ErrorKind::database

@@ -222,6 +222,10 @@ Transaction Store::transaction() {
     return Transaction(impl_->database);
 }
 
+std::string stand_in_name(const Fingerprint& fingerprint) {
+    return fingerprint.text().substr(0, 12);
+}
+
 std::optional<std::int64_t> Store::find_graph_id(const Fingerprint& fingerprint) const {
     Statement s = impl_->database.prepare("SELECT id FROM graph WHERE fingerprint = ?", "looking up a graph");
     return impl_->first_id(s.bind(fingerprint.text()));
@@ -242,14 +246,27 @@ std::int64_t Store::graph_id(const GraphRecord& graph) {
             throw invalid_argument(
                 fmt::format("graph '{}' has the fingerprint of '{}' but other sizes", graph.name, known.view(4)));
         }
-        if (!graph.name.empty() && known.view(4) != graph.name) {
-            impl_
-                ->cached("INSERT INTO graph_name (graph_id, name, source) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                         "adding a name of a graph")
-                .bind(id, graph.name, graph.source)
-                .run();
+        const std::string name = known.text(4);
+        const bool other_features = features != "{}" && known.view(5) != features;
+        const std::string stand_in = stand_in_name(graph.fingerprint);
+        if (!graph.name.empty() && graph.name != name && graph.name != stand_in) {
+            if (name == stand_in) {
+                impl_->cached("UPDATE graph SET name = ?, source = ? WHERE id = ?", "naming a graph")
+                    .bind(graph.name, graph.source, id)
+                    .run();
+                // It may have been kept beside the other one.
+                impl_->cached("DELETE FROM graph_name WHERE graph_id = ? AND name = ?", "naming a graph")
+                    .bind(id, graph.name)
+                    .run();
+            } else {
+                impl_
+                    ->cached("INSERT INTO graph_name (graph_id, name, source) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                             "adding a name of a graph")
+                    .bind(id, graph.name, graph.source)
+                    .run();
+            }
         }
-        if (features != "{}" && known.view(5) != features) {
+        if (other_features) {
             impl_->cached("UPDATE graph SET features = ? WHERE id = ?", "noting a graph's features")
                 .bind(features, id)
                 .run();

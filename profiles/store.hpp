@@ -89,6 +89,9 @@ struct StoredMeasurement {
     Measurement measurement;
 };
 
+/// What a graph is called that nobody has named: the first twelve digits of its fingerprint.
+std::string stand_in_name(const Fingerprint& fingerprint);
+
 struct GraphRow {
     std::int64_t id = 0;
     GraphRecord record;
@@ -280,7 +283,8 @@ public:
 
     // --- Rows by value: found or added ---
 
-    /// By fingerprint. The first name stays, further ones are kept beside it; features replace older ones unless empty.
+    /// By fingerprint. The first name stays, unless it is stand_in_name(), and further ones are kept beside it; features
+    /// replace older ones unless empty.
     /// Throws ErrorKind::invalid_argument if the sizes contradict the row of that fingerprint or features_json is no
     /// JSON.
     std::int64_t graph_id(const GraphRecord& graph);

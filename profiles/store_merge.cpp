@@ -35,7 +35,8 @@ private:
     const Database& database_;
 };
 
-// Ids of the other database and of this one, in temporary tables. A row is the same if all of its values are.
+// Ids of the other database and of this one, in temporary tables. A row is the same if all of its values are. The first
+// twelve digits of a fingerprint stand in for a name (stand_in_name) until either file has one.
 constexpr const char* kFindOrAdd = R"sql(
 DROP TABLE IF EXISTS temp.merge_graph;
 DROP TABLE IF EXISTS temp.merge_environment;
@@ -55,12 +56,17 @@ SELECT fingerprint, n_rows, n_cols, m, name, source, features FROM other.graph
 WHERE fingerprint NOT IN (SELECT fingerprint FROM graph) ORDER BY id;
 CREATE TEMP TABLE merge_graph AS
 SELECT t.id AS theirs, o.id AS ours FROM other.graph AS t JOIN main.graph AS o USING (fingerprint);
+UPDATE graph SET (name, source) = (SELECT t.name, t.source FROM other.graph AS t WHERE t.fingerprint = graph.fingerprint)
+WHERE name = substr(fingerprint, 1, 12)
+  AND EXISTS (SELECT 1 FROM other.graph AS t
+              WHERE t.fingerprint = graph.fingerprint AND t.name NOT IN ('', substr(t.fingerprint, 1, 12)));
+DELETE FROM graph_name WHERE name = (SELECT o.name FROM main.graph AS o WHERE o.id = graph_id);
 INSERT OR IGNORE INTO graph_name (graph_id, name, source)
 SELECT ours, names.name, names.source
 FROM (SELECT id AS graph_id, name, source FROM other.graph UNION ALL SELECT * FROM other.graph_name) AS names
 JOIN temp.merge_graph ON theirs = names.graph_id
 JOIN main.graph AS o ON o.id = ours
-WHERE names.name <> o.name;
+WHERE names.name NOT IN (o.name, substr(o.fingerprint, 1, 12));
 
 INSERT OR IGNORE INTO environment (backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes,
                                    driver, cuda_runtime, libraries)

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "core/registry/typical.hpp"
 #include "core/registry/variant.hpp"
 #include "profiles/layers.hpp"
 #include "tools/db.hpp"

@@ -171,6 +171,9 @@ std::vector<Finding> look_at_cuda(bool wanted) {
 // Databases that came with the program.
 std::vector<Finding> look_at_profiles() {
     std::vector<Finding> findings;
+    if (const std::string missing = store::missing_profiles(); !missing.empty()) {
+        findings.push_back({State::problem, "profiles", missing});
+    }
     for (const fs::path& path : store::shipped_databases()) {
         try {
             if (const auto damage = store::Database::damage_of(path)) {

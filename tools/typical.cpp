@@ -16,14 +16,4 @@ Device typical_device(Backend backend) {
     return device;
 }
 
-Query typical_query(const Problem& problem, const Device& device) {
-    Query query;
-    query.problem = problem;
-    query.n_rows = 100'000;
-    query.n_cols = 100'000;
-    query.m = 1'000'000;
-    query.device = &device;
-    return query;
-}
-
 }  // namespace gnntune::tools

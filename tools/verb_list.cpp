@@ -6,6 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
+#include "core/registry/typical.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output.hpp"
 #include "tools/program.hpp"
@@ -54,34 +55,6 @@ std::string_view meaning(Op op) {
 }
 
 constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16};
-
-/// The typical problem of that width and storage type that the variant can do; nothing if it can do none.
-std::optional<Query> possible_query(const Variant& variant, std::int32_t k, DType dtype, const Device& device) {
-    for (const bool weighted : {true, false}) {
-        for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
-            Problem problem;
-            problem.op = variant.op;
-            problem.k = k;
-            problem.dtype = dtype;
-            problem.weighted = weighted;
-            problem.reduce = reduce;
-            Query query = typical_query(normalised(problem), device);
-            if (query.problem.dtype != dtype) continue;  // the op has no numbers
-            if (variant.applicable(query)) return query;
-            // Formats for small or dense graphs refuse the typical size.
-            query.n_rows = query.n_cols = 4000;
-            if (variant.applicable(query)) return query;
-        }
-    }
-    return std::nullopt;
-}
-/// The same, of the first storage type that the variant has.
-std::optional<Query> possible_query(const Variant& variant, std::int32_t k, const Device& device) {
-    for (const DType dtype : kDTypes) {
-        if (auto query = possible_query(variant, k, dtype, device)) return query;
-    }
-    return std::nullopt;
-}
 
 /// "f32|f16|bf16": the storage types that the variant has.
 std::string storage_text(const Variant& variant, const Device& device) {

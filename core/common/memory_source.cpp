@@ -45,9 +45,12 @@ void* CountingMemory::allocate(std::size_t bytes, std::size_t alignment) {
     if (bytes > limit_bytes_ || held > limit_bytes_ - bytes) {
         held_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
         throw Error(ErrorKind::out_of_memory, std::string(whose_) + " may hold " + std::to_string(limit_bytes_) +
-                                                  " bytes; " + std::to_string(held) + " are held and " +
-                                                  std::to_string(bytes) +
-                                                  " more are needed; release formats or raise the limit");
+                                                  " bytes; " + std::to_string(held) + " are held" +
+                                                  (held > 0 ? ", what is being built among them," : "") +
+                                                  " and at least " + std::to_string(bytes) +
+                                                  " more are needed, for the next array and perhaps others after it; "
+                                                  "raise the limit" +
+                                                  (held > 0 ? ", or release formats" : ""));
     }
     try {
         return upstream_->allocate(bytes, alignment);

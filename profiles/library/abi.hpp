@@ -46,6 +46,14 @@ inline constexpr std::size_t kFirstWideField<gnntune_operands> = offsetof(gnntun
 /// eight, that of another of four. Half a pointer is never taken. Returns the number of bytes to take from it.
 std::size_t checked_struct_size(const void* given, std::size_t known, std::size_t first_wide_field, const char* name);
 
+/// Throws ErrorKind::invalid_argument unless a reserved field is zero: a later library may give it a meaning.
+inline void require_zero(const char* field, std::int32_t value) {
+    if (value != 0) {
+        throw invalid_argument(std::string(field) + " is " + std::to_string(value) +
+                               "; expected 0: zero the struct before its fields are set");
+    }
+}
+
 /// The caller's struct as this build knows it: what a smaller one lacks is zero.
 template <typename T>
 T read_struct(const T* given, const char* name) {

@@ -12,9 +12,9 @@
 #include "core/common/error.hpp"
 #include "core/common/threads.hpp"
 #include "core/include/gnntune/gnntune.h"
+#include "core/registry/typical.hpp"
 #include "kernels/register_all.hpp"
 #include "profiles/file_system.hpp"
-#include "profiles/layers.hpp"
 #include "profiles/library/memory.hpp"
 #include "profiles/library/transient.hpp"
 #include "profiles/library/tuning.hpp"
@@ -43,7 +43,23 @@ bool wants_dispatch_lines(std::string_view list) {
     return false;
 }
 
-std::optional<Config> forced_config() {
+// Of variants for other backends nothing is known: a plan refuses them.
+void require_known_params(const Variant& variant, const Params& params, const Device& device) {
+    if (variant.backend != device.backend) return;
+    constexpr std::int32_t kTypicalWidth = 64;
+    const auto query = possible_query(variant, kTypicalWidth, device);
+    if (!query) return;
+    const Params known = variant.default_params(*query);
+    for (const auto& [name, value] : params.values()) {
+        if (known.find(name)) continue;
+        std::string names;
+        for (const auto& [other, unused] : known.values()) names += (names.empty() ? "" : ", ") + other;
+        throw invalid_argument(fmt::format("GNNTUNE_FORCE: {} has no param '{}'; expected {}", variant.id, name,
+                                           names.empty() ? "none" : names));
+    }
+}
+
+std::optional<Config> forced_config(const Device& device) {
     const char* text = variable("GNNTUNE_FORCE");
     if (!text) return std::nullopt;
     Config config;
@@ -52,10 +68,12 @@ std::optional<Config> forced_config() {
     } catch (const Error& error) {
         throw invalid_argument(std::string("GNNTUNE_FORCE: ") + error.what());
     }
-    if (!all_variants().find(config.variant)) {
+    const Variant* variant = all_variants().find(config.variant);
+    if (!variant) {
         throw invalid_argument("GNNTUNE_FORCE: this build has no variant '" + config.variant +
                                "'; `gnntune list` names those it has");
     }
+    require_known_params(*variant, config.params, device);
     return config;
 }
 
@@ -97,12 +115,27 @@ std::optional<std::filesystem::path> user_database_of(const OpenRequest& request
     }
 }
 
+[[noreturn]] void refuse_device(const std::string& words) {
+    throw Error(ErrorKind::no_device,
+                words + ", or set options.backend to GNNTUNE_BACKEND_CPU or GNNTUNE_BACKEND_AUTO");
+}
+
 #if GNNTUNE_WITH_CUDA
 std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector<std::string>& notes) {
     const bool demanded = request.backend == BackendChoice::cuda;
-    if (!demanded && cuda_device_count() == 0) return std::nullopt;
+    const int count = cuda_device_count();
+    if (!demanded && count == 0) return std::nullopt;
+    if (count == 0) {
+        refuse_device(
+            "options.backend is GNNTUNE_BACKEND_CUDA, and no CUDA device is usable here; see what nvidia-smi says");
+    }
     int ordinal = request.ordinal;
     if (ordinal == -1) GNNTUNE_CUDA(cudaGetDevice(&ordinal));
+    if (ordinal < 0 || ordinal >= count) {
+        throw Error(ErrorKind::no_device,
+                    fmt::format("options.device is {}; expected a CUDA device from 0 to {}, or -1 for the current one",
+                                ordinal, count - 1));
+    }
     Device device = cuda_device(ordinal);
     if (has_code_for(device)) return device;
     const std::string why = fmt::format(
@@ -115,8 +148,9 @@ std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector
 }
 #else
 std::optional<Device> usable_cuda_device(const OpenRequest& request, std::vector<std::string>&) {
-    if (request.backend == BackendChoice::cuda) return cuda_device(request.ordinal);  // throws, in words
-    return std::nullopt;
+    if (request.backend != BackendChoice::cuda) return std::nullopt;
+    refuse_device(
+        "options.backend is GNNTUNE_BACKEND_CUDA, and this build has no CUDA backend; install nvcc and build again");
 }
 #endif
 
@@ -157,22 +191,22 @@ store::Snapshot load_snapshot(const OpenRequest& request, const std::optional<st
     return snapshot;
 }
 
-std::string about(const store::Snapshot& snapshot, const SnapshotFile& file) {
+std::string about(const Context& context, const SnapshotFile& file) {
+    const std::string shown = context.shown(file.path);
     switch (file.state) {
         case SnapshotFile::State::missing:
-            return store::shown(file.path) + ": missing";
+            return shown + ": missing";
         case SnapshotFile::State::unreadable:
             return "unreadable: " + file.problem;
         case SnapshotFile::State::loaded:
             break;
     }
     if (file.best_match == store::EnvironmentMatch::none) {
-        return store::shown(file.path) + ": nothing measured on this device";
+        return shown + ": nothing measured on this device";
     }
-    const auto measurements = snapshot.measurements(file);
-    if (!measurements) return store::shown(file.path) + ": cannot be read any more";
-    return fmt::format("{}: {} measurements, environment {}", store::shown(file.path), *measurements,
-                       store::to_text(file.best_match));
+    const auto measurements = context.snapshot.measurements(file);
+    if (!measurements) return shown + ": cannot be read any more";
+    return fmt::format("{}: {} measurements, environment {}", shown, *measurements, store::to_text(file.best_match));
 }
 
 }  // namespace
@@ -206,7 +240,7 @@ std::string Context::no_database_reason() const {
     });
     if (any) return {};
     if (files.empty()) return "no database: " + (notes.empty() ? "none was named" : notes.back());
-    return "no measurements: " + about(snapshot, files.front());
+    return "no measurements: " + about(*this, files.front());
 }
 
 std::string Context::describe() const {
@@ -216,7 +250,7 @@ std::string Context::describe() const {
                     GNNTUNE_VERSION_MINOR, GNNTUNE_VERSION_PATCH, to_text(device.backend), e.device_name,
                     e.compute_capability, e.multiprocessors, device.backend == Backend::cuda ? "SMs" : "threads",
                     e.driver.empty() ? "" : ", driver " + e.driver + ", CUDA " + e.cuda_runtime);
-    for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(snapshot, file) + "\n";
+    for (const SnapshotFile& file : snapshot.files()) text += "database   " + about(*this, file) + "\n";
     text += "sources    " + std::string(to_text(sources));
     if (sources == Sources::tune_on_miss) text += fmt::format(", at most {:g} ms each", tune_budget_us / 1e3);
     text += "\n";
@@ -233,15 +267,17 @@ std::string Context::describe() const {
 Context open_context(const OpenRequest& request) {
     require_possible_threads();  // else the host would crash with the first parallel loop
     std::vector<std::string> notes;
-    std::optional<Config> forced = forced_config();
     const char* verbose = variable("GNNTUNE_VERBOSE");
     const Sources sources = sources_of(request);
     const double tune_budget_us = tune_budget_us_of(request);
     Device device = pick_device(request, notes);
-    const auto user_database = user_database_of(request, notes);
+    std::optional<Config> forced = forced_config(device);
+    std::vector<std::string> unnamed;
+    const auto user_database = user_database_of(request, unnamed);
     std::string read_only = why_read_only(user_database);
     const std::shared_ptr<MemorySource> memory = request.memory ? request.memory : plain_memory(device);
     store::Snapshot snapshot = load_snapshot(request, user_database, device, notes);
+    notes.insert(notes.end(), unnamed.begin(), unnamed.end());  // where no_database_reason() looks for it
     return {
         all_variants(),
         std::move(device),
@@ -253,6 +289,7 @@ Context open_context(const OpenRequest& request) {
         user_database.value_or(std::filesystem::path()),
         std::move(read_only),
         request.db_path == nullptr,
+        store::shipped_databases(),
         std::make_unique<ModelSource>(all_variants()),
         std::make_shared<BucketMemo>(),
         std::make_shared<Tunings>(),

@@ -15,6 +15,7 @@
 #include "core/registry/config.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/registry.hpp"
+#include "profiles/layers.hpp"
 #include "profiles/library/model_source.hpp"
 #include "profiles/snapshot.hpp"
 
@@ -53,6 +54,7 @@ struct Context {
     std::filesystem::path user_database;    ///< what is measured is written to
     std::string read_only;                  ///< why it is not, a sentence; empty: it is
     bool may_make_folder = false;           ///< that it lies in
+    std::vector<std::filesystem::path> shipped;  ///< databases that came with the installation
     std::unique_ptr<ModelSource> models;
     std::shared_ptr<BucketMemo> buckets;             ///< what was decided for transient graphs
     std::shared_ptr<Tunings> tunings;                ///< what was measured on a miss
@@ -62,6 +64,8 @@ struct Context {
 
     /// Why the database has nothing to say at all; empty if it has.
     std::string no_database_reason() const;
+    /// The path of one of its databases, for people.
+    std::string shown(const std::filesystem::path& path) const { return store::shown(path, shipped); }
     /// For people, several lines.
     std::string describe() const;
 };

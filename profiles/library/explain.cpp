@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "profiles/environment_words.hpp"
-#include "profiles/layers.hpp"
 #include "profiles/library/review.hpp"
 #include "profiles/library/tuning.hpp"
 
@@ -88,12 +87,12 @@ void explain_source(const Context& context, const Story& story, const Review& re
         explain_measured(story, text);
     } else if (story.source == Source::model) {
         const std::uint32_t file = forecast_of(story)->origin->file;
-        text.line("source", fmt::format("model of {}", store::shown(context.snapshot.files()[file].path)));
+        text.line("source", fmt::format("model of {}", context.shown(context.snapshot.files()[file].path)));
     } else if (story.source != Source::database) {
         text.line("source", to_text(story.source));
     } else {
         const store::SnapshotEntry& entry = *story.entry;
-        text.line("source", fmt::format("database {}", store::shown(context.snapshot.files()[entry.file].path)));
+        text.line("source", fmt::format("database {}", context.shown(context.snapshot.files()[entry.file].path)));
         explain_measured(story, text);
         const Environment& e = entry.environment;
         const Environment& here = context.device.environment;

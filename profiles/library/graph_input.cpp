@@ -9,6 +9,7 @@
 #include "core/common/error.hpp"
 #include "core/common/host_vector.hpp"
 #include "core/graph/convert.hpp"
+#include "profiles/library/abi.hpp"
 #include "profiles/library/device_guard.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/device_buffer.hpp"
@@ -151,6 +152,8 @@ std::unique_ptr<Graph> make(const Context& context, const View& view, const std:
 }  // namespace
 
 std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_csr& csr, StreamHandle stream) {
+    require_zero("csr.reserved", csr.reserved);
+    require_zero("csr.reserved_2", csr.reserved_2);
     require_sizes(csr.n_rows, csr.n_cols, csr.m);
     CsrView view;
     view.n_rows = static_cast<std::int32_t>(csr.n_rows);
@@ -162,6 +165,7 @@ std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_csr& csr
 }
 
 std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_coo& coo, StreamHandle stream) {
+    require_zero("coo.reserved", coo.reserved);
     require_sizes(coo.n_rows, coo.n_cols, coo.m);
     CooView view;
     view.n_rows = static_cast<std::int32_t>(coo.n_rows);

@@ -13,14 +13,14 @@
 namespace gnntune::library {
 namespace {
 
-// An application gives a graph no name; `gnntune tune` adds the one of its file.
+// An application gives a graph no name; `gnntune tune` gives it that of its file.
 GraphRecord record_of(Graph& graph) {
     GraphRecord record;
     record.fingerprint = graph.fingerprint();
     record.n_rows = graph.n_rows();
     record.n_cols = graph.n_cols();
     record.m = graph.m();
-    record.name = record.fingerprint.text().substr(0, 12);
+    record.name = store::stand_in_name(record.fingerprint);
     record.features_json = store::features_text(graph.features());
     return record;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "profiles/library/abi.hpp"
 #include "profiles/library/memory.hpp"
 
 namespace gnntune::library {
@@ -31,6 +32,7 @@ void require_finite(const char* field, double value) {
 }  // namespace
 
 OpenRequest open_request(const char* db_path, const gnntune_open_options& options) {
+    require_zero("options.reserved", options.reserved);
     OpenRequest request;
     request.db_path = db_path;
     request.backend =
@@ -60,6 +62,7 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
 }
 
 Request plan_request(const gnntune_problem& problem) {
+    require_zero("problem.reserved", problem.reserved);
     Request request;
     Problem& p = request.problem;
     p.op = translate<Op>("problem.op", problem.op, "one of gnntune_op from GNNTUNE_SPMM to GNNTUNE_ATTENTION_GRAD",

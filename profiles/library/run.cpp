@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/common/error.hpp"
+#include "profiles/library/abi.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -119,6 +120,9 @@ Binding::Binding(const Query& query) {
 }
 
 Operands Binding::operands(const gnntune_operands& given) const {
+    require_zero("operands.reserved", given.reserved);
+    require_zero("operands.reserved_2", given.reserved_2);
+    require_zero("operands.reserved_3", given.reserved_3);
     Operands o;
     for (const Slot& slot : slots_) {
         const Member& m = kMembers[slot.member];

@@ -5,6 +5,7 @@
 
 #include "core/common/host_vector.hpp"
 #include "core/graph/formats.hpp"
+#include "profiles/library/tuning.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/cuda_check.hpp"
 #endif
@@ -19,6 +20,17 @@ std::int64_t longest_row(const std::int32_t* row_ptr, std::int32_t n_rows) {
     std::int32_t longest = 0;
     for (std::int32_t i = 0; i < n_rows; ++i) longest = std::max(longest, row_ptr[i + 1] - row_ptr[i]);
     return longest;
+}
+
+/// What gnntune_plan_explain says of measuring; null where nobody asked for it.
+std::shared_ptr<const Tuning> not_measured(const Context& context) {
+    if (context.sources != Sources::tune_on_miss) return nullptr;
+    static const auto kTransient = [] {
+        auto tuning = std::make_shared<Tuning>();
+        tuning->why_not = "transient graphs are not measured";
+        return std::shared_ptr<const Tuning>(std::move(tuning));
+    }();
+    return kTransient;
 }
 
 }  // namespace
@@ -72,12 +84,14 @@ Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& 
             story->source = known->source;
             story->config = known->config;
             story->like = std::move(known);
+            story->tuning = not_measured(context);
             return {std::move(again.memory), std::move(again.plan), std::move(story), 0};
         }
     }
     story->present = graph.present(request.problem.direction);
     bool ran_out = false;
     Attempt made = choose_and_plan(context, graph, stream, *story, ran_out);
+    if (story->source != Source::forced) story->tuning = not_measured(context);
     if (!ran_out && story->source != Source::forced) memo->keep(kRevision, story);
     return {std::move(made.memory), std::move(made.plan), std::move(story), 0};
 }

@@ -61,6 +61,23 @@ TEST_F(Layers, ShippedDatabasesAreThoseOfTheFolderByName) {
     EXPECT_TRUE(shipped_databases().empty());
 }
 
+TEST_F(Layers, AFolderThatIsNotThereIsSaid) {
+    std::vector<std::string> said;
+    const auto warn = [&](const std::string& sentence) { said.push_back(sentence); };
+    EXPECT_EQ(missing_profiles(), "");
+    setenv("GNNTUNE_PROFILES", "", 1);
+    EXPECT_EQ(missing_profiles(), "") << "empty turns them off";
+    errata_of({}, warn);
+    EXPECT_EQ(said, std::vector<std::string>{});
+    setenv("GNNTUNE_PROFILES", file("nowhere").c_str(), 1);
+    EXPECT_TRUE(
+        contains(missing_profiles(), "GNNTUNE_PROFILES is '" + file("nowhere").string() + "', which is no folder"));
+    errata_of({}, warn);
+    EXPECT_EQ(said, std::vector<std::string>{missing_profiles()});
+    unsetenv("GNNTUNE_PROFILES");
+    EXPECT_EQ(missing_profiles(), "");
+}
+
 TEST_F(Layers, TheMoreSpecificOneWinsAndTheOtherFillsWhatItLacks) {
     {
         Store user = open();

@@ -189,6 +189,13 @@ TEST_F(LibraryChoice, AnotherDeviceDoesNotCount) {
     EXPECT_TRUE(contains(plan.explain(), "nothing measured on this device"));
 }
 
+TEST_F(LibraryChoice, AFolderOfShippedDatabasesThatIsNotThereIsSaid) {
+    const std::string line = "\nnote       GNNTUNE_PROFILES is '";
+    EXPECT_EQ(cpu().describe().find(line), std::string::npos);
+    setenv("GNNTUNE_PROFILES", file("nowhere").c_str(), 1);
+    EXPECT_TRUE(contains(cpu().describe(), line + file("nowhere").string() + "', which is no folder"));
+}
+
 TEST_F(LibraryChoice, ForceOverrulesTheDatabaseForItsOwnOp) {
     write({row("spmm.cpu_edges{parts=8}", 1)});
     setenv("GNNTUNE_FORCE", "spmm.cpu_edges{parts=512}", 1);
@@ -207,6 +214,12 @@ TEST_F(LibraryChoice, AForceThatCannotBeIsRefusedInWords) {
     EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }), "spmm.of_tomorrow"));
     setenv("GNNTUNE_FORCE", "spmm.cpu_edges{parts", 1);
     EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }), "GNNTUNE_FORCE"));
+    const std::string names = "GNNTUNE_FORCE: spmm.cpu_edges has no param '";
+    setenv("GNNTUNE_FORCE", "spmm.cpu_edges{ parts = 64 }", 1);
+    EXPECT_EQ(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }), names + " parts '; expected parts");
+    setenv("GNNTUNE_FORCE", "spmm.cpu_edges{parts=64,tile=16}", 1);
+    EXPECT_EQ(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }), names + "tile'; expected parts");
+    // Of a value, or a variant for another backend, a plan says what is wrong.
     setenv("GNNTUNE_FORCE", "spmm.cpu_edges{parts=9}", 1);
     gt::Context context = cpu();
     const gt::Graph graph = graph_in(context);

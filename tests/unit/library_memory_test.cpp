@@ -173,12 +173,22 @@ TEST_F(LibraryMemory, FormatsOverTheLimitGiveWay) {
     const gt::Graph graph = coo_graph_in(context);
     const std::string words = failure_of(GNNTUNE_OUT_OF_MEMORY, [&] { context.plan(graph, weighted_spmm()); });
     EXPECT_TRUE(contains(words, "the formats of this context's graphs may hold 64 bytes; 0 are held")) << words;
+    EXPECT_TRUE(contains(words, " 0 are held and at least ")) << words;
+    EXPECT_TRUE(contains(words, "perhaps others after it; raise the limit")) << words;
+    EXPECT_EQ(words.find("release formats"), std::string::npos) << "nothing is held: " << words;
     EXPECT_EQ(graph.format_bytes(), 0U);
 
     // What needs nothing built is had all the same.
     const gt::Graph given = graph_in(context);
     EXPECT_EQ(context.plan(given, weighted_spmm()).config(), "spmm.cpu_rows{tile=16,row_block=16}");
     EXPECT_EQ(given.format_bytes(), 0U);
+
+    // Room for the first array alone: more is said to be needed, and what may make room.
+    gt::Context narrow = context_with(nullptr, 1000);
+    const gt::Graph begun = coo_graph_in(narrow);
+    const std::string more = failure_of(GNNTUNE_OUT_OF_MEMORY, [&] { narrow.plan(begun, weighted_spmm()); });
+    EXPECT_TRUE(contains(more, " are held, what is being built among them, and at least ")) << more;
+    EXPECT_TRUE(contains(more, "raise the limit, or release formats")) << more;
 
     gt::Context wide = context_with(nullptr, 1 << 20);
     const gt::Graph first = coo_graph_in(wide);

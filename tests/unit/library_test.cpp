@@ -149,6 +149,52 @@ TEST_F(Library, StructsMayBeOlderAndNewerThanTheLibrary) {
     }
 }
 
+TEST_F(Library, ReservedFieldsMustBeZero) {
+    const auto words = [](auto&& f) { return failure_of(GNNTUNE_INVALID_ARGUMENT, f); };
+    const auto says = [](const std::string& field) { return field + " is 7; expected 0: zero the struct before"; };
+    gnntune_open_options options{};
+    options.reserved = 7;
+    EXPECT_TRUE(contains(words([&] { gt::Context(file().c_str(), options); }), says("options.reserved")));
+
+    gt::Context context = cpu();
+    gnntune_csr csr = csr_description();
+    csr.reserved = 7;
+    EXPECT_TRUE(contains(words([&] { context.graph(csr); }), says("csr.reserved")));
+    csr = csr_description();
+    csr.reserved_2 = 7;
+    EXPECT_TRUE(contains(words([&] { context.graph(csr); }), says("csr.reserved_2")));
+    gnntune_coo coo{};
+    coo.reserved = 7;
+    EXPECT_TRUE(contains(words([&] { context.graph(coo); }), says("coo.reserved")));
+
+    const gt::Graph graph = graph_in(context);
+    gt::Problem problem = weighted_spmm();
+    problem.raw().reserved = 7;
+    EXPECT_TRUE(contains(words([&] { context.plan(graph, problem); }), says("problem.reserved")));
+
+    const gt::Plan plan = context.plan(graph, weighted_spmm());
+    const auto run_with = [&](std::int32_t gnntune_operands::*field) {
+        gnntune_operands operands{};
+        operands.*field = 7;
+        return words([&] { plan.run(operands); });
+    };
+    EXPECT_TRUE(contains(run_with(&gnntune_operands::reserved), says("operands.reserved")));
+    EXPECT_TRUE(contains(run_with(&gnntune_operands::reserved_2), says("operands.reserved_2")));
+    EXPECT_TRUE(contains(run_with(&gnntune_operands::reserved_3), says("operands.reserved_3")));
+}
+
+TEST_F(Library, WithoutAGpuTheCudaBackendIsRefusedInWordsOfTheInterface) {
+    if (cuda_device_count() > 0) GTEST_SKIP() << "there is a GPU";
+    for (const std::int32_t device : {0, -1, 3}) {
+        gnntune_open_options options{};
+        options.backend = GNNTUNE_BACKEND_CUDA;
+        options.device = device;
+        const std::string words = failure_of(GNNTUNE_NO_DEVICE, [&] { gt::Context(file().c_str(), options); });
+        EXPECT_EQ(words.rfind("options.backend is GNNTUNE_BACKEND_CUDA, and ", 0), 0U) << words;
+        EXPECT_TRUE(contains(words, "or set options.backend to GNNTUNE_BACKEND_CPU or GNNTUNE_BACKEND_AUTO"));
+    }
+}
+
 TEST_F(Library, RunRefusesMissingOperandsAndWorkspaceInWords) {
     setenv("GNNTUNE_FORCE", "spmm.cpu_edges{parts=8}", 1);
     gt::Context context = cpu();

@@ -13,7 +13,6 @@ class LibraryTransient : public LibraryModelTest {
 protected:
     static gt::Graph graph_of(gt::Context& context, const CsrGraph& g, bool transient) {
         gnntune_csr csr{};
-        csr.struct_size = sizeof csr;
         csr.memory = GNNTUNE_HOST;
         csr.trusted = 1;
         csr.transient = transient ? 1 : 0;
@@ -69,6 +68,48 @@ TEST_F(LibraryTransient, ItsPlansAreRightWhateverTheBucketDecided) {
         plan.run(x.data(), weight.data(), y.data(), workspace.data(), workspace.bytes());
         expect_near(y, spmm_of(g, x, weight, kK));
     }
+}
+
+// The lines of docs/dispatcher.md, Mini-batches.
+TEST_F(LibraryTransient, AMiniBatchInCxx) {
+    gt::Context context = cpu();
+    const CsrGraph sample = batch(50, 1);
+    const std::int32_t n_rows = sample.n_rows;
+    const std::int32_t n_cols = sample.n_cols;
+    const std::int64_t m = sample.m();
+    const std::int32_t* row_ptr = sample.row_ptr.data();
+    const std::int32_t* col_idx = sample.col_idx.data();
+    const auto x = values(static_cast<std::size_t>(n_cols) * 64, 1);
+    std::vector<float> y(static_cast<std::size_t>(n_rows) * 64);
+
+    gnntune_csr batch{};
+    batch.memory = GNNTUNE_HOST;
+    batch.trusted = 1;
+    batch.transient = 1;
+    batch.n_rows = n_rows;
+    batch.n_cols = n_cols;
+    batch.m = m;
+    batch.row_ptr = row_ptr;
+    batch.col_idx = col_idx;
+    const gt::Graph graph = context.graph(batch);
+    const gt::Plan plan = context.plan(graph, gt::spmm(64).expected_calls(2).workspace_limit_bytes(1));
+    plan.run(x.data(), nullptr, y.data());
+
+    expect_near(y, spmm_of(sample, x, {}, 64));
+    EXPECT_TRUE(contains(plan.explain(), "graph      transient, "));
+
+    const auto row_idx = expand_rows(sample.view());
+    gnntune_coo edges{};
+    edges.memory = GNNTUNE_HOST;
+    edges.transient = 1;
+    edges.n_rows = n_rows;
+    edges.n_cols = n_cols;
+    edges.m = m;
+    edges.row_idx = row_idx.data();
+    edges.col_idx = col_idx;
+    EXPECT_TRUE(contains(context.plan(context.graph(edges), gt::spmm(64)).explain(), "graph      transient, "));
+    edges.struct_size = 3;
+    failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { context.graph(edges); });  // only 0 is filled in
 }
 
 TEST_F(LibraryTransient, TheDatabaseIsNotAsked) {

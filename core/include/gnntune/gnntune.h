@@ -19,7 +19,7 @@
  *     a handle is set to NULL on failure.
  *
  * (3) Every struct begins with struct_size. Zero the struct, set struct_size to its sizeof, then fill in what you need;
- *     zero is the default of every field that is not marked as required. A program compiled against an older header
+ *     zero is the default of every field that is not marked as required. Reserved fields that are not zero are refused. A program compiled against an older header
  *     passes smaller structs and gets the defaults of the fields it does not know. A larger struct than the library
  *     knows is refused unless the unknown part is zero.
  *
@@ -42,8 +42,8 @@
  *     finished when a function returns.
  *
  * (10) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
- *      GNNTUNE_FORCE, GNNTUNE_SOURCES, GNNTUNE_TUNE_BUDGET and GNNTUNE_VERBOSE, in gnntune_open only. With
- *      GNNTUNE_VERBOSE=dispatch every plan of the context prints one line on stderr (docs/dispatcher.md has its
+ *      GNNTUNE_PROFILES, GNNTUNE_FORCE, GNNTUNE_SOURCES, GNNTUNE_TUNE_BUDGET and GNNTUNE_VERBOSE, in gnntune_open only.
+ *      With GNNTUNE_VERBOSE=dispatch every plan of the context prints one line on stderr (docs/dispatcher.md has its
  *      fields); otherwise the library prints nothing.
  */
 #ifndef GNNTUNE_GNNTUNE_H
@@ -216,8 +216,10 @@ typedef struct gnntune_open_options {
  *            options->require_database, which is about here.
  *   options  NULL for the defaults.
  * Errors: NO_DEVICE if the backend or the device asked for is not there, DATABASE, INVALID_ARGUMENT (also for a
- * GNNTUNE_FORCE that is no config of this build, and for words that GNNTUNE_SOURCES or GNNTUNE_TUNE_BUDGET do not have). Not safe beside
- * setenv in another thread. */
+ * GNNTUNE_FORCE whose variant this build does not have, or whose params have names that the variant does not have, and
+ * for words that GNNTUNE_SOURCES or GNNTUNE_TUNE_BUDGET do not have). Whether the params' values are legal depends on
+ * the problem: gnntune_plan_create says UNSUPPORTED where they are not, and so it does for a variant of another backend.
+ * Not safe beside setenv in another thread. */
 GNNTUNE_API gnntune_status gnntune_open(const char* db_path, const gnntune_open_options* options,
                                         gnntune_context** out);
 
@@ -403,7 +405,8 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * edges. y_saved and lse_saved are y and lse of the forward run, whose numbers have to be the same. lse, the log of the
  * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
  * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
- * NULL; arrays that the operation does not have must be. Results are overwritten; they must not overlap anything
+ * NULL; arrays that the operation does not have must be. An activation is refused where the operation has none; of the
+ * other numbers, negative_slope, dropout, seed and scale, those that the operation does not have are passed over. Results are overwritten; they must not overlap anything
  * else. */
 typedef struct gnntune_operands {
     uint32_t struct_size;

@@ -248,12 +248,15 @@ public:
         coo.col_idx = col_idx;
         return graph(coo, stream);
     }
-    Graph graph(const gnntune_csr& csr, gnntune_stream stream = nullptr) {
+    /// A graph with every field, such as `trusted` and `transient` of a mini-batch. A struct_size of 0 is set here.
+    Graph graph(gnntune_csr csr, gnntune_stream stream = nullptr) {
+        if (csr.struct_size == 0) csr.struct_size = sizeof csr;
         gnntune_graph* made = nullptr;
         check(gnntune_graph_create_csr(get(), &csr, stream, &made));
         return Graph(made);
     }
-    Graph graph(const gnntune_coo& coo, gnntune_stream stream = nullptr) {
+    Graph graph(gnntune_coo coo, gnntune_stream stream = nullptr) {
+        if (coo.struct_size == 0) coo.struct_size = sizeof coo;
         gnntune_graph* made = nullptr;
         check(gnntune_graph_create_coo(get(), &coo, stream, &made));
         return Graph(made);

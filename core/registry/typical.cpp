@@ -1,0 +1,42 @@
+#include "core/registry/typical.hpp"
+
+namespace gnntune {
+
+Query typical_query(const Problem& problem, const Device& device) {
+    Query query;
+    query.problem = problem;
+    query.n_rows = 100'000;
+    query.n_cols = 100'000;
+    query.m = 1'000'000;
+    query.device = &device;
+    return query;
+}
+
+std::optional<Query> possible_query(const Variant& variant, std::int32_t k, DType dtype, const Device& device) {
+    for (const bool weighted : {true, false}) {
+        for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
+            Problem problem;
+            problem.op = variant.op;
+            problem.k = k;
+            problem.dtype = dtype;
+            problem.weighted = weighted;
+            problem.reduce = reduce;
+            Query query = typical_query(normalised(problem), device);
+            if (query.problem.dtype != dtype) continue;  // the op has no numbers
+            if (variant.applicable(query)) return query;
+            // Formats for small or dense graphs refuse the typical size.
+            query.n_rows = query.n_cols = 4000;
+            if (variant.applicable(query)) return query;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Query> possible_query(const Variant& variant, std::int32_t k, const Device& device) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        if (auto query = possible_query(variant, k, dtype, device)) return query;
+    }
+    return std::nullopt;
+}
+
+}  // namespace gnntune
