@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/registry/typical.hpp"
 #include "tools/program.hpp"
 #include "tools/suggest.hpp"
 #include "tools/typical.hpp"
