@@ -104,8 +104,11 @@ double tune_budget_us_of(const OpenRequest& request) {
 }
 
 std::optional<std::filesystem::path> user_database_of(const OpenRequest& request, std::vector<std::string>& notes) {
-    // Whatever folder the application goes to later.
-    if (request.db_path) return std::filesystem::absolute(request.db_path);
+    if (request.db_path) {
+        // Whatever folder the application goes to later. An empty path names no file.
+        const std::filesystem::path path = request.db_path;
+        return path.empty() ? path : std::filesystem::absolute(path);
+    }
     try {
         return store::default_user_database();
     } catch (const Error& error) {

@@ -340,8 +340,7 @@ TEST_F(LibraryOps, ProductsOfEdgesAreScaledAndActivated) {
 #ifdef __SSE2__
         _mm_setcsr(mode);
 #endif
-        EXPECT_NEAR(relu[0], 0, 1e-30) << flushed;
-        EXPECT_EQ(relu[2], 8) << flushed;
+        EXPECT_TRUE(std::abs(relu[0]) < 1e-30F && relu[2] == 8) << flushed;
         for (const float y : nothing) EXPECT_NEAR(y, 0, 1e-30) << flushed;
     }
     const std::vector<float> exponentials = result(GNNTUNE_EXP, 0.25F, 0);

@@ -236,6 +236,9 @@ TEST_F(LibraryTuneOnMiss, StoresWhereItWasOpenedWhateverFolderTheApplicationGoes
     const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());
     EXPECT_TRUE(contains(plan.explain(), "stored in " + file().string())) << plan.explain();
     EXPECT_FALSE(rows().empty());
+
+    gt::Context nowhere("", options());
+    EXPECT_TRUE(contains(nowhere.plan(graph_in(nowhere), weighted_spmm()).explain(), "not stored: "));
 }
 
 TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereTheFileIsReadOnly) {

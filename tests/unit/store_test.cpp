@@ -3,7 +3,6 @@
 #include <sstream>
 
 #include "profiles/csv.hpp"
-#include "profiles/file_system.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {
@@ -442,21 +441,6 @@ TEST_F(StoreTest, TransactionGroupsWritesAndRollsBack) {
     }
     EXPECT_EQ(store.measurements(key).size(), 2u);
     EXPECT_EQ(store.database().integer("SELECT count(*) FROM variant", "counting"), 2);
-}
-
-TEST_F(StoreTest, LinksLeadWhereTheSystemSays) {
-    namespace fs = std::filesystem;
-    fs::create_directories(file("real") / "deep");
-    fs::create_directory_symlink(file("real") / "deep", file("link"));
-    (void)Store::open(file("link") / ".." / "up.db", Mode::read_write_create);
-    EXPECT_TRUE(fs::exists(file("real") / "up.db"));
-    EXPECT_FALSE(fs::exists(file("up.db")));
-
-    fs::create_symlink("real/later.db", file("dangling.db"));
-    EXPECT_EQ(resolved(file("dangling.db")), fs::canonical(file("real")) / "later.db");
-    EXPECT_EQ(resolved(file("link") / ".." / "none" / "x.db"), fs::canonical(file("real")) / "none" / "x.db");
-    fs::create_symlink("loop", file("loop"));
-    EXPECT_NO_THROW((void)resolved(file("loop")));
 }
 
 }  // namespace
