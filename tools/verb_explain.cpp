@@ -63,6 +63,13 @@ public:
         if (!environment) {
             ask_model(store);
             if (answer_ && answer_->has_model()) return;
+            if (!features_) {
+                throw input_error(fmt::format(
+                    "nothing was measured for {} on {}, {}, and the database lacks features of the graph that a cost "
+                    "model needs (an older program wrote it?); gnntune tune on the graph's file fills them in and "
+                    "measures nothing again, gnntune predict reads the file itself",
+                    to_text(problem), graph.record.name, asked()));
+            }
             throw input_error(
                 fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
                             "for that; tune it first (gnntune tune), or fit one (gnntune fit); gnntune db "

@@ -23,6 +23,19 @@ cp a.db b.db
 run 0 db ls models --db b.db --csv
 out_has "spmm,cpu,hot,host,3,"
 run 0 fit --db b.db --device cpu -q
+# A database of an older program: what it lacks is said once, with the way out, which is gone.
+if command -v sqlite3 >/dev/null; then
+    cp b.db old.db
+    sqlite3 old.db "DELETE FROM model; UPDATE graph SET features = json_remove(features, '\$.blocks_32x32')"
+    run 3 fit --db old.db --device cpu
+    err_has "features of none of its graphs that this program understands"
+    err_has "fills them in and measures nothing again"
+    [ "$(grep -c 'graphs are left out' err)" -eq 1 ] || fail "said more than once, or never"
+    run 3 explain 100.mtx --device cpu --db old.db --dim 16
+    err_has "lacks features of the graph"
+    run 0 tune 100.mtx 200.mtx 400.mtx --device cpu --dim 4,8 --max-samples 5 --db old.db -q
+    run 0 fit --db old.db --device cpu -q
+fi
 run 0 predict 100.mtx --device cpu --db a.db --dim 16 --csv
 # On a busy machine a variant may have been given up on every graph.
 lines=$(wc -l <out)
