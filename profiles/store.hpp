@@ -242,8 +242,8 @@ struct MergeReport {
     std::int64_t models = 0;  ///< new, or in the place of another
     std::int64_t errata = 0;
     /// What the two databases say differently, a sentence each: configs that were wrong in one and right in the other,
-    /// models. Of models the one that was fitted to more graphs stays, none whose bytes are damaged. Rows and choices
-    /// that were taken in before are not named again.
+    /// models. Of models one that this build reads stays, then that of newer features, of more graphs, the newer; none
+    /// whose bytes are damaged. Rows and choices that were taken in before are not named again.
     std::vector<std::string> conflicts;
     std::vector<ChoiceConflict> choice_conflicts;  ///< of both the newer stays, until it is made again
     std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again

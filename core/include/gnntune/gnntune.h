@@ -19,7 +19,8 @@
  *     a handle is set to NULL on failure.
  *
  * (3) Every struct begins with struct_size. Zero the struct, set struct_size to its sizeof, then fill in what you need;
- *     zero is the default of every field that is not marked as required. Reserved fields that are not zero are refused. A program compiled against an older header
+ *     zero is the default of every field that is not marked as required. Reserved fields that are not zero are
+ *     refused. A program compiled against an older header
  *     passes smaller structs and gets the defaults of the fields it does not know. A larger struct than the library
  *     knows is refused unless the unknown part is zero.
  *
@@ -345,7 +346,8 @@ typedef struct gnntune_problem {
  * constraints included: for debugging.
  *
  * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it: give a stream of its
- * own, and a thread of its own, to build beside other work. Allocates and synchronises, so it cannot be called while the stream is being captured. When it returns the plan may run on any
+ * own, and a thread of its own, to build beside other work. Allocates and synchronises, so it cannot be called while
+ * the stream is being captured. When it returns the plan may run on any
  * stream.
  * Errors: UNSUPPORTED lists why no variant can do the problem under these constraints; OUT_OF_MEMORY. */
 GNNTUNE_API gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* graph,
@@ -376,7 +378,8 @@ GNNTUNE_API const char* gnntune_plan_config(const gnntune_plan* plan);
 GNNTUNE_API const char* gnntune_plan_source(const gnntune_plan* plan);
 
 /* Lines for people: the config, its source, when and on what it was measured or what the model expects of it, the
- * runner-up and its distance, what was tied, what was rejected and why, and why the model was not followed. Buffer and result as in gnntune_context_describe. The wording may change. */
+ * runner-up and its distance, what was tied, what was rejected and why, and why the model was not followed. Buffer
+ * and result as in gnntune_context_describe. The wording may change. */
 GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size);
 
 /* ---- Run. ---- */
@@ -406,7 +409,8 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
  * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
  * NULL; arrays that the operation does not have must be. An activation is refused where the operation has none; of the
- * other numbers, negative_slope, dropout, seed and scale, those that the operation does not have are passed over. Results are overwritten; they must not overlap anything
+ * other numbers, negative_slope, dropout, seed and scale, those that the operation does not have are passed over.
+ * Results are overwritten; they must not overlap anything
  * else. */
 typedef struct gnntune_operands {
     uint32_t struct_size;
