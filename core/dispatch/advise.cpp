@@ -97,7 +97,7 @@ Advice advise(const model::Model& model, const Prospects& prospects, const Regis
     advice.asked = predictions.size();
     for (const model::Prediction& p : predictions) {
         const Candidate& c = candidates[p.config];
-        const Erratum* erratum = erratum_of(*registry.find(c.config.variant), c.config.params, query);
+        const Erratum* erratum = erratum_of(*p.variant, c.config.params, query);
         if (auto reason = erratum ? std::optional("erratum: " + erratum->reason) : refusal(c, constraints)) {
             advice.rejected.push_back({p.config, std::move(*reason)});
             continue;

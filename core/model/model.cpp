@@ -46,16 +46,12 @@ CodedConfigs::CodedConfigs(const Model& model, const Registry& registry, std::ve
         const VariantModel& fitted = model.variants[v];
         const Variant* variant = registry.find(fitted.id);
         if (!variant || variant->version != fitted.version) continue;
-        std::size_t room = 0;
+        Group group{variant, v, {}};
         for (std::size_t i = 0; i < configs_.size(); ++i) {
             if (configs_[i].variant != fitted.id) continue;
-            if (room == 0) {
-                groups_.push_back({variant, v, {}});
-                room = kMostPoints;
-            }
-            groups_.back().known.push_back({i, coded_params(configs_[i].params, fitted.codes)});
-            --room;
+            group.known.push_back({i, coded_params(configs_[i].params, fitted.codes)});
         }
+        if (!group.known.empty()) groups_.push_back(std::move(group));
     }
 }
 
@@ -81,7 +77,8 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
         const Members slowdown(fitted.slowdown, Points(shared, own, static_cast<std::int32_t>(count)));
         for (std::size_t i = 0; i < count; ++i) {
             const double sigma = std::sqrt(slowdown.variance[i] + double{fitted.spread} * fitted.spread);
-            out.push_back({group.known[i].config, best_log_us + slowdown.mean[i], slowdown.mean[i], sigma});
+            out.push_back(
+                {group.known[i].config, group.variant, best_log_us + slowdown.mean[i], slowdown.mean[i], sigma});
         }
     }
     std::sort(out.begin(), out.end(), [](const Prediction& a, const Prediction& b) {

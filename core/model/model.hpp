@@ -37,7 +37,8 @@ struct Model {
 
 /// Of one config. Natural logarithms of us.
 struct Prediction {
-    std::size_t config = 0;  ///< index into the list that was asked for
+    std::size_t config = 0;            ///< index into the list that was asked for
+    const Variant* variant = nullptr;  ///< of the config, in the registry
     double log_us = 0;
     double slowdown = 0;  ///< part of log_us above the best config of the problem: ranks configs
     double sigma = 0;     ///< standard deviation of `slowdown`: of its members, and of what was seen on new graphs

@@ -3,8 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 namespace gnntune::model {
+namespace {
+
+// A vector register of every machine; GCC turns wider ones into worse code where only these are there.
+constexpr std::size_t kLanes = 4;
+using Values [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+using Answers [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
+
+}  // namespace
 
 bool well_formed(const Forest& forest, std::int32_t features) {
     if (!std::isfinite(forest.start)) return false;
@@ -42,32 +51,48 @@ void add(const Forest& forest, const Points& points, std::span<double> sums) {
     constexpr auto kPack = static_cast<std::size_t>(Points::kPack);
     const float* shared = points.shared().data();
     const auto shared_width = static_cast<std::int32_t>(points.shared().size());
-    std::array<double, kMostPoints> total;
-    total.fill(forest.start);
+    // What the shared features leave of each tree: the questions about the others, and the leaves those choose among.
+    struct Rest {
+        const Split* first;
+        const Split* end;
+        const float* leaves;
+    };
+    std::vector<Rest> rests;
+    rests.reserve(forest.depths.size());
+    double common = forest.start;
     const Split* split = forest.splits.data();
     const float* leaves = forest.leaves.data();
     for (const std::int32_t depth : forest.depths) {
         const Split* const end = split + depth;
-        std::uint32_t first = 0;
+        std::size_t answers = 0;
         for (; split != end && split->feature < shared_width; ++split) {
-            first = 2 * first + static_cast<std::uint32_t>(!(shared[split->feature] <= split->threshold));
+            answers = 2 * answers + static_cast<std::size_t>(!(shared[split->feature] <= split->threshold));
         }
-        for (std::int32_t pack = 0; pack < points.packs(); ++pack) {
-            std::array<std::uint32_t, kPack> leaf;
-            leaf.fill(first);
-            for (const Split* s = split; s != end; ++s) {
-                const float* value = points.pack(s->feature - shared_width, pack);
-                for (std::size_t p = 0; p < kPack; ++p) {
-                    leaf[p] = 2 * leaf[p] + static_cast<std::uint32_t>(!(value[p] <= s->threshold));
-                }
-            }
-            double* out = total.data() + static_cast<std::size_t>(pack) * kPack;
-            for (std::size_t p = 0; p < kPack; ++p) out[p] += leaves[leaf[p]];
+        const float* const left = leaves + (answers << (end - split));
+        if (split == end) {
+            common += *left;
+        } else {
+            rests.push_back({split, end, left});
         }
         split = end;
         leaves += std::size_t{1} << depth;
     }
-    for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += total[p];
+    for (std::int32_t pack = 0; pack < points.packs(); ++pack) {
+        std::array<double, kPack> total;
+        total.fill(common);
+        for (const Rest& rest : rests) {
+            std::array<Answers, kPack / kLanes> leaf{};
+            for (const Split* s = rest.first; s != rest.end; ++s) {
+                std::array<Values, kPack / kLanes> values;
+                std::memcpy(&values, points.pack(s->feature - shared_width, pack), sizeof values);
+                // A comparison that holds is -1.
+                for (std::size_t v = 0; v < values.size(); ++v) leaf[v] += leaf[v] + 1 + (values[v] <= s->threshold);
+            }
+            for (std::size_t p = 0; p < kPack; ++p) total[p] += rest.leaves[leaf[p / kLanes][p % kLanes]];
+        }
+        const auto at = static_cast<std::size_t>(pack) * kPack;
+        for (std::size_t p = 0; p < std::min(kPack, sums.size() - at); ++p) sums[at + p] += total[p];
+    }
 }
 
 }  // namespace gnntune::model

@@ -33,9 +33,7 @@ struct Forest {
 /// number is finite.
 bool well_formed(const Forest& forest, std::int32_t features);
 
-inline constexpr std::int32_t kMostPoints = 64;
-
-/// Up to kMostPoints points that agree in their first features: those of the problem, which all configs share. The
+/// Points that agree in their first features: those of the problem, which all configs share. The
 /// other features lie side by side, padded to whole packs, so that a split asks a pack in a few instructions.
 class Points {
 public:

@@ -185,8 +185,8 @@ TEST_F(FitTest, ManyConfigsAtOnceArePredictedAsOneByOne) {
     for (const TrainingProblem& p : measured) {
         std::vector<Config> configs;
         for (const TimedConfig& c : p.configs) configs.push_back(c.config);
-        // More of one variant than walk together.
-        while (configs.size() < 3 * model::kMostPoints) configs.push_back(configs[configs.size() % p.configs.size()]);
+        // Many packs of one variant.
+        while (configs.size() < 200) configs.push_back(configs[configs.size() % p.configs.size()]);
         const model::CodedConfigs coded(m, registry_, configs);
         const auto begin = std::chrono::steady_clock::now();
         const auto ranked = model::predict(m, coded, p.query(), p.constants);
@@ -195,8 +195,8 @@ TEST_F(FitTest, ManyConfigsAtOnceArePredictedAsOneByOne) {
         ASSERT_EQ(ranked.size(), configs.size());
         for (const model::Prediction& r : ranked) {
             const auto [log_us, slowdown] = plainly(m, registry_, p, configs[r.config]);
-            ASSERT_EQ(r.slowdown, slowdown) << configs[r.config].text();
-            ASSERT_EQ(r.log_us, log_us) << configs[r.config].text();
+            ASSERT_NEAR(r.slowdown, slowdown, 1e-12) << configs[r.config].text();
+            ASSERT_NEAR(r.log_us, log_us, 1e-12) << configs[r.config].text();
         }
     }
     // For people; a shared machine is no judge. `gnntune predict --csv` prints it for real models.

@@ -67,7 +67,7 @@ TEST(Trees, PointsThatAreAskedTogetherGetWhatEachGetsAlone) {
     std::uniform_real_distribution<float> uniform(-1, 1);
     const std::int32_t shared_width = 4;
     const std::int32_t own_width = 3;
-    const std::int32_t count = kMostPoints;
+    const std::int32_t count = 9 * Points::kPack;
     const Forest forest = random_forest(shared_width + own_width, 20, 6, random);
     ASSERT_TRUE(well_formed(forest, shared_width + own_width));
     std::vector<float> shared(4);
@@ -93,7 +93,10 @@ TEST(Trees, PointsThatAreAskedTogetherGetWhatEachGetsAlone) {
         for (std::int32_t p = 0; p < part; ++p) {
             std::vector<float> point = shared;
             for (std::int32_t f = 0; f < own_width; ++f) point.push_back(own[static_cast<std::size_t>(f * count + p)]);
-            EXPECT_EQ(sums[static_cast<std::size_t>(p)], walk(forest, point)) << p << " of " << part;
+            EXPECT_NEAR(sums[static_cast<std::size_t>(p)], walk(forest, point), 1e-12) << p << " of " << part;
+            double alone = 0;
+            add(forest, Points(shared, std::span(point).subspan(shared_width), 1), {&alone, 1});
+            EXPECT_EQ(sums[static_cast<std::size_t>(p)], alone) << p << " of " << part;
         }
     }
 }
