@@ -157,9 +157,18 @@ Attempt plan_by_default(const Context& context, Graph& graph, StreamHandle strea
                 "no config can do " + to_text(request.problem) + " under these constraints" + refusals);
 }
 
+// In the order of its variant, with the default of this problem and graph for params that were left out.
+Config completed(const Registry& registry, const Query& query, const Config& config) {
+    const Variant& variant = *registry.find(config.variant);
+    if (!registry.applicable(variant, query)) return config;  // the plan says why not
+    Params params = variant.default_params(query);
+    for (const auto& [name, value] : config.params.values()) params.set(name, value);
+    return {config.variant, std::move(params)};
+}
+
 Attempt plan_forced(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
     story.source = Source::forced;
-    story.config = *context.forced;
+    story.config = completed(context.registry, graph.query(story.request.problem), *context.forced);
     Attempt attempt;
     attempt.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
     try {

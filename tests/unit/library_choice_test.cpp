@@ -209,6 +209,22 @@ TEST_F(LibraryChoice, ForceOverrulesTheDatabaseForItsOwnOp) {
     EXPECT_EQ(context.plan(graph, gt::sddmm(kK)).source(), "default");
 }
 
+TEST_F(LibraryChoice, WhatAForceLeavesOutHasItsDefaultAndItsPlace) {
+    const auto forced = [&](const char* text) {
+        setenv("GNNTUNE_FORCE", text, 1);
+        gt::Context context = cpu();
+        const gt::Graph graph = graph_in(context);
+        const gt::Plan plan = context.plan(graph, weighted_spmm());
+        expect_right(plan);
+        return plan.config();
+    };
+    const std::string standard = forced("spmm.cpu_rows");
+    EXPECT_TRUE(contains(standard, "tile=") && contains(standard, ",row_block=")) << standard;
+    EXPECT_EQ(forced("spmm.cpu_rows{row_block=16,tile=16}"), "spmm.cpu_rows{tile=16,row_block=16}");
+    const std::string block = standard.substr(standard.find(",row_block="));
+    EXPECT_EQ(forced("spmm.cpu_rows{tile=16}"), "spmm.cpu_rows{tile=16" + block);
+}
+
 TEST_F(LibraryChoice, AForceThatCannotBeIsRefusedInWords) {
     setenv("GNNTUNE_FORCE", "spmm.of_tomorrow", 1);
     EXPECT_TRUE(contains(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { cpu(); }), "spmm.of_tomorrow"));

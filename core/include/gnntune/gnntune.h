@@ -343,7 +343,7 @@ typedef struct gnntune_problem {
  * formats come from `alloc`, under format_limit_bytes; where memory runs out or nothing is measured, the plan is made as
  * for GNNTUNE_DB_THEN_MODEL. No stream of the process may be under capture meanwhile. docs/dispatcher.md has the rest.
  * GNNTUNE_FORCE, a config's text such as "spmm.cpu_rows{tile=64,row_block=16}", overrules all for the op it computes,
- * constraints included: for debugging.
+ * constraints included: for debugging. Params that it leaves out have their defaults for the problem and graph.
  *
  * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it: give a stream of its
  * own, and a thread of its own, to build beside other work. Allocates and synchronises, so it cannot be called while
