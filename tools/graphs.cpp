@@ -65,13 +65,6 @@ GraphArgument standin_argument(const std::string& argument, const io::ReadOption
     return {recipe.name, generate::text(recipe), std::move(load)};
 }
 
-/// The name that reading the file would give it: without the suffixes of the formats.
-std::string stem_of(const fs::path& path) {
-    fs::path name = path.filename().empty() ? path.parent_path().filename() : path.filename();
-    if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
-    return io::format_of_name(name) || name.extension() == ".npz" ? name.stem().string() : name.string();
-}
-
 void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& out,
                 std::vector<GraphArgument>& found) {
     const io::FolderScan scan = io::find_graphs(folder);
@@ -113,7 +106,7 @@ void add_path(const std::string& argument, const io::ReadOptions& options, Outpu
         const io::Sniffed sniffed = io::sniff_format(path);
         if (!sniffed.format) throw input_error(fmt::format("{}: not a graph: {}", argument, sniffed.reason));
     }
-    found.push_back(file_argument(path, stem_of(path), options));
+    found.push_back(file_argument(path, io::graph_name(path), options));
 }
 
 void add_list(const std::string& list, const io::ReadOptions& options, Output& out, std::vector<GraphArgument>& found) {

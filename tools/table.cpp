@@ -35,12 +35,26 @@ bool is_nothing(const Cell& cell) {
     return std::holds_alternative<std::monostate>(cell);
 }
 
+/// A database may hold any text: what would move a terminal's cursor, or end the line, as an escape sequence of C.
+std::string visible(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f) {
+            out += fmt::format("\\x{:02x}", byte);
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
 /// For people.
 std::string shown(const Cell& cell, int digits) {
     if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{:.{}f}", *number, digits);
     if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
     if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
-    if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+    if (const auto* text = std::get_if<std::string>(&cell)) return visible(*text);
     return "-";
 }
 

@@ -70,9 +70,11 @@ std::string plain_name(const std::filesystem::path& path) {
     return name;
 }
 
+}  // namespace detail
+
 std::string graph_name(const std::filesystem::path& path) {
     const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
-    const std::string low = plain_name(plain);
+    const std::string low = detail::plain_name(plain);
     std::string name = plain.filename().string().substr(0, low.size());
     for (const auto& [suffix, format] : kSuffixes) {
         if (low.ends_with(suffix) && low.size() > suffix.size()) {
@@ -81,8 +83,9 @@ std::string graph_name(const std::filesystem::path& path) {
         }
     }
     if (name.ends_with("_A") && low.ends_with("_a.txt")) name.resize(name.size() - 2);
+    // Names are printed, line by line and on terminals, which obey control characters.
+    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '_');
     return name;
 }
 
-}  // namespace detail
 }  // namespace gnntune::io

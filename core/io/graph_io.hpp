@@ -35,6 +35,9 @@ std::optional<Format> parse_format(std::string_view word);
 /// The format that a file of this name should be written in (.mtx, .txt .el .edges .tsv .csv, .npz, .graph .metis,
 /// .gnng, each with an optional .gz); nullopt where the name does not say. Never opens the file.
 std::optional<Format> format_of_name(const std::filesystem::path& path);
+/// What a graph that is read from there is called: the file's name without folders, .gz, .xz and the format's suffix,
+/// and _ for control characters.
+std::string graph_name(const std::filesystem::path& path);
 
 struct ReadOptions {
     bool reverse = false;            ///< swap rows and columns of A, before anything below

@@ -52,7 +52,7 @@ LoadedGraph load(const Input& input, const ReadOptions& options, const Input* in
         detail::apply_fix_ups(raw, options, input);
         LoadedGraph loaded;
         loaded.graph = std::move(raw.graph);
-        loaded.name = detail::graph_name(input.name);
+        loaded.name = graph_name(input.name);
         loaded.format = std::move(raw.format);
         loaded.source = source;
         loaded.fix_ups = raw.fix_ups;

@@ -8,6 +8,9 @@ run 0 tune ring.txt --device cpu --op spmm --dim 8,16 --db a.db -q
 
 run 0 db ls --db a.db
 out_has "ring"
+# A name that another program wrote cannot move the cursor, nor end a line.
+run 0 db sql --db a.db "SELECT 'a' || char(27) || '[2Jb' || char(10) || 'c' AS name"
+out_has 'a\x1b[2Jb\x0ac'
 GNNTUNE_DB=a.db run 0 db ls --csv
 [ "$(wc -l <out)" -eq 3 ] || fail "expected a best config for two problems"
 for what in best graphs problems runs choices environments; do

@@ -191,5 +191,13 @@ TEST(Formats, HaveWordsThatReadBack) {
     EXPECT_FALSE(io::format_of_name("mtx"));
 }
 
+TEST(Formats, AGraphIsCalledAfterItsFileInOneLine) {
+    EXPECT_EQ(io::graph_name("a/b.MTX.gz"), "b");
+    EXPECT_EQ(io::graph_name("PROTEINS_A.txt"), "PROTEINS");
+    EXPECT_EQ(io::graph_name("a/folder/"), "folder");
+    EXPECT_EQ(io::graph_name("no.suffix"), "no.suffix");
+    EXPECT_EQ(io::graph_name("a\033[31mb\nc\x7f.mtx"), "a_[31mb_c_");
+}
+
 }  // namespace
 }  // namespace gnntune

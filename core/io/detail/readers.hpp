@@ -69,8 +69,6 @@ Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Lim
 /// Whether an archive holds a graph, by the names of its members.
 Sniffed sniff_npz(const RandomBytes& bytes, const std::string& name, const Limits& limits);
 
-/// The file's name without folders, .gz, .xz and the format's suffix.
-std::string graph_name(const std::filesystem::path& path);
 /// The name in lower case without .gz and .xz.
 std::string plain_name(const std::filesystem::path& path);
 
