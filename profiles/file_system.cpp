@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 #include <fmt/format.h>
 
@@ -171,15 +170,6 @@ std::optional<std::string> not_sqlite_complaint(const fs::path& path, std::strin
         return path.string() + ": expected a gnntune database, found an empty file";
     }
     return path.string() + ": expected a gnntune database (SQLite), found " + std::string(what_starts_with(head));
-}
-
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
 }
 
 }  // namespace gnntune::store

@@ -54,7 +54,4 @@ std::optional<std::string> not_sqlite_complaint(const std::filesystem::path& pat
                                                 bool may_create);
 inline constexpr std::size_t kSqliteHeadBytes = 16;
 
-/// "2026-11-21T09:30:00Z"
-std::string utc_now();
-
 }  // namespace gnntune::store

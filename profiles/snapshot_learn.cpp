@@ -3,7 +3,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "profiles/file_system.hpp"
+#include "core/common/utc.hpp"
 #include "profiles/snapshot.hpp"
 
 namespace gnntune::store {

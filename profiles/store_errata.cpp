@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/common/utc.hpp"
 #include "profiles/store_impl.hpp"
 
 namespace gnntune::store {

@@ -1,6 +1,7 @@
 // Store: what was chosen for training steps.
 #include <fmt/format.h>
 
+#include "core/common/utc.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store_impl.hpp"
 

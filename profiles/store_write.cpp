@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/common/utc.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store_impl.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "tools/options.hpp"
 #include "tools/output.hpp"
-#include "tuner/device_lock.hpp"
+#include "tuner/measuring/device_lock.hpp"
 
 namespace gnntune::tools {
 

@@ -69,7 +69,7 @@ void tune(const Context& context, Graph& graph, Story& story, bool& ran_out) {
         story.tuning = context.tunings->tune(context, graph, request);
         story.tuned_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
     }
-    ran_out = ran_out || story.tuning->passing;
+    ran_out = ran_out || story.tuning->ran_out;
     story.answers = context.snapshot.answers(graph.fingerprint(), request.problem);
     story.entry = story.answers->find(request.policy);
     story.present = graph.present(request.problem.direction);
@@ -256,7 +256,8 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     bool ran_out = false;
     Attempt made = choose_and_plan(context, graph, stream, *story, ran_out);
     // What failed for want of memory may be had another time, and a file that could not be read may speak.
-    const bool lasting = story->source != Source::forced && !ran_out && story->answers->unread().empty();
+    const bool passing = ran_out || (story->tuning && story->tuning->passing);
+    const bool lasting = story->source != Source::forced && !passing && story->answers->unread().empty();
     if (lasting) memo.keep(revision, story);
     const double tuned_us = story->tuned_us;
     return {std::move(made.memory), std::move(made.plan), std::move(story), tuned_us};

@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "core/common/error.hpp"
 #include "profiles/library/miss_search.hpp"
 #include "profiles/library/miss_store.hpp"
+#include "tuner/measuring/device_lock.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -24,7 +27,29 @@ std::string key_of(Graph& graph, const Request& request) {
     return fmt::format("{} {} {}", graph.fingerprint().text(), to_text(request.problem), to_text(request.policy));
 }
 
+// The GPU to itself, as far as other gnntunes are concerned. Nothing for the cpu, where no file can be locked, and
+// where another has it, which `holder` then names: a plan does not wait for one that may tune for hours.
+std::optional<tuner::DeviceLock> lock(const Device& device, std::string& holder) {
+    if (device.backend != Backend::cuda) return std::nullopt;
+    tuner::DeviceLock::Options options;
+    options.command = fmt::format("tune_on_miss of {}", program_invocation_short_name);
+    options.waiting = [&](const tuner::DeviceLock::Holder& h) { holder = tuner::DeviceLock::describe(h); };
+    options.stop = [] { return true; };
+    try {
+        return tuner::DeviceLock::take(device.uuid, tuner::DeviceLock::default_folders(), options);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
 void measure_and_store(const Context& context, Graph& graph, const Request& request, Tuning& tuning) {
+    std::string holder;
+    const auto alone = lock(context.device, holder);
+    if (!holder.empty()) {
+        tuning.why_not = "the GPU is in use for measuring by " + holder + "; the next plan that misses tries again";
+        tuning.passing = true;
+        return;
+    }
     MissSearch search(context, graph, request);
     tuning.configs = search.configs();
     search.run();
@@ -49,11 +74,12 @@ Tuning tune_now(const Context& context, Graph& graph, const Request& request) {
         measure_and_store(context, graph, request, tuning);
     } catch (const Error& error) {
         tuning.why_not = error.what();
-        tuning.passing = error.kind() == ErrorKind::out_of_memory;
+        tuning.ran_out = error.kind() == ErrorKind::out_of_memory;
     } catch (const std::bad_alloc&) {
         tuning.why_not = "host memory ran out";
-        tuning.passing = true;
+        tuning.ran_out = true;
     }
+    tuning.passing = tuning.passing || tuning.ran_out;
     tuning.spent_us = us_since(begin);
     return tuning;
 }

@@ -21,7 +21,8 @@ struct Tuning {
     double budget_us = 0;        ///< of measuring and checking
     std::string stored_in;       ///< the database that has the rows now; empty: none
     std::string why_not_stored;  ///< then
-    bool passing = false;        ///< it failed for want of memory: another time it may do better
+    bool ran_out = false;        ///< of memory
+    bool passing = false;        ///< what failed may do better another time: memory, or a GPU that others measure on
 };
 
 /// Lines for people, without labels: "7 of 20 configs in 183 ms, stored in /home/me/user.db".

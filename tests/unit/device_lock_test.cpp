@@ -1,5 +1,5 @@
 // The lock of a GPU, with made-up keys: between two processes, after a crash, and with files of others.
-#include "tuner/device_lock.hpp"
+#include "tuner/measuring/device_lock.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -81,6 +81,18 @@ TEST_F(DeviceLockTest, IsHeldByOneUntilItIsGivenBack) {
     EXPECT_THROW(take(impatient()), Error) << "it moved and is still held";
     { const DeviceLock gone = std::move(moved); }
     EXPECT_TRUE(take(impatient()));
+}
+
+TEST_F(DeviceLockTest, AChildThatWasForkedMeanwhileDoesNotKeepIt) {
+    auto lock = take(impatient());
+    child_ = fork();
+    if (child_ == 0) {
+        pause();
+        _exit(0);
+    }
+    lock.reset();
+    EXPECT_TRUE(take(impatient()));
+    end_child(SIGKILL);
 }
 
 TEST_F(DeviceLockTest, SaysWhichOtherProcessHoldsItSinceWhen) {

@@ -1,5 +1,11 @@
 // libgnntune on the cuda backend; every case is skipped where no device is usable.
 #include <cuda_runtime_api.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <iterator>
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
@@ -8,6 +14,8 @@
 
 namespace gnntune {
 namespace {
+
+namespace fs = std::filesystem;
 
 class LibraryGpu : public LibraryTest {
 protected:
@@ -166,6 +174,32 @@ TEST_F(LibraryGpu, DeviceArraysAreCheckedInWords) {
         failure_of(GNNTUNE_INVALID_ARGUMENT,
                    [&] { context.csr(40, 30, csr_.m(), csr_.row_ptr.data(), csr_.col_idx.data(), GNNTUNE_DEVICE); }),
         "row_ptr is no device memory"));
+}
+
+// A `gnntune tune` holds this lock.
+TEST_F(LibraryGpu, AMissDoesNotMeasureBesideAnotherThatDoes) {
+    const fs::path locks = file().parent_path() / "locks";
+    fs::create_directory(locks);
+    setenv("GNNTUNE_LOCK_DIR", locks.c_str(), 1);
+    gnntune_open_options options{};
+    options.backend = GNNTUNE_BACKEND_CUDA;
+    options.sources = GNNTUNE_TUNE_ON_MISS;
+    options.tune_budget_us = 1e6;
+    gt::Context context(file().c_str(), options);
+    const gt::Graph graph = device_graph_in(context);
+    ASSERT_EQ(context.plan(graph, gt::sddmm(kK)).source(), "tuned");
+    ASSERT_EQ(std::distance(fs::directory_iterator(locks), {}), 1);
+    const int other = ::open(fs::directory_iterator(locks)->path().c_str(), O_RDWR);
+    ASSERT_EQ(flock(other, LOCK_EX | LOCK_NB), 0) << "the lock was not given back";
+
+    const gt::Plan meanwhile = context.plan(graph, weighted_spmm());
+    EXPECT_NE(meanwhile.source(), "tuned");
+    EXPECT_TRUE(contains(meanwhile.explain(), "in use for measuring by another process")) << meanwhile.explain();
+    expect_right_on_device(meanwhile);
+
+    ::close(other);
+    EXPECT_EQ(context.plan(graph, weighted_spmm()).source(), "tuned");
+    unsetenv("GNNTUNE_LOCK_DIR");
 }
 
 TEST_F(LibraryGpu, TheCallersDeviceStaysCurrent) {

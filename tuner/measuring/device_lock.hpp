@@ -12,9 +12,8 @@ namespace gnntune::tuner {
 
 /// An advisory lock (flock) on a file named after a key. It is held while this object lives and released by the kernel
 /// when the process ends, however it ends. The file stays behind: taking it away would let two processes lock two files
-/// of one name. Programs that do not ask for the lock are not kept out (tuner/measuring/gpu_state.hpp finds those).
-///
-/// Not to be copied over fork() by a child that outlives this object: the child would hold the lock too.
+/// of one name. Programs that do not ask for the lock are not kept out (gpu_state.hpp finds those). A
+/// child that is forked meanwhile does not keep the lock after this object.
 class DeviceLock {
 public:
     /// What the file says of the process that holds its lock. It may be empty: the process has just begun, or may not

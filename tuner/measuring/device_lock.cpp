@@ -1,4 +1,4 @@
-#include "tuner/device_lock.hpp"
+#include "tuner/measuring/device_lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
-#include "profiles/file_system.hpp"
+#include "core/common/utc.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -73,7 +73,7 @@ std::string printable(std::string text) {
 
 void write_holder(int file, const std::string& command) {
     const std::string text =
-        fmt::format("{}\n{}\n{}\n", getpid(), store::utc_now(), printable(command).substr(0, kMostText / 2));
+        fmt::format("{}\n{}\n{}\n", getpid(), utc_now(), printable(command).substr(0, kMostText / 2));
     // Only what others are told: without it the lock holds all the same.
     if (ftruncate(file, 0) != 0 || pwrite(file, text.data(), text.size(), 0) < 0) errno = 0;
 }
@@ -178,6 +178,7 @@ DeviceLock::~DeviceLock() {
 void DeviceLock::release() noexcept {
     if (file_ < 0) return;
     if (ftruncate(file_, 0) != 0) errno = 0;  // a file of another user: what it says is out of date
+    flock(file_, LOCK_UN);  // a child that was forked meanwhile has the file open too
     close(file_);
     file_ = -1;
 }
