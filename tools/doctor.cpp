@@ -37,8 +37,7 @@ int driver_version() {
 
 std::optional<std::string> find_cupti() {
     for (const char* name : {"libcupti.so", "libcupti.so.13", "libcupti.so.12"}) {
-        if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {
-            dlclose(library);
+        if (dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {  // and kept: it does not give back all that loading it took
             return name;
         }
     }

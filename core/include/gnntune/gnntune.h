@@ -43,7 +43,8 @@
  *     finished when a function returns.
  *
  * (10) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
- *      GNNTUNE_PROFILES, GNNTUNE_FORCE, GNNTUNE_SOURCES, GNNTUNE_TUNE_BUDGET and GNNTUNE_VERBOSE, in gnntune_open only.
+ *      GNNTUNE_PROFILES, GNNTUNE_FORCE, GNNTUNE_SOURCES, GNNTUNE_TUNE_BUDGET and GNNTUNE_VERBOSE, in gnntune_open only;
+ *      GNNTUNE_LOCK_DIR and XDG_RUNTIME_DIR where GNNTUNE_TUNE_ON_MISS measures on a GPU.
  *      With GNNTUNE_VERBOSE=dispatch every plan of the context prints one line on stderr (docs/dispatcher.md has its
  *      fields); otherwise the library prints nothing.
  */
