@@ -104,30 +104,24 @@ __device__ __forceinline__ void attend_runs(const BinnedAttendArguments<typename
     using Row = typename Source::template Row<VEC, ITEMS, WHOLE>;
     const Row row(from, t, static_cast<std::int64_t>(task.row) * a.heads + head, head, f0, a.k);
     const bool together = t.lanes >= RUN;
-    // A group by itself has few edges: it starts with the first of them. Several start where vectors of ids do.
-    const bool wide = groups > 1 && a.ids_aligned;
-    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
-    const std::int64_t readable = wide ? a.m : task.end;
-    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * RUN); e < task.end;
-         e += static_cast<std::uint32_t>(groups * RUN)) {
+    const TeamWalk<RUN> walk(task, group, groups, a.m, a.ids_aligned);
+    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
+        const EdgeRun<RUN> run = walk.run(e);
         std::int32_t cols[RUN];
-        load_run(a.col_idx, e, readable, wide, cols, -1);
+        load_run(a.col_idx, run, cols);
         std::int64_t vector[RUN];
-        unsigned edges = 0;
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
-            const bool here = e + u >= task.begin && e + u < task.end;
-            if (here) edges |= 1U << u;
-            vector[u] = here ? static_cast<std::int64_t>(cols[u]) * a.heads + head : -1;
+            vector[u] = run.has(u) ? static_cast<std::int64_t>(cols[u]) * a.heads + head : -1;
         }
         Pack<typename Source::Element, VEC> value[RUN][ITEMS];
         float part[Row::kSums][RUN];
         float weight[RUN];
         row.gather(t, vector, value, part);
         if (together) {
-            weigh_together(t, row, edges, part, r, weight);
+            weigh_together(t, row, run.mask, part, r, weight);
         } else {
-            weigh_alone(t, row, edges, part, r, weight);
+            weigh_alone(t, row, run.mask, part, r, weight);
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {

@@ -102,18 +102,15 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
     const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
     const int mine = place.lane / share * HELD;
     const bool writes = (place.lane & (share - 1)) == 0;
-    // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
-    const bool wide = groups > 1 && a.ids_aligned;
-    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
-    const std::int64_t readable = wide ? a.m : task.end;
-    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * RUN); e < task.end;
-         e += static_cast<std::uint32_t>(groups * RUN)) {
+    const TeamWalk<RUN> walk(task, group, groups, a.m, a.ids_aligned);
+    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
+        const EdgeRun<RUN> run = walk.run(e);
         std::int32_t rows[RUN];
         Pack<T, VEC> value[RUN][ITEMS];
         unsigned selected[Edges::kSelects ? RUN : 1];  // a bit for each element of value
         typename Edges::Term terms[HELD];
         bool here[HELD];
-        load_run(a.row_idx, e, readable, wide, rows, -1);
+        load_run(a.row_idx, run, rows);
 #pragma unroll
         for (int i = 0; i < HELD; ++i) {
             const std::uint32_t edge = e + static_cast<std::uint32_t>(mine + i);
@@ -122,7 +119,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
-            const bool gathers = place.inside && e + u >= task.begin && e + u < task.end;
+            const bool gathers = place.inside && run.has(u);
             const std::int64_t at = (static_cast<std::int64_t>(rows[u]) * a.heads + place.head) * a.k + place.f;
             std::int32_t id = 0;
             if constexpr (Edges::kSelects) {

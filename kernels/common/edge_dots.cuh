@@ -4,9 +4,9 @@
 //          x [n_cols, k], y [m]; row-major, device memory, matrices aligned to VEC elements. Matrices, weights and y
 //          are of type T: f32, f16 or bf16; sums are fp32.
 // Work     group of `lanes` threads -> UNROLL consecutive edges; lane -> every lanes-th vector of VEC features.
-// Data     Ids come up to four at a time. For each vector of features a lane has UNROLL gathers of x in flight, and
-//          one of x_row for each row among the edges: consecutive edges of a sorted list share it. The sums of all
-//          edges are scattered over the lanes while they are formed; neighbouring lanes write neighbouring edges.
+// Data     Ids come up to four at a time. For each vector of features a lane has UNROLL gathers of each operand in
+//          flight; consecutive edges of a sorted list find x_row's in L1. The sums of all edges are scattered over the
+//          lanes while they are formed; neighbouring lanes write neighbouring edges.
 // Shared   none.  Atomics: none; the order of summation depends on lanes and UNROLL only, so results repeat bit for
 // bit.
 #pragma once
@@ -38,45 +38,53 @@ struct EdgeDots {
 };
 
 template <typename T, int VEC, int UNROLL>
-__global__ void __launch_bounds__(kEdgeDotThreads) edge_dots_kernel(const __grid_constant__ EdgeDots<T> a) {
+__global__ void __launch_bounds__(kEdgeDotThreads, 8) edge_dots_kernel(const __grid_constant__ EdgeDots<T> a) {
+    const int lanes_shift = 31 - __clz(a.lanes);
     const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
-    const std::int64_t e = group_index(a.lanes) * UNROLL;
+    const auto m = static_cast<std::uint32_t>(a.m);
+    const std::uint32_t e = (blockIdx.x * (kEdgeDotThreads >> lanes_shift) + (threadIdx.x >> lanes_shift)) * UNROLL;
 
+    // What is beyond the last edge computes it again, and is not stored: no test in what follows.
     std::int32_t rows[UNROLL];
     std::int32_t cols[UNROLL];
+    load_run_or_last(a.row_idx, e, m, a.ids_aligned, rows);
+    load_run_or_last(a.col_idx, e, m, a.ids_aligned, cols);
+    const auto row_bytes = static_cast<std::uint32_t>(a.k) * static_cast<std::uint32_t>(sizeof(T));
+    const T* left_at[UNROLL];
+    const T* right_at[UNROLL];
     float sum[UNROLL];
-    load_run(a.row_idx, e, a.m, a.ids_aligned, rows, -1);
-    load_run(a.col_idx, e, a.m, a.ids_aligned, cols, -1);
 #pragma unroll
-    for (int u = 0; u < UNROLL; ++u) sum[u] = 0.0F;
-    for (int f = lane * VEC; f < a.k; f += a.lanes * VEC) {
+    for (int u = 0; u < UNROLL; ++u) {
+        left_at[u] = row_of(a.x_row, rows[u], row_bytes);
+        right_at[u] = row_of(a.x, cols[u], row_bytes);
+        sum[u] = 0.0F;
+    }
+    for (auto f = static_cast<std::uint32_t>(lane * VEC); f < static_cast<std::uint32_t>(a.k);
+         f += static_cast<std::uint32_t>(a.lanes * VEC)) {
         Pack<T, VEC> left[UNROLL];
         Pack<T, VEC> right[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            zero(left[u]);
-            zero(right[u]);
-            if (cols[u] < 0) continue;
-            right[u] = load_pack<VEC>(a.x + static_cast<std::int64_t>(cols[u]) * a.k + f);
-            if (u > 0 && rows[u] == rows[u > 0 ? u - 1 : 0]) continue;
-            left[u] = load_pack<VEC>(a.x_row + static_cast<std::int64_t>(rows[u]) * a.k + f);
+            right[u] = load_pack<VEC>(right_at[u] + f);
+            left[u] = load_pack<VEC>(left_at[u] + f);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            if (u > 0 && rows[u] == rows[u > 0 ? u - 1 : 0]) left[u] = left[u > 0 ? u - 1 : 0];
             sum[u] = dot(sum[u], left[u], right[u]);
         }
     }
-    // Every lane of the warp is still here: threads beyond the last edge have skipped the loads only.
     scatter_sums(sum, lane, a.lanes);
-    const int held = max(1, UNROLL / a.lanes);
-    const int share = max(1, a.lanes / UNROLL);
-    if (lane % share != 0) return;
-    const std::int64_t first = e + static_cast<std::int64_t>(lane / share) * held;
+    // Sum i of the group is in its lanes i / held * share and behind.
+    constexpr int kShift = UNROLL == 4 ? 2 : UNROLL == 2 ? 1 : 0;
+    static_assert(1 << kShift == UNROLL);
+    const int share_shift = max(0, lanes_shift - kShift);
+    const int held_shift = max(0, kShift - lanes_shift);
+    if ((lane & ((1 << share_shift) - 1)) != 0) return;
+    const std::uint32_t first = e + (static_cast<std::uint32_t>(lane >> share_shift) << held_shift);
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
-        if (i >= held || first + i >= a.m) break;
-        const std::int64_t id = a.edge_id ? __ldg(a.edge_id + first + i) : first + i;
+        if (i >= 1 << held_shift || first + i >= m) break;
+        const std::uint32_t id = a.edge_id ? static_cast<std::uint32_t>(__ldg(a.edge_id + first + i)) : first + i;
         const float weight = a.edge_weight ? load_value(a.edge_weight + id) : 1.0F;
         a.y[id] = narrowed<T>(a.epilogue(weight * sum[i]));
     }

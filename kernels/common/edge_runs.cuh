@@ -31,6 +31,70 @@ __device__ __forceinline__ void load_run(const T* __restrict__ p, std::int64_t e
     }
 }
 
+/// The same of a list of m > 0 elements, in whose place beyond the end the last one stands; `aligned` says that every
+/// multiple of UNROLL is aligned to as many elements, up to four, and `e` is such a multiple.
+template <int UNROLL, typename T>
+__device__ __forceinline__ void load_run_or_last(const T* __restrict__ p, std::uint32_t e, std::uint32_t m,
+                                                 bool aligned, T (&out)[UNROLL]) {
+    constexpr int kAtOnce = UNROLL < 4 ? UNROLL : 4;
+    static_assert(UNROLL % kAtOnce == 0, "runs are loaded as whole vectors");
+    if (aligned && e + UNROLL <= m) {
+#pragma unroll
+        for (int u = 0; u < UNROLL; u += kAtOnce) {
+            const Pack<T, kAtOnce> pack = load_pack<kAtOnce>(p + e + u);
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) out[u + i] = pack.v[i];
+        }
+    } else {
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) out[u] = load_pack<1>(p + min(e + u, m - 1)).v[0];
+    }
+}
+
+/// RUN consecutive edges of a list, of which some belong to whoever looks at them.
+template <int RUN>
+struct EdgeRun {
+    std::uint32_t first;
+    unsigned mask;  ///< bit u: edge first + u belongs
+    bool whole;     ///< all RUN places are in the list, and ids of theirs may be loaded four at a time
+
+    /// Edges from `first` on, of which those in [begin, end) belong: begin - 32 < first < end <= m, the length of the
+    /// list. `aligned`: `first` is a multiple of four or of RUN, and the ids are aligned to four.
+    __device__ __forceinline__ EdgeRun(std::uint32_t first, std::uint32_t begin, std::uint32_t end, std::uint32_t m,
+                                       bool aligned)
+        : first(first), whole(aligned && first + RUN <= m) {
+        static_assert(RUN <= 32, "a bit for each edge");
+        const std::uint32_t left = end - first;
+        mask = ~0U << (begin > first ? begin - first : 0U);
+        if (left < 32) mask &= ~(~0U << left);
+    }
+    __device__ __forceinline__ bool has(int u) const { return (mask & (1U << u)) != 0; }
+};
+
+/// What `list` has for a run: all places, up to four at a time, if the run is `whole` and `aligned` holds; else the
+/// edges that belong, and zeros.
+template <int RUN, typename T>
+__device__ __forceinline__ void load_run(const T* __restrict__ list, const EdgeRun<RUN>& run, T (&out)[RUN],
+                                         bool aligned = true) {
+    constexpr int kAtOnce = RUN < 4 ? RUN : 4;
+    static_assert(RUN % kAtOnce == 0, "runs are loaded as whole vectors");
+    list += run.first;
+    if (run.whole && aligned) {
+#pragma unroll
+        for (int u = 0; u < RUN; u += kAtOnce) {
+            const Pack<T, kAtOnce> pack = load_pack<kAtOnce>(list + u);
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) out[u + i] = pack.v[i];
+        }
+    } else {
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+            out[u] = T{};
+            if (run.has(u)) out[u] = load_pack<1>(list + u).v[0];
+        }
+    }
+}
+
 /// Whether four elements of `T` can be loaded at once from `p`. Null can.
 template <typename T>
 bool aligned_to_four(const T* p) {

@@ -77,6 +77,13 @@ __device__ __forceinline__ float load_value(const T* p) {
     return widened(load_pack<1>(p).v[0]);
 }
 
+/// Where row `row` >= 0 of x begins, whose rows have `row_bytes` bytes: one product of 32 bits by 32.
+template <typename T>
+__device__ __forceinline__ const T* row_of(const T* x, std::int32_t row, std::uint32_t row_bytes) {
+    return reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(x) +
+                                      std::uint64_t{static_cast<std::uint32_t>(row)} * row_bytes);
+}
+
 /// Elements of value 0.
 template <typename T, int N>
 __device__ __forceinline__ void zero(Pack<T, N>& a) {

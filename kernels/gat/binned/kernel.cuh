@@ -116,24 +116,24 @@ __device__ __forceinline__ void weigh_together(const Arguments<T>& a, const RowT
 template <typename T, int VEC, int RUN, bool DROPOUT, bool TOGETHER>
 __device__ __forceinline__ RunningSums<VEC> walk(const Arguments<T>& a, const RowTask& task, int group, int groups,
                                                  int head, int f, bool inside) {
-    const std::int64_t width = static_cast<std::int64_t>(a.k) * a.scores.heads;
+    const auto width = static_cast<std::uint32_t>(a.k) * static_cast<std::uint32_t>(a.scores.heads);
     RunningSums<VEC> r;
     clear(r);
     if (task.row < 0) return r;
     const float score = inside ? a.scores.of_row(static_cast<std::int64_t>(task.row) * a.scores.heads + head) : 0.0F;
-    // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
-    const bool wide = groups > 1 && a.ids_aligned;
-    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
-    const std::int64_t readable = wide ? a.m : task.end;
-    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * RUN); e < task.end;
-         e += static_cast<std::uint32_t>(groups * RUN)) {
+    const std::uint32_t row_bytes = width * static_cast<std::uint32_t>(sizeof(T));
+    const T* x = a.x + (inside ? f : 0);  // lanes beyond the last head gather what others do, and store nothing
+    asm volatile("" : "+l"(x));           // else it is worked out again for every gather
+    const TeamWalk<RUN> walk(task, group, groups, a.m, a.ids_aligned);
+    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
+        const EdgeRun<RUN> edges = walk.run(e);
         Run<T, VEC, RUN> run;
-        load_run(a.col_idx, e, readable, wide, run.cols, -1);
+        load_run(a.col_idx, edges, run.cols);
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
-            if (e + u < task.begin || e + u >= task.end || !inside) run.cols[u] = -1;
             zero(run.value[u]);
-            if (run.cols[u] >= 0) run.value[u] = load_pack<VEC>(a.x + run.cols[u] * width + f);
+            if (edges.has(u)) run.value[u] = load_pack<VEC>(row_of(x, run.cols[u], row_bytes));
+            if (!edges.has(u)) run.cols[u] = -1;
         }
         if constexpr (TOGETHER) {
             weigh_together<T, VEC, RUN, DROPOUT>(a, task, e, score, head, inside, r, run);

@@ -18,7 +18,6 @@
 #pragma once
 
 #include "kernels/common/binned_rows.cuh"
-#include "kernels/common/edge_runs.cuh"
 
 namespace gnntune::spmm_binned {
 
@@ -41,8 +40,10 @@ struct Arguments {
     bool weights_aligned;  ///< edge_weight likewise
 };
 
+// Two blocks of the largest size: 64 registers, which ptxas then fills with gathers in flight. By itself it takes fewer
+// and waits for half of them before it starts the others.
 template <typename T, int VEC, int ITEMS, bool WEIGHTED>
-__global__ void __launch_bounds__(kernels::kMaxBinThreads) binned_kernel(const __grid_constant__ Arguments<T> a) {
+__global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(const __grid_constant__ Arguments<T> a) {
     constexpr int kUnroll = 8 / ITEMS;
     extern __shared__ float4 shared_bytes[];  // a tile of lanes * ITEMS vectors per warp
     const kernels::RowTask task = kernels::row_task(a.rows);
@@ -57,46 +58,52 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads) binned_kernel(const _
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
 
-    // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
-    const bool wide = groups > 1 && a.ids_aligned;
-    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
-    const std::int64_t readable = wide ? a.m : task.end;
-    const auto stride = static_cast<std::uint32_t>(groups * kUnroll);
-    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * kUnroll); e < task.end; e += stride) {
+    // Lanes beyond k gather what others do, and store nothing: no test of k where rows are gathered.
+    const auto row_bytes = static_cast<std::uint32_t>(a.k) * static_cast<std::uint32_t>(sizeof(T));
+    const T* x[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        x[i] = a.x + (f0 + i * step < a.k ? f0 + i * step : 0);
+        asm volatile("" : "+l"(x[i]));  // else it is worked out again for every gather
+    }
+
+    const kernels::TeamWalk<kUnroll> walk(task, group, groups, a.m, a.ids_aligned);
+    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
+        const auto run = walk.run(e);
         std::int32_t cols[kUnroll];
         float w[kUnroll];
         kernels::Pack<T, VEC> value[kUnroll][ITEMS];
-        kernels::load_run(a.col_idx, e, readable, wide, cols, -1);
+        kernels::load_run(a.col_idx, run, cols);
         if constexpr (WEIGHTED) {
             if (a.edge_id) {
                 std::int32_t ids[kUnroll];
-                kernels::load_run(a.edge_id, e, readable, wide, ids, -1);
+                kernels::load_run(a.edge_id, run, ids);
 #pragma unroll
                 for (int u = 0; u < kUnroll; ++u) {
-                    w[u] = ids[u] >= 0 ? kernels::load_value(a.edge_weight + ids[u]) : 0.0F;
+                    w[u] = 0.0F;
+                    if (run.has(u)) w[u] = kernels::load_value(a.edge_weight + ids[u]);
                 }
             } else {
                 T stored[kUnroll];
-                kernels::load_run(a.edge_weight, e, readable, wide && a.weights_aligned, stored, T{});
+                kernels::load_run(a.edge_weight, run, stored, a.weights_aligned);
 #pragma unroll
                 for (int u = 0; u < kUnroll; ++u) w[u] = kernels::widened(stored[u]);
             }
         }
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            if (e + u < task.begin || e + u >= task.end) cols[u] = -1;  // a neighbour's, from the same 16 bytes
-            const T* source = a.x + static_cast<std::int64_t>(cols[u]) * a.k;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 kernels::zero(value[u][i]);
-                if (cols[u] >= 0 && f0 + i * step < a.k) value[u][i] = kernels::load_pack<VEC>(source + f0 + i * step);
+                if (run.has(u)) value[u][i] = kernels::load_pack<VEC>(kernels::row_of(x[i], cols[u], row_bytes));
             }
         }
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            if (cols[u] < 0) continue;  // a missing edge must not turn an infinite weight into NaN
+            // A neighbour's weight, from the same 16 bytes, may be infinite.
+            const float weight = !WEIGHTED ? 1.0F : run.has(u) ? w[u] : 0.0F;
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], WEIGHTED ? w[u] : 1.0F, value[u][i]);
+            for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], weight, value[u][i]);
         }
     }
     for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {

@@ -98,19 +98,20 @@ __device__ __forceinline__ Largest<VEC, ARGMAX> walk_edges(const Arguments<T>& a
                                                            int group, int groups, int f) {
     Largest<VEC, ARGMAX> largest;
     largest.clear();
-    // A group by itself has few edges: it starts with the first of them. Several start where vectors do.
-    const bool wide = groups > 1 && a.ids_aligned;
-    const std::uint32_t start = wide ? task.begin & ~3U : task.begin;
-    const std::int64_t readable = wide ? a.m : task.end;
-    const auto stride = static_cast<std::uint32_t>(groups * kRun);
-    for (std::uint32_t e = start + static_cast<std::uint32_t>(group * kRun); e < task.end; e += stride) {
+    // Lanes beyond k gather what others do, and store nothing.
+    const auto row_bytes = static_cast<std::uint32_t>(a.k) * static_cast<std::uint32_t>(sizeof(T));
+    const T* x = a.x + (f < a.k ? f : 0);
+    asm volatile("" : "+l"(x));  // else it is worked out again for every gather
+    const kernels::TeamWalk<kRun> walk(task, group, groups, a.m, a.ids_aligned);
+    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
+        const auto run = walk.run(e);
         std::int32_t cols[kRun];
         std::int32_t ids[kRun];
         float w[kRun];
         kernels::Pack<T, VEC> value[kRun];
-        kernels::load_run(a.col_idx, e, readable, wide, cols, -1);
+        kernels::load_run(a.col_idx, run, cols);
         if ((WEIGHTED || ARGMAX) && a.edge_id) {
-            kernels::load_run(a.edge_id, e, readable, wide, ids, -1);
+            kernels::load_run(a.edge_id, run, ids);
         } else {
 #pragma unroll
             for (int u = 0; u < kRun; ++u) ids[u] = static_cast<std::int32_t>(e + static_cast<std::uint32_t>(u));
@@ -119,26 +120,24 @@ __device__ __forceinline__ Largest<VEC, ARGMAX> walk_edges(const Arguments<T>& a
             if (a.edge_id) {
 #pragma unroll
                 for (int u = 0; u < kRun; ++u) {
-                    w[u] = ids[u] >= 0 ? kernels::widened(kernels::load_pack<1>(a.edge_weight + ids[u]).v[0]) : 0.0F;
+                    w[u] = 0.0F;
+                    if (run.has(u)) w[u] = kernels::load_value(a.edge_weight + ids[u]);
                 }
             } else {
                 T stored[kRun];
-                kernels::load_run(a.edge_weight, e, readable, wide && a.weights_aligned, stored, T{});
+                kernels::load_run(a.edge_weight, run, stored, a.weights_aligned);
 #pragma unroll
                 for (int u = 0; u < kRun; ++u) w[u] = kernels::widened(stored[u]);
             }
         }
 #pragma unroll
         for (int u = 0; u < kRun; ++u) {
-            if (e + u < task.begin || e + u >= task.end) cols[u] = -1;  // a neighbour's, from the same 16 bytes
             kernels::zero(value[u]);
-            if (cols[u] >= 0 && f < a.k) {
-                value[u] = kernels::load_pack<VEC>(a.x + static_cast<std::int64_t>(cols[u]) * a.k + f);
-            }
+            if (run.has(u)) value[u] = kernels::load_pack<VEC>(kernels::row_of(x, cols[u], row_bytes));
         }
 #pragma unroll
         for (int u = 0; u < kRun; ++u) {
-            if (cols[u] < 0) continue;  // nothing is no zero
+            if (!run.has(u)) continue;  // nothing is no zero
 #pragma unroll
             for (int j = 0; j < VEC; ++j) {
                 const float x = kernels::widened(value[u].v[j]);
