@@ -19,6 +19,8 @@ struct EdgeEpilogue {
     float negative_slope = 0.2F;
     EdgeActivation activation = EdgeActivation::none;
 
+    /// Whether it leaves every product as it is: a branch for all edges, where one for each is felt.
+    GNNTUNE_HOST_DEVICE bool plain() const { return scale == 1.0F && activation == EdgeActivation::none; }
     /// `product` is w_e dot, complete: a sum that a kernel forms in parts, or again, is finished once.
     GNNTUNE_HOST_DEVICE float operator()(float product) const {
         const float value = scale * product;

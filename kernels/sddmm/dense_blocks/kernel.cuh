@@ -212,9 +212,13 @@ __device__ __forceinline__ void write_edges(const Arguments<T>& a, const DenseBl
 #pragma unroll
             for (int i = 0; i < kRowsAtOnce; ++i) value[i] *= weight[i];
         }
+        if (!a.epilogue.plain()) {
+#pragma unroll
+            for (int i = 0; i < kRowsAtOnce; ++i) value[i] = a.epilogue(value[i]);
+        }
 #pragma unroll
         for (int i = 0; i < kRowsAtOnce; ++i) {
-            if (id[i] >= 0) a.y[id[i]] = narrowed<T>(a.epilogue(value[i]));
+            if (id[i] >= 0) a.y[id[i]] = narrowed<T>(value[i]);
         }
     }
 }
