@@ -7,32 +7,8 @@
 
 namespace gnntune::kernels {
 
-/// Loads UNROLL elements, a power of two, from `p + e`, `otherwise` for those from `m` on. With loads of up to four at
-/// a time where `aligned` says that `p + e` is aligned to as many elements, and nothing is beyond `m`.
-template <int UNROLL, typename T>
-__device__ __forceinline__ void load_run(const T* __restrict__ p, std::int64_t e, std::int64_t m, bool aligned,
-                                         T (&out)[UNROLL], T otherwise) {
-    constexpr int kAtOnce = UNROLL < 4 ? UNROLL : 4;
-    static_assert(UNROLL % kAtOnce == 0, "runs are loaded as whole vectors");
-    if (aligned && e + UNROLL <= m) {
-#pragma unroll
-        for (int u = 0; u < UNROLL; u += kAtOnce) {
-            const Pack<T, kAtOnce> pack = load_pack<kAtOnce>(p + e + u);
-#pragma unroll
-            for (int i = 0; i < kAtOnce; ++i) out[u + i] = pack.v[i];
-        }
-    } else {
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) out[u] = otherwise;
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) {
-            if (e + u < m) out[u] = load_pack<1>(p + e + u).v[0];
-        }
-    }
-}
-
-/// The same of a list of m > 0 elements, in whose place beyond the end the last one stands; `aligned` says that every
-/// multiple of UNROLL is aligned to as many elements, up to four, and `e` is such a multiple.
+/// Loads UNROLL elements, a power of two, of a list of m > 0 from element `e` on; beyond the end the last one stands in
+/// their place. Up to four at a time where `aligned` says that multiples of UNROLL are, of which `e` is one.
 template <int UNROLL, typename T>
 __device__ __forceinline__ void load_run_or_last(const T* __restrict__ p, std::uint32_t e, std::uint32_t m,
                                                  bool aligned, T (&out)[UNROLL]) {

@@ -86,51 +86,64 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
                              const T* __restrict__ x, T* __restrict__ y, float* __restrict__ sums, std::int64_t m,
                              std::int32_t k, std::int32_t chunk, int lanes, bool ids_aligned, bool weights_aligned) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-    const std::int64_t begin = kernels::group_index(lanes) * chunk;
-    if (begin >= m) return;
-    const std::int64_t end = min(begin + chunk, m);
+    const std::int64_t first = kernels::group_index(lanes) * chunk;
+    if (first >= m) return;
+    const auto edges = static_cast<std::uint32_t>(m);
+    const auto begin = static_cast<std::uint32_t>(first);
+    const std::uint32_t end = min(begin + static_cast<std::uint32_t>(chunk), edges);
     const int step = lanes * VEC;
     const int f0 = static_cast<int>(blockIdx.y) * step * ITEMS + lane * VEC;
 
     Vec<VEC> acc[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
+    // Lanes beyond k gather what others do, and store nothing: no test of k where rows are gathered.
+    const auto row_bytes = static_cast<std::uint32_t>(k) * static_cast<std::uint32_t>(sizeof(T));
+    const T* mine[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        mine[i] = x + (f0 + i * step < k ? f0 + i * step : 0);
+        asm volatile("" : "+l"(mine[i]));  // else it is worked out again for every gather
+    }
 
     std::int32_t row = __ldg(row_idx + begin);
     // Whether another chunk adds to the row that is being summed.
     bool shared_row = begin > 0 && __ldg(row_idx + begin - 1) == row;
-    for (std::int64_t e = begin; e < end; e += UNROLL) {
+    for (std::uint32_t e = begin; e < end; e += UNROLL) {
+        const kernels::EdgeRun<UNROLL> run(e, e, end, edges, ids_aligned);
         std::int32_t rows[UNROLL];
         std::int32_t cols[UNROLL];
         float w[UNROLL];
         kernels::Pack<T, VEC> value[UNROLL][ITEMS];
-        kernels::load_run(col_idx, e, end, ids_aligned, cols, -1);
-        kernels::load_run(row_idx, e, end, ids_aligned, rows, -1);
+        kernels::load_run(col_idx, run, cols);
+        kernels::load_run(row_idx, run, rows);
         if constexpr (WEIGHTED) {
             if (edge_id) {
                 std::int32_t ids[UNROLL];
-                kernels::load_run(edge_id, e, end, ids_aligned, ids, -1);
+                kernels::load_run(edge_id, run, ids);
 #pragma unroll
-                for (int u = 0; u < UNROLL; ++u) w[u] = ids[u] >= 0 ? kernels::load_value(edge_weight + ids[u]) : 0.0F;
+                for (int u = 0; u < UNROLL; ++u) {
+                    w[u] = 0.0F;
+                    if (run.has(u)) w[u] = kernels::load_value(edge_weight + ids[u]);
+                }
             } else {
                 T stored[UNROLL];
-                kernels::load_run(edge_weight, e, end, weights_aligned, stored, T{});
+                kernels::load_run(edge_weight, run, stored, weights_aligned);
 #pragma unroll
                 for (int u = 0; u < UNROLL; ++u) w[u] = kernels::widened(stored[u]);
             }
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            const T* source = x + static_cast<std::int64_t>(cols[u]) * k;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 kernels::zero(value[u][i]);
-                if (cols[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load_pack<VEC>(source + f0 + i * step);
+                if (run.has(u)) value[u][i] = kernels::load_pack<VEC>(kernels::row_of(mine[i], cols[u], row_bytes));
             }
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            if (cols[u] < 0) break;
+            if (!run.has(u)) break;
             if (rows[u] != row) {
                 flush(y, sums, row, k, f0, step, shared_row, acc);
                 shared_row = false;
@@ -140,7 +153,7 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
             for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], WEIGHTED ? w[u] : 1.0F, value[u][i]);
         }
     }
-    shared_row = shared_row || (end < m && __ldg(row_idx + end) == row);
+    shared_row = shared_row || (end < edges && __ldg(row_idx + end) == row);
     flush(y, sums, row, k, f0, step, shared_row, acc);
 }
 
