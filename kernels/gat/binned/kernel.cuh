@@ -44,7 +44,7 @@ struct Arguments {
 /// A run of a team's edges as a lane sees it: its vectors of x, in flight, and the weights they get.
 template <typename T, int VEC, int RUN>
 struct Run {
-    std::int32_t cols[RUN];  ///< -1: not an edge of the team, or no feature of the lane
+    std::int32_t cols[RUN];  ///< -1: not an edge of the team
     Pack<T, VEC> value[RUN];
     float weight[RUN];
 };
