@@ -104,7 +104,7 @@ __device__ __forceinline__ void attend_runs(const BinnedAttendArguments<typename
     using Row = typename Source::template Row<VEC, ITEMS, WHOLE>;
     const Row row(from, t, static_cast<std::int64_t>(task.row) * a.heads + head, head, f0, a.k);
     const bool together = t.lanes >= RUN;
-    const TeamWalk<RUN> walk(task, group, groups, a.m, a.ids_aligned);
+    const TeamWalk<RUN> walk(task.begin, task.end, group, groups, a.m, a.ids_aligned);
     for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
         const EdgeRun<RUN> run = walk.run(e);
         std::int32_t cols[RUN];

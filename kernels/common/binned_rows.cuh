@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "kernels/common/binned_rows.hpp"
-#include "kernels/common/edge_runs.cuh"
 
 namespace gnntune::kernels {
 
@@ -43,28 +42,5 @@ __device__ __forceinline__ RowTask row_task(const BinnedRowsView& r) {
     }
     return t;
 }
-
-/// How the groups of a team share its edges: runs of RUN edges in turn. A group by itself has few edges: it starts with
-/// the first of them. Several start where vectors of ids do, so that a run may hold edges of the rows before and
-/// behind.
-template <int RUN>
-struct TeamWalk {
-    RowTask task;
-    std::uint32_t start;
-    std::uint32_t stride;
-    std::uint32_t m;  ///< edges of the graph
-    bool wide;
-
-    __device__ __forceinline__ TeamWalk(const RowTask& task, int group, int groups, std::int64_t m, bool ids_aligned)
-        : task(task),
-          stride(static_cast<std::uint32_t>(groups * RUN)),
-          m(static_cast<std::uint32_t>(m)),
-          wide(groups > 1 && ids_aligned) {
-        start = (wide ? task.begin & ~3U : task.begin) + static_cast<std::uint32_t>(group * RUN);
-    }
-    __device__ __forceinline__ EdgeRun<RUN> run(std::uint32_t first) const {
-        return {first, task.begin, task.end, m, wide};
-    }
-};
 
 }  // namespace gnntune::kernels

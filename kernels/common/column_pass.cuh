@@ -102,7 +102,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
     const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
     const int mine = place.lane / share * HELD;
     const bool writes = (place.lane & (share - 1)) == 0;
-    const TeamWalk<RUN> walk(task, group, groups, a.m, a.ids_aligned);
+    const TeamWalk<RUN> walk(task.begin, task.end, group, groups, a.m, a.ids_aligned);
     for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
         const EdgeRun<RUN> run = walk.run(e);
         std::int32_t rows[RUN];

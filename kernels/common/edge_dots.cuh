@@ -66,10 +66,13 @@ __global__ void __launch_bounds__(kEdgeDotThreads, 8) edge_dots_kernel(const __g
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
             right[u] = load_pack<VEC>(right_at[u] + f);
-            left[u] = load_pack<VEC>(left_at[u] + f);
+            // A row's vector is asked for once, and handed on when it is there: no load waits for another.
+            zero(left[u]);
+            if (u == 0 || rows[u] != rows[u > 0 ? u - 1 : 0]) left[u] = load_pack<VEC>(left_at[u] + f);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
+            if (u > 0 && rows[u] == rows[u > 0 ? u - 1 : 0]) left[u] = left[u > 0 ? u - 1 : 0];
             sum[u] = dot(sum[u], left[u], right[u]);
         }
     }

@@ -77,4 +77,28 @@ bool aligned_to_four(const T* p) {
     return reinterpret_cast<std::uintptr_t>(p) % (4 * sizeof(T)) == 0;
 }
 
+/// How the groups of a team share the edges [begin, end) of its row: runs of RUN edges in turn. A group by itself has
+/// few edges: it starts with the first of them. Several start where vectors of ids do, so that a run may hold edges of
+/// the rows before and behind.
+template <int RUN>
+struct TeamWalk {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::uint32_t start;   ///< of this group's first run
+    std::uint32_t stride;  ///< from run to run
+    std::uint32_t m;       ///< edges of the graph
+    bool wide;
+
+    __device__ __forceinline__ TeamWalk(std::uint32_t begin, std::uint32_t end, int group, int groups, std::int64_t m,
+                                        bool ids_aligned)
+        : begin(begin),
+          end(end),
+          stride(static_cast<std::uint32_t>(groups * RUN)),
+          m(static_cast<std::uint32_t>(m)),
+          wide(groups > 1 && ids_aligned) {
+        start = (wide ? begin & ~3U : begin) + static_cast<std::uint32_t>(group * RUN);
+    }
+    __device__ __forceinline__ EdgeRun<RUN> run(std::uint32_t first) const { return {first, begin, end, m, wide}; }
+};
+
 }  // namespace gnntune::kernels

@@ -37,6 +37,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_attention_binned(Registry& registry) {
     Variant v;
     v.id = "attention.binned";
+    v.version = 2;  // runs of edges are counted in 32 bits
     v.summary = "one kernel: rows binned by degree with all their heads, running softmax a run of edges at a time";
     v.op = Op::attention;
     v.backend = Backend::cuda;

@@ -17,8 +17,8 @@
 #pragma once
 
 #include "kernels/common/binned_rows.cuh"
-#include "kernels/common/edge_runs.cuh"
 #include "kernels/common/gat.cuh"
+#include "kernels/common/gather_sums.cuh"
 #include "kernels/common/running_sums.cuh"
 
 namespace gnntune::gat_binned {
@@ -116,15 +116,12 @@ __device__ __forceinline__ void weigh_together(const Arguments<T>& a, const RowT
 template <typename T, int VEC, int RUN, bool DROPOUT, bool TOGETHER>
 __device__ __forceinline__ RunningSums<VEC> walk(const Arguments<T>& a, const RowTask& task, int group, int groups,
                                                  int head, int f, bool inside) {
-    const auto width = static_cast<std::uint32_t>(a.k) * static_cast<std::uint32_t>(a.scores.heads);
     RunningSums<VEC> r;
     clear(r);
     if (task.row < 0) return r;
     const float score = inside ? a.scores.of_row(static_cast<std::int64_t>(task.row) * a.scores.heads + head) : 0.0F;
-    const std::uint32_t row_bytes = width * static_cast<std::uint32_t>(sizeof(T));
-    const T* x = a.x + (inside ? f : 0);  // lanes beyond the last head gather what others do, and store nothing
-    asm volatile("" : "+l"(x));           // else it is worked out again for every gather
-    const TeamWalk<RUN> walk(task, group, groups, a.m, a.ids_aligned);
+    const LaneVectors<1, T> x(a.x, a.k * a.scores.heads, f, 0);
+    const TeamWalk<RUN> walk(task.begin, task.end, group, groups, a.m, a.ids_aligned);
     for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
         const EdgeRun<RUN> edges = walk.run(e);
         Run<T, VEC, RUN> run;
@@ -132,7 +129,7 @@ __device__ __forceinline__ RunningSums<VEC> walk(const Arguments<T>& a, const Ro
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
             zero(run.value[u]);
-            if (edges.has(u)) run.value[u] = load_pack<VEC>(row_of(x, run.cols[u], row_bytes));
+            if (edges.has(u)) run.value[u] = load_pack<VEC>(x.at(0, run.cols[u]));
             if (!edges.has(u)) run.cols[u] = -1;
         }
         if constexpr (TOGETHER) {
@@ -155,8 +152,11 @@ __device__ __forceinline__ RunningSums<VEC> walk(const Arguments<T>& a, const Ro
     return r;
 }
 
+// Runs of four edges in 64 registers: by itself ptxas takes fewer, and waits for three gathers before it starts the
+// last.
 template <typename T, int VEC, int RUN, bool DROPOUT, bool TOGETHER>
-__global__ void __launch_bounds__(kMaxBinThreads) binned_kernel(const __grid_constant__ Arguments<T> a) {
+__global__ void __launch_bounds__(kMaxBinThreads, RUN == 4 ? 2 : 1)
+    binned_kernel(const __grid_constant__ Arguments<T> a) {
     extern __shared__ float shared[];  // [warps][lanes][2 + VEC]
     const RowTask task = row_task(a.rows);
     const int heads = a.scores.heads;

@@ -97,6 +97,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_gat_binned(Registry& registry) {
     Variant v;
     v.id = "gat.binned";
+    v.version = 2;  // all gathers of a run are in flight at once
     v.summary = "one kernel: rows binned by degree with all their heads, online softmax a run of edges at a time";
     v.op = Op::gat;
     v.backend = Backend::cuda;

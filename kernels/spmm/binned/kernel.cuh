@@ -18,6 +18,7 @@
 #pragma once
 
 #include "kernels/common/binned_rows.cuh"
+#include "kernels/common/gather_sums.cuh"
 
 namespace gnntune::spmm_binned {
 
@@ -26,18 +27,13 @@ using kernels::Vec;
 template <typename T>
 struct Arguments {
     kernels::BinnedRowsView rows;
-    const std::int32_t* col_idx;
-    const std::int32_t* edge_id;
-    const T* edge_weight;
+    kernels::WeightedEdges<T> edges;
     const T* x;
     T* y;
     float* partial;  ///< [slots, k]
-    std::int64_t m;
     std::int32_t k;
     int lanes;
     bool mean;
-    bool ids_aligned;      ///< col_idx and edge_id to four elements
-    bool weights_aligned;  ///< edge_weight likewise
 };
 
 // Two blocks of the largest size: 64 registers, which ptxas then fills with gathers in flight. By itself it takes fewer
@@ -58,54 +54,9 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(cons
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
 
-    // Lanes beyond k gather what others do, and store nothing: no test of k where rows are gathered.
-    const auto row_bytes = static_cast<std::uint32_t>(a.k) * static_cast<std::uint32_t>(sizeof(T));
-    const T* x[ITEMS];
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i) {
-        x[i] = a.x + (f0 + i * step < a.k ? f0 + i * step : 0);
-        asm volatile("" : "+l"(x[i]));  // else it is worked out again for every gather
-    }
-
-    const kernels::TeamWalk<kUnroll> walk(task, group, groups, a.m, a.ids_aligned);
-    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
-        const auto run = walk.run(e);
-        std::int32_t cols[kUnroll];
-        float w[kUnroll];
-        kernels::Pack<T, VEC> value[kUnroll][ITEMS];
-        kernels::load_run(a.col_idx, run, cols);
-        if constexpr (WEIGHTED) {
-            if (a.edge_id) {
-                std::int32_t ids[kUnroll];
-                kernels::load_run(a.edge_id, run, ids);
-#pragma unroll
-                for (int u = 0; u < kUnroll; ++u) {
-                    w[u] = 0.0F;
-                    if (run.has(u)) w[u] = kernels::load_value(a.edge_weight + ids[u]);
-                }
-            } else {
-                T stored[kUnroll];
-                kernels::load_run(a.edge_weight, run, stored, a.weights_aligned);
-#pragma unroll
-                for (int u = 0; u < kUnroll; ++u) w[u] = kernels::widened(stored[u]);
-            }
-        }
-#pragma unroll
-        for (int u = 0; u < kUnroll; ++u) {
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                kernels::zero(value[u][i]);
-                if (run.has(u)) value[u][i] = kernels::load_pack<VEC>(kernels::row_of(x[i], cols[u], row_bytes));
-            }
-        }
-#pragma unroll
-        for (int u = 0; u < kUnroll; ++u) {
-            // A neighbour's weight, from the same 16 bytes, may be infinite.
-            const float weight = !WEIGHTED ? 1.0F : run.has(u) ? w[u] : 0.0F;
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], weight, value[u][i]);
-        }
-    }
+    const kernels::LaneVectors<ITEMS, T> x(a.x, a.k, f0, step);
+    const kernels::TeamWalk<kUnroll> walk(task.begin, task.end, group, groups, a.edges.m, a.edges.ids_aligned);
+    kernels::gather_sums<WEIGHTED>(a.edges, walk, x, acc);
     for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {

@@ -35,18 +35,13 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     const CsrFormat& g = *p.csr;
     Arguments<T> a{};
     a.rows = kernels::view_of(p.rows, g);
-    a.col_idx = g.col_idx;
-    a.edge_id = g.edge_id;
-    a.edge_weight = elements_of<T>(o.edge_weight);
+    a.edges = kernels::edges_of(g, elements_of<T>(o.edge_weight));
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
     a.partial = static_cast<float*>(workspace);
-    a.m = g.m;
     a.k = p.k;
     a.lanes = p.params.lanes;
     a.mean = p.mean;
-    a.ids_aligned = kernels::aligned_to_four(g.col_idx) && kernels::aligned_to_four(g.edge_id);
-    a.weights_aligned = kernels::aligned_to_four(a.edge_weight);
     // Params promise what k allows; the pointers of this run may allow less.
     switch (kernels::vector_width(p.k, {o.x, o.y}, p.params.vec, sizeof(T))) {
         case 8:

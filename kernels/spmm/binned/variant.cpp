@@ -80,6 +80,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_binned(Registry& registry) {
     Variant v;
     v.id = "spmm.binned";
+    v.version = 2;  // all gathers of a run are in flight at once
     v.summary = "rows binned by degree in one launch, as many lanes, warps or blocks as a row has use for, no atomics";
     v.op = Op::spmm;
     v.backend = Backend::cuda;

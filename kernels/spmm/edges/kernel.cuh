@@ -16,7 +16,7 @@
 
 #include <type_traits>
 
-#include "kernels/common/edge_runs.cuh"
+#include "kernels/common/gather_sums.cuh"
 
 namespace gnntune::spmm_edges {
 
@@ -81,14 +81,13 @@ __device__ __forceinline__ void flush(T* __restrict__ y, float* __restrict__ sum
 }
 
 template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
-__global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std::int32_t* __restrict__ col_idx,
-                             const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
-                             const T* __restrict__ x, T* __restrict__ y, float* __restrict__ sums, std::int64_t m,
-                             std::int32_t k, std::int32_t chunk, int lanes, bool ids_aligned, bool weights_aligned) {
+__global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g,
+                             const std::int32_t* __restrict__ row_idx, const T* __restrict__ x, T* __restrict__ y,
+                             float* __restrict__ sums, std::int32_t k, std::int32_t chunk, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t first = kernels::group_index(lanes) * chunk;
-    if (first >= m) return;
-    const auto edges = static_cast<std::uint32_t>(m);
+    if (first >= g.m) return;
+    const auto edges = static_cast<std::uint32_t>(g.m);
     const auto begin = static_cast<std::uint32_t>(first);
     const std::uint32_t end = min(begin + static_cast<std::uint32_t>(chunk), edges);
     const int step = lanes * VEC;
@@ -97,50 +96,24 @@ __global__ void edges_kernel(const std::int32_t* __restrict__ row_idx, const std
     Vec<VEC> acc[ITEMS];
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
-    // Lanes beyond k gather what others do, and store nothing: no test of k where rows are gathered.
-    const auto row_bytes = static_cast<std::uint32_t>(k) * static_cast<std::uint32_t>(sizeof(T));
-    const T* mine[ITEMS];
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i) {
-        mine[i] = x + (f0 + i * step < k ? f0 + i * step : 0);
-        asm volatile("" : "+l"(mine[i]));  // else it is worked out again for every gather
-    }
+    const kernels::LaneVectors<ITEMS, T> mine(x, k, f0, step);
 
     std::int32_t row = __ldg(row_idx + begin);
     // Whether another chunk adds to the row that is being summed.
     bool shared_row = begin > 0 && __ldg(row_idx + begin - 1) == row;
     for (std::uint32_t e = begin; e < end; e += UNROLL) {
-        const kernels::EdgeRun<UNROLL> run(e, e, end, edges, ids_aligned);
+        const kernels::EdgeRun<UNROLL> run(e, e, end, edges, g.ids_aligned);
         std::int32_t rows[UNROLL];
         std::int32_t cols[UNROLL];
         float w[UNROLL];
         kernels::Pack<T, VEC> value[UNROLL][ITEMS];
-        kernels::load_run(col_idx, run, cols);
+        kernels::load_run(g.col_idx, run, cols);
         kernels::load_run(row_idx, run, rows);
         if constexpr (WEIGHTED) {
-            if (edge_id) {
-                std::int32_t ids[UNROLL];
-                kernels::load_run(edge_id, run, ids);
-#pragma unroll
-                for (int u = 0; u < UNROLL; ++u) {
-                    w[u] = 0.0F;
-                    if (run.has(u)) w[u] = kernels::load_value(edge_weight + ids[u]);
-                }
-            } else {
-                T stored[UNROLL];
-                kernels::load_run(edge_weight, run, stored, weights_aligned);
-#pragma unroll
-                for (int u = 0; u < UNROLL; ++u) w[u] = kernels::widened(stored[u]);
-            }
+            std::int32_t ids[UNROLL];
+            kernels::load_weights(g, run, ids, w);
         }
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) {
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                kernels::zero(value[u][i]);
-                if (run.has(u)) value[u][i] = kernels::load_pack<VEC>(kernels::row_of(mine[i], cols[u], row_bytes));
-            }
-        }
+        kernels::gather(run, mine, cols, value);
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
             if (!run.has(u)) break;

@@ -30,11 +30,9 @@ void launch_shape(const Run<T>& r) {
                     static_cast<unsigned>(kernels::ceil_div(r.s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
     auto* kernel =
         r.s.weighted ? &edges_kernel<T, VEC, ITEMS, UNROLL, true> : &edges_kernel<T, VEC, ITEMS, UNROLL, false>;
-    const bool ids_aligned = kernels::aligned_to_four(g.row_idx) && kernels::aligned_to_four(g.col_idx) &&
-                             kernels::aligned_to_four(g.edge_id);
-    kernel<<<grid, kThreads, 0, r.stream>>>(g.row_idx, g.col_idx, g.edge_id, r.edge_weight, r.x, r.y, r.sums, g.m,
-                                            r.s.k, p.chunk, p.lanes, ids_aligned,
-                                            kernels::aligned_to_four(r.edge_weight));
+    kernels::WeightedEdges<T> edges = kernels::edges_of(g, r.edge_weight);
+    edges.ids_aligned = edges.ids_aligned && kernels::aligned_to_four(g.row_idx);
+    kernel<<<grid, kThreads, 0, r.stream>>>(edges, g.row_idx, r.x, r.y, r.sums, r.s.k, p.chunk, p.lanes);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -82,6 +82,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_edges(Registry& registry) {
     Variant v;
     v.id = "spmm.edges";
+    v.version = 2;  // runs of edges are counted in 32 bits
     v.summary = "equal edges per group of lanes, rows that cross chunks added with vector reductions";
     v.op = Op::spmm;
     v.backend = Backend::cuda;

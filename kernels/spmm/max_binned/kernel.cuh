@@ -17,7 +17,7 @@
 #pragma once
 
 #include "kernels/common/binned_rows.cuh"
-#include "kernels/common/edge_runs.cuh"
+#include "kernels/common/gather_sums.cuh"
 #include "kernels/common/largest.hpp"
 
 namespace gnntune::spmm_max_binned {
@@ -29,19 +29,14 @@ inline constexpr int kRun = 8;  ///< edges whose gathers a lane has under way
 template <typename T>
 struct Arguments {
     kernels::BinnedRowsView rows;
-    const std::int32_t* col_idx;
-    const std::int32_t* edge_id;
-    const T* edge_weight;
+    kernels::WeightedEdges<T> edges;
     const T* x;
     T* y;
     std::int32_t* argmax;
     float* partial;               ///< [slots, k] largest products of pieces
     std::int32_t* partial_edges;  ///< [slots, k]
-    std::int64_t m;
     std::int32_t k;
     int lanes;
-    bool ids_aligned;      ///< col_idx and edge_id to four elements
-    bool weights_aligned;  ///< edge_weight likewise
 };
 
 /// The largest products of VEC features, and their edges if anybody asks.
@@ -98,50 +93,28 @@ __device__ __forceinline__ Largest<VEC, ARGMAX> walk_edges(const Arguments<T>& a
                                                            int group, int groups, int f) {
     Largest<VEC, ARGMAX> largest;
     largest.clear();
-    // Lanes beyond k gather what others do, and store nothing.
-    const auto row_bytes = static_cast<std::uint32_t>(a.k) * static_cast<std::uint32_t>(sizeof(T));
-    const T* x = a.x + (f < a.k ? f : 0);
-    asm volatile("" : "+l"(x));  // else it is worked out again for every gather
-    const kernels::TeamWalk<kRun> walk(task, group, groups, a.m, a.ids_aligned);
+    const kernels::LaneVectors<1, T> x(a.x, a.k, f, 0);
+    const kernels::TeamWalk<kRun> walk(task.begin, task.end, group, groups, a.edges.m, a.edges.ids_aligned);
     for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
         const auto run = walk.run(e);
         std::int32_t cols[kRun];
         std::int32_t ids[kRun];
         float w[kRun];
-        kernels::Pack<T, VEC> value[kRun];
-        kernels::load_run(a.col_idx, run, cols);
-        if ((WEIGHTED || ARGMAX) && a.edge_id) {
-            kernels::load_run(a.edge_id, run, ids);
-        } else {
-#pragma unroll
-            for (int u = 0; u < kRun; ++u) ids[u] = static_cast<std::int32_t>(e + static_cast<std::uint32_t>(u));
-        }
+        kernels::Pack<T, VEC> value[kRun][1];
+        kernels::load_run(a.edges.col_idx, run, cols);
         if constexpr (WEIGHTED) {
-            if (a.edge_id) {
-#pragma unroll
-                for (int u = 0; u < kRun; ++u) {
-                    w[u] = 0.0F;
-                    if (run.has(u)) w[u] = kernels::load_value(a.edge_weight + ids[u]);
-                }
-            } else {
-                T stored[kRun];
-                kernels::load_run(a.edge_weight, run, stored, a.weights_aligned);
-#pragma unroll
-                for (int u = 0; u < kRun; ++u) w[u] = kernels::widened(stored[u]);
-            }
+            kernels::load_weights(a.edges, run, ids, w);
+        } else if constexpr (ARGMAX) {
+            kernels::load_ids(a.edges, run, ids);
         }
-#pragma unroll
-        for (int u = 0; u < kRun; ++u) {
-            kernels::zero(value[u]);
-            if (run.has(u)) value[u] = kernels::load_pack<VEC>(kernels::row_of(x, cols[u], row_bytes));
-        }
+        kernels::gather(run, x, cols, value);
 #pragma unroll
         for (int u = 0; u < kRun; ++u) {
             if (!run.has(u)) continue;  // nothing is no zero
 #pragma unroll
             for (int j = 0; j < VEC; ++j) {
-                const float x = kernels::widened(value[u].v[j]);
-                largest.meet(j, WEIGHTED ? __fmul_rn(w[u], x) : x, ids[u]);
+                const float element = kernels::widened(value[u][0].v[j]);
+                largest.meet(j, WEIGHTED ? __fmul_rn(w[u], element) : element, ARGMAX ? ids[u] : 0);
             }
         }
     }

@@ -41,19 +41,14 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     const CsrFormat& g = *s.csr;
     Arguments<T> a{};
     a.rows = kernels::view_of(s.rows, g);
-    a.col_idx = g.col_idx;
-    a.edge_id = g.edge_id;
-    a.edge_weight = elements_of<T>(o.edge_weight);
+    a.edges = kernels::edges_of(g, elements_of<T>(o.edge_weight));
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
     a.argmax = o.argmax;
     a.partial = static_cast<float*>(workspace);
     a.partial_edges = static_cast<std::int32_t*>(workspace) + std::int64_t{s.rows.pieces->slots} * s.k;
-    a.m = g.m;
     a.k = s.k;
     a.lanes = s.params.lanes;
-    a.ids_aligned = kernels::aligned_to_four(g.col_idx) && kernels::aligned_to_four(g.edge_id);
-    a.weights_aligned = kernels::aligned_to_four(a.edge_weight);
     // Params promise what k allows; the pointers of this run may allow less. Edges are stored four at a time at most.
     int vec = kernels::vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T));
     const int edges = kernels::vector_width(s.k, {o.argmax}, 4, sizeof(std::int32_t));

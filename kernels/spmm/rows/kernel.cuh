@@ -12,17 +12,17 @@
 // Needs    lanes and split powers of two, lanes * split <= 32; grid.y <= 65535.
 #pragma once
 
-#include "kernels/common/elements.cuh"
+#include "kernels/common/gather_sums.cuh"
 
 namespace gnntune::spmm_rows {
 
 using kernels::Vec;
 
 template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
-__global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
-                            const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
-                            const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows, std::int32_t k, int lanes,
-                            int split, bool mean) {
+__global__ void __launch_bounds__(256, ITEMS* UNROLL == 16 ? 2 : 4)
+    rows_kernel(const std::int32_t* __restrict__ row_ptr, const __grid_constant__ kernels::WeightedEdges<T> edges,
+                const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows, std::int32_t k, int lanes, int split,
+                bool mean) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const int team = lanes * split;
     const int group = (static_cast<int>(threadIdx.x) & (team - 1)) / lanes;
@@ -35,39 +35,11 @@ __global__ void rows_kernel(const std::int32_t* __restrict__ row_ptr, const std:
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
 
-    // Unsigned: the last step of a row that ends near 2^31 must not wrap around.
     const std::uint32_t begin = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row)) : 0;
     const std::uint32_t end = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row + 1)) : 0;
-    const auto step_edges = static_cast<std::uint32_t>(split * UNROLL);
-    for (std::uint32_t e = begin + static_cast<std::uint32_t>(group * UNROLL); e < end; e += step_edges) {
-        std::int32_t col[UNROLL];
-        float w[UNROLL];
-        kernels::Pack<T, VEC> value[UNROLL][ITEMS];
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) {
-            const bool edge_here = e + u < end;
-            col[u] = edge_here ? __ldg(col_idx + e + u) : -1;
-            w[u] = 1.0F;
-            if (WEIGHTED && edge_here) {
-                w[u] = kernels::load_value(edge_weight + (edge_id ? __ldg(edge_id + e + u) : e + u));
-            }
-        }
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) {
-            const T* source = x + static_cast<std::int64_t>(col[u]) * k;
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                kernels::zero(value[u][i]);
-                if (col[u] >= 0 && f0 + i * step < k) value[u][i] = kernels::load_pack<VEC>(source + f0 + i * step);
-            }
-        }
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) {
-            if (e + u >= end) break;  // a missing edge must not turn an infinite weight into NaN
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[i], w[u], value[u][i]);
-        }
-    }
+    const kernels::LaneVectors<ITEMS, T> from(x, k, f0, step);
+    const kernels::TeamWalk<UNROLL> walk(begin, end, group, split, edges.m, edges.ids_aligned);
+    kernels::gather_sums<WEIGHTED>(edges, walk, from, acc);
     for (int offset = lanes; offset < team; offset *= 2) {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {

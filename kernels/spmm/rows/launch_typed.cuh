@@ -17,7 +17,7 @@ void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
                     static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
     auto* kernel = s.weighted ? &rows_kernel<T, VEC, ITEMS, UNROLL, true> : &rows_kernel<T, VEC, ITEMS, UNROLL, false>;
     kernel<<<grid, static_cast<unsigned>(threads), 0, stream>>>(
-        g.row_ptr, g.col_idx, g.edge_id, elements_of<T>(o.edge_weight), elements_of<T>(o.x), elements_of<T>(o.y),
+        g.row_ptr, kernels::edges_of(g, elements_of<T>(o.edge_weight)), elements_of<T>(o.x), elements_of<T>(o.y),
         g.n_rows, s.k, p.lanes, p.split, s.mean);
     GNNTUNE_CUDA(cudaGetLastError());
 }
