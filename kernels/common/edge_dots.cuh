@@ -4,9 +4,9 @@
 //          x [n_cols, k], y [m]; row-major, device memory, matrices aligned to VEC elements. Matrices, weights and y
 //          are of type T: f32, f16 or bf16; sums are fp32.
 // Work     group of `lanes` threads -> UNROLL consecutive edges; lane -> every lanes-th vector of VEC features.
-// Data     Ids come up to four at a time. For each vector of features a lane has UNROLL gathers of each operand in
-//          flight; consecutive edges of a sorted list find x_row's in L1. The sums of all edges are scattered over the
-//          lanes while they are formed; neighbouring lanes write neighbouring edges.
+// Data     Ids come up to four at a time. For each vector of features a lane has UNROLL gathers of x in flight, and one
+//          of x_row for each row among the edges: consecutive edges of a sorted list share it. The sums of all edges
+//          are scattered over the lanes while they are formed; neighbouring lanes write neighbouring edges.
 // Shared   none.  Atomics: none; the order of summation depends on lanes and UNROLL only, so results repeat bit for
 // bit.
 #pragma once
