@@ -13,7 +13,8 @@
 //          over the lanes of a head: from RUN lanes on, each lane is left with those of one edge in less than RUN +
 //          log2(lanes) shuffles, computes its weight, and hands it over; fewer lanes have all sums and weights each.
 // Shared   kernels/common/running_sums.cuh, for teams of several warps.
-// Atomics  none; the order of summation depends on the params, the degree and the place of the row's first edge only.
+// Atomics  none; the order of summation depends on the params, the degree, the place of the row's first edge and
+//          whether ids are aligned to four only.
 #pragma once
 
 #include "kernels/common/binned_attend.hpp"

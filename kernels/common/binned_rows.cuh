@@ -17,6 +17,7 @@ struct RowTask {
     int team = 0;
 };
 
+/// The block's, of a grid that has the blocks of `r` and no others.
 __device__ __forceinline__ RowTask row_task(const BinnedRowsView& r) {
     RowTask t;
     t.team = static_cast<int>(blockDim.x);

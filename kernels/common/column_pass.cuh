@@ -11,7 +11,8 @@
 //          what is scalar of these to do. Weights are made under the gathers and handed out.
 // Shared   sums of every lane of a group for each warp, for teams of several warps.
 // Needs    HELD = max(1, RUN / head_lanes).
-// Atomics  none; the order of summation depends on the params, the degree and the place of the first edge only.
+// Atomics  none; the order of summation depends on the params, the degree, the place of the first edge and whether
+//          ids are aligned to four only.
 //
 // Edges, the kernel's template argument, is what an op does with an edge:
 //   Term                              what it needs of an edge

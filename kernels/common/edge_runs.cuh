@@ -8,7 +8,8 @@
 namespace gnntune::kernels {
 
 /// Loads UNROLL elements, a power of two, of a list of m > 0 from element `e` on; beyond the end the last one stands in
-/// their place. Up to four at a time where `aligned` says that multiples of UNROLL are, of which `e` is one.
+/// their place. Up to four at a time where `aligned` says that multiples of UNROLL are
+/// aligned, of which `e` is one.
 template <int UNROLL, typename T>
 __device__ __forceinline__ void load_run_or_last(const T* __restrict__ p, std::uint32_t e, std::uint32_t m,
                                                  bool aligned, T (&out)[UNROLL]) {
@@ -77,9 +78,9 @@ bool aligned_to_four(const T* p) {
     return reinterpret_cast<std::uintptr_t>(p) % (4 * sizeof(T)) == 0;
 }
 
-/// How the groups of a team share the edges [begin, end) of its row: runs of RUN edges in turn. A group by itself has
-/// few edges: it starts with the first of them. Several start where vectors of ids do, so that a run may hold edges of
-/// the rows before and behind.
+/// How the groups of a team share the edges [begin, end) of its row: runs of RUN edges in turn. A group by itself,
+/// which mostly has few, starts with the first of them. Several start where vectors of ids do, so that a run may hold
+/// edges of the rows before and behind.
 template <int RUN>
 struct TeamWalk {
     std::uint32_t begin;

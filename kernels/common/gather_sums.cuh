@@ -1,5 +1,5 @@
 // Edges of a row, their weights and the rows of x that they ask for, a run at a time with all of its gathers in flight:
-// what the exact kernels of spmm share, and the sum over them.
+// what the gathering kernels of spmm and gat share, and the sum over them.
 #pragma once
 
 #include "kernels/common/edge_runs.cuh"
@@ -27,8 +27,8 @@ WeightedEdges<T> edges_of(const Format& g, const T* edge_weight) {
             aligned_to_four(edge_weight)};
 }
 
-/// Where this lane's ITEMS vectors of row 0 of x begin, `step` features apart. Lanes beyond k gather what others do,
-/// and store nothing: no test of k where rows are gathered.
+/// Where this lane's ITEMS vectors of row 0 of x begin, `step` features apart. Lanes beyond k gather the row's
+/// first vector, and store nothing: no test of k where rows are gathered.
 template <int ITEMS, typename T>
 struct LaneVectors {
     const T* x[ITEMS];

@@ -13,7 +13,8 @@
 //          and hand it over by shuffles; else each lane computes all of its head. y is written once.
 // Shared   maximum, sum and vector of every lane of a group for each warp, for teams of several warps.
 // Needs    TOGETHER: k a multiple of RUN VEC, lanes of RUN or more.
-// Atomics  none; the order of summation depends on the params, the degree and the place of the row's first edge only.
+// Atomics  none; the order of summation depends on the params, the degree, the place of the row's first edge and
+//          whether ids are aligned to four only.
 #pragma once
 
 #include "kernels/common/binned_rows.cuh"

@@ -11,7 +11,8 @@
 //          are of type T: f32, f16 or bf16; lse, terms, g and sums are fp32.
 // Work     rows: binned by degree, a thread for an edge and head.
 // Data     16 bytes of terms per edge and head gathered, 4 bytes of g written, and read once more by the rows.
-// Atomics  none; the order of summation depends on the params, the degree and the place of the first edge only.
+// Atomics  none; the order of summation depends on the params, the degree, the place of the first edge and whether
+//          ids are aligned to four only.
 #pragma once
 
 #include "kernels/common/column_pass.cuh"

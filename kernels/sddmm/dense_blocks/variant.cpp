@@ -95,7 +95,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_sddmm_dense_blocks(Registry& registry) {
     Variant v;
     v.id = "sddmm.dense_blocks";
-    v.version = 2;  // one branch for the epilogue of all cells
+    v.version = 2;  // one branch for the epilogue of several cells
     v.summary = "dense blocks of 32 x 32 cells on tensor cores at the storage type's accuracy, other edges one by one";
     v.op = Op::sddmm;
     v.backend = Backend::cuda;

@@ -66,7 +66,7 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_sddmm_edges(Registry& registry) {
     Variant v;
     v.id = "sddmm.edges";
-    v.version = 3;  // no branch for each edge
+    v.version = 3;  // no branch for each edge where its vectors are loaded
     v.summary = "a group of lanes for a few consecutive edges, 128-bit loads, sums scattered over the lanes";
     v.op = Op::sddmm;
     v.backend = Backend::cuda;

@@ -12,8 +12,8 @@
 //          retained lines.
 // Shared   a tile of features per warp, for teams of several warps.
 // Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row by
-//          kernels/common/merge_rows.cuh: the order of summation depends on params, degree and the place of the row's
-//          first edge only.
+//          kernels/common/merge_rows.cuh: the order of summation depends on params, degree, the place of the row's
+//          first edge and whether ids are aligned to four only.
 // Needs    lanes a power of two up to 32; grid.y <= 65535.
 #pragma once
 

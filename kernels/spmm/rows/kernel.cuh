@@ -6,20 +6,23 @@
 // Work     grid.x walks the rows, grid.y the feature tiles (slow, so that a slice of x stays in L2);
 //          block -> teams of split * lanes threads, team -> one row, group of lanes -> every split-th run of UNROLL
 //          edges, lane -> ITEMS vectors of VEC features. The groups' sums meet by shuffles.
-// Data     Per step a group reads UNROLL column ids and weights (one address per group: broadcast, L1), then issues
-//          UNROLL * ITEMS independent gathers per lane, then multiplies. y is written once, past L2's retained lines.
-// Shared   none.  Atomics: none; the order of summation depends on split and UNROLL only: repeats bit for bit.
+// Data     Per step a group reads UNROLL column ids and weights (the same for all of its lanes; four at a time where
+//          groups share a row), then issues UNROLL * ITEMS independent gathers per lane, then multiplies. y is written
+//          once, past L2's retained lines.
+// Shared   none.  Atomics: none; the order of summation depends on split, UNROLL and, where groups share a row, on the
+//          place of its first edge and on whether ids are aligned to four only.
 // Needs    lanes and split powers of two, lanes * split <= 32; grid.y <= 65535.
 #pragma once
 
 #include "kernels/common/gather_sums.cuh"
+#include "kernels/spmm/rows/params.hpp"
 
 namespace gnntune::spmm_rows {
 
 using kernels::Vec;
 
 template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
-__global__ void __launch_bounds__(256, ITEMS* UNROLL == 16 ? 2 : 4)
+__global__ void __launch_bounds__(kMaxThreads, ITEMS* UNROLL == 16 ? 2 : 4)
     rows_kernel(const std::int32_t* __restrict__ row_ptr, const __grid_constant__ kernels::WeightedEdges<T> edges,
                 const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows, std::int32_t k, int lanes, int split,
                 bool mean) {

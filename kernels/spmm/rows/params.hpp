@@ -5,13 +5,15 @@
 
 namespace gnntune::spmm_rows {
 
+inline constexpr int kMaxThreads = 256;  ///< of a block
+
 /// `split` groups of `lanes` threads share one row and a tile of lanes * items * vec features.
 struct RowsParams {
-    int lanes = 8;            ///< threads per group
-    int split = 1;            ///< groups per row, lanes * split <= 32; each takes every split-th step of the edges
-    int vec = 4;              ///< elements per load
-    int items = 1;            ///< loads per lane and edge
-    int unroll = 4;           ///< edges whose gathers are in flight together
+    int lanes = 8;   ///< threads per group
+    int split = 1;   ///< groups per row, lanes * split <= 32; each takes every split-th step of the edges
+    int vec = 4;     ///< elements per load
+    int items = 1;   ///< loads per lane and edge
+    int unroll = 4;  ///< edges whose gathers are in flight together
     int warps_per_block = 4;
 
     bool operator==(const RowsParams&) const = default;

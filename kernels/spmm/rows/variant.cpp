@@ -16,7 +16,7 @@ const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
         {"vec", &RowsParams::vec, {1, 2, 4, 8}},
         {"items", &RowsParams::items, {1, 2}},
         {"unroll", &RowsParams::unroll, {4, 8}},
-        {"warps_per_block", &RowsParams::warps_per_block, {4, 8}},
+        {"warps_per_block", &RowsParams::warps_per_block, {4, kMaxThreads / 32}},
     };
     return kFields;
 }
@@ -48,8 +48,7 @@ namespace {
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    kernels::with_storage(s.dtype,
-                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, stream); });
+    kernels::with_storage(s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
