@@ -160,11 +160,11 @@ TEST_F(StoreTest, RefusesWhatIsNoStoreAndSaysWhatItIs) {
                  {"a.txt", "found a text file"},
                  {"garbage.db", "found a file of unknown kind"},
                  {"header.db", "this is not a gnntune database"}};
-    for (const auto& [name, words] : cases) {
+    for (const auto& damaged : cases) {
         for (const Mode mode : {Mode::read_only, Mode::read_write_create}) {
-            const std::string said = error_of(ErrorKind::database, [&] { Store::open(file(name), mode); });
-            EXPECT_TRUE(contains(said, words));
-            EXPECT_TRUE(contains(said, file(name).string()));
+            const std::string said = error_of(ErrorKind::database, [&] { Store::open(file(damaged.name), mode); });
+            EXPECT_TRUE(contains(said, damaged.words));
+            EXPECT_TRUE(contains(said, file(damaged.name).string()));
         }
     }
     EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file("empty.db"), Mode::read_only); }),
