@@ -111,8 +111,11 @@ public:
         }
         out.print_text(fmt::format("problem    {}  policy {}  clock {}\n", to_text(query_.problem),
                                    to_text(policies(parsed_).front()), to_text(clock_)));
-        out.print_text(fmt::format("measured   on {}{}, in {}\n", environment_.device_name,
-                                   exact_ ? ", this environment" : ", another environment than this one", database_));
+        out.print_text(fmt::format("measured   on {}, {}, in {}\n", environment_.device_name,
+                                   !is_here() ? "which is not here"
+                                   : exact_   ? "this environment"
+                                              : "another environment than this one",
+                                   database_));
         if (decision_.winner) {
             const Candidate& w = candidates_[*decision_.winner];
             out.print_text(
@@ -156,6 +159,8 @@ private:
         }
         return "what was measured failed, or is of variants that this build lacks or has in another version";
     }
+
+    bool is_here() const { return device_.backend == Backend::cpu || cuda_device_count() > 0; }
 
     // What the dispatcher does then. Without features of the graph nothing can be predicted.
     void ask_model(const store::Store& store) {

@@ -15,6 +15,9 @@ for op in spmm sddmm spmm_grad gat gat_grad agnn agnn_grad; do
 done
 run 0 predict "$cora" --op spmm --policy cold --dim 64 --on h200 --csv
 run 0 explain wing --dim 64
+out_has "measured   on NVIDIA H200, which is not here, in"
+run 0 explain wing --dim 64 --device cuda
+out_has "measured   on NVIDIA H200, which is not here, in"
 # What nobody measured: the models of the GPU answer, wherever that is.
 run 0 explain "$cora" --dim 48
 grep -q "source model" out || fail "explain does not ask the shipped models"
