@@ -19,6 +19,11 @@ foreach(file IN LISTS shipped)
         message(FATAL_ERROR "${file} was not installed")
     endif()
 endforeach()
+# The installed program starts without a word of where the libraries of CUDA are.
+if(EXISTS "${BUILD}/bin/gnntune")
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH "${PREFIX}/bin/gnntune" --version
+                    COMMAND_ERROR_IS_FATAL ANY)
+endif()
 file(GLOB_RECURSE headers RELATIVE "${PREFIX}" "${PREFIX}/include/*")
 list(LENGTH headers count)
 if(NOT count EQUAL 2)
