@@ -29,7 +29,7 @@ std::string_view advice(int code) {
         case SQLITE_IOERR:
             return "; the medium refused: what was committed before is safe";
         case SQLITE_READONLY:
-            return "; the file or its folder is read-only";
+            return "; the file or its folder is read-only: make both writable, or give a copy of the file elsewhere (--db)";
         case SQLITE_CANTOPEN:
             return "; check that the folder exists and may be read and written";
         case SQLITE_CORRUPT:

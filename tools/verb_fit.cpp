@@ -84,11 +84,12 @@ int run_fit(const Args& args) {
     Output out("fit", parsed->common);
     (void)policy_of(*parsed);  // what is mistyped is said before what is missing
     (void)clock_of(*parsed);
-    // Nothing is created for nothing: it is opened for writing once there is a model.
+    // Nothing is created for nothing, and nothing fitted that cannot be kept: it is opened for writing once there are
+    // measurements.
     // The reader closes first: the last one to close moves the log into the file, and a reader cannot.
     std::optional<store::Store> writing;
     const store::Store measurements = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
-    const auto store = [&]() -> store::Store& {
+    const auto writable = [&]() -> store::Store& {
         if (!writing) {
             writing = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
                                          {store::Journal::automatic, [&](const std::string& t) { out.warn(t); }});
@@ -113,6 +114,7 @@ int run_fit(const Args& args) {
         const Measured m = measured(measurements, *parsed, op, out);
         if (m.problems.empty()) continue;
         check_features(options.without, m.problems);
+        store::Store& store = writable();
         const auto started = std::chrono::steady_clock::now();
         const model::Model fitted = tuner::fit(m.problems, registry(), options);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -144,7 +146,7 @@ int run_fit(const Args& args) {
         }
         note_hidden(m.filter, graphs, measurements, out);
         const std::string bytes = model::to_bytes(fitted);
-        store().put_model({op, m.filter.backend, m.filter.policy, m.filter.clock, model::kFeatureVersion, bytes,
+        store.put_model({op, m.filter.backend, m.filter.policy, m.filter.clock, model::kFeatureVersion, bytes,
                            training_json(m, options).dump(), scores.dump(), version(), git_commit(), ""});
         table.add({std::string(to_text(op)), std::string(to_text(m.filter.backend)),
                    std::string(to_text(m.filter.policy)), std::string(to_text(m.filter.clock)),
