@@ -58,8 +58,9 @@ Verdict BinnedAttendParams::legal(const Query& q, const BinnedAttendParams& p) {
         return Verdict::no("heads * k = " + std::to_string(std::int64_t{problem.k} * problem.heads) +
                            " needs too many tiles");
     }
-    // A piece is of at least half as many edges as it may have. Blocks of the merge are one for each head.
-    return require_grid(q.n_rows + (2 * q.m / p.shape(problem.heads).piece_edges() + 1) * problem.heads);
+    // The merge has a block for each head of a row that is cut.
+    const BinShape shape = p.shape(problem.heads);
+    return require_grid(std::max(shape.most_blocks(q.n_rows, q.m), shape.most_cut(q.m) * problem.heads));
 }
 
 // As many vectors for a lane as there are, since shuffles are what it costs; fewer where two arrays are gathered, whose

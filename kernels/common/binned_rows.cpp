@@ -15,6 +15,10 @@ int BinShape::team_shift(std::int64_t edges) const {
     return shift;
 }
 
+std::int64_t BinShape::most_blocks(std::int64_t rows, std::int64_t edges) const {
+    return ceil_div(rows * lanes + 2 * lanes * edges / share, threads) + kMaxBins + 2 * edges / piece_edges();
+}
+
 void BinShape::add_cost(const std::vector<DegreeClass>& classes, int run, double tiles, CostTerms& terms) const {
     double padded = 0;
     double edges = 0;

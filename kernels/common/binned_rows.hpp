@@ -41,6 +41,11 @@ struct BinShape {
     int piece_edges() const { return threads / lanes * 128; }
     /// Threads of a row of `edges`, as a power of two.
     int team_shift(std::int64_t edges) const;
+    /// Most blocks that bin_rows() makes of so many rows and edges: teams have at most twice the threads that their edges
+    /// ask for, bins end with a block that is not full, and rows that are cut have more edges than a piece.
+    std::int64_t most_blocks(std::int64_t rows, std::int64_t edges) const;
+    /// Most rows that are cut.
+    std::int64_t most_cut(std::int64_t edges) const { return edges / piece_edges(); }
     /// Adds to `terms` what teams do of rows in those classes, in rounds of `run` edges a group and `tiles` feature
     /// tiles, and the launch that merges pieces.
     void add_cost(const std::vector<DegreeClass>& classes, int run, double tiles, CostTerms& terms) const;

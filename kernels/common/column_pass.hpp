@@ -85,8 +85,7 @@ struct ColumnPassParams {
         if (p.tiles(problem.k, problem.heads) > kMaxFeatureTiles) {
             return Verdict::no("heads=" + std::to_string(problem.heads) + " needs too many tiles");
         }
-        // A piece is of at least half as many edges as it may have.
-        return require_grid(std::max(q.n_rows, q.n_cols) + 2 * q.m / p.shape().piece_edges() + 1);
+        return require_grid(p.shape().most_blocks(std::max(q.n_rows, q.n_cols), q.m));
     }
 
     // Chosen from the runs on 22 real graphs: 95 % of the fastest config there in geometric mean, little moved by where

@@ -46,8 +46,9 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
         return Verdict::no("heads * k = " + std::to_string(row_width(problem)) + " needs too many tiles");
     }
     if (p.run == 4 && p.share != 8) return Verdict::no("run=4, for short rows, is searched with share=8 only");
-    // A piece is of at least half as many edges as it may have.
-    return kernels::require_grid(q.n_rows + (2 * q.m / p.shape().piece_edges() + 1) * problem.heads);
+    // The merge has a block for each head of a row that is cut.
+    const kernels::BinShape shape = p.shape();
+    return kernels::require_grid(std::max(shape.most_blocks(q.n_rows, q.m), shape.most_cut(q.m) * problem.heads));
 }
 
 BinnedParams BinnedParams::defaults(const Query& q) {

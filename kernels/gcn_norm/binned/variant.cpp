@@ -18,8 +18,7 @@ Verdict NormParams::legal(const Query& q, const NormParams& p) {
     if (q.problem.weighted && p.kernels == 1) {
         return Verdict::no("a weighted degree is a sum over a row: one kernel would repeat it for every edge");
     }
-    // A piece is of at least half as many edges as it may have.
-    return kernels::require_grid(q.n_rows + 2 * q.m / shape_of(p).piece_edges() + 1);
+    return kernels::require_grid(shape_of(p).most_blocks(q.n_rows, q.m));
 }
 
 // Half a row or more in one round of a team, so that few of its threads stand idle. A second launch costs about as much

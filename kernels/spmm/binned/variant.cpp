@@ -27,8 +27,7 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     if (width < std::min(q.problem.k, p.items == 1 ? 128 : 64)) {
         return Verdict::no("narrower tiles are searched with items=2, and not below 64 features");
     }
-    // A piece is of at least half as many edges as it may have.
-    return kernels::require_grid(q.n_rows + 2 * q.m / p.piece_edges() + 1);
+    return kernels::require_grid(p.shape().most_blocks(q.n_rows, q.m));
 }
 
 // Little work wants every lane that it can get, and rows of many edges then large blocks. The limits are the best of a

@@ -25,8 +25,7 @@ Verdict MaxParams::legal(const Query& q, const MaxParams& p) {
     }
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, 1, p.vec);
     if (!tile) return tile;
-    // A piece is of at least half as many edges as it may have.
-    return kernels::require_grid(q.n_rows + 2 * q.m / p.shape().piece_edges() + 1);
+    return kernels::require_grid(p.shape().most_blocks(q.n_rows, q.m));
 }
 
 // Tiles of 256 bytes, and where much begins, are those of spmm.binned, which gathers alike.
