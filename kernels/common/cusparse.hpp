@@ -3,12 +3,15 @@
 
 #include <cusparse.h>
 
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/common/error.hpp"
 #include "core/gpu/cuda_check.hpp"
 #include "core/registry/op.hpp"
 
@@ -39,7 +42,7 @@ public:
                 free.pop_back();
             }
         }
-        if (!handle_) GNNTUNE_CUSPARSE(cusparseCreate(&handle_));
+        if (!handle_) create();
         GNNTUNE_CUSPARSE(cusparseSetStream(handle_, stream));
     }
     CusparseLease(const CusparseLease&) = delete;
@@ -52,6 +55,14 @@ public:
     cusparseHandle_t get() const { return handle_; }
 
 private:
+    // Allocates. A capture that this thread or another one has begun shall neither refuse that nor end for it.
+    void create() {
+        cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+        GNNTUNE_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+        const cusparseStatus_t status = cusparseCreate(&handle_);
+        GNNTUNE_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+        GNNTUNE_CUSPARSE(status);
+    }
     static std::mutex& mutex() {
         static std::mutex m;
         return m;
@@ -86,6 +97,18 @@ struct DnMatDeleter {
 };
 using SpMat = std::unique_ptr<cusparseSpMatDescr_t, SpMatDeleter>;
 using DnMat = std::unique_ptr<cusparseDnMatDescr_t, DnMatDeleter>;
+
+/// Throws ErrorKind::unsupported unless the index arrays stand at multiples of 16 bytes: cuSPARSE reads some of them in
+/// vectors, and a caller's own arrays may stand anywhere.
+inline void require_aligned_ids(std::initializer_list<const std::int32_t*> arrays) {
+    for (const std::int32_t* array : arrays) {
+        if (reinterpret_cast<std::uintptr_t>(array) % 16 == 0) continue;
+        throw unsupported(
+            "cuSPARSE needs the graph's index arrays at multiples of 16 bytes, and one stands elsewhere: copy it to "
+            "one, "
+            "or let another variant run");
+    }
+}
 
 inline cudaDataType cusparse_type(DType dtype) {
     switch (dtype) {

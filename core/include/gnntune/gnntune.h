@@ -458,7 +458,8 @@ typedef struct gnntune_operands {
  * captured in a CUDA graph; a replay reads and writes the same arrays, with the numbers of the capture.
  *   workspace  gnntune_plan_workspace_bytes() bytes of backend memory, aligned to 256 bytes, that nothing else uses
  *              until the run has ended on its stream; NULL if that is 0. Its content does not matter.
- * Any number of threads may run one plan at once, on any streams, each run with its own y and workspace.
+ * Any number of threads may run one plan at once, on any streams, each run with its own y and workspace; but runs of a
+ * plan whose config has preprocess=1 (cuSPARSE alone) must not overlap on the device: a plan for each stream there.
  * Errors: INVALID_ARGUMENT for missing arrays and a workspace that is too small or not aligned, before anything is
  * enqueued; RUNTIME if a launch failed. Errors that kernels meet later show up where the caller synchronises. */
 GNNTUNE_API gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,

@@ -50,6 +50,7 @@ std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std:
                                       StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     auto plan = std::make_shared<Plan>();
+    kernels::require_aligned_ids({csr->row_ptr, csr->col_idx});
     plan->csr = std::move(csr);
     plan->k = k;
     DeviceBuffer<float> nowhere(1);  // sizes alone decide the buffer

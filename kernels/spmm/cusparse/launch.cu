@@ -85,6 +85,8 @@ std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std:
                                       StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     auto plan = std::make_shared<Plan>();
+    if (csr) kernels::require_aligned_ids({csr->row_ptr, csr->col_idx});
+    if (coo) kernels::require_aligned_ids({coo->row_idx, coo->col_idx});
     plan->csr = std::move(csr);
     plan->coo = std::move(coo);
     plan->params = params;
