@@ -123,6 +123,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto state = std::make_shared<State>();
     state->sampled = draw(*csr, demand, c.stream);
     state->graph = std::make_unique<Graph>(c.graph.registry(), c.graph.device(), state->sampled.view);
+    state->graph->set_format_memory(current_memory(MemoryKind::device));  // the sample's formats are this plan's
     const Config config = part_config(c.graph, c.params, {kPart, inner_problem(problem)});
     // The sampled graph has the problem's direction already.
     Problem inner = inner_problem(problem);
