@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "core/common/error.hpp"
@@ -101,14 +102,15 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
             double factor = rule ? sample_scale(*rule, degree) : 1.0;
             for (std::size_t f = 0; f < sum.size(); ++f) sum[f] *= factor, scale[f] *= factor;
             if (problem.self_loop) add(inputs.self_weight[i], i);
-            const std::int32_t terms = count + (problem.self_loop ? 1 : 0);
-            factor = problem.reduce == Reduce::mean && terms > 0 ? 1.0 / terms : 1.0;
+            const std::int64_t terms = std::int64_t{count} + (problem.self_loop ? 1 : 0);
+            factor = problem.reduce == Reduce::mean && terms > 0 ? 1.0 / static_cast<double>(terms) : 1.0;
             const auto base = static_cast<std::size_t>(i) * sum.size();
             for (std::size_t f = 0; f < sum.size(); ++f) {
                 out.value[base + f] = factor * sum[f];
                 out.scale[base + f] = static_cast<float>(factor * scale[f]);
             }
-            out.chain[static_cast<std::size_t>(i)] = terms;
+            out.chain[static_cast<std::size_t>(i)] =
+                static_cast<std::int32_t>(std::min<std::int64_t>(terms, std::numeric_limits<std::int32_t>::max()));
         }
     }
     std::vector<Oracle> all;

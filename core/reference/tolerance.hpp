@@ -5,7 +5,9 @@
 //     |y - ref| <= s * (c + u_acc * sqrt(d)) + u_out * |ref| + tiny
 // c bounds what the operands lose before they are multiplied (that they were stored in 16 bits is no loss: the oracle
 // starts from what is stored), u_acc * sqrt(d) what fp32 accumulation loses: rounding errors of a chain behave like a
-// random walk, so sqrt(d) and not d (measured worst cases stay below a third of it). u_out is the storage type's.
+// random walk, so sqrt(d) and not d (measured worst cases stay below a third of it). Those of like terms do not: one
+// chain of equal ones leaves the tolerance from about 500 on (13 times it at 20,000), so kernels add up long rows in
+// pieces; which do not is in docs/measuring.md. u_out is the storage type's.
 #pragma once
 
 #include <cmath>

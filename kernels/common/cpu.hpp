@@ -1,6 +1,7 @@
 // Building blocks of the CPU variants: function versions per instruction set and rows of floats.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
@@ -12,6 +13,21 @@
 #endif
 
 namespace gnntune::kernels {
+
+/// Edges that are added up one after the other. Rounding errors of many like terms do not cancel: a row of more is a
+/// sum of sums.
+inline constexpr std::int32_t kChain = 256;
+
+/// Calls f(first, last) for rows [0, n) in blocks of up to `block`, shared out among the threads of the parallel region
+/// that it is called in; they do not wait for each other at its end. Counted in 64 bits: n may be 2^31 - 2.
+template <typename F>
+void for_row_blocks(std::int32_t n, std::int32_t block, const F& f) {
+#pragma omp for schedule(dynamic) nowait
+    for (std::int64_t first = 0; first < n; first += block) {
+        const auto row = static_cast<std::int32_t>(first);
+        f(row, row + std::min(block, n - row));
+    }
+}
 
 /// acc[f] += w * x[f] for f in [0, count)
 __attribute__((always_inline)) inline void axpy(float* __restrict__ acc, float w, const float* __restrict__ x,

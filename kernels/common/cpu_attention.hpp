@@ -64,12 +64,9 @@ inline std::shared_ptr<const void> prepare_two_sides(const PrepareContext& c) {
 /// a parallel region call it, and share the blocks.
 template <typename Rows, typename Columns>
 void rows_then_columns(const TwoSidesState& s, std::int32_t block, const Rows& rows, const Columns& columns) {
-    const std::int32_t n_rows = s.csr->n_rows;
-    const std::int32_t n_cols = s.csc->n_rows;
-#pragma omp for schedule(dynamic)
-    for (std::int32_t first = 0; first < n_rows; first += block) rows(first, std::min(n_rows, first + block));
-#pragma omp for schedule(dynamic)
-    for (std::int32_t first = 0; first < n_cols; first += block) columns(first, std::min(n_cols, first + block));
+    for_row_blocks(s.csr->n_rows, block, rows);
+#pragma omp barrier
+    for_row_blocks(s.csc->n_rows, block, columns);
 }
 
 /// y and lse of one unit = row * heads + head, whose edges' logits are logit(source), source = column * heads + head.

@@ -56,7 +56,6 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     auto* inverse_norm = static_cast<float*>(workspace);
     const std::int64_t vectors = static_cast<std::int64_t>(s.csr->n_cols) * s.heads;
-    const std::int32_t n = s.csr->n_rows;
     constexpr std::int64_t kVectorBlock = 1024;
 #pragma omp parallel
     {
@@ -64,10 +63,9 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
         for (std::int64_t first = 0; first < vectors; first += kVectorBlock) {
             inverse_norms(o.x, s.k, first, std::min(vectors, first + kVectorBlock), inverse_norm);
         }
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n; first += s.row_block) {
-            rows(s, o, inverse_norm, first, std::min(n, first + s.row_block));
-        }
+        kernels::for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
+            rows(s, o, inverse_norm, first, last);
+        });
     }
 }
 

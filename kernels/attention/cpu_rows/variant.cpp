@@ -39,11 +39,9 @@ void rows(const State& s, const Operands& o, float scale, std::int32_t first, st
 void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const float scale = logit_scale(o, s.k);
-    const std::int32_t n = s.csr->n_rows;
-#pragma omp parallel for schedule(dynamic)
-    for (std::int32_t first = 0; first < n; first += s.row_block) {
-        rows(s, o, scale, first, std::min(n, first + s.row_block));
-    }
+#pragma omp parallel
+    kernels::for_row_blocks(s.csr->n_rows, s.row_block,
+                            [&](std::int32_t first, std::int32_t last) { rows(s, o, scale, first, last); });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

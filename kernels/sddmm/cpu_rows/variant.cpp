@@ -57,11 +57,10 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const float* weight = s.weighted ? o.edge_weight : nullptr;
     const kernels::EdgeEpilogue epilogue(o);
-    const std::int32_t n = s.csr->n_rows;
-#pragma omp parallel for schedule(dynamic)
-    for (std::int32_t first = 0; first < n; first += s.row_block) {
-        rows(*s.csr, weight, o.x_row, o.x, epilogue, o.y, s.k, first, std::min(n, first + s.row_block));
-    }
+#pragma omp parallel
+    kernels::for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
+        rows(*s.csr, weight, o.x_row, o.x, epilogue, o.y, s.k, first, last);
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

@@ -52,6 +52,7 @@ __attribute__((always_inline)) inline void rows_of(const CsrFormat& g, const T* 
                                                    const T* x, T* y, std::int32_t k, bool mean, std::int32_t first,
                                                    std::int32_t last, std::int32_t tile) {
     float sum[kWidestTile];
+    float before[kWidestTile];  // sum of the pieces of a long row
     for (std::int32_t f = 0; f < k; f += tile) {
         const std::int32_t width = std::min(tile, k - f);
         const auto add = [&](float w, std::int64_t source) {
@@ -60,12 +61,22 @@ __attribute__((always_inline)) inline void rows_of(const CsrFormat& g, const T* 
             for (std::int32_t c = 0; c < width; ++c) sum[c] += w * to_float(row[c]);
         };
         for (std::int32_t i = first; i < last; ++i) {
+            const std::int32_t end = g.row_ptr[i + 1];
+            const bool pieces = end - g.row_ptr[i] > kernels::kChain;
+            if (pieces) std::fill(before, before + width, 0.0F);
             std::fill(sum, sum + width, 0.0F);
-            for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
-                add(edge_weight ? to_float(edge_weight[g.edge_id ? g.edge_id[e] : e]) : 1.0F, g.col_idx[e]);
+            for (std::int32_t e = g.row_ptr[i]; e < end;) {
+                const std::int32_t stop = e + std::min(kernels::kChain, end - e);
+                for (; e < stop; ++e) {
+                    add(edge_weight ? to_float(edge_weight[g.edge_id ? g.edge_id[e] : e]) : 1.0F, g.col_idx[e]);
+                }
+                if (!pieces) break;
+                for (std::int32_t c = 0; c < width; ++c) before[c] += sum[c];
+                std::fill(sum, sum + width, 0.0F);
             }
+            if (pieces) std::copy(before, before + width, sum);
             if (self_weight) add(to_float(self_weight[i]), i);
-            const std::int32_t terms = g.row_ptr[i + 1] - g.row_ptr[i] + (self_weight ? 1 : 0);
+            const std::int64_t terms = std::int64_t{end} - g.row_ptr[i] + (self_weight ? 1 : 0);
             const float factor = mean ? kernels::mean_factor(terms) : 1.0F;
             T* out = y + static_cast<std::int64_t>(i) * k + f;
             for (std::int32_t c = 0; c < width; ++c) out[c] = from_float<T>(factor * sum[c]);
@@ -94,19 +105,16 @@ void rows(const CsrFormat& g, const BFloat16* edge_weight, const BFloat16* self_
 template <typename T>
 void run_in(const State& s, const Operands& o) {
     const float* weight = s.weighted ? o.edge_weight : nullptr;
-    const std::int32_t n = s.graph->n_rows;
-    const std::int32_t block = s.params.row_block;
-#pragma omp parallel for schedule(dynamic)
-    for (std::int32_t first = 0; first < n; first += block) {
-        const std::int32_t last = std::min(n, first + block);
+#pragma omp parallel
+    kernels::for_row_blocks(s.graph->n_rows, s.params.row_block, [&](std::int32_t first, std::int32_t last) {
         if (s.max) {
             max_rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.x), elements_of<T>(o.y), o.argmax, s.k, first,
                      last, s.params.tile);
-            continue;
+        } else {
+            rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.self_weight), elements_of<T>(o.x),
+                 elements_of<T>(o.y), s.k, s.mean, first, last, s.params.tile);
         }
-        rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.self_weight), elements_of<T>(o.x), elements_of<T>(o.y),
-             s.k, s.mean, first, last, s.params.tile);
-    }
+    });
 }
 
 void run(const void* state, const Operands& o, void*, StreamHandle) {
@@ -129,6 +137,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_cpu_rows(Registry& registry) {
     Variant v;
     v.id = "spmm.cpu_rows";
+    v.version = 2;  // long rows are sums of sums
     v.summary = "OpenMP over blocks of rows, vectorised feature tiles";
     v.op = Op::spmm;
     v.backend = Backend::cpu;

@@ -6,6 +6,7 @@
 // Data     one id, one weight and one row of x per sample.
 // Order    every row is summed in the order of its samples: repeats bit for bit.
 #include <algorithm>
+#include <vector>
 
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/sample_params.hpp"
@@ -58,16 +59,27 @@ struct Rows {
 GNNTUNE_TARGET_CLONES
 void rows(const CsrFormat& g, const SampleRule& rule, const float* edge_weight, const Operands& o, std::int32_t k,
           bool mean, Rows range) {
+    std::vector<float> part(rule.width > kernels::kChain ? static_cast<std::size_t>(k) : 0);
     for (std::int32_t i = range.first; i < range.last; ++i) {
         float* out = o.y + static_cast<std::int64_t>(i) * k;
         std::fill(out, out + k, 0.0F);
         const std::int32_t begin = g.row_ptr[i];
         const std::int32_t degree = g.row_ptr[i + 1] - begin;
         const RowSample row = sample_row(rule, degree);
-        for (std::int32_t s = 0; s < row.count; ++s) {
-            const std::int32_t e = begin + row.position(s);
-            const float w = edge_weight ? edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
-            kernels::axpy(out, w, o.x + static_cast<std::int64_t>(g.col_idx[e]) * k, k);
+        std::int32_t s = 0;
+        const auto add_chain = [&](float* into) {
+            const std::int32_t stop = s + std::min(kernels::kChain, row.count - s);
+            for (; s < stop; ++s) {
+                const std::int32_t e = begin + row.position(s);
+                const float w = edge_weight ? edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
+                kernels::axpy(into, w, o.x + static_cast<std::int64_t>(g.col_idx[e]) * k, k);
+            }
+        };
+        add_chain(out);
+        while (s < row.count) {
+            std::fill(part.begin(), part.end(), 0.0F);
+            add_chain(part.data());
+            kernels::axpy(out, 1.0F, part.data(), k);
         }
         const float scale = sample_scale(rule, degree);
         for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
@@ -82,11 +94,10 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const SampleRule rule = kernels::rule_of(s.params);
     const float* weight = s.weighted ? o.edge_weight : nullptr;
-    const std::int32_t n = s.graph->n_rows;
-#pragma omp parallel for schedule(dynamic)
-    for (std::int32_t first = 0; first < n; first += kRowBlock) {
-        rows(*s.graph, rule, weight, o, s.k, s.mean, {first, std::min(n, first + kRowBlock)});
-    }
+#pragma omp parallel
+    kernels::for_row_blocks(s.graph->n_rows, kRowBlock, [&](std::int32_t first, std::int32_t last) {
+        rows(*s.graph, rule, weight, o, s.k, s.mean, {first, last});
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -99,6 +110,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_cpu_sampled(Registry& registry) {
     Variant v;
     v.id = "spmm.cpu_sampled";
+    v.version = 2;  // long samples are sums of sums
     v.summary = "ES-SpMM's Bucket and FastRand on OpenMP threads";
     v.op = Op::spmm;
     v.backend = Backend::cpu;

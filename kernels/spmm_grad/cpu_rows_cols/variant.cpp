@@ -118,14 +118,10 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const std::int32_t n_cols = s.csc->n_rows;
 #pragma omp parallel
     {
-#pragma omp for schedule(dynamic) nowait
-        for (std::int32_t first = 0; first < n_rows; first += s.block) {
-            rows(s, o, first, std::min(n_rows, first + s.block));
-        }
-#pragma omp for schedule(dynamic)
-        for (std::int32_t first = 0; first < n_cols; first += s.block) {
-            columns(s, o, first, std::min(n_cols, first + s.block));
-        }
+        kernels::for_row_blocks(n_rows, s.block,
+                                [&](std::int32_t first, std::int32_t last) { rows(s, o, first, last); });
+        kernels::for_row_blocks(n_cols, s.block,
+                                [&](std::int32_t first, std::int32_t last) { columns(s, o, first, last); });
     }
 }
 
