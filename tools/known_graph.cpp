@@ -40,6 +40,14 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
     return unknown;
 }
 
+store::GraphRow graph_in(const store::Store& store, const store::GraphRow& graph) {
+    const auto known = store.find_graphs(graph.record.fingerprint.text());
+    if (!known.empty()) return known.front();
+    store::GraphRow unknown = graph;
+    unknown.id = 0;
+    return unknown;
+}
+
 std::vector<Clock> clocks_asked(const Parsed& parsed) {
     const std::string text = parsed.text("clock");
     std::vector<Clock> out;

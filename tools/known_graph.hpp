@@ -17,6 +17,10 @@ namespace gnntune::tools {
 /// name.
 store::GraphRow find_known_graph(std::span<const store::Store> layers, const Parsed& parsed, Output& out);
 
+/// The same graph as `store` knows it, for ids are a database's own; with id 0, which nothing was measured of, if it does
+/// not.
+store::GraphRow graph_in(const store::Store& store, const store::GraphRow& graph);
+
 /// The clocks that `--clock` leaves over, in the order in which they count: span, events, host. Throws
 /// ErrorKind::invalid_argument if it names none.
 std::vector<Clock> clocks_asked(const Parsed& parsed);

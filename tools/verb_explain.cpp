@@ -293,21 +293,23 @@ int run_explain(const Args& args) {
     Device device = device_here(layers, *parsed);
     auto graph = find_known_graph(layers, *parsed, out);
     out.set_device(device);
-    if (step) return explain_step(layers.front(), graph, *step, *parsed, device, out);
+    if (step) return explain_step(layers.front(), graph_in(layers.front(), graph), *step, *parsed, device, out);
     const store::Store* store = nullptr;
     // As the dispatcher: the first that measured the problem answers.
     for (const store::Store& layer : layers) {
-        const auto known = layer.find_graphs(graph.record.fingerprint.text());
-        if (known.empty()) continue;
-        if (!find_environment(layer, device.environment, known.front().id, {wanted.front()}, *parsed)) continue;
+        const store::GraphRow here = graph_in(layer, graph);
+        if (here.id == 0 || !find_environment(layer, device.environment, here.id, {wanted.front()}, *parsed)) continue;
         store = &layer;
-        graph = known.front();
+        graph = here;
         break;
     }
     // Nobody measured it: the models are asked, of a GPU too where this machine has none.
     const bool elsewhere = !store && device.backend == Backend::cpu && cuda_device_count() == 0;
     if (elsewhere && backend_of_models(layers, *parsed) == Backend::cuda) device = known_gpu(layers, device.errata);
-    if (!store) store = &layers.front();
+    if (!store) {
+        store = &layers.front();
+        graph = graph_in(*store, graph);
+    }
     Explanation(*store, graph, wanted.front(), *parsed, device).print(out, graph);
     return kExitOk;
 }
