@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/common/host.hpp"
+#include "kernels/common/workspace.hpp"
 
 namespace gnntune::kernels {
 
@@ -43,28 +44,6 @@ inline Verdict require_fp32_edge_softmax(const Query& q) {
 /// smallest team; a piece of 2048 keeps a block busy for about as long.
 inline constexpr std::int32_t kLongRow = 512;
 inline constexpr std::int32_t kPieceEdges = 2048;
-
-/// Bytes of the parts of a workspace: each starts at a multiple of 256.
-constexpr std::size_t align_workspace(std::size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
-/// Cuts a workspace into arrays, each at a multiple of 256 bytes; with a null base it only counts.
-class WorkspaceCutter {
-public:
-    explicit WorkspaceCutter(void* base) : base_(static_cast<char*>(base)) {}
-    template <typename T>
-    T* take(std::int64_t count) {
-        char* at = base_ ? base_ + bytes_ : nullptr;
-        bytes_ += align_workspace(static_cast<std::size_t>(count) * sizeof(T));
-        return reinterpret_cast<T*>(at);
-    }
-    std::size_t bytes() const { return bytes_; }
-
-private:
-    char* base_;
-    std::size_t bytes_ = 0;
-};
 
 /// A set of logits: its maximum, and the sum of exp(e - max). A plain sum is one with max = 0.
 struct SoftmaxSum {

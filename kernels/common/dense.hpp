@@ -70,9 +70,4 @@ inline CostTerms product_cost(double rows, double cols, double inner, double ope
     return terms;
 }
 
-/// Sizes of the parts of a workspace: each starts at a multiple of 256 bytes.
-constexpr std::size_t whole_lines(std::size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 }  // namespace gnntune::kernels

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/gpu/device_buffer.hpp"
+#include "kernels/common/workspace.hpp"
 #include "kernels/formats/csr/convert.cuh"
 #include "kernels/formats/csr/convert.hpp"
 
@@ -47,11 +48,11 @@ std::size_t sort_bytes(std::int64_t m, const EdgeKeyBits& bits) {
 
 // Workspace of a sort of keys: the keys twice, then CUB's part.
 std::size_t keys_bytes(std::int64_t m) {
-    return aligned_bytes(static_cast<std::size_t>(m) * sizeof(std::uint64_t));
+    return kernels::align_workspace(static_cast<std::size_t>(m) * sizeof(std::uint64_t));
 }
 
 std::size_t group_keys_bytes(std::int64_t m, const EdgeKeyBits& bits) {
-    return 2 * keys_bytes(m) + aligned_bytes(sort_bytes(m, bits));
+    return 2 * keys_bytes(m) + kernels::align_workspace(sort_bytes(m, bits));
 }
 
 /// The keys stand at the start of the workspace. Stable by the bits that are not sorted: a group's edges keep their
@@ -79,7 +80,7 @@ CooFormat exchanged(const CsrFormat& csr, const std::int32_t* rows) {
 }
 
 std::size_t rows_bytes(const CsrFormat& csr) {
-    return aligned_bytes(static_cast<std::size_t>(csr.m) * sizeof(std::int32_t));
+    return kernels::align_workspace(static_cast<std::size_t>(csr.m) * sizeof(std::int32_t));
 }
 
 /// `source_bytes` is what makes the keys or pairs reads of an edge beside its group; a key is written, or a place. The
@@ -110,8 +111,8 @@ std::size_t group_by_row_bytes(const CooFormat& list) {
     if (list.m == 0) return 0;
     const EdgeKeyBits bits = key_bits(list.n_rows, list.n_cols, list.m);
     if (bits.id > 0) return group_keys_bytes(list.m, bits);
-    const std::size_t array = aligned_bytes(static_cast<std::size_t>(list.m) * sizeof(std::int32_t));
-    return (list.edge_id ? 2 : 1) * array + aligned_bytes(sort_bytes(list.m, list.n_rows));
+    const std::size_t array = kernels::align_workspace(static_cast<std::size_t>(list.m) * sizeof(std::int32_t));
+    return (list.edge_id ? 2 : 1) * array + kernels::align_workspace(sort_bytes(list.m, list.n_rows));
 }
 
 void group_by_row(const CooFormat& list, const GroupedEdges& out, void* workspace, std::size_t workspace_bytes,
@@ -126,7 +127,7 @@ void group_by_row(const CooFormat& list, const GroupedEdges& out, void* workspac
         GNNTUNE_CUDA(cudaGetLastError());
         return group_keys(m, list.n_rows, bits, out, free_space, workspace_bytes, cuda(stream));
     }
-    const std::size_t array = aligned_bytes(static_cast<std::size_t>(m) * sizeof(std::int32_t));
+    const std::size_t array = kernels::align_workspace(static_cast<std::size_t>(m) * sizeof(std::int32_t));
     auto* sorted_rows = reinterpret_cast<std::int32_t*>(free_space);
     free_space += array;
     std::int32_t* order = out.edge_id;

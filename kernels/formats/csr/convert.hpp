@@ -45,9 +45,4 @@ void expand_rows(const CsrFormat& csr, std::int32_t* rows, StreamHandle stream);
 /// Enqueues positions[e] = e; [m].
 void fill_positions(std::int32_t* positions, std::int64_t m, StreamHandle stream);
 
-/// Part of a workspace that starts at a multiple of 256 bytes.
-constexpr std::size_t aligned_bytes(std::size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 }  // namespace gnntune::formats

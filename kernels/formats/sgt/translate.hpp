@@ -17,6 +17,7 @@
 #include "core/common/error.hpp"
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
+#include "kernels/common/workspace.hpp"
 
 namespace gnntune::formats {
 
@@ -48,7 +49,7 @@ inline std::int64_t sgt_max_blocks(std::int32_t n_rows, std::int64_t m, const Sg
 /// Adds a 256-byte aligned place of `bytes` to a workspace of `total` bytes so far; returns where it begins.
 inline std::size_t take_place(std::size_t bytes, std::size_t* total) {
     const std::size_t place = *total;
-    *total += (bytes + 255) / 256 * 256;
+    *total += kernels::align_workspace(bytes);
     return place;
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/common/cusparse.hpp"
 #include "kernels/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/common/workspace.hpp"
 
 namespace gnntune::sddmm_cusparse {
 
@@ -13,7 +14,7 @@ struct Plan {
     std::size_t buffer_bytes = 0;
 };
 
-using kernels::align_up;
+using kernels::align_workspace;
 using kernels::kOne;
 using kernels::kPlain;
 using kernels::kZero;
@@ -64,8 +65,8 @@ std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std:
 }
 
 std::size_t workspace_bytes(const Plan& p) {
-    const std::size_t values = p.csr->edge_id ? align_up(static_cast<std::size_t>(p.csr->m) * sizeof(float)) : 0;
-    return values + align_up(p.buffer_bytes);
+    const std::size_t values = p.csr->edge_id ? align_workspace(static_cast<std::size_t>(p.csr->m) * sizeof(float)) : 0;
+    return values + align_workspace(p.buffer_bytes);
 }
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
@@ -75,7 +76,7 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     float* values = o.y;
     if (g.edge_id) {
         values = reinterpret_cast<float*>(free_space);
-        free_space += align_up(static_cast<std::size_t>(g.m) * sizeof(float));
+        free_space += align_workspace(static_cast<std::size_t>(g.m) * sizeof(float));
     }
     const kernels::SpMat out = describe(g, values);
     const kernels::DnMat a = kernels::row_major(g.n_rows, p.k, o.x_row);

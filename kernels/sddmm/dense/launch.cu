@@ -2,6 +2,7 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/dense.hpp"
+#include "kernels/common/workspace.hpp"
 #include "kernels/sddmm/dense/kernel.cuh"
 
 namespace gnntune::sddmm_dense {
@@ -9,7 +10,7 @@ namespace gnntune::sddmm_dense {
 std::size_t workspace_bytes(const Plan& p) {
     const auto rows = static_cast<std::size_t>(p.coo->n_rows);
     const auto stride = static_cast<std::size_t>(kernels::dense_stride(p.coo->n_cols));
-    return p.cublas_bytes + kernels::whole_lines(rows * stride * sizeof(float));
+    return p.cublas_bytes + kernels::align_workspace(rows * stride * sizeof(float));
 }
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {

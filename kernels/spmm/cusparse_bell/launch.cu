@@ -7,6 +7,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "kernels/common/cusparse.hpp"
+#include "kernels/common/workspace.hpp"
 
 namespace gnntune::spmm_cusparse_bell {
 
@@ -29,7 +30,7 @@ struct Plan {
     std::size_t value_bytes() const { return static_cast<std::size_t>(padded_rows * ell_cols) * sizeof(float); }
 };
 
-using kernels::align_up;
+using kernels::align_workspace;
 using kernels::kOne;
 using kernels::kPlain;
 using kernels::kZero;
@@ -150,13 +151,15 @@ struct Layout {
 Layout layout_of(const Plan& p) {
     const auto width = static_cast<std::size_t>(p.k) * sizeof(float);
     Layout l;
-    const std::size_t values = p.weighted ? align_up(p.value_bytes()) : 0;
-    const std::size_t x = p.padded_cols != p.n_cols ? align_up(static_cast<std::size_t>(p.padded_cols) * width) : 0;
-    const std::size_t y = p.padded_rows != p.n_rows ? align_up(static_cast<std::size_t>(p.padded_rows) * width) : 0;
+    const std::size_t values = p.weighted ? align_workspace(p.value_bytes()) : 0;
+    const std::size_t x =
+        p.padded_cols != p.n_cols ? align_workspace(static_cast<std::size_t>(p.padded_cols) * width) : 0;
+    const std::size_t y =
+        p.padded_rows != p.n_rows ? align_workspace(static_cast<std::size_t>(p.padded_rows) * width) : 0;
     l.x = values;
     l.y = l.x + x;
     l.buffer = l.y + y;
-    l.total = l.buffer + align_up(p.buffer_bytes);
+    l.total = l.buffer + align_workspace(p.buffer_bytes);
     return l;
 }
 

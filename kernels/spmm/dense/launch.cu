@@ -1,6 +1,7 @@
 #include "kernels/spmm/dense/launch.hpp"
 
 #include "core/gpu/device_buffer.hpp"
+#include "kernels/common/workspace.hpp"
 #include "kernels/spmm/dense/kernel.cuh"
 
 namespace gnntune::spmm_dense {
@@ -47,9 +48,9 @@ Layout layout_of(const Plan& p) {
     Layout l;
     l.cublas = kernels::cublas_workspace_bytes(std::int64_t{p.n_rows()} * p.k, p.parts.compute_capability);
     l.array = l.cublas;
-    l.x = l.array + (p.parts.cells ? kernels::whole_lines(p.parts.cells->array_bytes()) : 0);
+    l.x = l.array + (p.parts.cells ? kernels::align_workspace(p.parts.cells->array_bytes()) : 0);
     const std::size_t x_bytes = static_cast<std::size_t>(p.x_size()) * sizeof(float);
-    l.total = l.x + (p.rounds ? kernels::whole_lines(x_bytes) : 0);
+    l.total = l.x + (p.rounds ? kernels::align_workspace(x_bytes) : 0);
     return l;
 }
 
