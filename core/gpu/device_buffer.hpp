@@ -105,4 +105,20 @@ DeviceBuffer<T> to_device(const T* source, std::size_t n) {
     return buffer;
 }
 
+/// Host copy of an array in device memory, as work enqueued on `stream` before leaves it: synchronises the stream.
+template <typename T>
+HostVector<T> to_host(const T* source, std::size_t n, cudaStream_t stream) {
+    static_assert(std::is_trivially_copyable_v<T>, "device memory holds only trivially copyable types");
+    HostVector<T> out(n);
+    if (n > 0) GNNTUNE_CUDA(cudaMemcpyAsync(out.data(), source, n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
+    return out;
+}
+
+/// The same for one value.
+template <typename T>
+T value_of(const T* source, cudaStream_t stream) {
+    return to_host(source, 1, stream)[0];
+}
+
 }  // namespace gnntune

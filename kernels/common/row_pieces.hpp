@@ -77,11 +77,8 @@ inline RowPieces cut_rows(const std::vector<LongRow>& rows, std::int32_t long_ro
 inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream) {
     std::vector<LongRow> rows;
     if (csr.m > kLongRow) {
-        auto* cuda_stream = static_cast<cudaStream_t>(stream);
-        HostVector<std::int32_t> ptr(static_cast<std::size_t>(csr.n_rows) + 1);
-        GNNTUNE_CUDA(cudaMemcpyAsync(ptr.data(), csr.row_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost,
-                                     cuda_stream));
-        GNNTUNE_CUDA(cudaStreamSynchronize(cuda_stream));
+        const auto ptr =
+            to_host(csr.row_ptr, static_cast<std::size_t>(csr.n_rows) + 1, static_cast<cudaStream_t>(stream));
         for (std::int32_t row = 0; row < csr.n_rows; ++row) {
             const std::int32_t begin = ptr[static_cast<std::size_t>(row)];
             const std::int32_t end = ptr[static_cast<std::size_t>(row) + 1];

@@ -188,13 +188,10 @@ CostTerms group_by_column_cost(std::int64_t m, std::int64_t n_rows, std::int64_t
 bool is_sorted(const CooFormat& list, StreamHandle stream) {
     if (list.m == 0) return true;
     DeviceBuffer<std::int32_t> flag(1);
-    std::int32_t unsorted = 0;
     GNNTUNE_CUDA(cudaMemsetAsync(flag.data(), 0, flag.bytes(), cuda(stream)));
     unsorted_kernel<<<blocks_for(list.m), kConvertThreads, 0, cuda(stream)>>>(list.row_idx, list.m, flag.data());
     GNNTUNE_CUDA(cudaGetLastError());
-    GNNTUNE_CUDA(cudaMemcpyAsync(&unsorted, flag.data(), flag.bytes(), cudaMemcpyDeviceToHost, cuda(stream)));
-    GNNTUNE_CUDA(cudaStreamSynchronize(cuda(stream)));
-    return unsorted == 0;
+    return value_of(flag.data(), cuda(stream)) == 0;
 }
 
 void copy_sorted(const CooFormat& list, const GroupedEdges& out, StreamHandle stream) {

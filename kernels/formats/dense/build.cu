@@ -41,8 +41,7 @@ std::shared_ptr<const void> build_dense(Graph& graph, Direction direction, Strea
         GNNTUNE_CUDA(cudaGetLastError());
         counts_to_floats<<<blocks_for(cells), kDenseThreads, 0, stream>>>(values, cells, largest_there.data());
         GNNTUNE_CUDA(cudaGetLastError());
-        GNNTUNE_CUDA(cudaMemcpyAsync(&largest, largest_there.data(), sizeof largest, cudaMemcpyDeviceToHost, stream));
-        GNNTUNE_CUDA(cudaStreamSynchronize(stream));  // before the temporaries are freed
+        largest = value_of(largest_there.data(), stream);  // before the temporaries are freed
     } else if (cells > 0) {
         GNNTUNE_CUDA(cudaMemsetAsync(values, 0, storage->values.bytes(), stream));
         GNNTUNE_CUDA(cudaStreamSynchronize(stream));

@@ -31,13 +31,6 @@ int bits_below(std::int64_t n) {
     return bits;
 }
 
-std::int32_t read_back(const std::int32_t* from, cudaStream_t stream) {
-    std::int32_t value = 0;
-    GNNTUNE_CUDA(cudaMemcpyAsync(&value, from, sizeof value, cudaMemcpyDeviceToHost, stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
-    return value;
-}
-
 void inclusive_sums(Ids& values, std::int32_t n, cudaStream_t stream) {
     std::size_t bytes = 0;
     GNNTUNE_CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, values.data(), values.data(), n, stream));
@@ -103,14 +96,14 @@ Sorted sort_edges(const CsrFormat& csr, std::int32_t n_block_rows, StreamHandle 
     DeviceBuffer<unsigned char> temporary(bytes);
     GNNTUNE_CUDA(cub::DeviceRadixSort::SortPairs(temporary.data(), bytes, unsorted, out.keys.data(), places,
                                                  out.positions.data(), edges, 0, end, stream));
-    out.ascending = read_back(descends.data(), stream) == 0;
+    out.ascending = value_of(descends.data(), stream) == 0;
     return out;
 }
 
 /// Cuts the edges outside of blocks; `rest` are the exclusive sums of their flags.
 void write_rest_edges(const CsrFormat& csr, const Ids& rest, Storage& s, DenseBlocksFormat& out, cudaStream_t stream) {
     const unsigned rows = blocks_for(std::int64_t{csr.n_rows} + 1);
-    out.n_rest = read_back(rest.data() + csr.m, stream);
+    out.n_rest = value_of(rest.data() + csr.m, stream);
     s.rest_col = Ids(static_cast<std::size_t>(out.n_rest));
     s.rest_id = Ids(static_cast<std::size_t>(out.n_rest));
     if (out.n_rest > 0) {
@@ -121,7 +114,7 @@ void write_rest_edges(const CsrFormat& csr, const Ids& rest, Storage& s, DenseBl
     count_rest_pieces<<<rows, kBlockThreads, 0, stream>>>(rest.data(), csr.row_ptr, csr.n_rows, s.rest_ptr.data());
     GNNTUNE_CUDA(cudaGetLastError());
     exclusive_sums(s.rest_ptr, std::int64_t{csr.n_rows} + 1, stream);
-    out.n_rest_pieces = read_back(s.rest_ptr.data() + csr.n_rows, stream);
+    out.n_rest_pieces = value_of(s.rest_ptr.data() + csr.n_rows, stream);
     s.rest_begin = Ids(static_cast<std::size_t>(out.n_rest_pieces) + 1);
     write_rest_pieces<<<rows, kBlockThreads, 0, stream>>>(rest.data(), csr.row_ptr, s.rest_ptr.data(), csr.n_rows,
                                                           s.rest_begin.data());
@@ -141,7 +134,7 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
     inclusive_sums(cells, edges, stream);
     inclusive_sums(blocks, edges, stream);
 
-    const std::int32_t candidates = read_back(blocks.data() + (m - 1), stream);
+    const std::int32_t candidates = value_of(blocks.data() + (m - 1), stream);
     const unsigned all_candidates = blocks_for(std::int64_t{candidates} + 1);
     Ids begin(static_cast<std::size_t>(candidates) + 1);
     Ids kept(static_cast<std::size_t>(candidates) + 1);
@@ -151,7 +144,7 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
                                                                   kept.data());
     GNNTUNE_CUDA(cudaGetLastError());
     exclusive_sums(kept, std::int64_t{candidates} + 1, stream);
-    out.n_blocks = read_back(kept.data() + candidates, stream);
+    out.n_blocks = value_of(kept.data() + candidates, stream);
 
     const auto n_blocks = static_cast<std::size_t>(out.n_blocks);
     Ids block_row(n_blocks);
@@ -174,7 +167,7 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
     exclusive_sums(rest, csr.m + 1, stream);
     if (n_blocks > 0) {
         if (!sorted.ascending) {
-            s.edge_id = Ids(static_cast<std::size_t>(read_back(in_block.data() + csr.m, stream)));
+            s.edge_id = Ids(static_cast<std::size_t>(value_of(in_block.data() + csr.m, stream)));
         }
         GNNTUNE_CUDA(cudaMemsetAsync(s.block_rows.data(), 0, s.block_rows.bytes(), stream));
         write_block_cells<<<all, kBlockThreads, 0, stream>>>(sorted.keys.data(), blocks.data(), kept.data(),

@@ -28,10 +28,7 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
     // The sort runs while memory for the edges is allocated.
     s->tile_position = DeviceBuffer<std::uint8_t>(m);
     s->edge_id = DeviceBuffer<std::int32_t>(m);
-    std::int32_t blocks = 0;
-    GNNTUNE_CUDA(
-        cudaMemcpyAsync(&blocks, s->window_ptr.data() + windows, sizeof(blocks), cudaMemcpyDeviceToHost, stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
+    const std::int32_t blocks = value_of(s->window_ptr.data() + windows, stream);
     s->block_ptr = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(blocks) + 1);
     s->block_cols =
         DeviceBuffer<std::int32_t>(static_cast<std::size_t>(blocks) * static_cast<std::size_t>(shape.block_width));

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/common/host_vector.hpp"
-#include "core/gpu/cuda_check.hpp"
+#include "core/gpu/device_buffer.hpp"
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/formats/sgt/window_warps.hpp"
@@ -44,12 +44,8 @@ void for_each_piece(const HostVector<std::int32_t>& window_ptr, int chunk, const
 /// The same for a format in device memory, whose offsets are read back: synchronises `stream`.
 template <typename F>
 void for_each_piece(const SgtFormat& g, int chunk, StreamHandle stream, const F& f) {
-    auto* cuda_stream = static_cast<cudaStream_t>(stream);
-    HostVector<std::int32_t> ptr(static_cast<std::size_t>(g.n_windows) + 1);
-    GNNTUNE_CUDA(cudaMemcpyAsync(ptr.data(), g.window_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost,
-                                 cuda_stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(cuda_stream));
-    for_each_piece(ptr, chunk, f);
+    const std::size_t offsets = static_cast<std::size_t>(g.n_windows) + 1;
+    for_each_piece(to_host(g.window_ptr, offsets, static_cast<cudaStream_t>(stream)), chunk, f);
 }
 
 }  // namespace gnntune::kernels

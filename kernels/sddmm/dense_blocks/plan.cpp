@@ -6,19 +6,12 @@
 #include <vector>
 
 #include "core/common/host_vector.hpp"
-#include "core/gpu/cuda_check.hpp"
+#include "core/gpu/device_buffer.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/formats/csr/convert.hpp"
 
 namespace gnntune::sddmm_dense_blocks {
 namespace {
-
-HostVector<std::int32_t> to_host(const std::int32_t* from, std::int64_t n, cudaStream_t stream) {
-    HostVector<std::int32_t> out(static_cast<std::size_t>(n));
-    GNNTUNE_CUDA(cudaMemcpyAsync(out.data(), from, out.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
-    return out;
-}
 
 /// Block rows whose blocks are taken column by column: eight neighbours then have 4 x 2 blocks of a dense part, which
 /// need 6 x 32 rows of both operands together; eight of one block row would need 9 x 32.
@@ -26,8 +19,8 @@ constexpr std::int32_t kBand = 4;
 
 std::vector<BlockPlace> order_blocks(const formats::DenseBlocksFormat& g, cudaStream_t stream) {
     if (g.n_blocks == 0) return {};
-    const HostVector<std::int32_t> ptr = to_host(g.block_ptr, std::int64_t{g.n_block_rows} + 1, stream);
-    const HostVector<std::int32_t> cols = to_host(g.block_col, g.n_blocks, stream);
+    const auto ptr = to_host(g.block_ptr, static_cast<std::size_t>(g.n_block_rows) + 1, stream);
+    const auto cols = to_host(g.block_col, static_cast<std::size_t>(g.n_blocks), stream);
     const auto at = [](const HostVector<std::int32_t>& v, std::int32_t i) { return v[static_cast<std::size_t>(i)]; };
     std::vector<BlockPlace> places;
     places.reserve(static_cast<std::size_t>(g.n_blocks));
@@ -55,8 +48,8 @@ std::vector<BlockPlace> order_blocks(const formats::DenseBlocksFormat& g, cudaSt
 /// Row of each edge outside of blocks. They begin where the row's first piece does, or without one the next row's.
 DeviceBuffer<std::int32_t> rest_rows(const formats::DenseBlocksFormat& g, cudaStream_t stream) {
     if (g.n_rest == 0) return {};
-    HostVector<std::int32_t> first = to_host(g.rest_ptr, std::int64_t{g.n_rows} + 1, stream);
-    const HostVector<std::int32_t> begin = to_host(g.rest_begin, std::int64_t{g.n_rest_pieces} + 1, stream);
+    auto first = to_host(g.rest_ptr, static_cast<std::size_t>(g.n_rows) + 1, stream);
+    const auto begin = to_host(g.rest_begin, static_cast<std::size_t>(g.n_rest_pieces) + 1, stream);
     for (std::int32_t& i : first) i = begin[static_cast<std::size_t>(i)];
     const DeviceBuffer<std::int32_t> ptr = to_device(first.data(), first.size());
     DeviceBuffer<std::int32_t> rows(static_cast<std::size_t>(g.n_rest));

@@ -61,19 +61,11 @@ kernels::SpMat describe(const Plan& p, const float* values) {
     return kernels::SpMat(d);
 }
 
-template <typename T>
-std::vector<T> download(const T* device, std::size_t n) {
-    std::vector<T> host(n);
-    if (n > 0) GNNTUNE_CUDA(cudaMemcpy(host.data(), device, n * sizeof(T), cudaMemcpyDeviceToHost));
-    return host;
-}
-
 }  // namespace
 
 std::shared_ptr<const Plan> make_plan(const CsrFormat& csr, int block, std::int32_t k, bool weighted,
                                       StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
-    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
     auto plan = std::make_shared<Plan>();
     Plan& p = *plan;
     p.n_rows = csr.n_rows;
@@ -87,8 +79,8 @@ std::shared_ptr<const Plan> make_plan(const CsrFormat& csr, int block, std::int3
     p.padded_cols = (csr.n_cols + block - 1) / block * std::int64_t{block};
 
     const auto m = static_cast<std::size_t>(csr.m);
-    const auto row_ptr = download(csr.row_ptr, static_cast<std::size_t>(csr.n_rows) + 1);
-    const auto col_idx = download(csr.col_idx, m);
+    const auto row_ptr = to_host(csr.row_ptr, static_cast<std::size_t>(csr.n_rows) + 1, stream);
+    const auto col_idx = to_host(csr.col_idx, m, stream);
     // Distinct block columns of each block row, ascending.
     std::vector<std::vector<std::int32_t>> columns(static_cast<std::size_t>(block_rows));
     std::size_t widest = 1;
@@ -120,7 +112,7 @@ std::shared_ptr<const Plan> make_plan(const CsrFormat& csr, int block, std::int3
     p.block_cols = to_device(block_cols.data(), block_cols.size());
     p.slot = to_device(slot.data(), slot.size());
     if (csr.edge_id) {
-        const auto ids = download(csr.edge_id, m);
+        const auto ids = to_host(csr.edge_id, m, stream);
         p.edge_id = to_device(ids.data(), ids.size());
     }
     if (!weighted) {

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 
-#include "core/gpu/cuda_check.hpp"
+#include "core/gpu/device_buffer.hpp"
 #include "kernels/common/storage.hpp"
 
 namespace gnntune::spmm_dense_blocks {
 
-void cut_block_rows(Plan& plan, StreamHandle stream_handle) {
-    auto* stream = static_cast<cudaStream_t>(stream_handle);
+void cut_block_rows(Plan& plan, StreamHandle stream) {
     const formats::DenseBlocksFormat& g = *plan.blocks;
-    HostVector<std::int32_t> ptr(static_cast<std::size_t>(g.n_block_rows) + 1);
-    GNNTUNE_CUDA(
-        cudaMemcpyAsync(ptr.data(), g.block_ptr, ptr.size() * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
+    const auto ptr =
+        to_host(g.block_ptr, static_cast<std::size_t>(g.n_block_rows) + 1, static_cast<cudaStream_t>(stream));
     std::vector<BlockPiece> pieces;
     std::vector<kernels::SplitRow> split;
     std::int32_t slots = 0;
