@@ -98,9 +98,6 @@ inline Verdict require_fp32(const Query& q, const Verdict& others) {
     if (!others || q.problem.dtype == DType::f32) return others;
     return Verdict::no("stores fp32 only, " + std::string(to_text(q.problem.dtype)) + " was asked for");
 }
-inline Verdict require_plain_fp32(const Query& q) {
-    return require_fp32(q, require_plain(q));
-}
 inline Verdict require_fp32_sum_with_self_loops(const Query& q) {
     return require_fp32(q, require_sum_with_self_loops(q));
 }
@@ -109,9 +106,6 @@ inline Verdict require_plain_fp32_sum(const Query& q) {
 }
 inline Verdict require_fp32_sum_or_mean_with_self_loops(const Query& q) {
     return require_fp32(q, require_sum_or_mean_with_self_loops(q));
-}
-inline Verdict require_fp32_sum_or_mean(const Query& q) {
-    return require_fp32(q, require_sum_or_mean(q));
 }
 
 /// Refuses what cuSPARSE takes for no matrix: an empty one, and one with more entries than places, which duplicate
