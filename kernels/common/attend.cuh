@@ -11,10 +11,11 @@
 // kernel, and has
 //   Element                                          type of the features that are summed and of y: f32, f16 or bf16;
 //                                                    lse and sums are fp32
-//   template <int VEC, int ITEMS, bool WHOLE> struct Row   WHOLE: a tile holds all features; false by default
+//   template <int VEC, int ITEMS, bool WHOLE>
+//   struct Row                                       WHOLE: a tile holds all features; false by default
 //     kSums                                          sums over the features of an edge that its logit is made of, at
-//     most Row(source, team, unit, head, f0, k)           what the team keeps of the row; unit = row * heads + head.
-//     All
+//                                                    most
+//     Row(source, team, unit, head, f0, k)           what the team keeps of the row; unit = row * heads + head. All
 //                                                    threads of the team call it: it may shuffle
 //     void gather(team, vector, value, part) const   for UNROLL edges whose sources are vector[u] = column * heads +
 //                                                    head, or -1 for none: this lane's part of the tile that is summed,

@@ -8,10 +8,9 @@
 //          threads of a group have a head, ITEMS vectors of VEC features each, and a group as many heads as a warp has
 //          room for. Group -> every n-th run of RUN edges. grid.y: tiles of heads, and of features where k is wider.
 // Data     What a row contributes to its logits stays in registers. Per run a lane reads RUN ids and RUN ITEMS vectors
-// of
-//          each gathered array, all in flight together, and scales what it has where the maximum grew: once a run. Sums
-//          over the lanes of a head: from RUN lanes on, each lane is left with those of one edge in less than RUN +
-//          log2(lanes) shuffles, computes its weight, and hands it over; fewer lanes have all sums and weights each.
+//          of each gathered array, all in flight together, and scales what it has where the maximum grew: once a run.
+//          Sums over the lanes of a head: from RUN lanes on, each lane is left with those of one edge in less than RUN
+//          + log2(lanes) shuffles, computes its weight, and hands it over; fewer lanes have all sums and weights each.
 // Shared   kernels/common/running_sums.cuh, for teams of several warps.
 // Atomics  none; the order of summation depends on the params, the degree, the place of the row's first edge and
 //          whether ids are aligned to four only.

@@ -8,7 +8,7 @@
 //          of x_row for each row among the edges: consecutive edges of a sorted list share it. The sums of all edges
 //          are scattered over the lanes while they are formed; neighbouring lanes write neighbouring edges.
 // Shared   none.  Atomics: none; the order of summation depends on lanes and UNROLL only, so results repeat bit for
-// bit.
+//          bit.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -3,9 +3,8 @@
 //
 // Layout   partial [slots, width], fp32; out [n_rows, width] of T: f32, f16 or bf16; row-major, device memory.
 // Work     Rows of many pieces: block b -> split row b, a tile of blockDim.x columns each pass: its pieces in the order
-// of
-//          their slots, every blockDim.y-th by one line of threads, the lines one after the other. Rows of few: a group
-//          of lanes -> a split row, a lane -> VEC columns each pass, the pieces in the order of their slots.
+//          of their slots, every blockDim.y-th by one line of threads, the lines one after the other. Rows of few: a
+//          group of lanes -> a split row, a lane -> VEC columns each pass, the pieces in the order of their slots.
 // Atomics  none; the order of summation depends on the number of pieces and the width only.
 #pragma once
 

@@ -3,8 +3,7 @@
 // the caller's order.
 //
 // Work     The first unit_blocks blocks of the grid: warp -> a row of up to long_row edges and a head, lane -> every
-// 32nd
-//          edge. The blocks behind them: a piece of a long row and a head each. Sums of split rows meet in
+//          32nd edge. The blocks behind them: a piece of a long row and a head each. Sums of split rows meet in
 //          merge_pieces().
 #pragma once
 

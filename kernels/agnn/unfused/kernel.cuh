@@ -4,8 +4,8 @@
 // Layout   value [m] for each head, in the caller's edge order; inverse_row [n_rows, heads], inverse_col
 //          [n_cols, heads], beta [heads], lse [n_rows, heads] or null.
 // Work     kernels/common/row_walk.cuh: warps for rows, blocks for pieces of long rows.
-// Data     4 bytes per edge and head read and written, 4 gathered from inverse_col.  Shared, atomics: those of the
-// walk.
+// Data     4 bytes per edge and head read and written, 4 gathered from inverse_col.
+// Shared, atomics: those of the walk.
 #pragma once
 
 #include "kernels/common/row_walk.cuh"

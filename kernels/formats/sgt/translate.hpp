@@ -82,8 +82,8 @@ SgtScratch sgt_scratch_cuda(std::int32_t n_rows, std::int32_t n_cols, std::int64
 
 /// The sorted edges that counting leaves in the scratch memory.
 struct SgtSorted {
-    const std::uint64_t* keys =
-        nullptr;  ///< high bits to low bits: window, column, row in the window, edge id or nothing
+    /// High bits to low bits: window, column, row in the window, edge id or nothing.
+    const std::uint64_t* keys = nullptr;
     const std::int32_t* positions = nullptr;  ///< in the CSR format; null where keys have the edge id
     const std::int32_t* distinct = nullptr;   ///< distinct (window, column) pairs up to and with this edge
     std::int32_t row_bits = 0;

@@ -8,9 +8,8 @@
 //          threads owns a row, or a piece of a long one, with all its heads. Group -> every n-th run of RUN edges, lane
 //          -> a vector of VEC features, which lies in one head. grid.y: feature tiles.
 // Data     One pass over a row. Per run a lane reads RUN ids and vectors of x, all in flight together, and scales what
-// it
-//          has where the maximum grew: once a run. The RUN weights: TOGETHER, as many lanes of a head compute one each
-//          and hand it over by shuffles; else each lane computes all of its head. y is written once.
+//          it has where the maximum grew: once a run. The RUN weights: TOGETHER, as many lanes of a head compute one
+//          each and hand it over by shuffles; else each lane computes all of its head. y is written once.
 // Shared   maximum, sum and vector of every lane of a group for each warp, for teams of several warps.
 // Needs    TOGETHER: k a multiple of RUN VEC, lanes of RUN or more.
 // Atomics  none; the order of summation depends on the params, the degree, the place of the row's first edge and

@@ -1,15 +1,14 @@
 // gcn_norm.binned: d_i = 1 + sum of the weights of row i; y[e] = w_e / sqrt(d_row d_col), y_self[i] = 1 / d_i
 //
 // Layout   row_ptr [n + 1], col_idx [m], edge_id [m] or null, edge_weight [m] in the caller's order or null; y [m] in
-// the
-//          caller's order, y_self [n]; in the workspace a double for each piece of a split row and inverse_root [n], or
-//          null; device memory, any alignment of an element.
+//          the caller's order, y_self [n]; in the workspace a double for each piece of a split row and inverse_root
+//          [n], or null; device memory, any alignment of an element.
 // Work     a team of threads owns a row, the pieces of very long rows have a block each
-// (kernels/common/binned_rows.hpp).
-//          Thread t of a team takes the edges t, t + team, ... of the row, kRun at a time: neighbours in a team load
-//          and store neighbouring words, wherever the row begins. Nobody searches for the row of an edge. degrees
-//          weighted: a team sums its row, a small kernel the pieces of split rows. Unweighted: differences of row
-//                   pointers, a thread per row.
+//          (kernels/common/binned_rows.hpp). Thread t of a team takes the edges t, t + team, ... of the row, kRun at a
+//          time: neighbours in a team load and store neighbouring words, wherever the row begins. Nobody searches for
+//          the row of an edge.
+//          degrees  weighted: a team sums its row, a small kernel the pieces of split rows. Unweighted: differences of
+//                   row pointers, a thread per row.
 //          weights  the row's own factor once for a thread, that of the column gathered for each edge. Without
 //                   inverse_root both come from row_ptr, and the team that has the row's first edge writes y_self.
 // Data     the order of the rows and row_ptr once for each pass over rows; degrees: the weights; weights: col_idx, the

@@ -1,12 +1,11 @@
 // y[e] = act(scale weight[e] s[row_e, col_e]), where s holds the product of every row with every column.
 //
 // Layout   s [n_rows, stride] row-major; row_idx, col_idx [m] ascending by row; edge_id [m] or null (the caller's
-// order);
-//          weight (null: ones) and y [m] in the caller's order.
+//          order); weight (null: ones) and y [m] in the caller's order.
 // Work     one thread per edge.
 // Data     8 bytes of ids per edge, 4 more of edge_id, one sector of s (shared by neighbours in a row), weight and y,
-// which
-//          are scattered where there is an edge_id.  Atomics, shared memory: none.
+//          which are scattered where there is an edge_id.
+// Atomics, shared memory: none.
 #pragma once
 
 #include <cstdint>

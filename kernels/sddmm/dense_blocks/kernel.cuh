@@ -1,19 +1,17 @@
 // sddmm.dense_blocks: y[e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e, blocks of 32 x 32 cells on
 // tensor cores. Edges outside of blocks: kernels/common/edge_dots.cuh.
 //
-// Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp), and places [n_blocks] of them all; edge_weight
-// [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
+// Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp), and places [n_blocks] of them all;
+//          edge_weight [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
 //          memory, aligned to VEC elements; x_row, x, edge_weight and y are of type T: f32, f16 or bf16.
 // Work     warp -> a block, all features: 2 x 4 tiles of 16 x 8 cells in registers. No warp waits for another.
-// Neighbours
-//          among the places share rows of either operand, and the warps of a thread block find them in L1.
+//          Neighbours among the places share rows of either operand, and the warps of a thread block find them in L1.
 // Data     Rows of both operands are contiguous. Fragments are vectors of them as they stand in memory
 //          (kernels/common/row_products.cuh): four lanes have 64 bytes of a row. Each lane copies what it will multiply
 //          itself to shared memory by cp.async, STAGES steps ahead, and waits for its own copies only.
 // Shared   per warp STAGES steps of 64 slices of rows, a place of 16 bytes for each lane and slice. In the end the
-// masks
-//          of the block's rows and its cells row by row: lane c then has cell c of a row, counts bits of the mask to
-//          find the edge, and neighbouring lanes write neighbouring edges.
+//          masks of the block's rows and its cells row by row: lane c then has cell c of a row, counts bits of the mask
+//          to find the edge, and neighbouring lanes write neighbouring edges.
 // Math     Sums of a step, 16 features in f32 and 32 in 16 bits, on tensor cores, the steps in fp32 rounded to nearest.
 // Atomics  none. The order of summation depends on k only: repeats bit for bit.
 // Bounds   Where a block reaches behind the last row or column, the last one is loaded instead: those cells have no

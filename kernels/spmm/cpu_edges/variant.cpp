@@ -1,8 +1,7 @@
 // spmm.cpu_edges: y[i, :] = sum over edges e of row i of w_e x[col_e, :], equal edges per part whatever the degrees.
 //
 // Work     the edges are cut into parts of equal length; a part's inner rows are written by it alone; its first and
-// last
-//          row, which neighbours may share, go to the part's own two rows of the workspace.
+//          last row, which neighbours may share, go to the part's own two rows of the workspace.
 // Order    shared rows are then added in part order by one thread per row run: repeats bit for bit, since the parts
 //          depend on `parts` and not on the number of threads.
 // Space    workspace [parts, 2, k] floats.

@@ -5,16 +5,15 @@
 //
 // Layout   x [n_cols, k], y [n_rows, k] row-major; A [n_rows, stride]; cell, edge_id [m] as in format dense_cells;
 //          row_ptr, col_idx, csr_edge_id as in format csr.
-// Work     scatter_weights: one thread per edge, the first of a cell adds up its duplicates in order.  round_values:
-// one
-//          thread per number.  finish_rows: group of `lanes` threads -> one row; lane -> every lanes-th vector of VEC
-//          features.
+// Work     scatter_weights: one thread per edge, the first of a cell adds up its duplicates in order.
+//          round_values: one thread per number.
+//          finish_rows: group of `lanes` threads -> one row; lane -> every lanes-th vector of VEC features.
 // Data     scatter_weights: 12 bytes per edge, the weight gathered, one sector written per cell; the array has been
-// zeroed.
+//          zeroed.
 //          finish_rows: y read once, written where it changes.
 // Repair   0 * infinity is NaN: the product spreads an infinite or NaN feature of x to every row. A vector of results
 //          that is not all finite is summed again edge by edge, so that it reaches only rows that have an edge from it.
-// Atomics: none.  Shared memory: none.
+// Atomics, shared memory: none.
 #pragma once
 
 #include <cstdint>

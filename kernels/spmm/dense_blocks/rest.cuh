@@ -1,11 +1,11 @@
 // Sums of the edges outside of blocks: rest[p, :] = sum over edges e of piece p of w_e x[col_e, :], in fp32.
 //
 // Layout   rest_begin [pieces + 1], rest_col, rest_id [n_rest] as in the format; x [n_cols, k] of type T, rest [pieces,
-// k]
-//          fp32, row-major, aligned to VEC elements.
+//          k] fp32, row-major, aligned to VEC elements.
 // Work     group of `lanes` threads -> a piece, of one row and up to kRestPieceEdges edges; lane -> VEC features each
-// pass. Data     A row of x is gathered for each edge; index, id and weight are read by all lanes at once. Atomics
-// none; edges are added in their order.
+//          pass.
+// Data     A row of x is gathered for each edge; index, id and weight are read by all lanes at once.
+// Atomics  none; edges are added in their order.
 #pragma once
 
 #include "kernels/common/elements.cuh"

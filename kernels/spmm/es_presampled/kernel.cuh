@@ -7,8 +7,7 @@
 //
 // Layout   CSR arrays as in core/graph/formats.hpp, source and factor [edges of the sampled graph].
 // Work     count_samples: a thread per row. draw_samples: a warp per row, a lane per sample. gather_weights: a thread
-// per
-//          kept edge; reads of edge_weight follow `source`, the rest is coalesced.
+//          per kept edge; reads of edge_weight follow `source`, the rest is coalesced.
 // Shared   none.  Atomics: none.
 #pragma once
 

@@ -4,7 +4,8 @@
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
 //          x [n_cols, k], y and argmax (or null) [n_rows, k]; row-major, device memory, fp32.
 // Work     thread (x, y) -> feature x of row y; grid.x walks the rows, grid.y the features. Each thread walks all
-// edges. Atomics  none.
+//          edges.
+// Atomics  none.
 #pragma once
 
 #include "kernels/common/largest.hpp"
