@@ -66,6 +66,7 @@ void register_spmm_cusparse_bell(Registry& registry) {
     v.precision = Precision::tf32;  // what the results show: see README.md
     v.default_rank = 95;
     v.baseline = true;
+    v.spreads_infinities = true;
     v.operand_alignment = 16;
     v.applicable = &spmm_cusparse_bell::applicable;
     kernels::set_typed_params<spmm_cusparse_bell::BellParams>(v);
