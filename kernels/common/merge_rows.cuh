@@ -5,7 +5,8 @@
 // Work     Rows of many pieces: block b -> split row b, a tile of blockDim.x columns each pass: its pieces in the order
 //          of their slots, every blockDim.y-th by one line of threads, the lines one after the other. Rows of few: a
 //          group of lanes -> a split row, a lane -> VEC columns each pass, the pieces in the order of their slots.
-// Atomics  none; the order of summation depends on the number of pieces and the width only.
+// Atomics  none; the order of summation depends on a row's number of pieces, the most pieces of a row where the plan
+//          knows them, and the width only.
 #pragma once
 
 #include <algorithm>

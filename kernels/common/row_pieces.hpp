@@ -48,7 +48,7 @@ struct LongRow {
 };
 
 /// Pieces of those among `rows` that have more than `long_row` edges, copied to the device. Pieces of a row have equal
-/// length: it is as slow as its longest.
+/// length, but that the last may be shorter: it is as slow as its longest.
 inline RowPieces cut_rows(const std::vector<LongRow>& rows, std::int32_t long_row, std::int32_t piece_edges) {
     RowPieces out;
     out.long_row = long_row;

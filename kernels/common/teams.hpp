@@ -42,7 +42,7 @@ struct TeamParams {
         if (p.lanes > 1 && tile_width(p.lanes / 2, p.items, p.vec) >= k) {
             return Verdict::no("half the lanes hold k=" + std::to_string(k) + " already");
         }
-        // Pieces of long rows come first in the grid; each has at least half of kLongRow edges.
+        // Pieces of long rows come first in the grid: of a row of more than kLongRow edges, at most 2 edges / kLongRow.
         // Gradients run over columns too.
         return require_grid(ceil_div(std::max(q.n_rows, q.n_cols) * q.problem.heads, kThreads / p.team) +
                             (2 * q.m / kLongRow + 1) * q.problem.heads);

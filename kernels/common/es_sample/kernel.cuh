@@ -18,7 +18,8 @@
 //          parts in different warps.
 // Barriers per group, so that rows do not wait for each other: a warp's own for 32 threads, a named one above.
 //          Threads without a row stay to the end: no barrier is divergent.
-// Atomics  none; the order of summation depends on params and k only: repeats bit for bit.
+// Atomics  none; the order of summation depends on params, k and VEC only, which is as wide as k and the alignment of
+//          x and y allow: repeats bit for bit with operands of the same alignment.
 // Needs    group and lanes powers of two, group from 32 to 128, lanes up to group, and lanes * VEC >= k where
 //          lanes < group.
 #pragma once

@@ -6,7 +6,7 @@
 //          does not leave the other groups idle. Within a stage, part p of the threads takes the samples p, p + parts,
 //          ...; lane -> VEC features, with 4 gathers on their way together (8 of fewer than 16 bytes).
 // Shared   kEsFirst samples a thread.
-// Barriers of a warp only.  Atomics: none; the order of summation depends on params and k only.
+// Barriers of a warp only.  Atomics: none; the order of summation depends on params, k and VEC only.
 // Needs    group 8 or 16; lanes a power of two up to group, and lanes * VEC >= k where lanes < group.
 #pragma once
 

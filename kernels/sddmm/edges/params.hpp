@@ -8,7 +8,7 @@ namespace gnntune::sddmm_edges {
 /// A group of `lanes` threads computes `unroll` edges at once.
 struct EdgesParams {
     int lanes = 8;   ///< threads per edge
-    int vec = 4;     ///< floats per load
+    int vec = 4;     ///< elements per load
     int unroll = 2;  ///< edges whose loads are in flight together
 
     bool operator==(const EdgesParams&) const = default;

@@ -32,7 +32,7 @@ struct State {
     std::int64_t parts;
     std::int32_t k;
     bool weighted;
-    // Per part: its first row, and the row after its last one. Rows without edges belong to the part that ends on them.
+    // Per part: the row of its first edge.
     std::vector<std::int32_t> first_row;
 };
 

@@ -12,7 +12,9 @@
 // Data     Each thread of the group draws one sample and loads its id and weight: one request per group instead of one
 //          per gather. Ids then travel by shuffles; FLIGHT independent gathers are issued before the first is used.
 //          Ids of the next `group` samples are under way meanwhile. y is written once.
-// Shared   none, no barriers.  Atomics: none; the order of summation depends on params and k only: repeats bit for bit.
+// Shared   none, no barriers.
+// Atomics  none; the order of summation depends on params, k and VEC only, which is as wide as k and the alignment of
+//          x and y allow: repeats bit for bit with operands of the same alignment.
 // Needs    group a power of two, 8 to 32; lanes a power of two up to group, and lanes * VEC >= k where lanes < group.
 #pragma once
 
