@@ -11,10 +11,8 @@ namespace gnntune::kernels {
 /// Refuses what no attention variant of plain kind does, whatever it stores. Empty verdict: nothing against it.
 inline Verdict require_attention(const Query& q) {
     const Problem& p = q.problem;
-    if (p.reduce != Reduce::sum) {
-        return Verdict::no("reduces by sum only, " + std::string(to_text(p.reduce)) + " was asked for");
-    }
-    if (p.self_loop) return Verdict::no("adds no self loops; put them into the graph");
+    const Verdict plain = by_sum(q, without_self_loops(q, Verdict::yes()));
+    if (!plain) return plain;
     if (p.weighted) return Verdict::no("takes no edge weights: attention computes them");
     if (std::int64_t{p.k} * p.heads > kMaxFeatures) {
         return Verdict::no("heads * k = " + std::to_string(std::int64_t{p.k} * p.heads) + " is more than the " +

@@ -10,25 +10,11 @@
 
 #include "core/graph/formats.hpp"
 #include "core/graph/graph.hpp"
-#include "core/registry/param_fields.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/cpu.hpp"
+#include "kernels/common/row_block_params.hpp"
 
 namespace gnntune::kernels {
-
-/// Params of a pass over blocks of rows.
-struct RowBlockParams {
-    int row_block = 64;  ///< rows that a thread takes at once
-
-    static const std::vector<ParamField<RowBlockParams>>& fields() {
-        static const std::vector<ParamField<RowBlockParams>> kFields{
-            {"row_block", &RowBlockParams::row_block, {16, 64, 256}},
-        };
-        return kFields;
-    }
-    static Verdict legal(const Query&, const RowBlockParams&) { return Verdict::yes(); }
-    static RowBlockParams defaults(const Query&) { return {}; }
-};
 
 /// State of a pass over blocks of rows.
 struct RowBlockState {
@@ -100,9 +86,13 @@ __attribute__((always_inline)) inline void attend(const CsrFormat& g, std::int64
     if (lse) lse[unit] = max + std::log(sum);
 }
 
+/// Edge of position e in the caller's order.
+inline std::int64_t edge_of(const CsrFormat& g, std::int32_t e) {
+    return g.edge_id ? g.edge_id[e] : e;
+}
 /// Place of the value of position e and a head among values [m, heads] in the caller's edge order.
 inline std::int64_t edge_value_at(const CsrFormat& g, std::int32_t e, std::int32_t heads, std::int64_t head) {
-    return static_cast<std::int64_t>(g.edge_id ? g.edge_id[e] : e) * heads + head;
+    return edge_of(g, e) * heads + head;
 }
 
 /// out += sum over the edges of `unit` of value[e, head] from[other end, head, :].

@@ -1,6 +1,7 @@
 // Inverse norms of rows of floats for the CPU variants of cosine attention.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -12,6 +13,20 @@ namespace gnntune::kernels {
 __attribute__((always_inline)) inline float inverse_norm(const float* a, std::int32_t k) {
     const float square = dot(a, a, k);
     return square > 0.0F ? 1.0F / std::sqrt(square) : 0.0F;
+}
+
+GNNTUNE_TARGET_CLONES
+static void inverse_norms_between(const float* x, std::int32_t k, std::int64_t first, std::int64_t last, float* out) {
+    for (std::int64_t v = first; v < last; ++v) out[v] = inverse_norm(x + v * k, k);
+}
+
+/// inverse_norm() of `vectors` rows of x. All threads of a parallel region call it, and share the rows.
+static void inverse_norms(const float* x, std::int32_t k, std::int64_t vectors, float* out) {
+    constexpr std::int64_t kVectorBlock = 1024;
+#pragma omp for schedule(static)
+    for (std::int64_t first = 0; first < vectors; first += kVectorBlock) {
+        inverse_norms_between(x, k, first, std::min(vectors, first + kVectorBlock), out);
+    }
 }
 
 }  // namespace gnntune::kernels

@@ -11,9 +11,8 @@ inline Verdict require_gcn_norm(const Query& q) {
     if (q.problem.reduce != Reduce::sum) {
         return Verdict::no("degrees are sums, " + std::string(to_text(q.problem.reduce)) + " was asked for");
     }
-    if (q.problem.dtype != DType::f32) {
-        return Verdict::no("stores fp32 only, " + std::string(to_text(q.problem.dtype)) + " was asked for");
-    }
+    const Verdict fp32 = require_fp32(q, Verdict::yes());
+    if (!fp32) return fp32;
     if (q.problem.heads != 1) return Verdict::no("has no heads: a weight per edge");
     return Verdict::yes();
 }

@@ -52,6 +52,16 @@ inline std::int32_t next_power_of_two(std::int32_t x) {
 /// Widest feature dimension: feature tiles then fit into grid.y for every legal shape, at any alignment.
 inline constexpr std::int32_t kMaxFeatures = 1 << 20;
 
+/// What a variant that adds no self loops, and one that reduces by sum only, says of a problem: their refusal, else
+/// `others`.
+inline Verdict without_self_loops(const Query& q, const Verdict& others) {
+    return q.problem.self_loop ? Verdict::no("adds no self loops; put them into the graph") : others;
+}
+inline Verdict by_sum(const Query& q, const Verdict& others) {
+    if (q.problem.reduce == Reduce::sum) return others;
+    return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
+}
+
 /// Refuses what no variant of plain kind does, whatever it stores and reduces by. Empty verdict: nothing against it.
 inline Verdict require_plain(const Query& q) {
     if (q.problem.k > kMaxFeatures) {
@@ -63,8 +73,7 @@ inline Verdict require_plain(const Query& q) {
 }
 /// Refuses what an spmm variant with every reduction does not do that adds no self loops.
 inline Verdict require_no_self_loops(const Query& q) {
-    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
-    return require_plain(q);
+    return without_self_loops(q, require_plain(q));
 }
 /// Refuses what an spmm variant with every reduction does not do that adds self loops to sums and means.
 inline Verdict require_any_reduction(const Query& q) {
@@ -72,15 +81,11 @@ inline Verdict require_any_reduction(const Query& q) {
 }
 /// Refuses what an spmm variant with sum and self loops does not do.
 inline Verdict require_sum_with_self_loops(const Query& q) {
-    if (q.problem.reduce != Reduce::sum) {
-        return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
-    }
-    return require_plain(q);
+    return by_sum(q, require_plain(q));
 }
 /// Refuses what spmm and sddmm variants without mean and self loops do not do.
 inline Verdict require_plain_sum(const Query& q) {
-    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
-    return require_sum_with_self_loops(q);
+    return without_self_loops(q, require_sum_with_self_loops(q));
 }
 /// Refuses what an spmm variant with sum, mean and self loops does not do.
 inline Verdict require_sum_or_mean_with_self_loops(const Query& q) {
@@ -89,8 +94,7 @@ inline Verdict require_sum_or_mean_with_self_loops(const Query& q) {
 }
 /// Refuses what an spmm variant with sum and mean does not do.
 inline Verdict require_sum_or_mean(const Query& q) {
-    if (q.problem.self_loop) return Verdict::no("adds no self loops; put them into the graph");
-    return require_sum_or_mean_with_self_loops(q);
+    return without_self_loops(q, require_sum_or_mean_with_self_loops(q));
 }
 
 /// The same for variants that store fp32 only.

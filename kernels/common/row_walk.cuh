@@ -96,11 +96,8 @@ static void walk_rows(const CsrFormat& g, const RowPieces& pieces, int heads, So
                 pieces.long_row, unit_blocks},
         f);
     GNNTUNE_CUDA(cudaGetLastError());
-    if (pieces.split.size() == 0 || !total) return;
-    merge_pieces<<<static_cast<unsigned>(pieces.split.size() * static_cast<std::size_t>(heads)), kMergeThreads, 0,
-                   stream>>>(pieces.split.data(), sums, nullptr, static_cast<float*>(nullptr), total, heads, 0,
-                             softmax);
-    GNNTUNE_CUDA(cudaGetLastError());
+    if (!total) return;
+    launch_merge_pieces(pieces, {sums, nullptr}, static_cast<float*>(nullptr), total, heads, 0, softmax, stream);
 }
 
 }  // namespace gnntune::kernels

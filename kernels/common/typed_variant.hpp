@@ -112,5 +112,8 @@ inline std::vector<std::string_view> needs_coo(const Params&) {
 inline std::vector<std::string_view> needs_coo_sorted(const Params&) {
     return {kFormatCooSorted};
 }
+inline std::vector<std::string_view> needs_sgt(const Params&) {
+    return {kFormatSgt};
+}
 
 }  // namespace gnntune::kernels

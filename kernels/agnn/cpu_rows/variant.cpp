@@ -18,11 +18,6 @@ namespace {
 
 using State = kernels::RowBlockState;
 
-GNNTUNE_TARGET_CLONES
-void inverse_norms(const float* x, std::int32_t k, std::int64_t first, std::int64_t last, float* out) {
-    for (std::int64_t v = first; v < last; ++v) out[v] = kernels::inverse_norm(x + v * k, k);
-}
-
 struct Cosines {
     float factor;
     const float* inverse_norm;
@@ -56,13 +51,9 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     auto* inverse_norm = static_cast<float*>(workspace);
     const std::int64_t vectors = static_cast<std::int64_t>(s.csr->n_cols) * s.heads;
-    constexpr std::int64_t kVectorBlock = 1024;
 #pragma omp parallel
     {
-#pragma omp for schedule(static)
-        for (std::int64_t first = 0; first < vectors; first += kVectorBlock) {
-            inverse_norms(o.x, s.k, first, std::min(vectors, first + kVectorBlock), inverse_norm);
-        }
+        kernels::inverse_norms(o.x, s.k, vectors, inverse_norm);
         kernels::for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
             rows(s, o, inverse_norm, first, last);
         });

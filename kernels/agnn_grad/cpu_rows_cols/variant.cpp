@@ -43,11 +43,6 @@ Scratch cut(const State& s, kernels::WorkspaceCutter& space) {
     return out;
 }
 
-GNNTUNE_TARGET_CLONES
-void inverse_norms(const float* x, std::int32_t k, std::int64_t first, std::int64_t last, float* out) {
-    for (std::int64_t v = first; v < last; ++v) out[v] = kernels::inverse_norm(x + v * k, k);
-}
-
 /// z -= <z, v> v inverse^2
 __attribute__((always_inline)) inline void project(float* z, const float* v, float inverse, std::int32_t k) {
     const float along = kernels::dot(z, v, k) * inverse * inverse;
@@ -114,17 +109,10 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const Scratch t = cut(s, space);
     const std::int32_t n_rows = s.csr->n_rows;
     const std::int32_t n_cols = s.csr->n_cols;
-    const auto norms = [&](const float* x, std::int64_t vectors, float* out) {
-        constexpr std::int64_t kVectorBlock = 1024;
-#pragma omp for schedule(static)
-        for (std::int64_t first = 0; first < vectors; first += kVectorBlock) {
-            inverse_norms(x, s.k, first, std::min(vectors, first + kVectorBlock), out);
-        }
-    };
 #pragma omp parallel
     {
-        norms(o.x_row, std::int64_t{n_rows} * s.heads, t.inverse_row);
-        norms(o.x, std::int64_t{n_cols} * s.heads, t.inverse_col);
+        kernels::inverse_norms(o.x_row, s.k, std::int64_t{n_rows} * s.heads, t.inverse_row);
+        kernels::inverse_norms(o.x, s.k, std::int64_t{n_cols} * s.heads, t.inverse_col);
         kernels::rows_then_columns(
             s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
             [&](std::int32_t first, std::int32_t last) { columns(s, o, t, first, last); });

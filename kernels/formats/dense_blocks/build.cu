@@ -10,6 +10,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
+#include "kernels/common/edge_keys.cuh"
 #include "kernels/formats/csr/convert.hpp"
 #include "kernels/formats/dense_blocks/dense_blocks.hpp"
 #include "kernels/formats/dense_blocks/kernel.cuh"
@@ -23,12 +24,6 @@ using Keys = DeviceBuffer<std::uint64_t>;
 
 unsigned blocks_for(std::int64_t n) {
     return static_cast<unsigned>((n + kBlockThreads - 1) / kBlockThreads);
-}
-
-int bits_below(std::int64_t n) {
-    int bits = 1;
-    while (bits < 31 && (n - 1) >> bits > 0) ++bits;
-    return bits;
 }
 
 void inclusive_sums(Ids& values, std::int32_t n, cudaStream_t stream) {
@@ -76,7 +71,8 @@ struct Sorted {
 Sorted sort_edges(const CsrFormat& csr, std::int32_t n_block_rows, StreamHandle handle) {
     auto* stream = static_cast<cudaStream_t>(handle);
     const auto m = static_cast<std::size_t>(csr.m);
-    Sorted out{Keys(m), Ids(m), bits_below((std::int64_t{csr.n_cols} + kDenseBlockSize - 1) / kDenseBlockSize)};
+    Sorted out{Keys(m), Ids(m),
+               kernels::bits_below((std::int64_t{csr.n_cols} + kDenseBlockSize - 1) / kDenseBlockSize)};
     Keys keys(m);
     Ids positions(m);
     Ids descends(1);
@@ -86,7 +82,7 @@ Sorted sort_edges(const CsrFormat& csr, std::int32_t n_block_rows, StreamHandle 
                                                                       out.col_bits, keys.data(), descends.data());
     GNNTUNE_CUDA(cudaGetLastError());
     fill_positions(positions.data(), csr.m, handle);  // the rows have been read
-    const int end = kCellBits + out.col_bits + bits_below(n_block_rows);
+    const int end = kCellBits + out.col_bits + kernels::bits_below(n_block_rows);
     const auto edges = static_cast<std::int32_t>(csr.m);
     const std::uint64_t* unsorted = keys.data();
     const std::int32_t* places = positions.data();

@@ -31,10 +31,6 @@ std::size_t workspace_bytes(const void* state) {
     return static_cast<std::size_t>(s.csr->m) * static_cast<std::size_t>(s.heads) * sizeof(EdgeTerm);
 }
 
-std::int64_t edge_of(const CsrFormat& g, std::int32_t e) {
-    return g.edge_id ? g.edge_id[e] : e;
-}
-
 GNNTUNE_TARGET_CLONES
 void row_head(const State& s, const Operands& o, EdgeTerm* terms, std::int32_t i, std::int32_t h) {
     const CsrFormat& g = *s.csr;
@@ -47,7 +43,7 @@ void row_head(const State& s, const Operands& o, EdgeTerm* terms, std::int32_t i
     double sum = 0;
     for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
         const std::int64_t source = std::int64_t{g.col_idx[e]} * s.heads + h;
-        const std::int64_t id = edge_of(g, e);
+        const std::int64_t id = kernels::edge_of(g, e);
         const float v = score + o.score_col[source];
         const float derivative = v > 0.0F ? 1.0F : o.negative_slope;
         const float alpha = std::exp(derivative * v - lse);
@@ -68,7 +64,7 @@ void col_head(const State& s, const Operands& o, const EdgeTerm* terms, std::int
     std::fill(grad_x, grad_x + s.k, 0.0F);
     double sum = 0;
     for (std::int32_t e = g.row_ptr[j]; e < g.row_ptr[j + 1]; ++e) {
-        const EdgeTerm t = terms[edge_of(g, e) * s.heads + h];
+        const EdgeTerm t = terms[kernels::edge_value_at(g, e, s.heads, h)];
         sum += t.score;
         kernels::axpy(grad_x, t.alpha, o.grad_y + (std::int64_t{g.col_idx[e]} * s.heads + h) * s.k, s.k);
     }

@@ -7,25 +7,14 @@
 
 #include "core/graph/graph.hpp"
 #include "kernels/common/gcn_norm.hpp"
+#include "kernels/common/row_block_params.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
 namespace gcn_norm_cpu_rows {
 namespace {
 
-struct CpuRowsParams {
-    int row_block = 64;  ///< rows that a thread takes at once
-
-    static const std::vector<ParamField<CpuRowsParams>>& fields() {
-        static const std::vector<ParamField<CpuRowsParams>> kFields{
-            {"row_block", &CpuRowsParams::row_block, {16, 64, 256}}};
-        return kFields;
-    }
-    static Verdict legal(const Query&, const CpuRowsParams&) { return Verdict::yes(); }
-    static CpuRowsParams defaults(const Query&) { return {}; }
-};
-
-using State = kernels::PlanState<CpuRowsParams, CsrFormat>;
+using State = kernels::PlanState<kernels::RowBlockParams, CsrFormat>;
 
 std::size_t workspace_bytes(const void* state) {
     return static_cast<std::size_t>(static_cast<const State*>(state)->graph->n_rows) * sizeof(float);
@@ -72,10 +61,10 @@ void register_gcn_norm_cpu_rows(Registry& registry) {
     v.backend = Backend::cpu;
     v.default_rank = 10;
     v.applicable = &kernels::require_gcn_norm;
-    kernels::set_typed_params<gcn_norm_cpu_rows::CpuRowsParams>(v);
+    kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
-    v.prepare = &kernels::prepare_plan_state<gcn_norm_cpu_rows::CpuRowsParams, CsrFormat, kFormatCsr>;
+    v.prepare = &kernels::prepare_plan_state<kernels::RowBlockParams, CsrFormat, kFormatCsr>;
     v.workspace_bytes = &gcn_norm_cpu_rows::workspace_bytes;
     v.launch = &gcn_norm_cpu_rows::run;
     v.cost_terms = &gcn_norm_cpu_rows::cost_terms;

@@ -8,23 +8,12 @@
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/common/row_block_params.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
 namespace sddmm_cpu_rows {
 namespace {
-
-struct CpuRowsParams {
-    int row_block = 64;  ///< rows that a thread takes at once
-
-    static const std::vector<ParamField<CpuRowsParams>>& fields() {
-        static const std::vector<ParamField<CpuRowsParams>> kFields{
-            {"row_block", &CpuRowsParams::row_block, {16, 64, 256}}};
-        return kFields;
-    }
-    static Verdict legal(const Query&, const CpuRowsParams&) { return Verdict::yes(); }
-    static CpuRowsParams defaults(const Query&) { return {}; }
-};
 
 struct State {
     std::shared_ptr<const CsrFormat> csr;
@@ -49,7 +38,7 @@ void rows(const CsrFormat& g, const float* weight, const float* x_row, const flo
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
-                                         from_params<CpuRowsParams>(c.params).row_block, c.query.problem.k,
+                                         from_params<kernels::RowBlockParams>(c.params).row_block, c.query.problem.k,
                                          c.query.problem.weighted});
 }
 
@@ -78,7 +67,7 @@ void register_sddmm_cpu_rows(Registry& registry) {
     v.backend = Backend::cpu;
     v.default_rank = 10;
     v.applicable = &kernels::require_plain_fp32_sum;
-    kernels::set_typed_params<sddmm_cpu_rows::CpuRowsParams>(v);
+    kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &sddmm_cpu_rows::prepare;

@@ -45,10 +45,6 @@ MmaParams MmaParams::defaults(const Query& q) {
 
 namespace {
 
-std::vector<std::string_view> formats(const Params&) {
-    return {kFormatSgt};
-}
-
 std::shared_ptr<const void> make_plan(const PrepareContext& c, bool single_pass) {
     const Problem& p = c.query.problem;
     auto plan = std::make_shared<Plan>();
@@ -114,7 +110,7 @@ Variant record() {
     v.default_rank = 90;
     kernels::set_typed_params<MmaParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &formats;
+    v.formats = &kernels::needs_sgt;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &run;
     return v;

@@ -36,10 +36,6 @@ namespace {
 
 using State = kernels::PlanState<TcgnnParams, SgtFormat>;
 
-std::vector<std::string_view> formats(const Params&) {
-    return {kFormatSgt};
-}
-
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     allow_shared_memory(from_params<TcgnnParams>(c.params));
     return kernels::prepare_plan_state<TcgnnParams, SgtFormat, kFormatSgt>(c);
@@ -80,7 +76,7 @@ void register_sddmm_tcgnn(Registry& registry) {
     v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_typed_params<sddmm_tcgnn::TcgnnParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &sddmm_tcgnn::formats;
+    v.formats = &kernels::needs_sgt;
     v.prepare = &sddmm_tcgnn::prepare;
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &sddmm_tcgnn::run;

@@ -1,8 +1,7 @@
 // sgt.cpu: the graph translated into 16 x 8 TC blocks, from CSR into the workspace.
 //
 // Work     threads take windows of 16 rows. Order: fixed by the translation, so every run gives the same arrays.
-#include "kernels/common/host.hpp"
-#include "kernels/common/typed_variant.hpp"
+#include "kernels/common/conversion.hpp"
 #include "kernels/formats/sgt/workspace.hpp"
 
 namespace gnntune {
@@ -14,10 +13,6 @@ struct State {
     formats::SgtShape shape;
     formats::SgtWorkspace places;
 };
-
-Verdict applicable(const Query&) {
-    return Verdict::yes();
-}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream);
@@ -56,7 +51,7 @@ void register_sgt_cpu(Registry& registry) {
     v.op = Op::sgt;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &sgt_cpu::applicable;
+    v.applicable = &kernels::any_graph;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

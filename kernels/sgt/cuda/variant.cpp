@@ -4,8 +4,7 @@
 //          result. The workspace has the largest sizes there may be, so no number is read back in between.
 #include <cmath>
 
-#include "kernels/common/host.hpp"
-#include "kernels/common/typed_variant.hpp"
+#include "kernels/common/conversion.hpp"
 #include "kernels/formats/sgt/workspace.hpp"
 
 namespace gnntune {
@@ -18,10 +17,6 @@ struct State {
     formats::SgtScratch scratch;
     formats::SgtWorkspace places;
 };
-
-Verdict applicable(const Query&) {
-    return Verdict::yes();
-}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream);
@@ -72,7 +67,7 @@ void register_sgt_cuda(Registry& registry) {
     v.op = Op::sgt;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &sgt_cuda::applicable;
+    v.applicable = &kernels::any_graph;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
