@@ -1,4 +1,5 @@
-// Vectors of 1, 2 or 4 floats: loads, streaming stores, fused multiply-add and reductions into global memory.
+// Vectors of 1, 2 or 4 floats, and of 8 sums: loads and streaming stores of up to 4, fused multiply-add, and reductions
+// into global memory.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct Vec {
 /// Read-only load of N consecutive floats; `p` is aligned to 4 N bytes.
 template <int N>
 __device__ __forceinline__ Vec<N> load(const float* p) {
+    static_assert(N <= 4, "no memory instruction moves 8 floats");
     Vec<N> r;
     if constexpr (N == 4) {
         const float4 t = __ldg(reinterpret_cast<const float4*>(p));
@@ -32,6 +34,7 @@ __device__ __forceinline__ Vec<N> load(const float* p) {
 /// Load of what the same kernel may write.
 template <int N>
 __device__ __forceinline__ Vec<N> load_written(const float* p) {
+    static_assert(N <= 4, "no memory instruction moves 8 floats");
     Vec<N> r;
     if constexpr (N == 4) {
         const float4 t = *reinterpret_cast<const float4*>(p);
@@ -48,6 +51,7 @@ __device__ __forceinline__ Vec<N> load_written(const float* p) {
 /// Store of what is read again soon.
 template <int N>
 __device__ __forceinline__ void store(float* p, const Vec<N>& a) {
+    static_assert(N <= 4, "no memory instruction moves 8 floats");
     if constexpr (N == 4) {
         *reinterpret_cast<float4*>(p) = make_float4(a.v[0], a.v[1], a.v[2], a.v[3]);
     } else if constexpr (N == 2) {
@@ -60,6 +64,7 @@ __device__ __forceinline__ void store(float* p, const Vec<N>& a) {
 /// Store that does not displace the gathered operand from L2: results are not read again by the same kernel.
 template <int N>
 __device__ __forceinline__ void store_streaming(float* p, const Vec<N>& a) {
+    static_assert(N <= 4, "no memory instruction moves 8 floats");
     if constexpr (N == 4) {
         __stcs(reinterpret_cast<float4*>(p), make_float4(a.v[0], a.v[1], a.v[2], a.v[3]));
     } else if constexpr (N == 2) {
