@@ -26,8 +26,8 @@ struct AttendPlan {
 };
 
 /// Cuts long rows into pieces: synchronises the context's stream. `params` has lanes, split and items.
-template <typename TeamParams>
-AttendPlan plan_attend(const PrepareContext& c, const TeamParams& params) {
+template <typename Shape>
+AttendPlan plan_attend(const PrepareContext& c, const Shape& params) {
     const Problem& p = c.query.problem;
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     RowPieces pieces = build_row_pieces(*csr, c.stream);

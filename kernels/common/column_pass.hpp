@@ -8,6 +8,7 @@
 #include "core/registry/variant.hpp"
 #include "kernels/common/binned_rows.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/common/shared_memory.hpp"
 #include "kernels/common/tiles.hpp"
 
 namespace gnntune::kernels {
@@ -21,8 +22,6 @@ struct ColumnPassParams {
     int run = 8;    ///< edges that a group takes in at once
     int share = 8;  ///< edges of a group at most, until a column has a whole block
     int warps_per_block = 4;
-
-    static constexpr int kMostSharedBytes = 48 * 1024;  ///< what a kernel has without asking for more
 
     BinShape shape() const { return {lanes, share, 32 * warps_per_block}; }
     /// Threads of a group that share a head, a power of two.
@@ -81,7 +80,7 @@ struct ColumnPassParams {
         if (p.lanes != whole && (p.lanes != whole / 2 || p.lanes < head_lanes || p.lanes * p.vec < 32)) {
             return Verdict::no("lanes hold all heads that a warp can, or half of them");
         }
-        if (p.shared_bytes() > kMostSharedBytes) return Verdict::no("so wide a group has blocks of 4 warps only");
+        if (p.shared_bytes() > kUnaskedSharedBytes) return Verdict::no("so wide a group has blocks of 4 warps only");
         if (p.tiles(problem.k, problem.heads) > kMaxFeatureTiles) {
             return Verdict::no("heads=" + std::to_string(problem.heads) + " needs too many tiles");
         }
@@ -102,7 +101,7 @@ struct ColumnPassParams {
         const double work = static_cast<double>(q.m) * q.problem.k * q.problem.heads;
         p.share = work > 8e6 && !(p.items == 1 && wide && p.run == 4) ? 32 : 8;
         p.warps_per_block = 16;
-        if (work > 2e6 || p.shared_bytes() > kMostSharedBytes) p.warps_per_block = 4;
+        if (work > 2e6 || p.shared_bytes() > kUnaskedSharedBytes) p.warps_per_block = 4;
         return p;
     }
 };

@@ -28,7 +28,9 @@ std::size_t cosine_workspace_bytes(const void* state) {
 
 /// What the gradients of agnn need: plain attention, and heads that fit into grid.y.
 inline Verdict require_agnn_grad(const Query& q) {
-    if (q.problem.heads > 65535) return Verdict::no("sums grad_beta for at most 65535 heads");
+    if (q.problem.heads > kMaxGridY) {
+        return Verdict::no("sums grad_beta for at most " + std::to_string(kMaxGridY) + " heads");
+    }
     return require_attention(q);
 }
 /// The same for variants that store fp32 only.

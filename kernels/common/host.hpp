@@ -123,6 +123,9 @@ inline Verdict require_cusparse_matrix(const Query& q) {
     return Verdict::yes();
 }
 
+/// Most thread blocks along y.
+inline constexpr std::int64_t kMaxGridY = 65535;
+
 /// Refuses a grid that CUDA cannot launch. `blocks` counts along x.
 inline Verdict require_grid(std::int64_t blocks) {
     if (blocks > std::numeric_limits<std::int32_t>::max()) {

@@ -1,9 +1,12 @@
-// Blocks with more than the 48 KiB of dynamic shared memory that a kernel gets unasked.
+// How much dynamic shared memory a block has: what a kernel gets unasked, and more.
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
 
 namespace gnntune::kernels {
+
+/// Bytes that every kernel gets unasked.
+inline constexpr int kUnaskedSharedBytes = 48 * 1024;
 
 /// Lets `kernel` use as much shared memory as a block of the current device can have. What a launch asks for counts,
 /// not this limit, so plans that need less are no worse off. Belongs into prepare().

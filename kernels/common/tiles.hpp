@@ -8,8 +8,8 @@
 
 namespace gnntune::kernels {
 
-/// Largest grid.y.
-inline constexpr std::int64_t kMaxFeatureTiles = 65535;
+/// Feature tiles lie along grid.y.
+inline constexpr std::int64_t kMaxFeatureTiles = kMaxGridY;
 
 inline std::int64_t tile_width(int lanes, int items, int vec) {
     return std::int64_t{lanes} * items * vec;

@@ -3,8 +3,8 @@
 // Layout   row_ptr [n + 1], col_idx [m], edge_id [m] or null, edge_weight [m] in the caller's order or null; y [m] in the
 //          caller's order, y_self [n]; inverse_root [n] in the workspace, or null; device memory.
 // Work     degrees  group of `lanes` threads -> one row, lane -> every lanes-th edge, sums by shuffles; rows of more than
-//                   kLongRow edges are left to the whole block, one after the other. Unweighted, a degree is a difference
-//                   of row pointers and a thread's work.
+//                   kGroupEdges edges are left to the whole block, one after the other. Unweighted, a degree is a
+//                   difference of row pointers and a thread's work.
 //          weights  every warp takes an equal share of the edges, whatever the degrees (core/graph/edge_walk.cuh), an
 //                   edge per lane. Without inverse_root it takes both degrees from row_ptr and writes y_self as well, so
 //                   that an unweighted graph needs this kernel alone.
@@ -19,7 +19,7 @@
 namespace gnntune::gcn_norm_rows {
 
 inline constexpr int kThreads = 256;
-inline constexpr std::int64_t kLongRow = 256;
+inline constexpr std::int64_t kGroupEdges = 256;  ///< most edges of a row that a group of lanes sums
 
 struct Arrays {
     const std::int32_t* row_ptr;
@@ -63,7 +63,7 @@ __global__ void sum_degrees_kernel(Arrays a, int lanes) {
     const bool here = row < a.n;  // all threads stay for the shuffles and barriers
     const std::int64_t begin = here ? __ldg(a.row_ptr + row) : 0;
     const std::int64_t end = here ? __ldg(a.row_ptr + row + 1) : 0;
-    const bool is_long = end - begin > kLongRow;
+    const bool is_long = end - begin > kGroupEdges;
     double sum = 0.0;
     if (!is_long) {
         for (std::int64_t e = begin + lane; e < end; e += lanes) sum += __ldg(a.edge_weight + a.id(e));
@@ -76,7 +76,7 @@ __global__ void sum_degrees_kernel(Arrays a, int lanes) {
     for (std::int64_t r = first_row; r < last_row; ++r) {
         const std::int64_t from = __ldg(a.row_ptr + r);
         const std::int64_t to = __ldg(a.row_ptr + r + 1);
-        if (to - from <= kLongRow) continue;  // the same for the whole block
+        if (to - from <= kGroupEdges) continue;  // the same for the whole block
         double share = 0.0;
         for (std::int64_t e = from + thread; e < to; e += kThreads) share += __ldg(a.edge_weight + a.id(e));
         share = sum_lanes(share, 32);
