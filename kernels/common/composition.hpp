@@ -13,6 +13,16 @@
 
 namespace gnntune::kernels {
 
+/// Problem of a part: fp32, a sum, one head.
+inline Problem part_problem(Op op, std::int32_t k, bool weighted, Direction direction) {
+    Problem p;
+    p.op = op;
+    p.k = k;
+    p.weighted = weighted;
+    p.direction = direction;
+    return p;
+}
+
 // Record functions of a composition C, which has
 //   static std::vector<Part> parts(const Query&)
 // Its params are one for each part, in that order; its space is their standard values, and every config of the part's

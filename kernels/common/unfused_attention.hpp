@@ -16,17 +16,11 @@ struct UnfusedAttention {
     enum Part : std::size_t { kSddmm, kSoftmax, kSpmm };
 
     static std::vector<gnntune::Part> parts(const Query& q) {
-        const auto problem = [&](Op op, std::int32_t k, bool weighted) {
-            Problem p;
-            p.op = op;
-            p.k = k;
-            p.weighted = weighted;
-            p.direction = q.problem.direction;
-            return p;
-        };
-        return {{"sddmm", problem(Op::sddmm, q.problem.k, false)},
-                {"edge_softmax", problem(Op::edge_softmax, 1, false)},
-                {"spmm", problem(Op::spmm, q.problem.k, true)}};
+        const std::int32_t k = q.problem.k;
+        const Direction direction = q.problem.direction;
+        return {{"sddmm", part_problem(Op::sddmm, k, false, direction)},
+                {"edge_softmax", part_problem(Op::edge_softmax, 1, false, direction)},
+                {"spmm", part_problem(Op::spmm, k, true, direction)}};
     }
 
     static Verdict applicable(const Query& q) {

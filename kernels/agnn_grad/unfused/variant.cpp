@@ -7,14 +7,7 @@ namespace gnntune {
 namespace agnn_grad_unfused {
 namespace {
 
-Problem part_problem(Op op, std::int32_t k, bool weighted, Direction direction) {
-    Problem p;
-    p.op = op;
-    p.k = k;
-    p.weighted = weighted;
-    p.direction = direction;
-    return p;
-}
+using kernels::part_problem;
 
 struct Parts {
     static std::vector<Part> parts(const Query& q) {

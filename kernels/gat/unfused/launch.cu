@@ -56,7 +56,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     Operands softmax_part;
     softmax_part.edge_weight = w.e;
     softmax_part.y = w.alpha;
-    s.parts[0].run(softmax_part, w.parts, stream);
+    s.parts[kSoftmax].run(softmax_part, w.parts, stream);
 
     if (blocks > 0) {
         weight_kernel<<<blocks, kThreads, 0, stream>>>(list, softmax, w.e, w.alpha, w.weight, head_stride(g.m), highest,
@@ -74,7 +74,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
         spmm.x = s.heads > 1 ? w.x + h * head_stride(std::int64_t{g.n_cols} * s.k) : o.x;
         spmm.edge_weight = w.weight + h * head_stride(g.m);
         spmm.y = s.heads > 1 ? w.y + h * head_stride(std::int64_t{g.n_rows} * s.k) : o.y;
-        s.parts[1].run(spmm, w.parts, stream);
+        s.parts[kSpmm].run(spmm, w.parts, stream);
     }
     if (s.heads > 1) launch_head_major(w.y, o.y, g.n_rows, s.heads, s.k, false, stream);
 }

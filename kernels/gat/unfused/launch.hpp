@@ -1,16 +1,13 @@
 #pragma once
 
-#include "core/graph/formats.hpp"
-#include "kernels/common/composition.hpp"
+#include "kernels/common/unfused_gat.hpp"
 
 namespace gnntune::gat_unfused {
 
-struct State {
-    std::shared_ptr<const CooFormat> coo;
-    kernels::PartPlans parts;  ///< edge_softmax, spmm
-    std::int32_t k;
-    std::int32_t heads;
-};
+/// Places of the parts.
+enum PartIndex : std::size_t { kSoftmax, kSpmm };
+
+using State = kernels::UnfusedGatState;
 
 std::size_t workspace_bytes(const State& state);
 

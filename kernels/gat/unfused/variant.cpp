@@ -1,5 +1,3 @@
-#include "kernels/common/attention.hpp"
-#include "kernels/common/head_major.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gat/unfused/launch.hpp"
 
@@ -19,19 +17,6 @@ struct Unfused {
         return {{"edge_softmax", softmax}, {"spmm", spmm}};
     }
 };
-
-Verdict applicable(const Query& q) {
-    const Verdict attention = kernels::require_fp32_attention(q);
-    if (!attention) return attention;
-    const Verdict grid = kernels::require_grid(kernels::ceil_div(q.m * q.problem.heads, 256));
-    return grid ? kernels::require_head_runs(q) : grid;
-}
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return std::make_shared<State>(State{c.graph.format_as<CooFormat>(kFormatCoo, p.direction, c.stream),
-                                         kernels::make_part_plans<Unfused>(c), p.k, p.heads});
-}
 
 std::size_t bytes(const void* state) {
     return workspace_bytes(*static_cast<const State*>(state));
@@ -63,12 +48,12 @@ void register_gat_unfused(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 60;
-    v.applicable = &gat_unfused::applicable;
+    v.applicable = &kernels::require_unfused_gat;
     kernels::set_parts<gat_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_coo;
-    v.prepare = &gat_unfused::prepare;
+    v.prepare = &kernels::prepare_unfused_gat<gat_unfused::Unfused>;
     v.workspace_bytes = &gat_unfused::bytes;
     v.launch = &gat_unfused::run;
     v.cost_terms = &gat_unfused::cost_terms;

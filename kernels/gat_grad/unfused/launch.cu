@@ -75,12 +75,12 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
         spmm.x = grad_y;
         spmm.edge_weight = w.alpha + h * head_stride(g.m);
         spmm.y = split ? w.grad_x + h * head_stride(n_cols * s.k) : o.grad_x;
-        s.parts[0].run(spmm, w.parts, stream);
+        s.parts[kSpmm].run(spmm, w.parts, stream);
         Operands sddmm;
         sddmm.x_row = grad_y;
         sddmm.x = split ? w.x + h * head_stride(n_cols * s.k) : o.x;
         sddmm.y = w.d + h * head_stride(g.m);
-        s.parts[1].run(sddmm, w.parts, stream);
+        s.parts[kSddmm].run(sddmm, w.parts, stream);
     }
     if (blocks > 0) {
         score_kernel<<<blocks, kThreads, 0, stream>>>(list, softmax, o.lse_saved, w.mean, w.d, head_stride(g.m));
@@ -91,9 +91,9 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
         sum.x = w.ones;
         sum.edge_weight = w.d + h * head_stride(g.m);
         sum.y = split ? w.row_sum + h * head_stride(n_rows) : o.grad_score_row;
-        s.parts[2].run(sum, w.parts, stream);
+        s.parts[kRowSum].run(sum, w.parts, stream);
         sum.y = split ? w.col_sum + h * head_stride(n_cols) : o.grad_score_col;
-        s.parts[3].run(sum, w.parts, stream);
+        s.parts[kColSum].run(sum, w.parts, stream);
     }
     if (split) {
         launch_head_major(w.grad_x, o.grad_x, n_cols, s.heads, s.k, false, stream);

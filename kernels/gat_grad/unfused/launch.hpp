@@ -1,16 +1,13 @@
 #pragma once
 
-#include "core/graph/formats.hpp"
-#include "kernels/common/composition.hpp"
+#include "kernels/common/unfused_gat.hpp"
 
 namespace gnntune::gat_grad_unfused {
 
-struct State {
-    std::shared_ptr<const CooFormat> coo;
-    kernels::PartPlans parts;  ///< spmm, sddmm, row_sum, col_sum
-    std::int32_t k;
-    std::int32_t heads;
-};
+/// Places of the parts.
+enum PartIndex : std::size_t { kSpmm, kSddmm, kRowSum, kColSum };
+
+using State = kernels::UnfusedGatState;
 
 std::size_t workspace_bytes(const State& state);
 

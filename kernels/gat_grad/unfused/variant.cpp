@@ -1,5 +1,3 @@
-#include "kernels/common/attention.hpp"
-#include "kernels/common/head_major.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gat_grad/unfused/launch.hpp"
 
@@ -24,19 +22,6 @@ struct Unfused {
         return {{"spmm", spmm}, {"sddmm", sddmm}, {"row_sum", row_sum}, {"col_sum", col_sum}};
     }
 };
-
-Verdict applicable(const Query& q) {
-    const Verdict attention = kernels::require_fp32_attention(q);
-    if (!attention) return attention;
-    const Verdict grid = kernels::require_grid(kernels::ceil_div(q.m * q.problem.heads, 256));
-    return grid ? kernels::require_head_runs(q) : grid;
-}
-
-std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Problem& p = c.query.problem;
-    return std::make_shared<State>(State{c.graph.format_as<CooFormat>(kFormatCoo, p.direction, c.stream),
-                                         kernels::make_part_plans<Unfused>(c), p.k, p.heads});
-}
 
 std::size_t bytes(const void* state) {
     return workspace_bytes(*static_cast<const State*>(state));
@@ -69,12 +54,12 @@ void register_gat_grad_unfused(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 60;
-    v.applicable = &gat_grad_unfused::applicable;
+    v.applicable = &kernels::require_unfused_gat;
     kernels::set_parts<gat_grad_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_coo;
-    v.prepare = &gat_grad_unfused::prepare;
+    v.prepare = &kernels::prepare_unfused_gat<gat_grad_unfused::Unfused>;
     v.workspace_bytes = &gat_grad_unfused::bytes;
     v.launch = &gat_grad_unfused::run;
     v.cost_terms = &gat_grad_unfused::cost_terms;

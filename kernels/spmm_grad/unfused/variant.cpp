@@ -7,6 +7,9 @@ namespace gnntune {
 namespace spmm_grad_unfused {
 namespace {
 
+/// Places of the parts.
+enum PartIndex : std::size_t { kSpmm, kSddmm };
+
 struct Unfused {
     /// spmm, and sddmm where weights have a gradient. Self loops are left to neither: few variants know them.
     static std::vector<Part> parts(const Query& q) {
@@ -48,13 +51,13 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
     spmm.x = o.grad_y;
     spmm.edge_weight = o.edge_weight;
     spmm.y = o.grad_x;
-    s.parts[0].run(spmm, workspace, stream);
-    if (s.parts.plans.size() > 1) {
+    s.parts[kSpmm].run(spmm, workspace, stream);
+    if (s.parts.plans.size() > kSddmm) {
         Operands sddmm;
         sddmm.x_row = o.grad_y;
         sddmm.x = o.x;
         sddmm.y = o.grad_edge_weight;
-        s.parts[1].run(sddmm, workspace, stream);
+        s.parts[kSddmm].run(sddmm, workspace, stream);
     }
     if (s.n > 0) launch_self_loops(s.n, s.k, o, stream);
 }
