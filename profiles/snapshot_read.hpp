@@ -47,7 +47,6 @@ private:
         std::vector<Candidate> candidates;
     };
 
-    void read_format_builds(const Store& store, std::int64_t graph, std::int64_t environment);
     void read_rows(const Database& database, const Key& key, const SnapshotEntry& origin);
     void read_parts(const Database& database, const Key& key);
     void read_choices(const Database& database, const Key& key, std::vector<Group>& groups);

@@ -61,7 +61,7 @@ struct Key {
     bool operator==(const Key&) const = default;
 };
 
-/// What makes an attempt the same attempt. An attempt is done once any row has it, whatever its status.
+/// What makes an attempt the same attempt: Store::done() has those that a resumed run does not take again.
 struct Attempt {
     std::string config;  ///< canonical text
     std::int32_t variant_version = 1;
@@ -341,8 +341,6 @@ public:
 
     // --- Reading ---
 
-    /// True if any row has this attempt, whatever its status: a resumed run does not take it again.
-    bool has_measurement(const Key& key, const Attempt& attempt) const;
     /// All attempts done for a key, in one query. Failed ones are not among them: out of memory may pass, so a resumed
     /// run tries them again.
     AttemptSet done(const Key& key) const;

@@ -43,19 +43,6 @@ std::string parts_text(std::span<const PartVersion> parts) {
     return out;
 }
 
-bool Store::has_measurement(const Key& key, const Attempt& attempt) const {
-    Statement s = database().prepare(
-        fmt::format(
-            "SELECT 1 FROM measurement WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND "
-            "clock = ? AND config = ? AND variant_version = ? AND {} = ? LIMIT 1",
-            kPartsText),
-        "looking for an attempt");
-    return s
-        .bind(key.graph, key.environment, key.problem, to_text(attempt.policy), to_text(attempt.clock), attempt.config,
-              attempt.variant_version, attempt.parts)
-        .step();
-}
-
 AttemptSet Store::done(const Key& key) const {
     Statement s =
         database().prepare(fmt::format("SELECT DISTINCT config, variant_version, policy, clock, {} FROM measurement "

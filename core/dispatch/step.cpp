@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-
-#include "core/common/error.hpp"
 
 namespace gnntune {
 namespace {
@@ -56,16 +53,6 @@ std::string role_of(std::string_view what, std::vector<std::size_t> layers) {
     return text;
 }
 
-std::int32_t positive(std::string_view word, std::string_view text) {
-    std::int32_t number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size() || number < 1) {
-        throw invalid_argument("'" + std::string(text) +
-                               "' is no step: expected a model and widths, such as 'gcn 64,64'");
-    }
-    return number;
-}
-
 }  // namespace
 
 std::string_view to_text(StepModel model) {
@@ -88,23 +75,6 @@ std::string to_text(const Step& step) {
         between = ',';
     }
     return text;
-}
-
-Step parse_step(std::string_view text) {
-    const std::size_t blank = std::min(text.find(' '), text.size());
-    const auto model = parse_step_model(text.substr(0, blank));
-    if (!model || blank == text.size()) (void)positive("", text);
-    Step step{*model, {}};
-    for (std::size_t begin = blank + 1; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        const std::string_view word = text.substr(begin, end - begin);
-        const std::size_t x = std::min(word.find('x'), word.size());
-        LayerWidth width{positive(word.substr(0, x), text), 1};
-        if (x < word.size()) width.heads = positive(word.substr(x + 1), text);
-        step.layers.push_back(width);
-        begin = end + 1;
-    }
-    return step;
 }
 
 std::vector<StepCall> calls_of(const Step& step) {

@@ -66,22 +66,6 @@ struct CsrGraph {
     }
 };
 
-/// Owning host COO.
-struct CooGraph {
-    std::int32_t n_rows = 0;
-    std::int32_t n_cols = 0;
-    HostVector<std::int32_t> row_idx;
-    HostVector<std::int32_t> col_idx;
-    HostVector<float> edge_weight;
-
-    std::int64_t m() const { return static_cast<std::int64_t>(col_idx.size()); }
-    bool weighted() const { return !edge_weight.empty(); }
-    CooView view() const {
-        return {n_rows, n_cols, m(), row_idx.data(), col_idx.data(), weighted() ? edge_weight.data() : nullptr,
-                MemorySpace::host};
-    }
-};
-
 /// Owning host CSC, with the permutation that leads from its edges back to the edges it was made from.
 struct CscGraph {
     std::int32_t n_rows = 0;

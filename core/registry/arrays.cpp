@@ -162,10 +162,6 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
     return all;
 }
 
-bool is_gradient(Op op) {
-    return forward_of(op) != op;
-}
-
 Op forward_of(Op op) {
     switch (op) {
         case Op::spmm_grad:

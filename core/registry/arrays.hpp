@@ -70,8 +70,6 @@ struct ArraySpec {
 /// Every array of the problem: inputs first, then outputs, each in the order of the table above.
 std::vector<ArraySpec> arrays_of(const Query& query);
 
-/// Whether the op computes on both sides of the graph and so needs CSR and CSC: the gradients.
-bool is_gradient(Op op);
 /// The op whose results a gradient op is given; the op itself otherwise.
 Op forward_of(Op op);
 

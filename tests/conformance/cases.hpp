@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "core/graph/types.hpp"
+#include "tests/unit/small_graphs.hpp"
 
 namespace gnntune::conformance {
 
 struct GraphCase {
     std::string name;
-    CooGraph edges;       ///< in the order in which a caller would hand them in
-    bool as_coo = false;  ///< handed in as COO in that order, else as CSR
-    bool large = false;   ///< run with a few widths only
+    test::CooGraph edges;  ///< in the order in which a caller would hand them in
+    bool as_coo = false;   ///< handed in as COO in that order, else as CSR
+    bool large = false;    ///< run with a few widths only
 };
 
 /// Every case, built once. Deterministic.

@@ -56,7 +56,7 @@ Fixture::Fixture(const Registry& registry, const Device& device, const GraphCase
                            &reversed_id_);
     // A caller with CSR hands in sorted rows; the case's own order is then the CSR order.
     if (!graph.as_coo) {
-        CooGraph ordered = graph.edges;
+        test::CooGraph ordered = graph.edges;
         const auto rows = expand_rows(forward_.view());
         ordered.row_idx = rows;
         ordered.col_idx = forward_.col_idx;

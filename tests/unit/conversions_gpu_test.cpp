@@ -60,7 +60,7 @@ void expect_equal(const Grouped& got, const Ids& ptr, const Ids& idx, const Ids&
     EXPECT_TRUE(got.edge_id.to_host() == ids);
 }
 
-void expect_list_grouped(const CooGraph& coo, const Ids* names) {
+void expect_list_grouped(const test::CooGraph& coo, const Ids* names) {
     const CudaStream stream;
     const auto rows = there(coo.row_idx);
     const auto cols = there(coo.col_idx);
@@ -101,7 +101,7 @@ TEST(ConversionsGpu, EqualTheCpuInEveryOrderAndSize) {
     for (const auto& [name, graph] : graphs) {
         SCOPED_TRACE(name);
         const Ids names = shuffled_order(graph.m());
-        CooGraph coo;
+        test::CooGraph coo;
         coo.n_rows = graph.n_rows;
         coo.n_cols = graph.n_cols;
         const Ids rows = expand_rows(graph.view());

@@ -15,13 +15,13 @@ namespace {
 using Edge = std::tuple<std::int32_t, std::int32_t, float>;
 
 /// Weights 1, 2, 3 ... in the order of the list, so that edges can be told apart.
-CooGraph numbered_coo(std::int32_t n_rows, std::int32_t n_cols, const test::EdgeList& edges) {
-    CooGraph coo = test::coo_of(n_rows, n_cols, edges);
+test::CooGraph numbered_coo(std::int32_t n_rows, std::int32_t n_cols, const test::EdgeList& edges) {
+    test::CooGraph coo = test::coo_of(n_rows, n_cols, edges);
     for (std::size_t e = 0; e < edges.size(); ++e) coo.edge_weight.push_back(static_cast<float>(e + 1));
     return coo;
 }
 
-std::vector<CooGraph> graphs() {
+std::vector<test::CooGraph> graphs() {
     return {numbered_coo(0, 0, {}),
             numbered_coo(5, 3, {}),
             numbered_coo(1, 1, {{0, 0}}),
@@ -33,7 +33,7 @@ std::vector<CooGraph> graphs() {
 }
 
 /// Edges of a list by row, each row in the order of the list: what a stable conversion must give.
-std::vector<Edge> by_row(const CooGraph& coo) {
+std::vector<Edge> by_row(const test::CooGraph& coo) {
     std::vector<Edge> edges;
     for (std::int32_t i = 0; i < coo.n_rows; ++i) {
         for (std::size_t e = 0; e < coo.row_idx.size(); ++e) {
@@ -55,7 +55,7 @@ std::vector<Edge> edges_of(const CsrGraph& csr) {
 }
 
 TEST(Convert, CooToCsrIsStableAndLeadsBackToTheList) {
-    for (const CooGraph& coo : graphs()) {
+    for (const test::CooGraph& coo : graphs()) {
         HostVector<std::int32_t> edge_id;
 
         const CsrGraph csr = coo_to_csr(coo.view(), &edge_id);
@@ -79,7 +79,7 @@ TEST(Convert, LargeListsAreGroupedInTheOrderOfTheList) {
             for (std::size_t e = 0; e < edges.size(); e += 3) edges[e].first = n / 3;
             for (std::size_t e = 1; e < edges.size(); e += 3) edges[e].second = n / 2;
             if (sorted) std::stable_sort(edges.begin(), edges.end(), [](auto& a, auto& b) { return a.first < b.first; });
-            const CooGraph coo = test::coo_of(n, n, edges);
+            const test::CooGraph coo = test::coo_of(n, n, edges);
             HostVector<std::int32_t> order(edges.size());
             std::iota(order.begin(), order.end(), 0);
             std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
@@ -103,7 +103,7 @@ TEST(Convert, LargeListsAreGroupedInTheOrderOfTheList) {
 }
 
 TEST(Convert, ExpandRowsNamesTheRowOfEveryEdge) {
-    for (const CooGraph& coo : graphs()) {
+    for (const test::CooGraph& coo : graphs()) {
         const CsrGraph csr = coo_to_csr(coo.view());
 
         const auto rows = expand_rows(csr.view());
@@ -115,7 +115,7 @@ TEST(Convert, ExpandRowsNamesTheRowOfEveryEdge) {
 }
 
 TEST(Convert, CsrToCscHasEveryEdgeByColumnAndLeadsBack) {
-    for (const CooGraph& coo : graphs()) {
+    for (const test::CooGraph& coo : graphs()) {
         const CsrGraph csr = coo_to_csr(coo.view());
         const auto rows = expand_rows(csr.view());
 
@@ -143,7 +143,7 @@ TEST(Convert, CsrToCscHasEveryEdgeByColumnAndLeadsBack) {
 }
 
 TEST(Convert, ReverseSwapsRowsAndColumnsAndTwiceGivesTheSameEdges) {
-    for (const CooGraph& coo : graphs()) {
+    for (const test::CooGraph& coo : graphs()) {
         const CsrGraph csr = coo_to_csr(coo.view());
         auto swapped = edges_of(csr);
         for (auto& [row, col, weight] : swapped) std::swap(row, col);
@@ -173,7 +173,7 @@ TEST(Convert, ReverseOfADirectedGraphIsAnotherGraph) {
 }
 
 TEST(Convert, SortColumnsCarriesWeightsAndKeepsTheOrderOfDuplicates) {
-    for (const CooGraph& coo : graphs()) {
+    for (const test::CooGraph& coo : graphs()) {
         CsrGraph csr = coo_to_csr(coo.view());
         auto expected = edges_of(csr);
         std::stable_sort(expected.begin(), expected.end(), [](const Edge& a, const Edge& b) {
@@ -187,7 +187,7 @@ TEST(Convert, SortColumnsCarriesWeightsAndKeepsTheOrderOfDuplicates) {
 }
 
 TEST(Convert, WithoutWeightsNoneAppear) {
-    const CooGraph coo = test::coo_of(3, 3, {{2, 1}, {0, 2}, {0, 1}});
+    const test::CooGraph coo = test::coo_of(3, 3, {{2, 1}, {0, 2}, {0, 1}});
 
     CsrGraph csr = coo_to_csr(coo.view());
     sort_columns(csr);

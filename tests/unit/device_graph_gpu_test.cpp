@@ -43,7 +43,7 @@ TEST(DeviceGraphGpu, HoldsTheArraysOfItsHostGraph) {
 
 TEST(DeviceGraphGpu, OfAnUnweightedListHasNoWeights) {
     if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
-    CooGraph host;
+    test::CooGraph host;
     host.n_rows = host.n_cols = 3;
     host.row_idx = {2, 0};
     host.col_idx = {1, 2};

@@ -41,7 +41,7 @@ struct GatCase {
     Operands operands;
 
     GatCase(const test::EdgeList& edges, std::int32_t n_rows, std::int32_t n_cols, std::int32_t heads, float dropout) {
-        const CooGraph coo = test::coo_of(n_rows, n_cols, edges);
+        const test::CooGraph coo = test::coo_of(n_rows, n_cols, edges);
         graph = coo_to_csr(coo.view(), &edge_id);
         problem.op = Op::gat;
         problem.k = 3;

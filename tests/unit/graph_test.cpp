@@ -111,7 +111,7 @@ protected:
     Registry registry_;
     Device device_ = cpu_device();
     CsrGraph csr_;
-    CooGraph coo_;
+    test::CooGraph coo_;
 };
 
 TEST_F(GraphTest, TheCallersCsrIsUsedAsItIs) {

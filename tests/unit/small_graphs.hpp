@@ -1,4 +1,4 @@
-// Small graphs for the unit tests of core: hand-made ones and a plain random one with duplicates and unsorted columns.
+// Small graphs for the tests: hand-made ones and a plain random one with duplicates and unsorted columns.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,23 @@
 namespace gnntune::test {
 
 using EdgeList = std::vector<std::pair<std::int32_t, std::int32_t>>;  ///< (row, column)
+
+/// Owning host COO; `edge_weight` is empty for an unweighted graph.
+struct CooGraph {
+    std::int32_t n_rows = 0;
+    std::int32_t n_cols = 0;
+    HostVector<std::int32_t> row_idx;
+    HostVector<std::int32_t> col_idx;
+    HostVector<float> edge_weight;
+
+    std::int64_t m() const { return static_cast<std::int64_t>(col_idx.size()); }
+    bool weighted() const { return !edge_weight.empty(); }
+    CooView view() const {
+        return {n_rows,           n_cols,         m(),
+                row_idx.data(),   col_idx.data(), weighted() ? edge_weight.data() : nullptr,
+                MemorySpace::host};
+    }
+};
 
 inline CooGraph coo_of(std::int32_t n_rows, std::int32_t n_cols, const EdgeList& edges) {
     CooGraph coo;

@@ -80,8 +80,9 @@ TEST(Frontier, AConfigThatHoldsMoreFormatsIsNoReasonToGiveOneUp) {
 }
 
 TEST_F(TuneStepTest, EveryModelIsTunedChosenAndStored) {
-    for (const char* text : {"gcn 16,5", "gat 4x3,5", "agnn 8,8"}) {
-        const Step step = parse_step(text);
+    for (const Step& step :
+         {Step{StepModel::gcn, {{16}, {5}}}, Step{StepModel::gat, {{4, 3}, {5}}}, Step{StepModel::agnn, {{8}, {8}}}}) {
+        const std::string text = to_text(step);
         const StepDecision decision = tune_and_choose(step, {});
         ASSERT_TRUE(decision.picks) << decision.reason;
         EXPECT_EQ(from_->formats.text(decision.cost.formats), "csr reversed") << text;
@@ -102,7 +103,7 @@ TEST_F(TuneStepTest, EveryModelIsTunedChosenAndStored) {
 
 TEST_F(TuneStepTest, ASearchLeavesAConfigForEveryLimitOfMemory) {
     add_coo_variant();
-    const Step step = parse_step("gcn 16,16");
+    const Step step = Step{StepModel::gcn, {{16}, {16}}};
     const std::int64_t coo_bytes = 4 * csr_.m();
     StepLimits limits;
     // One config by search, and yet there is one that needs COO and no other format.
