@@ -6,6 +6,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
+#include "core/registry/device.hpp"
 #include "kernels/formats/csr/convert.hpp"
 #include "tests/unit/small_graphs.hpp"
 
@@ -13,13 +14,6 @@ namespace gnntune {
 namespace {
 
 using Ids = HostVector<std::int32_t>;
-
-bool have_gpu() {
-    int count = 0;
-    const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-    (void)cudaGetLastError();
-    return found;
-}
 
 /// An order of m edges that is neither theirs nor its reverse.
 Ids shuffled_order(std::int64_t m) {
@@ -93,7 +87,7 @@ void expect_columns_grouped(const CsrGraph& graph, const Ids* names) {
 
 // The last graph's edges do not fit the 64 bits of a key with their places.
 TEST(ConversionsGpu, EqualTheCpuInEveryOrderAndSize) {
-    if (!have_gpu()) GTEST_SKIP() << "no GPU";
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
     auto graphs = test::awkward_graphs();
     graphs.push_back({"skewed, large", test::csr_of(200003, 50021, test::random_edges(150001, 50021, 1500007, 6, 11))});
     graphs.push_back(

@@ -89,6 +89,7 @@ TEST_F(CountersGpu, SpansAreTimedBeforeAndAfterCounting) {
     try {
         spans = span_stopwatch(device_, stream_->get());
     } catch (const Error& e) {
+        if (e.kind() != ErrorKind::no_device && e.kind() != ErrorKind::unsupported) throw;
         GTEST_SKIP() << e.what();
     }
     const std::size_t bytes = static_cast<std::size_t>(device_.l2_bytes) * 4 / 4096 * 4096;

@@ -7,17 +7,11 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
 #include "core/graph/fingerprint_gpu.hpp"
+#include "core/registry/device.hpp"
 #include "tests/unit/small_graphs.hpp"
 
 namespace gnntune {
 namespace {
-
-bool have_gpu() {
-    int count = 0;
-    const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-    (void)cudaGetLastError();
-    return found;
-}
 
 /// A graph's arrays in device memory, as CSR and as COO.
 struct DeviceGraph {
@@ -50,12 +44,12 @@ void expect_equal_on_both(const std::string& name, const CsrGraph& graph) {
 }
 
 TEST(FeaturesGpu, EqualsTheHostOnAwkwardGraphs) {
-    if (!have_gpu()) GTEST_SKIP() << "no GPU";
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
     for (const auto& [name, graph] : test::awkward_graphs()) expect_equal_on_both(name, graph);
 }
 
 TEST(FeaturesGpu, EqualsTheHostWhereWarpsShareRowsAndCrossManyRows) {
-    if (!have_gpu()) GTEST_SKIP() << "no GPU";
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
     // Large enough for several steps per warp; the last rows are empty, and m is no multiple of 32.
     expect_equal_on_both("skewed", test::csr_of(200003, 50021, test::random_edges(150001, 50021, 1500007, 6, 11)));
     expect_equal_on_both("even", test::csr_of(400009, 400009, test::random_edges(400009, 400009, 1000003, 1, 12)));

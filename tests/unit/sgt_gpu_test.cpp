@@ -2,17 +2,11 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
+#include "core/registry/device.hpp"
 #include "tests/unit/sgt_reference.hpp"
 
 namespace gnntune {
 namespace {
-
-bool have_gpu() {
-    int count = 0;
-    const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-    (void)cudaGetLastError();
-    return found;
-}
 
 HostVector<std::int32_t> filled(std::size_t n) {
     return test::sized<std::int32_t>(n, -7);
@@ -61,7 +55,7 @@ test::Translation on_gpu(const CsrGraph& graph, const HostVector<std::int32_t>& 
 }
 
 TEST(SgtGpu, EqualsTheCpuForEveryGraphAndShape) {
-    if (!have_gpu()) GTEST_SKIP() << "no GPU";
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
     auto graphs = test::awkward_graphs();
     graphs.push_back({"skewed, large", test::csr_of(200003, 50021, test::random_edges(150001, 50021, 1500007, 6, 11))});
     graphs.push_back(
