@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/common/error.hpp"
+#include "core/common/numbers.hpp"
 #include "profiles/layers.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
@@ -59,12 +59,11 @@ void list(const CommonOptions& common, Output& out) {
 }
 
 std::int64_t id_of(const std::string& text) {
-    std::int64_t id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc() || end != text.data() + text.size() || id < 1) {
+    const auto id = parse_number<std::int64_t>(text);
+    if (!id || *id < 1) {
         throw invalid_argument("db errata remove: expected the id of an erratum, not '" + text + "'");
     }
-    return id;
+    return *id;
 }
 
 }  // namespace

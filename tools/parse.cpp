@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/common/error.hpp"
+#include "core/common/numbers.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -47,11 +48,8 @@ std::string_view take_word(std::string_view& rest) {
 }  // namespace
 
 std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t minimum, std::int64_t maximum) {
-    std::int64_t value = 0;
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (result.ec == std::errc() && result.ptr == text.data() + text.size() && value >= minimum && value <= maximum) {
-        return value;
-    }
+    const auto value = parse_number<std::int64_t>(text);
+    if (value && *value >= minimum && *value <= maximum) return *value;
     std::string range = "a whole number";
     if (minimum != INT64_MIN && maximum != INT64_MAX) {
         range += fmt::format(" from {} to {}", minimum, maximum);
@@ -62,11 +60,8 @@ std::int64_t parse_integer(std::string_view text, std::string_view what, std::in
 }
 
 double parse_real(std::string_view text, std::string_view what, double minimum, double maximum) {
-    double value = 0;
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (result.ec == std::errc() && result.ptr == text.data() + text.size() && value >= minimum && value <= maximum) {
-        return value;
-    }
+    const auto value = parse_number<double>(text);
+    if (value && *value >= minimum && *value <= maximum) return *value;
     throw invalid_argument(fmt::format("{}: expected a number from {} to {}, not '{}'", what, minimum, maximum, text));
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
 #include "core/features/features.hpp"
 #include "core/registry/errata.hpp"
@@ -178,8 +179,7 @@ private:
         const std::vector<Config> configs = space_of(query, parsed_.flag("approximate"));
         const auto started = std::chrono::steady_clock::now();
         const auto ranked = model::predict(fitted->model, registry(), query, constants_, configs);
-        const double asked =
-            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - started).count();
+        const double asked = us_since(started);
         std::int64_t place = 0;
         for (const model::Prediction& p : ranked) {
             if (top_ > 0 && static_cast<std::size_t>(place) == top_) break;

@@ -1,13 +1,13 @@
 #include "tuner/fit.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <random>
 #include <set>
 
 #include "core/common/error.hpp"
+#include "core/common/numbers.hpp"
 #include "tuner/boosted_trees.hpp"
 
 namespace gnntune::tuner {
@@ -17,9 +17,7 @@ using model::Forest;
 using model::ParamCodes;
 
 bool is_number(const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
+    return parse_number<double>(text).has_value();
 }
 
 // One learner's rows: features, target, how much each counts, and which graph it is of.

@@ -7,18 +7,14 @@
 #include <tuple>
 #include <utility>
 
+#include "core/common/numbers.hpp"
+
 namespace gnntune {
 namespace {
 
 std::string number(double x) {
     char text[32];
     std::snprintf(text, sizeof text, "%.3g", x);
-    return text;
-}
-
-std::string whole(double x) {
-    char text[32];
-    std::snprintf(text, sizeof text, x < 1e15 ? "%.0f" : "%.3g", x);
     return text;
 }
 
@@ -177,10 +173,10 @@ Decision choose(const std::vector<Candidate>& candidates, const Constraints& lim
         }
     }
     if (winner == preferred) {
-        decision.reason = "cheapest of " + std::to_string(order.size()) + " over " + whole(calls) + " calls";
+        decision.reason = "cheapest of " + std::to_string(order.size()) + " over " + count_text(calls) + " calls";
     } else {
         decision.reason = "chosen before, and none of " + std::to_string(order.size()) + " is cheaper over " +
-                          whole(calls) + " calls by more than runs differ";
+                          count_text(calls) + " calls by more than runs differ";
     }
     if (!decision.tied.empty()) {
         decision.reason += "; tied with " + std::to_string(decision.tied.size()) +

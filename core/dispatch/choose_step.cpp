@@ -1,9 +1,10 @@
 #include "core/dispatch/choose_step.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <tuple>
+
+#include "core/common/numbers.hpp"
 
 namespace gnntune {
 namespace {
@@ -207,12 +208,6 @@ private:
     std::vector<Found> found_;
 };
 
-std::string whole(double x) {
-    char text[32];
-    std::snprintf(text, sizeof text, x < 1e15 ? "%.0f" : "%.3g", x);
-    return text;
-}
-
 }  // namespace
 
 StepCost step_cost(const SharedFormats& formats, const std::vector<CallOptions>& calls, const Picks& picks,
@@ -250,8 +245,8 @@ StepDecision choose_step(const SharedFormats& formats, const std::vector<CallOpt
                           std::to_string(search.least_bytes());
         return decision;
     }
-    decision.reason =
-        "cheapest over " + whole(steps_of(limits)) + " steps, formats built: " + formats.text(decision.cost.formats);
+    decision.reason = "cheapest over " + count_text(steps_of(limits)) +
+                      " steps, formats built: " + formats.text(decision.cost.formats);
     return decision;
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
 #include "core/registry/errata.hpp"
 
@@ -93,7 +94,7 @@ Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHan
     }
     const auto begin = std::chrono::steady_clock::now();
     state_ = variant_->prepare({graph, query, config_.params, stream});
-    own_prepare_us_ = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    own_prepare_us_ = us_since(begin);
     workspace_bytes_ = variant_->workspace_bytes(state_.get());
 }
 

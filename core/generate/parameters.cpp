@@ -1,19 +1,14 @@
 #include "core/generate/parameters.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <optional>
+
+#include "core/common/numbers.hpp"
 
 namespace gnntune::generate {
 
 namespace {
-
-template <typename T>
-bool parse(const std::string& text, T& value) {
-    const char* end = text.data() + text.size();
-    const auto result = std::from_chars(text.data(), end, value);
-    return result.ec == std::errc() && result.ptr == end;
-}
 
 std::string number_text(double value) {
     if (value == std::floor(value) && std::fabs(value) < 0x1p53)
@@ -46,12 +41,14 @@ void check(const KindInfo& kind, const ParameterInfo& info, const std::string& v
         if (value != "yes" && value != "no") throw invalid_argument(what + "yes or no");
         return;
     }
-    std::int64_t whole = 0;
-    double real = 0;
     const bool is_integer = info.type == ParameterType::integer;
-    bool legal = is_integer ? parse(value, whole) : parse(value, real);
-    if (is_integer) real = static_cast<double>(whole);
-    legal = legal && real >= info.minimum && real <= info.maximum;
+    std::optional<double> number;
+    if (!is_integer) {
+        number = parse_number<double>(value);
+    } else if (const auto whole = parse_number<std::int64_t>(value)) {
+        number = static_cast<double>(*whole);
+    }
+    const bool legal = number && *number >= info.minimum && *number <= info.maximum;
     if (!legal) {
         throw invalid_argument(what + (is_integer ? "a whole number from " : "a number from ") +
                                number_text(info.minimum) + " to " + number_text(info.maximum));
@@ -86,15 +83,11 @@ const std::string& Parameters::text(std::string_view name) const {
 }
 
 std::int64_t Parameters::integer(std::string_view name) const {
-    std::int64_t value = 0;
-    parse(text(name), value);
-    return value;
+    return parse_number<std::int64_t>(text(name)).value_or(0);
 }
 
 double Parameters::real(std::string_view name) const {
-    double value = 0;
-    parse(text(name), value);
-    return value;
+    return parse_number<double>(text(name)).value_or(0.0);
 }
 
 bool Parameters::boolean(std::string_view name) const {
@@ -118,7 +111,9 @@ std::optional<Recipe> parse_text(std::string_view line) {
     }
     Recipe recipe;
     recipe.kind = line.substr(0, open);
-    if (!parse(std::string(line.substr(close + kSeed.size())), recipe.seed)) return std::nullopt;
+    const auto seed = parse_number<decltype(recipe.seed)>(line.substr(close + kSeed.size()));
+    if (!seed) return std::nullopt;
+    recipe.seed = *seed;
     std::string_view rest = line.substr(open + 1, close - open - 1);
     while (!rest.empty()) {
         const std::string_view item = rest.substr(0, rest.find(','));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
 #include "core/graph/convert.hpp"
 #if GNNTUNE_WITH_CUDA
@@ -23,13 +24,6 @@ void require_matching_space(const Device& device, MemorySpace space) {
     }
 }
 
-std::shared_ptr<MemorySource> plain_memory([[maybe_unused]] const Device& device) {
-#if GNNTUNE_WITH_CUDA
-    if (device.backend == Backend::cuda) return plain_device_memory();
-#endif
-    return plain_host_memory();
-}
-
 void wait_for(const Device& device, StreamHandle stream) {
 #if GNNTUNE_WITH_CUDA
     if (device.backend == Backend::cuda) GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
@@ -40,6 +34,13 @@ void wait_for(const Device& device, StreamHandle stream) {
 }
 
 }  // namespace
+
+std::shared_ptr<MemorySource> plain_memory([[maybe_unused]] const Device& device) {
+#if GNNTUNE_WITH_CUDA
+    if (device.backend == Backend::cuda) return plain_device_memory();
+#endif
+    return plain_host_memory();
+}
 
 Graph::Graph(const Registry& registry, const Device& device, const CsrView& csr, std::shared_ptr<const void> storage)
     : registry_(registry),
@@ -109,7 +110,7 @@ BuiltFormat Graph::format(std::string_view id, Direction direction, StreamHandle
         built.data = builder->build(*this, direction, stream, &built.bytes);
     }
     wait_for(device_, stream);
-    built.build_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    built.build_us = us_since(begin);
     formats_[key] = built;
     ++revision_;
     return built;

@@ -39,6 +39,9 @@ struct PresentFormats {
     bool has(std::string_view id) const { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 };
 
+/// Plain memory of the device's backend.
+std::shared_ptr<MemorySource> plain_memory(const Device& device);
+
 class Graph {
 public:
     /// Borrows the arrays of `csr` or `coo` (host pointers for the cpu backend, device pointers of `device` for cuda);

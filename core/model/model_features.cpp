@@ -1,9 +1,10 @@
 #include "core/model/model_features.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
+
+#include "core/common/numbers.hpp"
 
 namespace gnntune::model {
 namespace {
@@ -53,13 +54,6 @@ Degrees degrees_of(const Query& q) {
     turned.m = q.features->counts.m;
     turned.row_degrees = q.features->counts.col_degrees;
     return degrees_of(finalise(std::move(turned)));
-}
-
-std::optional<double> number(const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
 }
 
 double width_of(const Problem& p) {
@@ -178,7 +172,7 @@ std::vector<float> coded_params(const Params& params, const ParamCodes& codes) {
     for (const ParamCodes::Param& p : codes.params) {
         const std::string* text = params.find(p.name);
         if (p.words.empty()) {
-            out.push_back(log2_of(1.0 + (text ? number(*text).value_or(0.0) : 0.0)));
+            out.push_back(log2_of(1.0 + (text ? parse_number<double>(*text).value_or(0.0) : 0.0)));
         } else {
             const auto at = text ? std::find(p.words.begin(), p.words.end(), *text) : p.words.end();
             out.push_back(at == p.words.end() ? 0.0F : static_cast<float>(1 + (at - p.words.begin())));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
+#include "core/common/numbers.hpp"
 #include "core/common/utf8.hpp"
 #include "core/registry/device.hpp"
 
@@ -58,13 +59,11 @@ Term take_term(std::string_view& text) {
 }
 
 std::int64_t number(const Term& term, std::int64_t least) {
-    std::int64_t value = 0;
-    const char* const end = term.value.data() + term.value.size();
-    const auto [stop, error] = std::from_chars(term.value.data(), end, value);
-    if (error != std::errc() || stop != end || value < least) {
+    const auto value = parse_number<std::int64_t>(term.value);
+    if (!value || *value < least) {
         refuse(term.name + term.sign + term.value + ": expected a whole number from " + std::to_string(least));
     }
-    return value;
+    return *value;
 }
 
 /// "580.65.06" as its numbers; empty if it is something else.

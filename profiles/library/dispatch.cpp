@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 
+#include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
 #include "profiles/library/memory.hpp"
 #include "profiles/library/plan_memo.hpp"
@@ -67,7 +68,7 @@ void tune(const Context& context, Graph& graph, Story& story, bool& ran_out) {
     if (!story.tuning) {
         const auto begin = std::chrono::steady_clock::now();
         story.tuning = context.tunings->tune(context, graph, request);
-        story.tuned_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+        story.tuned_us = us_since(begin);
     }
     ran_out = ran_out || story.tuning->ran_out;
     story.answers = context.snapshot.answers(graph.fingerprint(), request.problem);

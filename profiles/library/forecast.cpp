@@ -2,16 +2,11 @@
 
 #include <chrono>
 
+#include "core/common/elapsed.hpp"
 #include "core/dispatch/build_cost.hpp"
 
 namespace gnntune::library {
 namespace {
-
-using Instant = std::chrono::steady_clock::time_point;
-
-double us_since(Instant begin) {
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// Costs that were measured on this graph, for another problem: nothing is known of others.
 BuildCost known_builds(const Context& context, const std::vector<FormatBuild>* builds, const PresentFormats& present) {

@@ -4,9 +4,6 @@
 #include <string>
 
 #include "core/common/error.hpp"
-#if GNNTUNE_WITH_CUDA
-#include "core/gpu/device_buffer.hpp"
-#endif
 
 namespace gnntune::library {
 namespace {
@@ -43,13 +40,6 @@ private:
 
 std::shared_ptr<MemorySource> callback_memory(gnntune_alloc_function alloc, gnntune_free_function free, void* user) {
     return std::make_shared<CallbackMemory>(alloc, free, user);
-}
-
-std::shared_ptr<MemorySource> plain_memory([[maybe_unused]] const Device& device) {
-#if GNNTUNE_WITH_CUDA
-    if (device.backend == Backend::cuda) return plain_device_memory();
-#endif
-    return plain_host_memory();
 }
 
 }  // namespace gnntune::library

@@ -15,9 +15,6 @@ namespace gnntune::library {
 /// memory that is not aligned as it was asked for ErrorKind::runtime.
 std::shared_ptr<MemorySource> callback_memory(gnntune_alloc_function alloc, gnntune_free_function free, void* user);
 
-/// Plain memory of the device's backend.
-std::shared_ptr<MemorySource> plain_memory(const Device& device);
-
 inline MemoryKind memory_kind(const Device& device) {
     return device.backend == Backend::cuda ? MemoryKind::device : MemoryKind::host;
 }

@@ -137,10 +137,7 @@ Operands Binding::operands(const gnntune_operands& given) const {
         if (reinterpret_cast<std::uintptr_t>(data) % element != 0) {
             refuse(m, "is not aligned to the " + std::to_string(element) + " bytes of an element");
         }
-        if (slot.spec.input) o.*slot.spec.input = static_cast<const float*>(data);
-        if (slot.spec.index_input) o.*slot.spec.index_input = static_cast<const std::int32_t*>(data);
-        if (slot.spec.output) o.*slot.spec.output = static_cast<float*>(given.*m.output);
-        if (slot.spec.index_output) o.*slot.spec.index_output = static_cast<std::int32_t*>(given.*m.output);
+        slot.spec.bind(o, const_cast<void*>(data));  // an input becomes const again
     }
     for (const std::size_t i : unwanted_) {
         if (value_of(given, kMembers[i])) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
 #include "profiles/library/miss_search.hpp"
 #include "profiles/library/miss_store.hpp"
@@ -16,12 +17,6 @@
 
 namespace gnntune::library {
 namespace {
-
-using Instant = std::chrono::steady_clock::time_point;
-
-double us_since(Instant begin) {
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
-}
 
 std::string key_of(Graph& graph, const Request& request) {
     return fmt::format("{} {} {}", graph.fingerprint().text(), to_text(request.problem), to_text(request.policy));

@@ -1,7 +1,6 @@
 #include "tuner/measuring/search.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -9,6 +8,8 @@
 #include <numbers>
 #include <numeric>
 #include <set>
+
+#include "core/common/numbers.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -37,13 +38,6 @@ constexpr double kNear = 0.3;
 // Times as expected, which the first surprises are averaged with.
 constexpr double kCalmTimes = 4;
 
-std::optional<double> number(const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 // Numbers are placed by their rank among the variant's values, words each in a direction of their own.
 class Places {
 public:
@@ -51,7 +45,7 @@ public:
         for (const SearchConfig& c : configs) {
             for (const auto& [name, value] : c.config.params.values()) {
                 Values& values = values_[c.config.variant][name];
-                if (const auto v = number(value)) {
+                if (const auto v = parse_number<double>(value)) {
                     values.numbers.insert(*v);
                 } else {
                     values.words.insert(value);
@@ -66,7 +60,7 @@ public:
         if (params == values_.end()) return out;  // it has none
         for (const auto& [name, values] : params->second) {
             const std::string* text = config.params.find(name);
-            const auto value = text ? number(*text) : std::nullopt;
+            const auto value = text ? parse_number<double>(*text) : std::nullopt;
             const auto rank = value ? std::distance(values.numbers.begin(), values.numbers.find(*value)) : 0;
             out.push_back(static_cast<double>(rank));
             for (const std::string& word : values.words) {
