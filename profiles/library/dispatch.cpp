@@ -38,19 +38,19 @@ std::optional<std::size_t> best_row(const Context& context, const Query& query, 
     return winner;
 }
 
-Attempt plan_from_database(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+Trial plan_from_database(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     if (!story.entry) return {};
     const Query query = graph.query(story.request.problem);
     story.knew_features = query.features != nullptr;
     while (const auto row = best_row(context, query, story, story.config)) {
-        Attempt attempt = try_plan(context, graph, story.request, story.config, stream);
-        if (attempt.plan) {
+        Trial trial = try_plan(context, graph, story.request, story.config, stream);
+        if (trial.plan) {
             story.source = story.entry->learned ? Source::tuned : Source::database;
             if (story.entry->learned) story.tuning = context.tunings->find(graph, story.request);
-            return attempt;
+            return trial;
         }
-        ran_out = ran_out || attempt.out_of_memory;
-        story.failed_rows.emplace_back(*row, std::move(attempt.reason));
+        ran_out = ran_out || trial.out_of_memory;
+        story.failed_rows.emplace_back(*row, std::move(trial.reason));
     }
     return {};
 }
@@ -79,7 +79,7 @@ void tune(const Context& context, Graph& graph, Story& story, bool& ran_out) {
 
 /// The first of the configs that the model prefers to the default whose plan can be built. Whatever goes wrong with one
 /// is no reason to fail: the default has not been tried.
-Attempt plan_from_model(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+Trial plan_from_model(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Request& request = story.request;
     try {
         story.forecast = ask_model(context, graph, request.problem, request.constraints, request.policy,
@@ -92,20 +92,20 @@ Attempt plan_from_model(const Context& context, Graph& graph, StreamHandle strea
     Forecast& forecast = *story.forecast;
     for (const Expected& expected : forecast.advice.better) {
         const Config& config = forecast.prospects->candidates()[expected.candidate].config;
-        Attempt attempt;
+        Trial trial;
         try {
-            attempt = try_plan(context, graph, request, config, stream);
+            trial = try_plan(context, graph, request, config, stream);
         } catch (const Error& error) {
-            attempt.reason = error.what();
+            trial.reason = error.what();
         }
-        if (attempt.plan) {
+        if (trial.plan) {
             story.source = Source::model;
             story.config = config;
             forecast.chosen = expected;
-            return attempt;
+            return trial;
         }
-        ran_out = ran_out || attempt.out_of_memory;
-        story.misses.push_back({config.text(), std::move(attempt.reason)});
+        ran_out = ran_out || trial.out_of_memory;
+        story.misses.push_back({config.text(), std::move(trial.reason)});
     }
     return {};
 }
@@ -130,29 +130,29 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
     return configs;
 }
 
-Attempt plan_by_default(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+Trial plan_by_default(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Request& request = story.request;
     const Query query = graph.query(request.problem);
     std::string refusals;
-    const auto attempt_with = [&](const Config& config) {
-        Attempt attempt = try_plan(context, graph, request, config, stream);
-        if (attempt.plan) {
+    const auto trial_with = [&](const Config& config) {
+        Trial trial = try_plan(context, graph, request, config, stream);
+        if (trial.plan) {
             story.source = Source::fallback;
             story.config = config;
         } else {
-            ran_out = ran_out || attempt.out_of_memory;
-            refusals += "; " + config.text() + ": " + attempt.reason;
-            story.misses.push_back({config.text(), std::move(attempt.reason)});
+            ran_out = ran_out || trial.out_of_memory;
+            refusals += "; " + config.text() + ": " + trial.reason;
+            story.misses.push_back({config.text(), std::move(trial.reason)});
         }
-        return attempt;
+        return trial;
     };
     // Throws in words if there is none, and settles which one comes first.
     const Config first = exact_default(context.registry, query, request.constraints);
-    Attempt attempt = attempt_with(first);
-    if (attempt.plan) return attempt;
+    Trial trial = trial_with(first);
+    if (trial.plan) return trial;
     for (const Config& config : other_defaults(context, query, request, first.variant)) {
-        attempt = attempt_with(config);
-        if (attempt.plan) return attempt;
+        trial = trial_with(config);
+        if (trial.plan) return trial;
     }
     throw Error(ran_out ? ErrorKind::out_of_memory : ErrorKind::unsupported,
                 "no config can do " + to_text(request.problem) + " under these constraints" + refusals);
@@ -167,16 +167,16 @@ Config completed(const Registry& registry, const Query& query, const Config& con
     return {config.variant, std::move(params)};
 }
 
-Attempt plan_forced(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
+Trial plan_forced(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
     story.source = Source::forced;
     story.config = completed(context.registry, graph.query(story.request.problem), *context.forced);
-    Attempt attempt;
-    attempt.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
+    Trial trial;
+    trial.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
     try {
-        const MemoryScope scope(memory_kind(context.device), attempt.memory);
-        attempt.plan = std::make_unique<Plan>(graph, story.request.problem, story.config, stream, UnderErrata::allow);
-        story.erratum = attempt.plan->erratum();
-        return attempt;
+        const MemoryScope scope(memory_kind(context.device), trial.memory);
+        trial.plan = std::make_unique<Plan>(graph, story.request.problem, story.config, stream, UnderErrata::allow);
+        story.erratum = trial.plan->erratum();
+        return trial;
     } catch (const Error& error) {
         throw Error(error.kind(), std::string("GNNTUNE_FORCE: ") + error.what());
     }
@@ -200,51 +200,51 @@ std::string_view to_text(Source source) {
     return "?";
 }
 
-Attempt try_plan(const Context& context, Graph& graph, const Request& request, const Config& config,
-                 StreamHandle stream) {
-    Attempt attempt;
-    attempt.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
+Trial try_plan(const Context& context, Graph& graph, const Request& request, const Config& config,
+               StreamHandle stream) {
+    Trial trial;
+    trial.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
     try {
-        const MemoryScope scope(memory_kind(context.device), attempt.memory);
+        const MemoryScope scope(memory_kind(context.device), trial.memory);
         auto plan = std::make_unique<Plan>(graph, request.problem, config, stream);
         // What a composition promises depends on its parts.
         if (request.constraints.deterministic && !plan->deterministic()) {
-            attempt.reason = "does not repeat bit for bit, and that was demanded";
+            trial.reason = "does not repeat bit for bit, and that was demanded";
         } else if (!plan->capturable()) {
-            attempt.reason = "cannot be captured in a CUDA graph";
+            trial.reason = "cannot be captured in a CUDA graph";
         } else if (plan->workspace_bytes() <= request.constraints.workspace_limit_bytes) {
-            attempt.plan = std::move(plan);
+            trial.plan = std::move(plan);
         } else {
-            attempt.reason = fmt::format("needs {} bytes of workspace, more than the allowed {}",
-                                         plan->workspace_bytes(), request.constraints.workspace_limit_bytes);
+            trial.reason = fmt::format("needs {} bytes of workspace, more than the allowed {}", plan->workspace_bytes(),
+                                       request.constraints.workspace_limit_bytes);
         }
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::out_of_memory) throw;
-        attempt.reason = error.what();
-        attempt.out_of_memory = error.kind() == ErrorKind::out_of_memory;
+        trial.reason = error.what();
+        trial.out_of_memory = error.kind() == ErrorKind::out_of_memory;
     }
-    return attempt;
+    return trial;
 }
 
-Attempt choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+Trial choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Op op = story.request.problem.op;
     if (context.forced && context.registry.find(context.forced->variant)->op == op) {
         return plan_forced(context, graph, stream, story);
     }
-    Attempt attempt = plan_from_database(context, graph, stream, story, ran_out);
-    if (!attempt.plan && is_missed(context, story)) {
+    Trial trial = plan_from_database(context, graph, stream, story, ran_out);
+    if (!trial.plan && is_missed(context, story)) {
         tune(context, graph, story, ran_out);
-        attempt = plan_from_database(context, graph, stream, story, ran_out);
+        trial = plan_from_database(context, graph, stream, story, ran_out);
     }
-    if (!attempt.plan) attempt = plan_from_model(context, graph, stream, story, ran_out);
-    if (!attempt.plan) attempt = plan_by_default(context, graph, stream, story, ran_out);
-    return attempt;
+    if (!trial.plan) trial = plan_from_model(context, graph, stream, story, ran_out);
+    if (!trial.plan) trial = plan_by_default(context, graph, stream, story, ran_out);
+    return trial;
 }
 
 Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Request& request, StreamHandle stream) {
     const std::uint64_t revision = graph.revision();
     if (auto known = memo.find(request, revision)) {
-        Attempt again = try_plan(context, graph, request, known->config, stream);
+        Trial again = try_plan(context, graph, request, known->config, stream);
         if (again.plan) return {std::move(again.memory), std::move(again.plan), std::move(known), 0};
     }
     validate(request.problem);
@@ -255,7 +255,7 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     story->entry = story->answers->find(request.policy);
     story->present = graph.present(request.problem.direction);
     bool ran_out = false;
-    Attempt made = choose_and_plan(context, graph, stream, *story, ran_out);
+    Trial made = choose_and_plan(context, graph, stream, *story, ran_out);
     // What failed for want of memory may be had another time, and a file that could not be read may speak.
     const bool passing = ran_out || (story->tuning && story->tuning->passing);
     const bool lasting = story->source != Source::forced && !passing && story->answers->unread().empty();

@@ -69,19 +69,18 @@ struct Outcome {
 };
 
 /// A plan of one config, or nothing with the reason if this config cannot be had here but another may be.
-struct Attempt {
+struct Trial {
     std::shared_ptr<CountingMemory> memory;
     std::unique_ptr<Plan> plan;
     std::string reason;
     bool out_of_memory = false;
 };
-Attempt try_plan(const Context& context, Graph& graph, const Request& request, const Config& config,
-                 StreamHandle stream);
+Trial try_plan(const Context& context, Graph& graph, const Request& request, const Config& config, StreamHandle stream);
 
 /// Asks database, measuring (Sources::tune_on_miss), model and default, in this order, and fills in `story`, which has
 /// its request, answers, entry and present formats. Sets `ran_out` if a config was passed over for want of memory.
 /// Throws as make_plan.
-Attempt choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out);
+Trial choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out);
 
 /// `memo` has what was chosen on this graph before, for as long as nothing has changed that the choice depends on.
 /// Throws ErrorKind::unsupported listing the refusals if nothing can do it. May allocate and synchronise.

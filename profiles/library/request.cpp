@@ -24,7 +24,7 @@ T translate(const char* field, std::int32_t value, const char* expected,
     throw invalid_argument(std::string(field) + " is " + std::to_string(value) + "; expected " + expected);
 }
 
-void require_finite(const char* field, double value) {
+void require_not_negative(const char* field, double value) {
     if (std::isfinite(value) && value >= 0) return;
     throw invalid_argument(std::string(field) + " is " + std::to_string(value) + "; expected zero or more");
 }
@@ -111,8 +111,8 @@ Request plan_request(const gnntune_problem& problem) {
         translate<Policy>("problem.policy", problem.policy, "GNNTUNE_HOT, GNNTUNE_COLD or GNNTUNE_GRAPH",
                           {{GNNTUNE_HOT, Policy::hot}, {GNNTUNE_COLD, Policy::cold}, {GNNTUNE_GRAPH, Policy::graph}});
 
-    require_finite("problem.max_error", problem.max_error);
-    require_finite("problem.expected_calls", problem.expected_calls);
+    require_not_negative("problem.max_error", problem.max_error);
+    require_not_negative("problem.expected_calls", problem.expected_calls);
     Constraints& c = request.constraints;
     c.max_error = problem.max_error;
     c.allow_sampling = problem.allow_sampling != 0;

@@ -79,7 +79,7 @@ Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& 
     story->answers = kNothing;
     story->bucket = bucket.text();
     if (auto known = memo->find(request, kRevision)) {
-        Attempt again = try_plan(context, graph, request, known->config, stream);
+        Trial again = try_plan(context, graph, request, known->config, stream);
         if (again.plan) {
             story->source = known->source;
             story->config = known->config;
@@ -90,7 +90,7 @@ Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& 
     }
     story->present = graph.present(request.problem.direction);
     bool ran_out = false;
-    Attempt made = choose_and_plan(context, graph, stream, *story, ran_out);
+    Trial made = choose_and_plan(context, graph, stream, *story, ran_out);
     if (story->source != Source::forced) story->tuning = not_measured(context);
     if (!ran_out && story->source != Source::forced) memo->keep(kRevision, story);
     return {std::move(made.memory), std::move(made.plan), std::move(story), 0};
