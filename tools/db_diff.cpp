@@ -8,6 +8,7 @@
 #include "core/common/error.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/open_store.hpp"
 #include "tools/problems.hpp"
 #include "tools/suggest.hpp"
 #include "tools/verdicts.hpp"
@@ -38,12 +39,6 @@ Options diff_options() {
     // clang-format on
     add_verdict_options(options);
     return options;
-}
-
-store::Store open_side(const std::string& path, Output& out) {
-    store::OpenOptions options;
-    options.warn = [&out](const std::string& sentence) { out.warn(sentence); };
-    return store::Store::open(path, store::Mode::read_only, options);
 }
 
 // Fingerprints of the graphs that --graph names in either database.
@@ -215,8 +210,8 @@ int run_db_diff(const Args& args) {
         if (!out.is_table()) only.insert(only.end(), {tuner::Judged::ambiguous, tuner::Judged::same});
     }
     const std::vector<std::string>& paths = parsed->arguments;
-    const store::Store store_a = open_side(paths[0], out);
-    const store::Store store_b = open_side(paths[1], out);
+    const store::Store store_a = open_store(paths[0], store::Mode::read_only, out);
+    const store::Store store_b = open_store(paths[1], store::Mode::read_only, out);
     tuner::SideFilter filter;
     if (const auto graphs = named_graphs(*parsed, store_a, store_b); !graphs.empty()) {
         filter.graph = [graphs](const Fingerprint& f) { return graphs.contains(f.text()); };

@@ -8,6 +8,7 @@
 #include "profiles/layers.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/open_store.hpp"
 #include "tools/unknown_names.hpp"
 
 namespace gnntune::tools {
@@ -29,9 +30,7 @@ Options errata_options() {
 }
 
 store::Store open_for_writing(const CommonOptions& common, Output& out) {
-    store::OpenOptions options;
-    options.warn = [&out](const std::string& sentence) { out.warn(sentence); };
-    return store::Store::open(common.database_path(), store::Mode::read_write_create, options);
+    return open_store(common.database_path(), store::Mode::read_write_create, out);
 }
 
 void list(const CommonOptions& common, Output& out) {

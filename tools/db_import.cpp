@@ -17,6 +17,7 @@
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/merge_into.hpp"
+#include "tools/open_store.hpp"
 #include "tools/program.hpp"
 
 namespace gnntune::tools {
@@ -124,9 +125,7 @@ int run_db_import(const Args& args) {
         out.print(all_of(store::Store::open(target, store::Mode::read_only), file));
         return kExitOk;
     }
-    store::Store store =
-        store::Store::open(target, store::Mode::read_write_create,
-                           {store::Journal::automatic, [&out](const std::string& sentence) { out.warn(sentence); }});
+    store::Store store = open_store(target, store::Mode::read_write_create, out);
     const MergeSource source{imported.path(), file};
     out.print(merge_into(store, {&source, 1}, parsed->common, out));
     return kExitOk;

@@ -5,6 +5,7 @@
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/merge_into.hpp"
+#include "tools/open_store.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -38,9 +39,7 @@ int run_db_merge(const Args& args) {
         }
         store::Store::open(from, store::Mode::read_only);
     }
-    store::Store store =
-        store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
-                           {store::Journal::automatic, [&out](const std::string& sentence) { out.warn(sentence); }});
+    store::Store store = open_store(parsed->common.database_path(), store::Mode::read_write_create, out);
     std::vector<MergeSource> sources;
     for (const std::string& from : parsed->arguments) sources.push_back({from, from});
     out.print(merge_into(store, sources, parsed->common, out));

@@ -4,6 +4,7 @@
 #include "core/common/error.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/open_store.hpp"
 
 namespace gnntune::tools {
 
@@ -20,9 +21,8 @@ int run_db_prune(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 0, 0, kUsage);
     Output out("db.prune", parsed->common);
-    const auto warn = [&out](const std::string& sentence) { out.warn(sentence); };
     // A database that is missing is not made.
-    store::Store::open(parsed->common.database_path(), store::Mode::read_only, {store::Journal::automatic, warn});
+    open_store(parsed->common.database_path(), store::Mode::read_only, out);
     store::Store store = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create, {});
     const store::PruneReport report = store.prune(parsed->flag("dry-run"));
     Table table({{"superseded", "superseded", ""},

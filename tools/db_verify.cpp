@@ -293,15 +293,6 @@ Table table_of(const std::vector<std::pair<const Row*, Outcome>>& rows) {
     return table;
 }
 
-void warn_of_lost(const std::vector<std::string>& lost, Output& out) {
-    constexpr std::size_t kShown = 5;
-    const std::size_t shown = out.verbose() ? lost.size() : std::min(kShown, lost.size());
-    for (std::size_t i = 0; i < shown; ++i) out.warn(lost[i]);
-    if (shown < lost.size()) {
-        out.warn(fmt::format("{} graphs more cannot be had again; --verbose lists them", lost.size() - shown));
-    }
-}
-
 }  // namespace
 
 int run_db_verify(const Args& args) {
@@ -345,7 +336,9 @@ int run_db_verify(const Args& args) {
     const std::size_t of = rows.rows.size();
     Verifier verifier(std::move(rows.rows), sample, device, common.seed, out);
     const bool complete = verifier.run();
-    warn_of_lost(verifier.lost(), out);
+    out.warn_of_many(verifier.lost(), [](std::size_t more) {
+        return fmt::format("{} graphs more cannot be had again; --verbose lists them", more);
+    });
     std::vector<std::pair<const Row*, Outcome>> outcomes;
     std::map<Holds, std::int64_t> count;
     bool wrong = false;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "profiles/features_json.hpp"
@@ -13,8 +12,6 @@
 
 namespace gnntune::tools {
 namespace {
-
-constexpr std::size_t kShownConflicts = 5;
 
 /// Makes choices again, by the rule and the default constraints.
 class Chooser {
@@ -57,21 +54,15 @@ private:
 };
 
 /// In words; of choices with what stands now.
-std::vector<std::string> conflicts_of(const store::Store& store, const store::MergeReport& report) {
-    std::vector<std::string> out = report.conflicts;
+std::vector<std::string> conflicts_of(const store::Store& store, const store::MergeReport& report,
+                                      const std::string& from) {
+    std::vector<std::string> out;
+    for (const std::string& words : report.conflicts) out.push_back(from + ": " + words);
     for (const auto& [where, words] : report.choice_conflicts) {
         const auto choice = store.choice(where.key, where.policy, where.clock);
-        out.push_back(words + (choice ? "; " + choice->config.text() + " stands" : ""));
+        out.push_back(from + ": " + words + (choice ? "; " + choice->config.text() + " stands" : ""));
     }
     return out;
-}
-
-void warn_of(const std::vector<std::string>& conflicts, const std::string& from, Output& out) {
-    const std::size_t shown = out.verbose() ? conflicts.size() : std::min(kShownConflicts, conflicts.size());
-    for (std::size_t i = 0; i < shown; ++i) out.warn(from + ": " + conflicts[i]);
-    if (shown < conflicts.size()) {
-        out.warn(fmt::format("{}: {} conflicts more; --verbose lists them", from, conflicts.size() - shown));
-    }
 }
 
 }  // namespace
@@ -120,8 +111,10 @@ Table merge_into(store::Store& store, std::span<const MergeSource> sources, cons
             ++made;
         }
         transaction.commit();
-        const auto conflicts = conflicts_of(store, report);
-        warn_of(conflicts, from, out);
+        const auto conflicts = conflicts_of(store, report, from);
+        out.warn_of_many(conflicts, [&](std::size_t more) {
+            return fmt::format("{}: {} conflicts more; --verbose lists them", from, more);
+        });
         table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
                    report.models, static_cast<std::int64_t>(conflicts.size()), made, changed, report.errata});
         if (made < static_cast<std::int64_t>(report.open_choices.size())) {

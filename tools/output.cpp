@@ -87,6 +87,13 @@ void Output::warn(std::string_view text) {
     write_line(styled("warning:", Style::caution, stderr_color_) + " " + std::string(text));
 }
 
+void Output::warn_of_many(const std::vector<std::string>& texts, const std::function<std::string(std::size_t)>& more) {
+    constexpr std::size_t kShown = 5;
+    const std::size_t shown = verbose() ? texts.size() : std::min(kShown, texts.size());
+    for (std::size_t i = 0; i < shown; ++i) warn(texts[i]);
+    if (shown < texts.size()) warn(more(texts.size() - shown));
+}
+
 void Output::set_status(std::string_view text) {
     const std::lock_guard lock(mutex_);
     if (!stderr_is_terminal_ || common_.quiet || (text.empty() && status_.empty())) return;

@@ -4,6 +4,8 @@
 // belongs to one.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -35,6 +37,9 @@ public:
     void note(std::string_view text);    ///< not with --quiet
     void detail(std::string_view text);  ///< only with --verbose
     void warn(std::string_view text);    ///< always, the same words once; also in the JSON object's "warnings"
+    /// Warns of the first five, of all with --verbose; then of how many `more(count)` were left out, which says that
+    /// --verbose lists them.
+    void warn_of_many(const std::vector<std::string>& texts, const std::function<std::string(std::size_t)>& more);
     /// Text of the progress line, or nothing to remove it. Only on a terminal; notes appear above it.
     void set_status(std::string_view text);
 

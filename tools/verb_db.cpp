@@ -8,6 +8,7 @@
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/open_store.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -69,9 +70,7 @@ int run_db(const Args& args) {
 }
 
 store::Store open_for_reading(const CommonOptions& common, Output& out) {
-    store::OpenOptions options;
-    options.warn = [&out](const std::string& sentence) { out.warn(sentence); };
-    return store::Store::open(common.database_path(), store::Mode::read_only, options);
+    return open_store(common.database_path(), store::Mode::read_only, out);
 }
 
 }  // namespace gnntune::tools

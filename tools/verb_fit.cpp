@@ -9,6 +9,7 @@
 #include "profiles/layers.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/models.hpp"
+#include "tools/open_store.hpp"
 #include "tools/output.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
@@ -91,8 +92,7 @@ int run_fit(const Args& args) {
     const store::Store measurements = store::Store::open(parsed->common.database_path(), store::Mode::read_only);
     const auto writable = [&]() -> store::Store& {
         if (!writing) {
-            writing = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create,
-                                         {store::Journal::automatic, [&](const std::string& t) { out.warn(t); }});
+            writing = open_store(parsed->common.database_path(), store::Mode::read_write_create, out);
         }
         return *writing;
     };

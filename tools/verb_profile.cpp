@@ -8,6 +8,7 @@
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
+#include "tools/open_store.hpp"
 #include "tools/problems.hpp"
 #include "tools/profile_report.hpp"
 #include "tools/program.hpp"
@@ -73,8 +74,7 @@ public:
           out_("profile", parsed.common),
           wanted_(wanted_configs(parsed)),
           device_(gpu(parsed.common)),
-          store_(store::Store::open(parsed.common.database_path(), store::Mode::read_write_create,
-                                    {store::Journal::automatic, [this](const std::string& t) { out_.warn(t); }})),
+          store_(open_store(parsed.common.database_path(), store::Mode::read_write_create, out_)),
           profiler_(registry(), device_, store_, parsed.common.seed),
           table_(profile_table()) {
         out_.set_device(device_);

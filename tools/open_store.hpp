@@ -1,0 +1,14 @@
+// A database whose warnings are the verb's.
+#pragma once
+
+#include <filesystem>
+
+#include "profiles/store.hpp"
+#include "tools/output.hpp"
+
+namespace gnntune::tools {
+
+/// `out` outlives the store. Throws ErrorKind::database in words, as Store::open.
+store::Store open_store(const std::filesystem::path& path, store::Mode mode, Output& out);
+
+}  // namespace gnntune::tools
