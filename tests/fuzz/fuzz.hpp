@@ -1,10 +1,11 @@
-// What every target does with its bytes: read them as one format, and hold whatever comes out to the promises of
+// What every target of a graph format does with its bytes: read them, and hold whatever comes out to the promises of
 // graph_io.hpp. Only gnntune::Error may be thrown; a graph that is returned must be sound.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "core/common/error.hpp"
@@ -20,7 +21,9 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
-inline void check(const io::LoadedGraph& loaded) {
+/// Of an io::LoadedGraph, or of what a reader gave before the fix-ups.
+template <typename Loaded>
+void check(const Loaded& loaded) {
     const CsrGraph& g = loaded.graph;
     validate(g.view());
     if (g.weighted() && g.edge_weight.size() != g.col_idx.size()) std::abort();
@@ -31,6 +34,21 @@ inline void check(const io::LoadedGraph& loaded) {
             if (g.col_idx[static_cast<std::size_t>(e) - 1] > g.col_idx[static_cast<std::size_t>(e)]) std::abort();
         }
     }
+}
+
+/// Checks what `load` returns. `load` may throw an Error instead; one of check() ends the target, as all else does.
+template <typename Load>
+int hold(const Load& load) {
+    std::optional<decltype(load())> loaded;
+    try {
+        loaded = load();
+    } catch (const Error& error) {
+        // invalid_argument would mean that a reader blames the caller for the bytes.
+        if (error.kind() == ErrorKind::invalid_argument) std::abort();
+        return 0;
+    }
+    check(*loaded);
+    return 0;
 }
 
 /// The last byte chooses the fix-ups, so that they are reached too.
@@ -44,13 +62,7 @@ inline int read(std::string_view bytes, std::optional<io::Format> format, const 
     options.merge_duplicates = choice & 4;
     options.make_symmetric = choice & 8;
     if (choice & 16) options.base = choice >> 5 & 1;
-    try {
-        check(io::read_graph_bytes(bytes, name, options));
-    } catch (const Error& error) {
-        // invalid_argument would mean that a reader blames the caller for the bytes.
-        if (error.kind() == ErrorKind::invalid_argument) std::abort();
-    }
-    return 0;
+    return hold([&] { return io::read_graph_bytes(bytes, name, options); });
 }
 
 }  // namespace gnntune::fuzz
