@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "core/common/error.hpp"
-#include "kernels/register_all.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/models.hpp"
 #include "tools/output.hpp"

@@ -1,7 +1,6 @@
 #include "tuner/recall.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "profiles/layers.hpp"

@@ -1,7 +1,6 @@
 // From parsed edges to a CSR graph, and the changes to it that a user may ask for.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "core/graph/convert.hpp"
 #include "core/io/detail/fail.hpp"

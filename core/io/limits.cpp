@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "core/io/detail/fail.hpp"
 #include "core/io/graph_io.hpp"
 

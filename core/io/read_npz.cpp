@@ -1,7 +1,6 @@
 // NumPy archives that hold a graph: scipy CSR, CSC and COO, PyG's adj_* (and adj_matrix.*), `edges` [m, 2],
 // `edge_index` [2, m], and the src_li/dst_li of TC-GNN.
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "core/graph/convert.hpp"

@@ -39,7 +39,7 @@ struct ParamCodes {
     bool operator==(const ParamCodes&) const = default;
 };
 
-/// Features that config_features() gives per param, and beside them.
+/// Features of a config (ConfigFeatures) per param, and beside them.
 inline constexpr std::int32_t kFeaturesPerParam = 3;
 inline constexpr std::int32_t kCostFeatures = 7;
 

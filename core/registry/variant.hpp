@@ -31,7 +31,7 @@ enum class Precision : std::int32_t { fp32, tf32, fp16, bf16 };
 std::string_view to_text(Precision precision);
 
 /// What sddmm makes of an edge's product, after its factors. Not part of the problem: it does not change what config is
-/// fastest (docs/adr/0015).
+/// fastest (docs/adr/0015-epilogues-of-sddmm-are-numbers-of-a-run.md).
 enum class EdgeActivation : std::int32_t { none, leaky_relu, exp };
 
 /// What a decision about a config may depend on. Sizes are those of the direction asked for: for a reversed problem
