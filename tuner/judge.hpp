@@ -42,7 +42,7 @@ struct Judgement {
 ///  4. In 2 and 3, if both SM clocks are known and differ: AMBIGUOUS unless the same holds in cycles, times multiplied
 ///     by the clocks. What a slower clock explains is not the config's.
 ///  5. SAME if high <= 1 + margin and 1 / low <= 1 + margin: no times within the intervals differ by more than the
-///  margin.
+///     margin.
 ///  6. AMBIGUOUS else: the intervals are too wide to say that there is a difference, or that there is none.
 Judgement judge(const Measurement& a, const Measurement& b);
 

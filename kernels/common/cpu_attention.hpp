@@ -71,6 +71,7 @@ __attribute__((always_inline)) inline void attend(const CsrFormat& g, std::int64
     for (std::int32_t e = g.row_ptr[row]; e < g.row_ptr[row + 1]; ++e) {
         const std::int64_t source = static_cast<std::int64_t>(g.col_idx[e]) * heads + head;
         const float value = logit(source);
+        if (std::isinf(value) && value < 0) continue;  // takes no part, first or not
         if (value > max) {
             const float scale = std::exp(max - value);  // 0 for the first edge
             sum *= scale;

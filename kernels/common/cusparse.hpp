@@ -82,11 +82,6 @@ inline constexpr float kOne = 1.0F;
 inline constexpr float kZero = 0.0F;
 inline constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-/// Sizes of the parts of a workspace: each starts at a multiple of 256 bytes.
-inline std::size_t align_up(std::size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 struct SpMatDeleter {
     using pointer = cusparseSpMatDescr_t;
     void operator()(cusparseSpMatDescr_t d) const { (void)cusparseDestroySpMat(d); }

@@ -77,7 +77,8 @@ void rows(const State& s, const Operands& o, const Scratch& t, std::int32_t firs
                 beta_sum[h] += de * cosine;
                 kernels::axpy(out, weight, x, k);
             }
-            project(out, target, t.inverse_row[unit], k);
+            // Without edges there is nothing to project, whatever the vector holds.
+            if (g.row_ptr[i] < g.row_ptr[i + 1]) project(out, target, t.inverse_row[unit], k);
         }
     }
 }
@@ -92,7 +93,8 @@ void columns(const State& s, const Operands& o, const Scratch& t, std::int32_t f
         std::fill(out, out + k, 0.0F);
         // The projection is of the cosine's part alone, so that part comes first.
         kernels::add_weighted(g, unit, s.heads, k, t.weight, o.x_row, out);
-        project(out, o.x + unit * k, t.inverse_col[unit], k);
+        const std::int64_t vertex = unit / s.heads;
+        if (g.row_ptr[vertex] < g.row_ptr[vertex + 1]) project(out, o.x + unit * k, t.inverse_col[unit], k);
         kernels::add_weighted(g, unit, s.heads, k, t.alpha, o.grad_y, out);
     }
 }

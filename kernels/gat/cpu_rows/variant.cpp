@@ -49,17 +49,19 @@ void row_head(const State& s, const Operands& o, std::int32_t i, std::int32_t h)
     std::fill(y, y + s.k, 0.0F);
     double sum = 0;
     for (std::int32_t e = begin; e < end; ++e) {
-        const float term = std::exp(logit(e) - max);
+        const float value = logit(e);
+        if (value == kMinusInfinity) continue;  // takes no part, whatever x holds
+        const float term = std::exp(value - max);
         sum += term;
         const auto id = static_cast<std::uint32_t>(g.edge_id ? g.edge_id[e] : e);
         if (o.dropout > 0.0F && !philox_keep(o.seed, id, static_cast<std::uint32_t>(h), o.dropout)) continue;
         kernels::axpy(y, term, o.x + (std::int64_t{g.col_idx[e]} * s.heads + h) * s.k, s.k);
     }
-    if (begin < end) {
+    if (sum != 0) {
         const auto scale = static_cast<float>(1.0 / (sum * (1.0 - static_cast<double>(o.dropout))));
         for (std::int32_t f = 0; f < s.k; ++f) y[f] *= scale;
     }
-    if (o.lse) o.lse[unit] = begin < end ? static_cast<float>(max + std::log(sum)) : kMinusInfinity;
+    if (o.lse) o.lse[unit] = sum != 0 ? static_cast<float>(max + std::log(sum)) : kMinusInfinity;
 }
 
 void run(const void* state, const Operands& o, void*, StreamHandle) {

@@ -46,7 +46,8 @@ void row_head(const State& s, const Operands& o, EdgeTerm* terms, std::int32_t i
         const std::int64_t id = kernels::edge_of(g, e);
         const float v = score + o.score_col[source];
         const float derivative = v > 0.0F ? 1.0F : o.negative_slope;
-        const float alpha = std::exp(derivative * v - lse);
+        const float logit = derivative * v;
+        const float alpha = std::isinf(logit) && logit < 0 ? 0.0F : std::exp(logit - lse);  // so in a row of them too
         const bool kept = philox_keep(o.seed, static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(h), o.dropout);
         const float d = kept ? keep_scale * kernels::dot(grad_y, o.x + source * s.k, s.k) : 0.0F;
         const EdgeTerm t{kept ? alpha * keep_scale : 0.0F, alpha * (d - mean) * derivative};

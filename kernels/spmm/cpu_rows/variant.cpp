@@ -5,9 +5,8 @@
 // Work     threads take blocks of rows as they become free; a row's tile of features stays in cache while its edges are
 //          walked; the inner loop over features is vectorised.
 // Data     Q_A once per feature tile, one row of x per edge. A tile of y is summed on the stack and written once, in
-// f32,
-//          f16 or bf16.
-// Order    every row is summed in edge order: repeats bit for bit.
+//          f32, f16 or bf16.
+// Order    every row is summed in edge order, kChain edges and then those sums: repeats bit for bit.
 #include <algorithm>
 
 #include "kernels/common/cpu.hpp"

@@ -7,6 +7,7 @@
 #include "core/gpu/device_buffer.hpp"
 #include "kernels/common/cusparse.hpp"
 #include "kernels/common/permute.cuh"
+#include "kernels/common/workspace.hpp"
 
 namespace gnntune::spmm_cusparse {
 
@@ -31,7 +32,7 @@ struct Plan {
     std::size_t value_bytes() const { return static_cast<std::size_t>(m()) * size_of(dtype); }
 };
 
-using kernels::align_up;
+using kernels::align_workspace;
 using kernels::kOne;
 using kernels::kPlain;
 using kernels::kZero;
@@ -119,8 +120,8 @@ std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std:
 }
 
 std::size_t workspace_bytes(const Plan& p) {
-    const std::size_t weights = permutes(p) ? align_up(p.value_bytes()) : 0;
-    return weights + (p.params.preprocess != 0 ? 0 : align_up(p.buffer_bytes));
+    const std::size_t weights = permutes(p) ? align_workspace(p.value_bytes()) : 0;
+    return weights + (p.params.preprocess != 0 ? 0 : align_workspace(p.buffer_bytes));
 }
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
@@ -134,7 +135,7 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
         } else {
             gather_weights<Float16>(p, o.edge_weight, free_space, stream);  // moves bits
         }
-        free_space += align_up(p.value_bytes());
+        free_space += align_workspace(p.value_bytes());
     }
     const kernels::DnMat x = kernels::row_major(p.n_cols(), p.k, o.x, p.dtype);
     const kernels::DnMat y = kernels::row_major(p.n_rows(), p.k, o.y, p.dtype);

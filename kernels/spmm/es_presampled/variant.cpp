@@ -6,6 +6,7 @@
 // once.
 #include "core/dispatch/plan.hpp"
 #include "kernels/common/sample_params.hpp"
+#include "kernels/common/workspace.hpp"
 #include "kernels/spmm/es_presampled/launch.hpp"
 
 namespace gnntune {
@@ -133,7 +134,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     state->gathers = demand.source;
     state->weighted = problem.weighted;
     const auto bytes = static_cast<std::size_t>(state->sampled.view.m) * sizeof(float);
-    state->weight_bytes = demand.source ? (bytes + 255) / 256 * 256 : 0;
+    state->weight_bytes = demand.source ? kernels::align_workspace(bytes) : 0;
     return state;
 }
 
