@@ -202,7 +202,8 @@ int run_eval(const Args& args) {
         if (parsed->flag("ablation")) {
             parts = tuner::ablation(learning, deciding.problems, scoring, registry(), options);
         } else {
-            parts.push_back({{}, tuner::evaluate(learning, deciding.problems, scoring, registry(), options)});
+            parts.emplace_back().evaluation =
+                tuner::evaluate(learning, deciding.problems, scoring, registry(), options);
         }
         const tuner::Evaluation& e = parts.front().evaluation;
         if (e.cases.empty()) {

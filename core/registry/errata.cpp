@@ -31,14 +31,14 @@ struct Term {
 Term take_term(std::string_view& text) {
     Term term;
     const std::size_t at = text.find_first_of("=<> ");
-    const std::string_view word = text.substr(0, text.find(' '));
+    const std::string word = '\'' + std::string(text.substr(0, text.find(' '))) + '\'';
     if (at == 0 || at == std::string_view::npos || text[at] == ' ') {
-        refuse("'" + std::string(word) + "' is no condition; expected " + std::string(kTerms));
+        refuse(word + " is no condition; expected " + std::string(kTerms));
     }
     term.name = text.substr(0, at);
     term.sign = text[at] == '=' ? "=" : std::string{text[at], '='};
     if (!text.substr(at).starts_with(term.sign)) {
-        refuse("'" + std::string(word) + "': expected =, <= or >= behind " + term.name);
+        refuse(word + ": expected =, <= or >= behind " + term.name);
     }
     text.remove_prefix(at + term.sign.size());
     if (!text.starts_with('"')) {

@@ -27,7 +27,7 @@ protected:
         Problem problem;
         problem.op = op;
         problem.k = k;
-        const Plan plan(graph, problem, registry.default_config(*registry.find(variant), graph.query(problem)),
+        const Plan plan(graph, problem, Config{variant, registry.find(variant)->default_params(graph.query(problem))},
                         nullptr);
         std::vector<unsigned char> workspace(plan.workspace_bytes() + 256);
         void* start = workspace.data();
