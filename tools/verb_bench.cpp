@@ -125,6 +125,19 @@ void add_forbidden(std::vector<tuner::Contender>& measured, std::vector<tuner::C
     }
 }
 
+/// What became of everything: whether anything was timed, and whether a result was wrong.
+struct Outcome {
+    bool timed = false;
+    bool wrong = false;
+
+    void add(const std::vector<tuner::Contender>& measured) {
+        for (const tuner::Contender& c : measured) {
+            timed = timed || (c.measurement.samples > 0 && c.measurement.median_us > 0);
+            wrong = wrong || c.measurement.status == MeasurementStatus::wrong;
+        }
+    }
+};
+
 void add_rows(Table& table, const std::string& graph, const Query& query, std::int64_t gathered,
               std::vector<tuner::Contender> measured, const DeviceConstants& constants,
               const std::optional<std::map<std::string, tuner::Pair>>& judged) {
@@ -232,6 +245,7 @@ int run_bench(const Args& args) {
                                    {"reason", "reason", "", 0, false}};
     if (reference.given()) columns.insert(columns.end(), reference.columns().begin(), reference.columns().end());
     Table table(std::move(columns));
+    Outcome outcome;
     tuner::MeasureHooks hooks;
     hooks.stop = [] { return interrupted(); };
     GraphReader graphs(*parsed, out);
@@ -272,15 +286,18 @@ int run_bench(const Args& args) {
                         judged =
                             reference.judge(graph.graph().fingerprint(), input.name, device.environment, problem, list);
                     }
+                    outcome.add(list);
                     add_rows(table, input.name, query, gathered, std::move(list), constants, judged);
                 }
             }
         }
     }
     out.print(table);
-    if (table.rows() == 0) return kExitRuntime;
-    const int code = reference.report(*parsed, out);
-    return code == kExitOk && !graphs.all_read() ? kExitInput : code;
+    const int code = table.rows() > 0 ? reference.report(*parsed, out) : kExitOk;
+    if (code != kExitOk) return code;
+    if (outcome.wrong && !outcome.timed) return kExitVerification;
+    if (!graphs.all_read()) return kExitInput;
+    return outcome.timed ? kExitOk : kExitRuntime;
 }
 
 }  // namespace gnntune::tools

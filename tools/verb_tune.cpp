@@ -171,8 +171,7 @@ public:
         } else {
             out_.print(results_);
         }
-        if (complete && (unread_ > 0 || (unfit_ > 0 && unfit_ == graphs_.size()))) return kExitInput;
-        if (complete) return kExitOk;
+        if (complete) return exit_code();
         out_.note(fmt::format("stopped; everything measured is in {}; go on with: {}", store_.path().string(),
                               command_line()));
         return interrupted() ? kExitInterrupted : kExitIncomplete;
@@ -217,6 +216,13 @@ private:
             best = &f;
         }
         return best ? &best->model : nullptr;
+    }
+
+    // Of a run that came to its end.
+    int exit_code() const {
+        if (wrong_ > 0) return kExitVerification;
+        if (unread_ > 0 || (unfit_ > 0 && unfit_ == graphs_.size())) return kExitInput;
+        return tuned_ > 0 ? kExitOk : kExitRuntime;
     }
 
     bool stop() const { return interrupted() || elapsed_s() > budget_s_; }
@@ -359,11 +365,24 @@ private:
         if (could && profiler_.why_not()) out_.warn(profiler_.why_not()->what());
     }
 
+    // Whether the database has a result of the problem that disagrees with the oracle.
+    bool has_wrong(const GraphRecord& record, const tuner::TuneStep& step) {
+        const store::Key key{store_.graph_id(record), store_.environment_id(device_.environment),
+                             store_.problem_id(step.problem)};
+        const auto rows = store_.measurements(key, {step.policy, step.clock, {}});
+        return std::any_of(rows.begin(), rows.end(),
+                           [](const Measurement& m) { return m.status == MeasurementStatus::wrong; });
+    }
+
     void report(const GraphRecord& record, tuner::GraphWorkload& workload, const tuner::TuneStep& step,
                 const Decision& decision, const std::vector<Candidate>& candidates) {
         const Query query = workload.graph().query(step.problem);
+        tuned_ += candidates.empty() ? 0 : 1;
         if (!decision.winner) {
-            out_.warn(record.name + " " + to_text(step.problem) + ": " + decision.reason);
+            const bool wrong = candidates.empty() && has_wrong(record, step);
+            wrong_ += wrong ? 1 : 0;
+            out_.warn(record.name + " " + to_text(step.problem) + ": " +
+                      (wrong ? "no result agrees with the oracle; nothing is chosen" : decision.reason));
             return;
         }
         const Candidate& winner = candidates[*decision.winner];
@@ -416,6 +435,8 @@ private:
     std::string problem_text_;
     std::int64_t measured_ = 0;
     std::int64_t step_begin_ = 0;  // of measured_
+    std::size_t tuned_ = 0;  // problems that have a config that may be chosen, now or from before
+    std::size_t wrong_ = 0;  // problems that nothing computes right
     std::size_t unfit_ = 0;
     std::size_t unread_ = 0;  // among several
 };

@@ -276,8 +276,11 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
     for (const Problem& problem : options.problems) {
         Space space = space_of(graph, problem, options);
         if (space.contenders.empty()) {
-            if (options.problems.size() == 1) throw unsupported(space.no_default);
-            if (events.problem_refused) events.problem_refused(problem, space.no_default);
+            if (events.problem_refused) {
+                events.problem_refused(problem, space.no_default);
+            } else if (options.problems.size() == 1) {
+                throw unsupported(space.no_default);
+            }
             continue;
         }
         const Query query = graph.graph().query(problem);

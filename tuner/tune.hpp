@@ -53,7 +53,8 @@ struct TuneStep {
 };
 
 struct TuneEvents {
-    std::function<void(const Problem&, const std::string& why)> problem_refused;  ///< no variant can do it
+    /// No variant can do it. Without this function the only problem of a call throws ErrorKind::unsupported.
+    std::function<void(const Problem&, const std::string& why)> problem_refused;
     std::function<void(const TuneStep&)> step_begins;
     std::function<void(const Measurement&, double best_us)> measured;
     /// `before` is what was stored as chosen until then.

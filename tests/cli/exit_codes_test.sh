@@ -48,3 +48,33 @@ out_has "problem"
 GNNTUNE_DB=words.txt run 6 db ls
 run 3 convert "$cora" missing/folder/out.mtx
 err_has "cannot be written"
+
+# A problem that no variant can do on a graph is passed over by name, with one problem as with several.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n' >one.mtx
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 5 3\n1 1\n2 3\n3 5\n' >rect.mtx
+cpu() { run "$1" "$2" --device cpu --max-samples 5 --db tuned.db "${@:3}"; }
+cpu 0 tune one.mtx rect.mtx "$cora" --self-loop yes --dim 4 --csv
+err_has "warning: rect: no variant of this build can do spmm"
+[ "$(sed 1d out | cut -d, -f1 | tr '\n' ' ')" = "one cora " ] || fail "expected choices for one and cora"
+cpu 0 tune rect.mtx one.mtx --op gcn_norm --csv
+err_has "warning: rect: no variant of this build can do gcn_norm"
+# Nothing at all was tuned.
+cpu 1 tune rect.mtx --self-loop yes --dim 4
+cpu 1 tune rect.mtx --self-loop yes --dim 4,5
+cpu 1 tune rect.mtx one.mtx --op gat --dtype f16
+cpu 1 tune one.mtx --variant gat.cpu_rows
+cpu 1 tune rect.mtx --step gcn --dim 8
+cpu 1 bench rect.mtx --self-loop yes
+# What was tuned before counts, and what was wrong before.
+cpu 0 tune one.mtx --self-loop yes --dim 4
+if command -v python3 >/dev/null; then
+    python3 -c 'import sqlite3
+db = sqlite3.connect("tuned.db")
+db.execute("UPDATE measurement SET status = \"wrong\" WHERE status IN (\"ok\", \"abandoned\")")
+db.commit()' || fail "the database cannot be changed"
+    cpu 5 tune one.mtx --self-loop yes --dim 4
+    err_has "no result agrees with the oracle"
+fi
+run 0 db errata add 'op=spmm' --reason planted --db errata.db -q
+run 1 bench one.mtx --device cpu --db errata.db -q
+out_has "refused"
