@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -36,7 +37,14 @@ GraphArgument file_argument(const fs::path& path, std::string name, const io::Re
         tell_fix_ups(out, input);
         return input;
     };
-    return {std::move(name), path.string(), std::move(load)};
+    return {std::move(name), path.string(), std::move(load), false};
+}
+
+/// In its place among the graphs, so that it is told and counted as one that shows its damage while it is read.
+GraphArgument damaged_argument(const io::SkippedFile& file) {
+    const std::string words = fmt::format("{}: {}", file.path.string(), file.reason);
+    auto load = [words](Output&) -> InputGraph { throw input_error(words); };
+    return {io::graph_name(file.path), file.path.string(), std::move(load), true};
 }
 
 /// Flags that change what is read cannot be kept for graphs that are not read.
@@ -62,27 +70,35 @@ GraphArgument standin_argument(const std::string& argument, const io::ReadOption
         input.format = "generated";
         return input;
     };
-    return {recipe.name, generate::text(recipe), std::move(load)};
+    return {recipe.name, generate::text(recipe), std::move(load), false};
 }
 
 void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& out,
                 std::vector<GraphArgument>& found) {
     const io::FolderScan scan = io::find_graphs(folder);
+    const std::size_t before = found.size();
+    std::size_t others = 0;
     for (const auto& skipped : scan.skipped) {
+        if (skipped.damaged) {
+            found.push_back(damaged_argument(skipped));
+            continue;
+        }
+        ++others;
         out.note(fmt::format("skipped {}: {}", skipped.path.string(), skipped.reason));
     }
-    if (scan.graphs.empty()) {
+    if (scan.graphs.empty() && others == scan.skipped.size()) {
         throw input_error(
             fmt::format("{}: no graph in this folder ({} file{} looked at); expected Matrix Market, edge "
                         "lists, .npz, TU, METIS or .gnng (gnntune list formats)",
                         folder.string(), scan.skipped.size(), scan.skipped.size() == 1 ? "" : "s"));
     }
-    if (!scan.skipped.empty()) {
+    if (others > 0) {
         out.note(fmt::format("{}: {} graph{}, {} other file{} skipped", folder.string(), scan.graphs.size(),
-                             scan.graphs.size() == 1 ? "" : "s", scan.skipped.size(),
-                             scan.skipped.size() == 1 ? "" : "s"));
+                             scan.graphs.size() == 1 ? "" : "s", others, others == 1 ? "" : "s"));
     }
     for (const auto& graph : scan.graphs) found.push_back(file_argument(graph.path, graph.name, options));
+    std::sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
+              [](const GraphArgument& a, const GraphArgument& b) { return fs::path(a.source) < fs::path(b.source); });
 }
 
 void add_path(const std::string& argument, const io::ReadOptions& options, Output& out,
@@ -177,7 +193,9 @@ std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t 
     try {
         return argument.load(out);
     } catch (const Error& e) {
-        if (e.kind() != ErrorKind::input || of < 2) throw;
+        const bool too_large = e.kind() == ErrorKind::unsupported || e.kind() == ErrorKind::out_of_memory;
+        if (e.kind() != ErrorKind::input && !too_large) throw;
+        if (of < 2) throw input_error(e.what());
         out.warn(fmt::format("{} is left out: {}", argument.name, e.what()));
         return std::nullopt;
     }
@@ -197,6 +215,11 @@ std::optional<InputGraph> GraphReader::next() {
 
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out) {
     std::vector<GraphArgument> found = find_graphs({argument}, options, out);
+    for (const GraphArgument& graph : found) {
+        if (!graph.damaged || found.size() == 1) continue;
+        (void)load_among(graph, found.size(), out);
+    }
+    if (found.size() > 1) std::erase_if(found, [](const GraphArgument& graph) { return graph.damaged; });
     if (found.size() == 1) return std::move(found.front());
     std::vector<std::string> names;
     for (const GraphArgument& graph : found) names.push_back(graph.source);

@@ -31,10 +31,11 @@ struct GraphArgument {
     std::string source;  ///< as typed or found
     /// Reads or generates it, and prints the fix-ups on stderr. May be called again.
     std::function<InputGraph(Output&)> load;
+    bool damaged = false;  ///< a file of a folder of which that is known already: load() throws the reason
 };
 
-/// Reads one of `of` graphs. Among several, one that cannot be read is told on stderr and left out, so that the others
-/// are not lost; alone it throws ErrorKind::input.
+/// Reads one of `of` graphs. Among several, one that cannot be read, or is too large for the formats or the memory, is
+/// told on stderr and left out, so that the others are not lost; alone it throws ErrorKind::input.
 std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t of, Output& out);
 
 /// Adds the group "Reading graphs": --reverse, --remove-self-loops, --merge-duplicates, --symmetric, --ignore-weights,
@@ -43,7 +44,7 @@ void add_graph_options(Options& options);
 io::ReadOptions read_options(const Parsed& parsed);
 
 /// Finds the graphs that the arguments name, in their order; a folder's by path. Files in folders that are no graphs
-/// are listed on stderr. Throws ErrorKind::input for an argument that is no graph, and for a folder that holds none.
+/// are listed on stderr; those that cannot be read are among the graphs. Throws ErrorKind::input for an argument that is no graph, and for a folder that holds none.
 std::vector<GraphArgument> find_graphs(const std::vector<std::string>& arguments, const io::ReadOptions& options,
                                        Output& out);
 /// Reads the graphs that the arguments of a command line name, one after the other, as load_among() does.
@@ -61,7 +62,7 @@ private:
     std::size_t next_ = 0;
     bool all_read_ = true;
 };
-/// As find_graphs() for exactly one graph.
+/// As find_graphs() for exactly one graph; warns of what cannot be read beside it.
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out);
 
 /// The row of the store for a graph.

@@ -235,8 +235,7 @@ void print_crossing(paper::Evidence& evidence, Output& out) {
     }
 }
 
-GraphRecord record_of(const GraphArgument& argument, Output& out) {
-    const InputGraph input = argument.load(out);
+GraphRecord record_of(const InputGraph& input) {
     return graph_record(input, fingerprint(input.graph.view()), features_of(input.graph.view()));
 }
 
@@ -292,16 +291,18 @@ int run_paper(const Args& args) {
     const auto store = open_if_there(parsed->common, out);
     paper::Evidence evidence(registry(), store ? &*store : nullptr);
     const std::vector<std::string> graphs(parsed->arguments.begin() + 1, parsed->arguments.end());
-    if (!graphs.empty()) {
-        for (const GraphArgument& argument : find_graphs(graphs, read_options(*parsed), out)) {
-            evidence.add_graph(record_of(argument, out));
-        }
+    const auto found = find_graphs(graphs, read_options(*parsed), out);
+    bool all_read = true;
+    for (const GraphArgument& argument : found) {
+        const auto input = load_among(argument, found.size(), out);
+        all_read = all_read && input;
+        if (input) evidence.add_graph(record_of(*input));
     }
     paper::SheetOptions sheet_options;
     if (parsed->common.db) sheet_options.db = shell_quoted(*parsed->common.db);
     sheet_options.device = typical_device(Backend::cuda);
     print_sheet(p, item, paper::fill(p, item, evidence, sheet_options), out);
-    return kExitOk;
+    return all_read ? kExitOk : kExitInput;
 }
 
 }  // namespace gnntune::tools

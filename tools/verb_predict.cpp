@@ -104,10 +104,10 @@ public:
         if (parsed_.arguments.empty()) throw invalid_argument("predict: expected a graph; gnntune predict graph.mtx");
         out_.set_device(device_);
         out_.note("on " + environment_.device_name);
-        for (const GraphArgument& argument : find_graphs(parsed_.arguments, read_options(parsed_), out_)) {
-            const InputGraph input = argument.load(out_);
-            const Features features = features_of(input.graph.view());
-            for (const Problem& problem : problems(parsed_)) rank(input.name, features, problem);
+        GraphReader graphs(parsed_, out_);
+        while (const auto input = graphs.next()) {
+            const Features features = features_of(input->graph.view());
+            for (const Problem& problem : problems(parsed_)) rank(input->name, features, problem);
         }
         if (table_.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_ == Backend::cuda) {
             throw input_error(layers_.front().path().string() +
@@ -123,7 +123,7 @@ public:
                 "that (gnntune fit)");
         }
         out_.print(table_);
-        return kExitOk;
+        return graphs.all_read() ? kExitOk : kExitInput;
     }
 
 private:

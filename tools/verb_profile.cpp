@@ -94,16 +94,17 @@ public:
     }
 
     int run() {
-        const auto graphs = find_graphs(parsed_.arguments, read_options(parsed_), out_);
+        GraphReader graphs(parsed_, out_);
         run_ = store_.begin_run({command_line(), version(), git_commit(),
                                  static_cast<std::int64_t>(parsed_.common.seed), device_.environment.device_name});
-        for (const GraphArgument& argument : graphs) profile_graph(argument);
+        while (auto input = graphs.next()) profile_graph(std::move(*input));
         store_.end_run(run_);
         if (!out_.is_table()) out_.print(table_);
         if (wrong_) return kExitVerification;
         if (const auto& why = profiler_.why_not()) {
             return why->kind() == ErrorKind::no_device ? kExitNoDevice : kExitRuntime;
         }
+        if (!graphs.all_read()) return kExitInput;
         return table_.rows() > 0 ? kExitOk : kExitRuntime;
     }
 
@@ -118,8 +119,7 @@ private:
         return device;
     }
 
-    void profile_graph(const GraphArgument& argument) {
-        InputGraph input = argument.load(out_);
+    void profile_graph(InputGraph input) {
         if (input.graph.m() == 0) {
             out_.warn(input.name + " has no edges: there is nothing to profile");
             return;

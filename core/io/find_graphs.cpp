@@ -31,7 +31,12 @@ void look_at_file(const fs::directory_entry& entry, FolderScan& scan) {
     std::error_code error;
     if (!entry.is_regular_file(error)) {
         // Opening a pipe would wait for its writer.
-        scan.skipped.push_back({entry.path(), error ? error.message() : "neither a file nor a folder"});
+        const bool unreadable = static_cast<bool>(error);
+        scan.skipped.push_back({entry.path(), unreadable ? error.message() : "neither a file nor a folder", unreadable});
+        return;
+    }
+    if (entry.file_size(error) == 0 && !error) {
+        scan.skipped.push_back({entry.path(), "an empty file", false});
         return;
     }
     try {
@@ -39,13 +44,13 @@ void look_at_file(const fs::directory_entry& entry, FolderScan& scan) {
         if (sniffed.format) {
             scan.graphs.push_back({entry.path(), *sniffed.format, graph_name(entry.path())});
         } else {
-            scan.skipped.push_back({entry.path(), sniffed.reason});
+            scan.skipped.push_back({entry.path(), sniffed.reason, false});
         }
     } catch (const Error& problem) {
         // Damaged gzip data, no permission: a reason to skip this file, none to give up on the folder.
         const std::string words = problem.what();
         const std::string start = entry.path().string() + ": ";
-        scan.skipped.push_back({entry.path(), words.starts_with(start) ? words.substr(start.size()) : words});
+        scan.skipped.push_back({entry.path(), words.starts_with(start) ? words.substr(start.size()) : words, true});
     }
 }
 
@@ -58,7 +63,7 @@ void scan_folder(const fs::path& folder, int depth, FolderScan& scan) {
             try {
                 scan_folder(entry.path(), depth - 1, scan);
             } catch (const Error& problem) {
-                scan.skipped.push_back({entry.path(), problem.what()});
+                scan.skipped.push_back({entry.path(), problem.what(), true});
             }
         } else if (tu.pairs.empty() || !entry.path().filename().string().starts_with(tu.name + "_")) {
             look_at_file(entry, scan);

@@ -127,8 +127,8 @@ std::int64_t make_symmetric(CsrGraph& g, const Input& input) {
 void require_counts(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, const std::string& name) {
     if (n_rows >= kMaxEdges || n_cols >= kMaxEdges || m > kMaxEdges) {
         throw unsupported(
-            fmt::format("{}: {} x {} with {} entries exceeds the 2^31-1 that the int32 formats hold; split "
-                        "the graph into parts",
+            fmt::format("{}: {} x {} with {} entries exceeds the int32 formats, which hold 2^31-2 rows and columns and "
+                        "2^31-1 entries; split the graph into parts",
                         name, n_rows, n_cols, m));
     }
 }

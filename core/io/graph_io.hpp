@@ -9,8 +9,8 @@
 // src_li/dst_li mean u -> v: row v, column u. ReadOptions::reverse swaps both kinds.
 //
 // Errors. Whatever the bytes, reading ends in a graph or in gnntune::Error: ErrorKind::input for a file that cannot be
-// used, ErrorKind::unsupported for one over 2^31-1 vertices or edges, ErrorKind::out_of_memory where an allocation
-// failed. The message is one sentence with the file, the line or archive member, what was expected and what to do.
+// used, ErrorKind::unsupported for one over 2^31-2 vertices or 2^31-1 edges, ErrorKind::out_of_memory where an
+// allocation failed. The message is one sentence with the file, the line or archive member, what was expected and what to do.
 //
 // All functions are thread-safe: they share no state.
 #pragma once
@@ -112,7 +112,8 @@ struct FoundGraph {
 
 struct SkippedFile {
     std::filesystem::path path;
-    std::string reason;  ///< one line
+    std::string reason;    ///< one line
+    bool damaged = false;  ///< it could not be read, so nobody knows what it is
 };
 
 struct FolderScan {

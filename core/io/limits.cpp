@@ -31,7 +31,8 @@ Limits Limits::from(const ReadOptions& options) {
 void Limits::require(std::uint64_t bytes, const std::string& name, std::string_view what) const {
     if (bytes <= memory_bytes) return;
     fail(name,
-         "{} would take {} MiB, over the limit of {} MiB; raise the memory limit or use a machine with more memory",
+         "{} would take {} MiB, over the limit of {} MiB, three quarters of the memory unless it is given; use a machine "
+         "with more memory, or split the graph",
          what, bytes / kMebibyte, memory_bytes / kMebibyte);
 }
 
@@ -41,8 +42,9 @@ void Limits::require_vertices(std::int64_t n, std::uint64_t data_bytes, const st
     // Division, not a product: a file of many exabytes is no reason to overflow.
     if (!given && bytes > kFreeVertexBytes && bytes / kVertexBytesPerDataByte > data_bytes) {
         fail(name,
-             "claims {} vertices but holds only {} bytes; if that is right, set a memory limit of at least {} MiB", n,
-             data_bytes, bytes / kMebibyte + 1);
+             "claims {} vertices but holds only {} bytes, which is taken for damage; if it is right, leave out the "
+             "vertices without edges and number the others anew",
+             n, data_bytes);
     }
 }
 

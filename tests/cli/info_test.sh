@@ -83,3 +83,20 @@ run 3 tune mixed --dim 4 --device cpu --variant spmm.cpu_rows --db mixed.db --cs
 run 3 verify mixed --dim 4 --device cpu --variant spmm.cpu_rows --csv
 [ "$(sed 1d out | cut -d, -f1 | tr '\n' ' ')" = "a z " ] || fail "expected a and z to be checked, got $(cut -d, -f1 out)"
 run 3 info mixed/m.mtx
+# One whose first bytes show it, in a folder: a warning too. What is no graph stays a note.
+mkdir -p fold
+cp "$cora" fold/
+head -c 20 "$cora" >fold/cut.mtx.gz
+echo "some words" >fold/README.md
+run 3 info -q --csv fold
+err_has "warning: cut is left out: fold/cut.mtx.gz:"
+[ "$(wc -l <err)" -eq 1 ] || fail "expected one line on stderr"
+[ "$(wc -l <out)" -eq 2 ] || fail "expected one graph"
+run 3 tune fold --dim 4 --device cpu --variant spmm.cpu_rows --db fold.db -q
+run 0 convert fold whole.mtx
+err_has "warning: cut is left out"
+# More vertices than int32 counts.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n2147483647 2147483647 1\n1 1\n' >huge.mtx
+run 3 info --csv small.txt huge.mtx
+err_has "warning: huge is left out: huge.mtx: 2147483647 x 2147483647 with 1 entries exceeds the int32 formats, which hold 2^31-2"
+run 3 info huge.mtx

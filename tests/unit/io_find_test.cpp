@@ -138,6 +138,8 @@ TEST_F(FindGraphs, ListsGraphsAndReasonsInOrder) {
     EXPECT_EQ(scan.skipped[0].path.filename(), "README.md");
     EXPECT_EQ(scan.skipped[1].path.filename(), "broken.mtx.gz");
     EXPECT_HAS(scan.skipped[1].reason, "cut short");
+    EXPECT_TRUE(scan.skipped[1].damaged);
+    EXPECT_FALSE(scan.skipped[0].damaged || scan.skipped[2].damaged);
     EXPECT_EQ(scan.skipped[2].path.filename(), "labels.txt");
     for (const auto& skipped : scan.skipped) EXPECT_EQ(skipped.reason.find('\n'), std::string::npos);
     for (const auto& found : scan.graphs) EXPECT_NO_THROW(io::read_graph(found.path)) << found.path;
