@@ -154,18 +154,52 @@ Constraints constraints(const Parsed& parsed) {
     return c;
 }
 
+namespace {
+
+// Why a variant that was named has nothing to do; empty if it has.
+std::string idle(const Variant& v, const std::vector<Problem>& problems, const Device& device, bool sampling) {
+    const bool asked = std::any_of(problems.begin(), problems.end(), [&](const Problem& p) { return p.op == v.op; });
+    if (!asked) return fmt::format("{} computes {}, which --op does not ask for; add --op {}", v.id, to_text(v.op), to_text(v.op));
+    if (v.backend != device.backend) {
+        return fmt::format("{} runs on {}, and the device is {}; give --device {}", v.id, to_text(v.backend),
+                           to_text(device.backend), to_text(v.backend));
+    }
+    if (v.sampling && !sampling) return fmt::format("{} drops edges by design; add --allow-sampling", v.id);
+    return {};
+}
+
+}  // namespace
+
 // Ids are looked up here, so that a misspelt one is not taken for one that refuses.
-std::vector<std::string> named_variants(const Parsed& parsed) {
+std::vector<std::string> named_variants(const Parsed& parsed, const std::vector<Problem>& problems,
+                                        const Device& device, bool sampling, Output& out) {
+    if (const std::string text = parsed.text("variant"); text.find('{') != std::string::npos) {
+        throw invalid_argument(
+            fmt::format("--variant: expected variants without params, such as spmm.cpu_rows, not '{}'; configs are for "
+                        "gnntune profile --config",
+                        text));
+    }
     std::vector<std::string> known;
     for (const Variant& v : registry().variants()) known.emplace_back(v.id);
-    const auto named = parsed.list("variant");
-    for (const std::string& id : named) {
-        if (!registry().find(id)) {
-            throw invalid_argument(
-                fmt::format("--variant: this build has no '{}'{} (gnntune list)", id, did_you_mean(id, known)));
+    std::vector<std::string> useful;
+    std::vector<std::string> reasons;
+    for (const std::string& id : parsed.list("variant")) {
+        const Variant* v = registry().find(id);
+        if (!v) {
+            throw invalid_argument(fmt::format("--variant: this build{} has no '{}'{} (gnntune list)",
+                                               GNNTUNE_WITH_CUDA ? "" : ", which is one without CUDA,", id,
+                                               did_you_mean(id, known)));
+        }
+        std::string reason = idle(*v, problems, device, sampling);
+        if (reason.empty()) {
+            useful.push_back(id);
+        } else {
+            reasons.push_back("--variant: " + std::move(reason));
         }
     }
-    return named;
+    if (useful.empty() && !reasons.empty()) throw unsupported(joined(reasons, "; "));
+    for (const std::string& reason : reasons) out.warn(reason);
+    return useful;
 }
 
 std::string short_problem(const Problem& p) {

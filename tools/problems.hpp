@@ -18,8 +18,11 @@ std::vector<Problem> problems(const Parsed& parsed);
 /// The same with these ops, whatever --op says.
 std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops);
 
-/// Ids of --variant; empty: all. Throws ErrorKind::invalid_argument for one that this build does not have.
-std::vector<std::string> named_variants(const Parsed& parsed);
+/// Ids of --variant that `problems` on `device` have a use for; empty: all variants. Says on stderr which are left out:
+/// those of other ops, of the other backend, and unless `sampling` those that drop edges. Throws
+/// ErrorKind::invalid_argument for one that this build does not have, unsupported if all are left out.
+std::vector<std::string> named_variants(const Parsed& parsed, const std::vector<Problem>& problems,
+                                        const Device& device, bool sampling, Output& out);
 
 /// Adds the group "Timing": --policy, --clock.
 void add_timing_options(Options& options);

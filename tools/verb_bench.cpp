@@ -214,7 +214,8 @@ int run_bench(const Args& args) {
     const Device device = parsed->common.device();
     out.set_device(device);
     const auto wanted = problems(*parsed);
-    const auto only = named_variants(*parsed);
+    const bool sampling = parsed->flag("allow-sampling");
+    const auto only = named_variants(*parsed, wanted, device, sampling, out);
     tuner::MeasureOptions measuring;
     measuring.max_samples =
         static_cast<int>(parsed->integer("max-samples", 5, 100000).value_or(measuring.max_samples));
@@ -264,7 +265,7 @@ int run_bench(const Args& args) {
             for (const Policy policy : timing) {
                 for (const Clock clock : by) {
                     auto [list, forbidden] =
-                        field_of(graph.graph(), query, only, parsed->flag("all"), parsed->flag("allow-sampling"));
+                        field_of(graph.graph(), query, only, parsed->flag("all"), sampling);
                     if (list.empty() && forbidden.empty()) {
                         out.warn(fmt::format("{}: no variant{} does {} (gnntune list)", input.name,
                                              only.empty() ? " of this build" : " that was asked for",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -22,6 +23,7 @@
 #include "tools/progress.hpp"
 #include "tools/step_report.hpp"
 #include "tools/steps.hpp"
+#include "tools/suggest.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
 
@@ -104,6 +106,16 @@ private:
     std::filesystem::path path_;
 };
 
+/// Why nothing was chosen, with what keeps each variant from it.
+std::string words(const Decision& decision, const std::vector<Candidate>& candidates) {
+    std::vector<std::string> why;
+    for (const Rejection& r : decision.rejected) {
+        std::string one = candidates[r.candidate].config.variant + " " + r.reason;
+        if (std::find(why.begin(), why.end(), one) == why.end()) why.push_back(std::move(one));
+    }
+    return why.empty() ? decision.reason : decision.reason + ": " + joined(why, "; ");
+}
+
 class TuneVerb {
 public:
     TuneVerb(const Parsed& parsed)
@@ -120,10 +132,10 @@ public:
         tune_.every_format = step_.has_value();
         tune_.policies = policies(parsed, device_);
         tune_.constraints = constraints(parsed);
-        tune_.variants = named_variants(parsed);
-        if (step_ && !tune_.variants.empty()) {
+        if (step_ && parsed.given("variant")) {
             throw invalid_argument("--variant names variants of one op, and --step has several: give one of them");
         }
+        tune_.variants = named_variants(parsed, tune_.problems, device_, true, out_);
         tune_.again = parsed.flag("again");
         tune_.exhaustive = parsed.flag("exhaustive");
         const auto most = parsed.integer("max-configs", 1, 1000000);
@@ -382,7 +394,7 @@ private:
             const bool wrong = candidates.empty() && has_wrong(record, step);
             wrong_ += wrong ? 1 : 0;
             out_.warn(record.name + " " + to_text(step.problem) + ": " +
-                      (wrong ? "no result agrees with the oracle; nothing is chosen" : decision.reason));
+                      (wrong ? "no result agrees with the oracle; nothing is chosen" : words(decision, candidates)));
             return;
         }
         const Candidate& winner = candidates[*decision.winner];

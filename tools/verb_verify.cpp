@@ -46,7 +46,7 @@ int run_verify(const Args& args) {
     device.errata = nullptr;  // whether they still hold may be the question
     out.set_device(device);
     const auto wanted = problems(*parsed);
-    const auto only = named_variants(*parsed);
+    const auto only = named_variants(*parsed, wanted, device, true, out);
     Table table({{"graph", "graph", ""},
                  {"problem", "problem", ""},
                  {"variant", "variant", ""},

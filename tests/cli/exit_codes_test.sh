@@ -78,3 +78,15 @@ fi
 run 0 db errata add 'op=spmm' --reason planted --db errata.db -q
 run 1 bench one.mtx --device cpu --db errata.db -q
 out_has "refused"
+
+# Variants that were named and have nothing to do are told, and why.
+run 0 verify one.mtx --device cpu --dim 4 --variant spmm.cpu_rows,gat.cpu_rows
+err_has "warning: --variant: gat.cpu_rows computes gat, which --op does not ask for; add --op gat"
+run 1 verify one.mtx --device cpu --variant gat.cpu_rows
+err_has "gnntune: --variant: gat.cpu_rows computes gat"
+run 1 bench one.mtx --device cpu --variant spmm.cpu_sampled
+err_has "spmm.cpu_sampled drops edges by design; add --allow-sampling"
+run 0 tune one.mtx --device cpu --variant spmm.cpu_sampled --dim 4 --db sampled.db
+err_has "every measured config breaks a constraint: spmm.cpu_sampled drops edges by design, and sampling was not allowed"
+run 2 tune one.mtx --device cpu --variant 'spmm.cpu_rows{tile=16,row_block=64}' --db none.db
+err_has "--variant: expected variants without params"
