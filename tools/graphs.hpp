@@ -44,7 +44,8 @@ void add_graph_options(Options& options);
 io::ReadOptions read_options(const Parsed& parsed);
 
 /// Finds the graphs that the arguments name, in their order; a folder's by path. Files in folders that are no graphs
-/// are listed on stderr; those that cannot be read are among the graphs. Throws ErrorKind::input for an argument that is no graph, and for a folder that holds none.
+/// are listed on stderr; those that cannot be read are among the graphs. Throws ErrorKind::input for an argument that
+/// is no graph, and for a folder that holds none.
 std::vector<GraphArgument> find_graphs(const std::vector<std::string>& arguments, const io::ReadOptions& options,
                                        Output& out);
 /// Reads the graphs that the arguments of a command line name, one after the other, as load_among() does.

@@ -159,7 +159,9 @@ namespace {
 // Why a variant that was named has nothing to do; empty if it has.
 std::string idle(const Variant& v, const std::vector<Problem>& problems, const Device& device, bool sampling) {
     const bool asked = std::any_of(problems.begin(), problems.end(), [&](const Problem& p) { return p.op == v.op; });
-    if (!asked) return fmt::format("{} computes {}, which --op does not ask for; add --op {}", v.id, to_text(v.op), to_text(v.op));
+    if (!asked)
+        return fmt::format("{} computes {}, which --op does not ask for; add --op {}", v.id, to_text(v.op),
+                           to_text(v.op));
     if (v.backend != device.backend) {
         return fmt::format("{} runs on {}, and the device is {}; give --device {}", v.id, to_text(v.backend),
                            to_text(device.backend), to_text(v.backend));

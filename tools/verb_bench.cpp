@@ -19,6 +19,7 @@
 #include "tools/program.hpp"
 #include "tools/reference.hpp"
 #include "tools/verdicts.hpp"
+#include "tools/within_memory.hpp"
 #include "tuner/clocks.hpp"
 #include "tuner/measuring/measure.hpp"
 
@@ -217,8 +218,7 @@ int run_bench(const Args& args) {
     const bool sampling = parsed->flag("allow-sampling");
     const auto only = named_variants(*parsed, wanted, device, sampling, out);
     tuner::MeasureOptions measuring;
-    measuring.max_samples =
-        static_cast<int>(parsed->integer("max-samples", 5, 100000).value_or(measuring.max_samples));
+    measuring.max_samples = static_cast<int>(parsed->integer("max-samples", 5, 100000).value_or(measuring.max_samples));
     const auto timing = policies(*parsed, device);
     Reference reference(*parsed);
     const auto lock = exclusive(device, *parsed, out);
@@ -247,6 +247,8 @@ int run_bench(const Args& args) {
     if (reference.given()) columns.insert(columns.end(), reference.columns().begin(), reference.columns().end());
     Table table(std::move(columns));
     Outcome outcome;
+    bool stopped = false;
+    bool lost = false;  // a problem that memory did not hold
     tuner::MeasureHooks hooks;
     hooks.stop = [] { return interrupted(); };
     GraphReader graphs(*parsed, out);
@@ -259,37 +261,44 @@ int run_bench(const Args& args) {
         tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
         const Features& f = graph.graph().features();
         for (const Problem& problem : wanted) {
-            tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
-            const Query query = graph.graph().query(problem);
-            const std::int64_t gathered = gathered_rows(problem, f);
-            for (const Policy policy : timing) {
-                for (const Clock clock : by) {
-                    auto [list, forbidden] =
-                        field_of(graph.graph(), query, only, parsed->flag("all"), sampling);
-                    if (list.empty() && forbidden.empty()) {
-                        out.warn(fmt::format("{}: no variant{} does {} (gnntune list)", input.name,
-                                             only.empty() ? " of this build" : " that was asked for",
-                                             to_text(problem)));
-                        continue;
+            const bool fits = within_memory(input.name + " " + short_problem(problem), out, [&] {
+                tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
+                const Query query = graph.graph().query(problem);
+                const std::int64_t gathered = gathered_rows(problem, f);
+                for (const Policy policy : timing) {
+                    for (const Clock clock : by) {
+                        auto [list, forbidden] = field_of(graph.graph(), query, only, parsed->flag("all"), sampling);
+                        if (list.empty() && forbidden.empty()) {
+                            out.warn(fmt::format("{}: no variant{} does {} (gnntune list)", input.name,
+                                                 only.empty() ? " of this build" : " that was asked for",
+                                                 to_text(problem)));
+                            continue;
+                        }
+                        const auto stopwatch = tuner::make_stopwatch(clock, device, graph.stream());
+                        tuner::Frontier frontier;
+                        const bool complete =
+                            tuner::measure(workload, list, *stopwatch, policy, measuring, hooks, frontier);
+                        if (!complete) {
+                            stopped = true;
+                            return;
+                        }
+                        add_forbidden(list, std::move(forbidden), policy, clock,
+                                      input.name + " " + short_problem(problem), out);
+                        std::optional<std::map<std::string, tuner::Pair>> judged;
+                        if (reference.given()) {
+                            judged = reference.judge(graph.graph().fingerprint(), input.name, device.environment,
+                                                     problem, list);
+                        }
+                        outcome.add(list);
+                        add_rows(table, input.name, query, gathered, std::move(list), constants, judged);
                     }
-                    const auto stopwatch = tuner::make_stopwatch(clock, device, graph.stream());
-                    tuner::Frontier frontier;
-                    const bool complete = tuner::measure(workload, list, *stopwatch, policy, measuring, hooks, frontier);
-                    if (!complete) {
-                        out.print(table);
-                        out.warn("stopped; what was not timed to the end is not in the table");
-                        return kExitInterrupted;
-                    }
-                    add_forbidden(list, std::move(forbidden), policy, clock, input.name + " " + short_problem(problem),
-                                  out);
-                    std::optional<std::map<std::string, tuner::Pair>> judged;
-                    if (reference.given()) {
-                        judged =
-                            reference.judge(graph.graph().fingerprint(), input.name, device.environment, problem, list);
-                    }
-                    outcome.add(list);
-                    add_rows(table, input.name, query, gathered, std::move(list), constants, judged);
                 }
+            });
+            lost = lost || !fits;
+            if (stopped) {
+                out.print(table);
+                out.warn("stopped; what was not timed to the end is not in the table");
+                return kExitInterrupted;
             }
         }
     }
@@ -298,7 +307,7 @@ int run_bench(const Args& args) {
     if (code != kExitOk) return code;
     if (outcome.wrong && !outcome.timed) return kExitVerification;
     if (!graphs.all_read()) return kExitInput;
-    return outcome.timed ? kExitOk : kExitRuntime;
+    return outcome.timed && !lost ? kExitOk : kExitRuntime;
 }
 
 }  // namespace gnntune::tools

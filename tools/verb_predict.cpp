@@ -62,6 +62,16 @@ std::vector<Config> space_of(const Query& query, bool all) {
     return configs;
 }
 
+/// Why space_of() is empty: what the variants say, errata among it.
+std::string why_none(const Query& query) {
+    try {
+        (void)registry().default_config(query, {});
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "no config of " + short_problem(query.problem) + " may be chosen (gnntune list)";
+}
+
 class PredictVerb {
 public:
     explicit PredictVerb(const Parsed& parsed)
@@ -114,6 +124,12 @@ public:
                               ": its models are of a GPU, and this build has no CUDA variants to rank; build with nvcc "
                               "(a GPU is not needed), or give --device cpu");
         }
+        if (table_.rows() == 0 && !impossible_.empty() && !unknown_) {
+            const std::size_t more = impossible_.size() - 1;
+            throw input_error("there is nothing to rank: " + impossible_.front() +
+                              (more > 0 ? fmt::format("; and {} problems more", more) : std::string()));
+        }
+        for (const std::string& why : impossible_) out_.warn(why);
         if (table_.rows() == 0) {
             throw input_error(
                 "no model here ranks any config of these problems: cost models know sums and means in f32, of the "
@@ -168,6 +184,7 @@ private:
             return;
         }
         if (problem.dtype != DType::f32 || problem.reduce == Reduce::max) {
+            unknown_ = true;
             out_.warn(fmt::format("{}: cost models know sums and means in f32 only; tune it instead (gnntune tune)",
                                   short_problem(problem)));
             return;
@@ -177,9 +194,14 @@ private:
         const Query query{problem, reversed ? c.n_cols : c.n_rows, reversed ? c.n_rows : c.n_cols, c.m, &features,
                           &device_};
         const std::vector<Config> configs = space_of(query, parsed_.flag("approximate"));
+        if (configs.empty()) {
+            impossible_.push_back(name + ": " + why_none(query));
+            return;
+        }
         const auto started = std::chrono::steady_clock::now();
         const auto ranked = model::predict(fitted->model, registry(), query, constants_, configs);
         const double asked = us_since(started);
+        unknown_ = unknown_ || ranked.empty();
         std::int64_t place = 0;
         for (const model::Prediction& p : ranked) {
             if (top_ > 0 && static_cast<std::size_t>(place) == top_) break;
@@ -199,6 +221,8 @@ private:
     std::vector<store::LayeredModel> models_;
     std::map<Op, Fitted> fitted_;
     std::size_t top_ = 0;
+    std::vector<std::string> impossible_;  ///< why problems have no config
+    bool unknown_ = false;                 ///< whether a problem has configs of which no model knows anything
     Table table_;
 };
 

@@ -24,6 +24,7 @@
 #include "tools/step_report.hpp"
 #include "tools/steps.hpp"
 #include "tools/suggest.hpp"
+#include "tools/within_memory.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
 
@@ -234,7 +235,7 @@ private:
     int exit_code() const {
         if (wrong_ > 0) return kExitVerification;
         if (unread_ > 0 || (unfit_ > 0 && unfit_ == graphs_.size())) return kExitInput;
-        return tuned_ > 0 ? kExitOk : kExitRuntime;
+        return tuned_ > 0 && lost_ == 0 ? kExitOk : kExitRuntime;
     }
 
     bool stop() const { return interrupted() || elapsed_s() > budget_s_; }
@@ -305,6 +306,10 @@ private:
         tuner::TuneEvents events;
         events.stop = [this] { return stop(); };
         events.problem_refused = [&](const Problem&, const std::string& why) { out_.warn(record.name + ": " + why); };
+        events.memory_ran_out = [&](const Problem& problem, const std::string& why) {
+            ++lost_;
+            warn_left_out(record.name + " " + short_problem(problem), why, out_);
+        };
         events.step_begins = [&](const tuner::TuneStep& step) {
             problem_text_ = record.name + " " + short_problem(step.problem);
             best.clear();
@@ -447,8 +452,9 @@ private:
     std::string problem_text_;
     std::int64_t measured_ = 0;
     std::int64_t step_begin_ = 0;  // of measured_
-    std::size_t tuned_ = 0;  // problems that have a config that may be chosen, now or from before
-    std::size_t wrong_ = 0;  // problems that nothing computes right
+    std::size_t tuned_ = 0;        // problems that have a config that may be chosen, now or from before
+    std::size_t wrong_ = 0;        // problems that nothing computes right
+    std::size_t lost_ = 0;         // problems that memory did not hold
     std::size_t unfit_ = 0;
     std::size_t unread_ = 0;  // among several
 };

@@ -9,6 +9,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
+#include "tools/within_memory.hpp"
 #include "tuner/measuring/workload.hpp"
 
 namespace gnntune::tools {
@@ -58,69 +59,82 @@ int run_verify(const Args& args) {
                  {"note", "note", ""}});
     std::int64_t failures = 0;
     std::int64_t executed = 0;
+    bool stopped = false;
+    bool lost = false;  // a problem that memory did not hold
     GraphReader graphs(*parsed, out);
     while (auto loaded = graphs.next()) {
         InputGraph& input = *loaded;
         tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
         graph.graph().features();
         for (const Problem& problem : wanted) {
-            tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
-            const Query query = graph.graph().query(problem);
-            for (const Variant& v : registry().variants()) {
-                if (v.op != problem.op || v.backend != device.backend) continue;
-                if (!only.empty() && std::find(only.begin(), only.end(), v.id) == only.end()) continue;
-                if (interrupted()) {
-                    out.print(table);
-                    out.warn(fmt::format("stopped after {} configs; what follows them was not checked", executed));
-                    return kExitInterrupted;
-                }
-                Tally tally;
-                const Verdict verdict = registry().applicable(v, query);
-                if (!verdict) {
-                    table.add({input.name,
-                               short_problem(problem),
-                               v.id,
-                               std::int64_t{0},
-                               std::int64_t{0},
-                               {},
-                               {},
-                               std::string("refused"),
-                               verdict.reason},
-                              Style::dim);
-                    continue;
-                }
-                for (const Params& params : v.space(query)) {
-                    const Config config{v.id, params};
-                    ++tally.configs;
-                    try {
-                        const Plan plan(graph.graph(), problem, config, graph.stream());
-                        const auto result = workload.check(plan);
-                        tally.max_error = std::max(tally.max_error, result.max_error);
-                        tally.worst_ratio = std::max(tally.worst_ratio, result.worst_ratio);
-                        if (result.pass()) continue;
-                        if (tally.wrong++ == 0) {
-                            tally.note = config.text() + ": element " + std::to_string(result.worst_at) + " is off";
-                        }
-                    } catch (const Error& e) {
-                        if (tally.wrong++ == 0) tally.note = config.text() + ": " + e.what();
+            const bool fits = within_memory(input.name + " " + short_problem(problem), out, [&] {
+                tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
+                workload.prepare_oracles();
+                const Query query = graph.graph().query(problem);
+                for (const Variant& v : registry().variants()) {
+                    if (v.op != problem.op || v.backend != device.backend) continue;
+                    if (!only.empty() && std::find(only.begin(), only.end(), v.id) == only.end()) continue;
+                    if (interrupted()) {
+                        stopped = true;
+                        return;
                     }
+                    Tally tally;
+                    const Verdict verdict = registry().applicable(v, query);
+                    if (!verdict) {
+                        table.add({input.name,
+                                   short_problem(problem),
+                                   v.id,
+                                   std::int64_t{0},
+                                   std::int64_t{0},
+                                   {},
+                                   {},
+                                   std::string("refused"),
+                                   verdict.reason},
+                                  Style::dim);
+                        continue;
+                    }
+                    for (const Params& params : v.space(query)) {
+                        const Config config{v.id, params};
+                        ++tally.configs;
+                        try {
+                            const Plan plan(graph.graph(), problem, config, graph.stream());
+                            const auto result = workload.check(plan);
+                            tally.max_error = std::max(tally.max_error, result.max_error);
+                            tally.worst_ratio = std::max(tally.worst_ratio, result.worst_ratio);
+                            if (result.pass()) continue;
+                            if (tally.wrong++ == 0) {
+                                tally.note = config.text() + ": element " + std::to_string(result.worst_at) + " is off";
+                            }
+                        } catch (const Error& e) {
+                            if (e.kind() == ErrorKind::out_of_memory) throw;
+                            if (tally.wrong++ == 0) tally.note = config.text() + ": " + e.what();
+                        }
+                    }
+                    executed += tally.configs;
+                    failures += tally.wrong;
+                    table.add({input.name, short_problem(problem), v.id, tally.configs, tally.wrong, tally.max_error,
+                               tally.worst_ratio, std::string(tally.wrong == 0 ? "ok" : "WRONG"), tally.note},
+                              tally.wrong == 0 ? Style::plain : Style::bad);
                 }
-                executed += tally.configs;
-                failures += tally.wrong;
-                table.add({input.name, short_problem(problem), v.id, tally.configs, tally.wrong, tally.max_error,
-                           tally.worst_ratio, std::string(tally.wrong == 0 ? "ok" : "WRONG"), tally.note},
-                          tally.wrong == 0 ? Style::plain : Style::bad);
+            });
+            lost = lost || !fits;
+            if (stopped) {
+                out.print(table);
+                out.warn(fmt::format("stopped after {} configs; what follows them was not checked", executed));
+                return kExitInterrupted;
             }
         }
     }
     out.print(table);
     out.note(std::to_string(executed) + " configs checked, " + std::to_string(failures) + " wrong");
+    if (executed == 0 && lost) return kExitRuntime;
     if (executed == 0) {
         throw unsupported("nothing was checked: no variant that was asked for applies on " +
                           std::string(to_text(device.backend)) + "; gnntune list shows what there is");
     }
     if (failures > 0) return kExitVerification;
-    return graphs.all_read() ? kExitOk : kExitInput;
+    if (!graphs.all_read()) return kExitInput;
+    return lost ? kExitRuntime : kExitOk;
 }
 
 }  // namespace gnntune::tools

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <optional>
 
 #include "core/common/error.hpp"
@@ -283,33 +284,47 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
             }
             continue;
         }
-        const Query query = graph.graph().query(problem);
         const store::Key key{graph_id, environment_id, store_.problem_id(problem)};
-        std::unique_ptr<ProblemWorkload> workload;
-        for (const Policy policy : options.policies) {
-            for (const Clock clock : options.clocks) {
-                const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
-                recall(space, graph, problem, policy, clock);
-                const TuneStep step = step_of(graph, problem, policy, clock, space, key, options);
-                if (events.step_begins) events.step_begins(step);
-                for (const auto& [variant, reason] : space.refusals) {
-                    if (!done.contains({variant->id, variant->version, policy, clock, {}})) {
-                        store_.add_measurement(run, key, refused(*variant, reason, policy, clock));
-                    }
+        try {
+            if (!tune_problem(graph, key, problem, space, options, run, events)) return false;
+        } catch (const std::bad_alloc&) {
+            if (!events.memory_ran_out) throw;
+            events.memory_ran_out(problem, "memory ran out");
+        } catch (const Error& e) {
+            if (e.kind() != ErrorKind::out_of_memory || !events.memory_ran_out) throw;
+            events.memory_ran_out(problem, e.what());
+        }
+    }
+    return true;
+}
+
+bool Tuner::tune_problem(GraphWorkload& graph, const store::Key& key, const Problem& problem, Space& space,
+                         const TuneOptions& options, std::int64_t run, const TuneEvents& events) {
+    const Query query = graph.graph().query(problem);
+    std::unique_ptr<ProblemWorkload> workload;
+    for (const Policy policy : options.policies) {
+        for (const Clock clock : options.clocks) {
+            const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
+            recall(space, graph, problem, policy, clock);
+            const TuneStep step = step_of(graph, problem, policy, clock, space, key, options);
+            if (events.step_begins) events.step_begins(step);
+            for (const auto& [variant, reason] : space.refusals) {
+                if (!done.contains({variant->id, variant->version, policy, clock, {}})) {
+                    store_.add_measurement(run, key, refused(*variant, reason, policy, clock));
                 }
-                if (step.open > 0) {
-                    if (!workload) workload = std::make_unique<ProblemWorkload>(graph, problem, options.seed);
-                    if (!tune_step(*workload, key, step, space, options, run, events)) return false;
-                }
-                const auto rows = store_.measurements(key, {policy, clock, {}});
-                const auto before = store_.choice(key, policy, clock);
-                const auto candidates = candidates_of(registry_, query, rows, before);
-                const Decision decision = choose(candidates, options.constraints);
-                if (decision.winner && options.configs.empty()) {
-                    store_.set_choice(run, key, policy, clock, choice_of(registry_, candidates, decision));
-                }
-                if (events.step_ends) events.step_ends(step, decision, candidates, before);
             }
+            if (step.open > 0) {
+                if (!workload) workload = std::make_unique<ProblemWorkload>(graph, problem, options.seed);
+                if (!tune_step(*workload, key, step, space, options, run, events)) return false;
+            }
+            const auto rows = store_.measurements(key, {policy, clock, {}});
+            const auto before = store_.choice(key, policy, clock);
+            const auto candidates = candidates_of(registry_, query, rows, before);
+            const Decision decision = choose(candidates, options.constraints);
+            if (decision.winner && options.configs.empty()) {
+                store_.set_choice(run, key, policy, clock, choice_of(registry_, candidates, decision));
+            }
+            if (events.step_ends) events.step_ends(step, decision, candidates, before);
         }
     }
     return true;

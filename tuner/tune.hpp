@@ -55,6 +55,9 @@ struct TuneStep {
 struct TuneEvents {
     /// No variant can do it. Without this function the only problem of a call throws ErrorKind::unsupported.
     std::function<void(const Problem&, const std::string& why)> problem_refused;
+    /// Memory ran out while it was prepared or measured, and the next one goes on. Without this function that is
+    /// thrown.
+    std::function<void(const Problem&, const std::string& why)> memory_ran_out;
     std::function<void(const TuneStep&)> step_begins;
     std::function<void(const Measurement&, double best_us)> measured;
     /// `before` is what was stored as chosen until then.
@@ -96,6 +99,8 @@ private:
     void tell(Search& search, std::size_t config, const Measurement& m, const Query& query,
               const TuneOptions& options) const;
     Space named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const;
+    bool tune_problem(GraphWorkload& graph, const store::Key& key, const Problem& problem, Space& space,
+                      const TuneOptions& options, std::int64_t run, const TuneEvents& events);
     bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
                    const TuneOptions& options, std::int64_t run, const TuneEvents& events);
 

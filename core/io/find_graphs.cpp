@@ -32,7 +32,8 @@ void look_at_file(const fs::directory_entry& entry, FolderScan& scan) {
     if (!entry.is_regular_file(error)) {
         // Opening a pipe would wait for its writer.
         const bool unreadable = static_cast<bool>(error);
-        scan.skipped.push_back({entry.path(), unreadable ? error.message() : "neither a file nor a folder", unreadable});
+        scan.skipped.push_back(
+            {entry.path(), unreadable ? error.message() : "neither a file nor a folder", unreadable});
         return;
     }
     if (entry.file_size(error) == 0 && !error) {

@@ -10,7 +10,8 @@
 //
 // Errors. Whatever the bytes, reading ends in a graph or in gnntune::Error: ErrorKind::input for a file that cannot be
 // used, ErrorKind::unsupported for one over 2^31-2 vertices or 2^31-1 edges, ErrorKind::out_of_memory where an
-// allocation failed. The message is one sentence with the file, the line or archive member, what was expected and what to do.
+// allocation failed. The message is one sentence with the file, the line or archive member, what was expected and what
+// to do.
 //
 // All functions are thread-safe: they share no state.
 #pragma once

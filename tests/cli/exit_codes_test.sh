@@ -90,3 +90,17 @@ run 0 tune one.mtx --device cpu --variant spmm.cpu_sampled --dim 4 --db sampled.
 err_has "every measured config breaks a constraint: spmm.cpu_sampled drops edges by design, and sampling was not allowed"
 run 2 tune one.mtx --device cpu --variant 'spmm.cpu_rows{tile=16,row_block=64}' --db none.db
 err_has "--variant: expected variants without params"
+
+# A problem that memory does not hold is left out, and the others are done.
+export OMP_NUM_THREADS=1
+for verb in tune bench verify; do
+    timed="--max-samples 5"
+    [ $verb = verify ] && timed=""
+    last="gnntune $verb in little memory"
+    # shellcheck disable=SC2086
+    (ulimit -v 2000000 && exec "$GNNTUNE" $verb "$cora" --device cpu --dim 4,262144 $timed --db small.db --csv) >out 2>err
+    code=$?
+    [ $code -eq 1 ] || fail "exit code $code, expected 1"
+    err_has "warning: cora spmm k=262144 is left out:"
+    grep -q '^cora,' out || fail "the small problem is missing"
+done

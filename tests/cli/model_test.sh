@@ -61,6 +61,14 @@ for op in spmm spmm_grad; do
     err_has "know sums and means in f32 only; tune it instead"
     err_has "tune such problems instead (gnntune tune)"
 done
+# Where no variant can do a problem, its own reason.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 5 3\n1 1\n2 3\n3 5\n' >rect.mtx
+run 3 predict rect.mtx --device cpu --db all.db --dim 16 --self-loop yes
+err_has "self loops need a square graph, this one has 3 rows and 5 columns"
+cp all.db planted.db
+run 0 db errata add op=spmm --reason planted --db planted.db -q
+run 3 predict rect.mtx --device cpu --db planted.db --dim 16
+err_has "erratum: planted"
 # A model of one's own takes the place of a shipped one, and fit says so.
 mkdir shipped
 cp a.db shipped/ours.db

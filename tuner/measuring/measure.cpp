@@ -126,6 +126,7 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
 
     for (Contender& c : contenders) {
         if (stopped()) return false;
+        workload.prepare_oracles();
         c.measurement.config = c.config;
         c.measurement.policy = policy;
         c.measurement.clock = stopwatch.clock();

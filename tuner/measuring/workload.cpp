@@ -6,6 +6,7 @@
 #include "core/common/error.hpp"
 #include "core/graph/convert.hpp"
 #include "core/graph/fingerprint_mix.hpp"
+#include "tuner/measuring/host_memory.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -75,6 +76,7 @@ void GraphWorkload::synchronise() const {
 ProblemWorkload::ProblemWorkload(GraphWorkload& graph, const Problem& problem, std::uint64_t seed)
     : graph_(graph), problem_(problem), query_(graph.graph().query(problem)) {
     validate(problem);
+    require_host_memory(query_);
     const CsrGraph& g = graph.host();
     csr_ = g.view();
     if (problem.direction == Direction::reversed) {
@@ -110,6 +112,14 @@ ProblemWorkload::ProblemWorkload(GraphWorkload& graph, const Problem& problem, s
         memory_.emplace_back(backend, bytes);
         outputs_.push_back(memory_.size() - 1);
         spec.bind(operands_, memory_.back().data());
+    }
+}
+
+void ProblemWorkload::prepare_oracles() {
+    try {
+        expected(std::nullopt);
+    } catch (const Error& e) {
+        if (e.kind() == ErrorKind::out_of_memory) throw;  // of all else check() tells
     }
 }
 

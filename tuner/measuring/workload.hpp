@@ -48,6 +48,7 @@ private:
 /// graph's own where it has any. All depend on `seed` alone.
 class ProblemWorkload {
 public:
+    /// Throws ErrorKind::out_of_memory where host memory cannot hold it.
     ProblemWorkload(GraphWorkload& graph, const Problem& problem, std::uint64_t seed);
 
     const Problem& problem() const { return problem_; }
@@ -58,6 +59,9 @@ public:
     /// several outputs the worst counts. A sampling variant passes by the oracle of its own sample; its errors are
     /// those against the exact result.
     reference::Comparison check(const Plan& plan);
+    /// Computes what check() compares with, so that memory runs out here and not in the first config. Throws for
+    /// nothing else.
+    void prepare_oracles();
     /// Workspace for any plan checked or run so far; grown outside of timing.
     void* workspace(std::size_t bytes);
     /// Enqueues one run on the graph's stream.
