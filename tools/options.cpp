@@ -79,7 +79,9 @@ std::shared_ptr<const Errata> CommonOptions::errata() const {
 }
 
 Device CommonOptions::device() const {
-    Device device = parse_device(device_text);
+    const char* variable = std::getenv("GNNTUNE_DEVICE");
+    const bool from_there = variable && device_text == variable;
+    Device device = parse_device(device_text, from_there ? "GNNTUNE_DEVICE" : "--device");
     device.errata = errata();
     return device;
 }

@@ -135,14 +135,14 @@ std::vector<std::string> split_list(std::string_view text, std::string_view what
     return words;
 }
 
-Device parse_device(std::string_view text) {
+Device parse_device(std::string_view text, std::string_view what) {
     if (text.empty()) return cuda_device_count() > 0 ? cuda_device(0) : cpu_device();
     if (text == "cpu") return cpu_device();
     if (text == "cuda") return cuda_device(0);
     if (text.starts_with("cuda:")) {
-        return cuda_device(static_cast<int>(parse_integer(text.substr(5), "--device cuda:N", 0, 1023)));
+        return cuda_device(static_cast<int>(parse_integer(text.substr(5), fmt::format("{} cuda:N", what), 0, 1023)));
     }
-    throw invalid_argument(fmt::format("--device: expected cpu, cuda or cuda:N, not '{}'", text));
+    throw invalid_argument(fmt::format("{}: expected cpu, cuda or cuda:N, not '{}'", what, text));
 }
 
 }  // namespace gnntune::tools

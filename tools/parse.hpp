@@ -30,8 +30,8 @@ std::string bytes_text(std::int64_t bytes);
 /// "16,32,64" -> {"16", "32", "64"}. No empty words.
 std::vector<std::string> split_list(std::string_view text, std::string_view what);
 
-/// "cpu", "cuda" or "cuda:1"; empty: the first CUDA device if one is usable, else the CPU.
+/// "cpu", "cuda" or "cuda:1"; empty: the first CUDA device if one is usable, else the CPU. `what` stands in messages.
 /// Throws ErrorKind::no_device if the device that was asked for is not there.
-Device parse_device(std::string_view text);
+Device parse_device(std::string_view text, std::string_view what = "--device");
 
 }  // namespace gnntune::tools

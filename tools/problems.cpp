@@ -27,6 +27,19 @@ std::vector<T> either(const Parsed& parsed, const std::string& name, std::string
 
 }  // namespace
 
+namespace {
+
+bool has_heads(Op op) {
+    const Op forward = forward_of(op);
+    return forward == Op::gat || forward == Op::agnn || forward == Op::attention || forward == Op::edge_softmax;
+}
+
+bool has_reduce(Op op) {
+    return forward_of(op) == Op::spmm;
+}
+
+}  // namespace
+
 void add_problem_options(Options& options, const std::string& dims) {
     options.group("Problems")
         .add_options()("op", value("LIST", "spmm"), "ops, or all (gnntune list ops)")(
@@ -40,7 +53,18 @@ void add_problem_options(Options& options, const std::string& dims) {
 }
 
 std::vector<Problem> problems(const Parsed& parsed) {
-    return problems(parsed, parsed.ops("op"));
+    const std::vector<Op> ops = parsed.ops("op");
+    const auto some = [&](bool (*has)(Op)) { return std::any_of(ops.begin(), ops.end(), has); };
+    const auto heads = parsed.integers("heads", 1, 1 << 16);
+    if (std::any_of(heads.begin(), heads.end(), [](std::int64_t h) { return h > 1; }) && !some(has_heads)) {
+        throw invalid_argument("--heads is for gat, agnn, attention, edge_softmax and their gradients, and --op is '" +
+                               parsed.text("op") + "'");
+    }
+    const auto reduces = parsed.reduces("reduce");
+    if (std::any_of(reduces.begin(), reduces.end(), [](Reduce r) { return r != Reduce::sum; }) && !some(has_reduce)) {
+        throw invalid_argument("--reduce is for spmm and its gradient, and --op is '" + parsed.text("op") + "'");
+    }
+    return problems(parsed, ops);
 }
 
 std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) {
@@ -55,10 +79,10 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
     // The nesting is the order in which problems are tuned and shown.
     const auto add = [&](Problem p) {
         // Heads are folded into k where an op does not tell them apart.
-        const Op forward = forward_of(p.op);
-        const bool attention = forward == Op::gat || forward == Op::agnn || forward == Op::attention;
-        if (!attention && p.op != Op::edge_softmax) p.heads = 1;
+        if (!has_heads(p.op)) p.heads = 1;
         p = normalised(p);
+        // Of "both" maxima have the one without.
+        if (p.reduce == Reduce::max && p.self_loop && self_loops.size() > 1) return;
         validate(p);
         if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
     };
@@ -119,6 +143,9 @@ std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& ou
     const std::string text = parsed.text("clock");
     const bool automatic = text == "auto";
     std::vector<Clock> wanted;
+    if (!automatic && text != "span" && text != "events" && text != "both") {
+        throw invalid_argument("--clock is '" + text + "', expected auto, span, events or both");
+    }
     if (!automatic) wanted = either(parsed, "clock", "span", Clock::span, "events", Clock::events);
     if (device.backend == Backend::cpu) {
         if (!automatic) out.warn("--clock is for GPUs; the CPU is timed by the host's clock");
@@ -159,9 +186,10 @@ namespace {
 // Why a variant that was named has nothing to do; empty if it has.
 std::string idle(const Variant& v, const std::vector<Problem>& problems, const Device& device, bool sampling) {
     const bool asked = std::any_of(problems.begin(), problems.end(), [&](const Problem& p) { return p.op == v.op; });
-    if (!asked)
+    if (!asked) {
         return fmt::format("{} computes {}, which --op does not ask for; add --op {}", v.id, to_text(v.op),
                            to_text(v.op));
+    }
     if (v.backend != device.backend) {
         return fmt::format("{} runs on {}, and the device is {}; give --device {}", v.id, to_text(v.backend),
                            to_text(device.backend), to_text(v.backend));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
@@ -96,8 +97,18 @@ std::string params_text(const Variant& variant, const Device& device) {
     return joined(words, " ");
 }
 
+/// Of --device or its variable, which need not be here; nothing without.
+std::optional<Backend> backend_named(const Parsed& parsed) {
+    const std::string& text = parsed.common.device_text;
+    if (text.empty()) return std::nullopt;
+    if (text == "cpu") return Backend::cpu;
+    if (text == "cuda" || text.starts_with("cuda:")) return Backend::cuda;
+    return parsed.common.device().backend;
+}
+
 Table variants(const Parsed& parsed) {
     const std::vector<Op> ops = parsed.ops("op");
+    const auto backend = backend_named(parsed);
     Table table({{"id", "variant", ""},
                  {"op", "op", ""},
                  {"backend", "backend", ""},
@@ -112,6 +123,7 @@ Table variants(const Parsed& parsed) {
                  {"summary", "summary", ""}});
     for (const Variant& v : registry().variants()) {
         if (!ops.empty() && std::find(ops.begin(), ops.end(), v.op) == ops.end()) continue;
+        if (backend && v.backend != *backend) continue;
         const Device device = typical_device(v.backend);
         std::vector<Cell> cells{std::string(v.id),
                                 std::string(to_text(v.op)),

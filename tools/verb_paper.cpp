@@ -293,10 +293,21 @@ int run_paper(const Args& args) {
     const std::vector<std::string> graphs(parsed->arguments.begin() + 1, parsed->arguments.end());
     const auto found = find_graphs(graphs, read_options(*parsed), out);
     bool all_read = true;
+    std::vector<std::string> strange;  // that no row asks for
     for (const GraphArgument& argument : found) {
         const auto input = load_among(argument, found.size(), out);
         all_read = all_read && input;
-        if (input) evidence.add_graph(record_of(*input));
+        if (!input) continue;
+        const bool known = std::any_of(p.graphs.begin(), p.graphs.end(),
+                                       [&](const auto& graph) { return graph.second.name == input->name; });
+        if (!known) strange.push_back(input->name);
+        evidence.add_graph(record_of(*input));
+    }
+    if (!strange.empty()) {
+        std::vector<std::string> names;
+        for (const auto& [key, graph] : p.graphs) names.push_back(graph.name);
+        out.warn(fmt::format("{}: none of the graphs of {}, so no row shows {}; expected some of {}", joined(strange),
+                             p.id, strange.size() == 1 ? "it" : "them", joined(names)));
     }
     paper::SheetOptions sheet_options;
     if (parsed->common.db) sheet_options.db = shell_quoted(*parsed->common.db);

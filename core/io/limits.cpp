@@ -32,8 +32,7 @@ void Limits::require(std::uint64_t bytes, const std::string& name, std::string_v
     if (bytes <= memory_bytes) return;
     fail(name,
          "{} would take {} MiB, over the limit of {} MiB, three quarters of the memory unless it is given; use a "
-         "machine "
-         "with more memory, or split the graph",
+         "machine with more memory, or split the graph",
          what, bytes / kMebibyte, memory_bytes / kMebibyte);
 }
 

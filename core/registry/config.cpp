@@ -42,8 +42,13 @@ Params Params::parse(std::string_view text) {
             if (depth < 0) break;
         }
         const std::string_view item = text.substr(begin, end - begin);
+        if (depth != 0) {
+            throw invalid_argument("params '" + std::string(text) +
+                                   "': " + (depth < 0 ? "a '}' too many behind '" : "a '}' is missing behind '") +
+                                   std::string(item) + "'");
+        }
         const std::size_t equals = item.find('=');
-        if (depth != 0 || equals == std::string_view::npos || equals == 0 || equals + 1 == item.size()) {
+        if (equals == std::string_view::npos || equals == 0 || equals + 1 == item.size()) {
             throw invalid_argument("params '" + std::string(text) + "': expected name=value[,name=value...] at '" +
                                    std::string(item) + "'");
         }

@@ -55,6 +55,10 @@ out_lacks "spmm.cpu_edges"
 run 2 tune "$cora" --device cpu --variant spmm.cpu_row --db b.db
 err_has "did you mean spmm.cpu_rows?"
 
+# A graph that no row is about.
+echo "0 1" >strange.txt
+run 0 paper tcgnn --figure 7 strange.txt --db a.db
+err_has "warning: strange: none of the graphs of tcgnn"
 command -v python3 >/dev/null || exit 0
 run 0 paper tcgnn --figure 7 --db a.db --json
 json "j['schema'] == 'gnntune.paper/1' and j['data'][0]['number'] == '7' and j['data'][0]['measured'] is None"

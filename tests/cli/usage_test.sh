@@ -43,3 +43,14 @@ refused "given twice" generate uniform --m 5 --set m=6 -o a.mtx
 refused "expected one of ls, show, sql, check, diff, merge, prune, rescue, export" db list
 refused "did you mean runs?" db ls run
 refused "the options for reading graphs do not apply" info --reverse standin/yeast
+refused "--clock is 'host', expected auto, span, events or both" bench "$cora" --device cpu --clock host
+GNNTUNE_DEVICE=foo refused "GNNTUNE_DEVICE: expected cpu, cuda or cuda:N, not 'foo'" bench "$cora"
+refused "--reduce is for spmm and its gradient, and --op is 'gat'" bench "$cora" --device cpu --op gat --reduce max
+refused "--heads is for gat" bench "$cora" --device cpu --heads 4
+refused "a '}' too many behind 'tile=16'" profile "$cora" --config 'spmm.cpu_rows{tile=16}}'
+run 0 verify "$cora" --device cpu --dim 1 --reduce sum,max --self-loop both --variant spmm.cpu_rows --csv
+out_has "spmm k=1 max"
+out_has "spmm k=1 self_loop"
+run 0 list --device cpu --csv
+out_has ",cpu,"
+out_lacks ",cuda,"
