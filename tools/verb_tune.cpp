@@ -23,7 +23,7 @@
 #include "tools/progress.hpp"
 #include "tools/step_report.hpp"
 #include "tools/steps.hpp"
-#include "tools/suggest.hpp"
+#include "tools/tune_tables.hpp"
 #include "tools/within_memory.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
@@ -61,36 +61,6 @@ Options tune_options() {
     return options;
 }
 
-Table plan_table() {
-    return Table({{"graph", "graph", ""},
-                  {"problem", "problem", ""},
-                  {"policy", "policy", ""},
-                  {"clock", "clock", ""},
-                  {"configs", "configs", "", 0},
-                  {"open", "to measure", "", 0},
-                  {"estimate_s", "estimate", "s", 1}});
-}
-
-Table result_table() {
-    return Table({{"graph", "graph", ""},
-                  {"op", "op", "", 0, false},
-                  {"k", "k", "", 0, false},
-                  {"problem", "problem", ""},
-                  {"policy", "policy", ""},
-                  {"clock", "clock", ""},
-                  {"config", "config", ""},
-                  {"time_us", "time", "us"},
-                  {"ci_us", "+-", "us"},
-                  {"vs_library", "vs library", "x"},
-                  {"vs_default_library", "vs its default", "x"},
-                  {"roofline_us", "roofline", "us", 2, false},
-                  {"roofline_percent", "roofline", "%", 0},
-                  {"tied", "tied", "", 0},
-                  {"reason", "reason", "", 0, false},
-                  {"measured", "measured", "configs", 0},
-                  {"configs", "of", "", 0}});
-}
-
 // A name for a file that is gone when this is.
 class ScratchFile {
 public:
@@ -106,16 +76,6 @@ public:
 private:
     std::filesystem::path path_;
 };
-
-/// Why nothing was chosen, with what keeps each variant from it.
-std::string words(const Decision& decision, const std::vector<Candidate>& candidates) {
-    std::vector<std::string> why;
-    for (const Rejection& r : decision.rejected) {
-        std::string one = candidates[r.candidate].config.variant + " " + r.reason;
-        if (std::find(why.begin(), why.end(), one) == why.end()) why.push_back(std::move(one));
-    }
-    return why.empty() ? decision.reason : decision.reason + ": " + joined(why, "; ");
-}
 
 class TuneVerb {
 public:
@@ -398,8 +358,9 @@ private:
         if (!decision.winner) {
             const bool wrong = candidates.empty() && has_wrong(record, step);
             wrong_ += wrong ? 1 : 0;
-            out_.warn(record.name + " " + to_text(step.problem) + ": " +
-                      (wrong ? "no result agrees with the oracle; nothing is chosen" : words(decision, candidates)));
+            out_.warn(
+                record.name + " " + to_text(step.problem) + ": " +
+                (wrong ? "no result agrees with the oracle; nothing is chosen" : why_unchosen(decision, candidates)));
             return;
         }
         const Candidate& winner = candidates[*decision.winner];
