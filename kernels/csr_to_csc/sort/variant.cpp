@@ -1,5 +1,6 @@
 // csr_to_csc.sort: the edges of a CSR graph grouped by column by a stable radix sort (kernels/formats/csr/convert.cuh).
-// As a list with its ends exchanged, CSC is the CSR of that list; the list lives in the workspace.
+// As a list with its ends exchanged, CSC is the CSR of that list; where row and column do not fit one key of 64 bits the
+// list lives in the workspace.
 #include "kernels/common/conversion.hpp"
 #include "kernels/formats/csr/convert.hpp"
 
