@@ -61,6 +61,7 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     if (!environment) throw not_tuned("step " + to_text(step));
     Device device = tuner::device_of(environment->environment);
     device.errata = here.errata;
+    out.set_device(device);
     const auto query_of = [&](const Problem& problem) { return known_query(graph.record, device, problem); };
     const Policy policy = policies(parsed).front();
     // As for one problem: the clock that has most rows, span before events before host among equals.

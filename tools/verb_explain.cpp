@@ -95,6 +95,9 @@ public:
         exact_ = environment->environment == device.environment;
     }
 
+    /// That of the measurements, or the one that models were asked about.
+    const Device& device() const { return device_; }
+
     void print(Output& out, const store::GraphRow& graph) const {
         const Constraints demands = constraints(parsed_);
         const Objectives objectives(candidates_, demands, decision_);
@@ -211,9 +214,13 @@ private:
         };
         std::stable_sort(shown.begin(), shown.end(), [&](auto* a, auto* b) { return order(a) < order(b); });
         const double best = shown.empty() ? 0 : shown.front()->median_us;
+        const auto is_chosen = [this](const Measurement& m) {
+            return decision_.winner && candidates_[*decision_.winner].config == m.config;
+        };
         std::map<std::string, int> seen;
         for (const Measurement* m : shown) {
-            if (!parsed_.flag("all") && m->status == MeasurementStatus::ok && seen[m->config.variant]++ > 0) continue;
+            const bool later = m->status == MeasurementStatus::ok && seen[m->config.variant]++ > 0;
+            if (!parsed_.flag("all") && later && !is_chosen(*m)) continue;
             if (!parsed_.flag("all") && m->status == MeasurementStatus::abandoned) continue;
             const Variant* v = registry().find(m->config.variant);
             std::string note = notes.count(m->config.text()) ? "rejected: " + notes[m->config.text()] : m->reason;
@@ -224,6 +231,8 @@ private:
             else if (const std::string words = erratum_words(registry(), query_, *v, m->config.params, m->parts);
                      !words.empty())
                 note = words;
+            else if (is_chosen(*m))
+                note = "chosen";
             Cell time;
             Cell spread;
             Cell relative;
@@ -292,7 +301,6 @@ int run_explain(const Args& args) {
     const auto layers = store::open_layers(parsed->common.database_path());
     Device device = device_here(layers, *parsed);
     auto graph = find_known_graph(layers, *parsed, out);
-    out.set_device(device);
     if (step) return explain_step(layers.front(), graph_in(layers.front(), graph), *step, *parsed, device, out);
     const store::Store* store = nullptr;
     // As the dispatcher: the first that measured the problem answers.
@@ -310,7 +318,9 @@ int run_explain(const Args& args) {
         store = &layers.front();
         graph = graph_in(*store, graph);
     }
-    Explanation(*store, graph, wanted.front(), *parsed, device).print(out, graph);
+    const Explanation explanation(*store, graph, wanted.front(), *parsed, device);
+    out.set_device(explanation.device());
+    explanation.print(out, graph);
     return kExitOk;
 }
 

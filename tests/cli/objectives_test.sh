@@ -49,6 +49,8 @@ out_has "cheapest from calls"
 chosen "$second" --expected-calls 400
 out_has "break-even 500 calls: from there $third is cheaper, 3000 us of building against 500"
 run 0 explain cora --device cpu --dim 32 --db a.db --expected-calls 100 --csv
+[ "$(grep -c ',chosen,' out)" = 1 ] || fail "expected one row that says that it is chosen"
+grep -F ',chosen,' out | grep -qF "$second" || fail "expected $second to be chosen"
 need_python
 run 0 explain cora --device cpu --dim 32 --db a.db --expected-calls 100 --all --json
 json "{d['config']: (d['break_even_calls'], d['cheapest_from_calls']) for d in j['data'] if d['status'] == 'ok'} == {'$first': (50, 1), '$second': (None, 50), '$third': (None, 500)}"

@@ -400,7 +400,7 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  *   agnn_grad     those of agnn, grad_y, y_saved, lse_saved      grad_x, grad_x_row, grad_beta
  *   attention     x, x_row, key [n_cols, h, k]                   y, lse
  *   attention_grad  those of attention, grad_y, y_saved, lse_saved  grad_x, grad_x_row, grad_key
- *   gcn_norm      nothing but weights                            y [m], y_self [n_rows]
+ *   gcn_norm      nothing but weights, not negative              y [m], y_self [n_rows]
  *   coo_to_csr    nothing                                        out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
  *   csr_to_csc    nothing                                        out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
  *
