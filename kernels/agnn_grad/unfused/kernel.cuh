@@ -58,7 +58,7 @@ __global__ void project_kernel(const float* __restrict__ z, const float* __restr
         const Vec<VEC> a = kernels::load<VEC>(z + v * k + f);
         const Vec<VEC> b = kernels::load<VEC>(vector + unit * k + f);
 #pragma unroll
-        for (int i = 0; i < VEC; ++i) along = fmaf(a.v[i], b.v[i], along);
+        for (int i = 0; i < VEC; ++i) along = a.v[i] == 0.0F ? along : fmaf(a.v[i], b.v[i], along);
     }
     for (int offset = lanes / 2; offset > 0; offset /= 2) along += __shfl_xor_sync(0xffffffffU, along, offset);
     if (!here) return;
@@ -66,7 +66,8 @@ __global__ void project_kernel(const float* __restrict__ z, const float* __restr
     along *= inverse_here * inverse_here;
     for (std::int32_t f = lane * VEC; f < k; f += lanes * VEC) {
         Vec<VEC> a = kernels::load<VEC>(z + v * k + f);
-        kernels::fma(a, -along, kernels::load<VEC>(vector + unit * k + f));
+        // Zero where no edge touches the vertex, whatever its vector holds.
+        if (along != 0.0F) kernels::fma(a, -along, kernels::load<VEC>(vector + unit * k + f));
         if (base) kernels::fma(a, 1.0F, kernels::load<VEC>(base + v * k + f));
         kernels::store_streaming(out + unit * k + f, a);
     }

@@ -56,6 +56,7 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_agnn_grad_unfused(Registry& registry) {
     Variant v;
     v.id = "agnn_grad.unfused";
+    v.version = 2;  // vertices without edges have no gradient
     v.summary = "composition: sddmm twice, softmax backward, weighted spmm forward and twice reversed";
     v.op = Op::agnn_grad;
     v.backend = Backend::cuda;

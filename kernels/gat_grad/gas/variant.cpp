@@ -35,7 +35,7 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_gat_grad_gas(Registry& registry) {
     Variant v;
     v.id = "gat_grad.gas";
-    v.version = 2;
+    v.version = 3;  // edges of logit -infinity have no gradient
     v.summary = "fuseGNN's backward over COO: all gradients in one edge-parallel pass with atomics (Algorithm 2)";
     v.op = Op::gat_grad;
     v.backend = Backend::cuda;

@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kThreads)
             }
         }
         if (mine) {
-            const float alpha = expf(leaky_relu(v, scores.slope) - log_sum);
+            const float alpha = softmax_term(leaky_relu(v, scores.slope), log_sum);
             const float gradient = alpha * (keep * d - mean) * leaky_relu_derivative(v, scores.slope);
             sum += gradient;
             terms[id * heads + s.head] = make_float2(alpha * keep, gradient);

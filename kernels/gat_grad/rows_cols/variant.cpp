@@ -35,6 +35,7 @@ CostTerms cost_terms(const Query& q, const Params&) {
 void register_gat_grad_rows_cols(Registry& registry) {
     Variant v;
     v.id = "gat_grad.rows_cols";
+    v.version = 2;  // edges of logit -infinity have no gradient
     v.summary = "a pass over rows for the scores, one over columns for the features; teams of lanes, no atomics";
     v.op = Op::gat_grad;
     v.backend = Backend::cuda;

@@ -23,7 +23,7 @@ inline constexpr int kThreads = 256;
                                                      float* __restrict__ alpha, std::int64_t stride) {
     const EdgeHead t(g);
     if (!t.here) return;
-    const float value = expf(softmax.logit(t.id, t.row, t.col, t.head) - __ldg(lse + t.row * g.heads + t.head));
+    const float value = softmax_term(softmax.logit(t.id, t.row, t.col, t.head), __ldg(lse + t.row * g.heads + t.head));
     alpha[t.head * stride + t.id] = softmax.finish(value, t.id, t.head);
 }
 
@@ -35,7 +35,7 @@ inline constexpr int kThreads = 256;
     const GatScores<float>& s = softmax.scores;
     const std::int64_t unit = t.row * g.heads + t.head;
     const float score = __ldg(s.row + unit) + __ldg(s.col + t.col * g.heads + t.head);
-    const float alpha = expf(leaky_relu(score, s.slope) - __ldg(lse + unit));
+    const float alpha = softmax_term(leaky_relu(score, s.slope), __ldg(lse + unit));
     float& value = d[t.head * stride + t.id];
     value = alpha * (softmax.finish(value, t.id, t.head) - __ldg(mean + unit)) * leaky_relu_derivative(score, s.slope);
 }
