@@ -122,6 +122,34 @@ TEST_F(LibraryGpu, BorrowedHostAndWideArraysAgree) {
     }
 }
 
+// Rows of 200 edges: groups of lanes share them, and read ids four at a time where these stand at multiples of four.
+TEST_F(LibraryGpu, BorrowedIdsMayStandAnywhere) {
+    constexpr std::int32_t kCols = 3000;
+    csr_ = test::csr_of(20, kCols, test::random_edges(20, kCols, 4000, 2, 7));
+    x_ = values(static_cast<std::size_t>(kCols) * kK, 1);
+    weight_ = values(static_cast<std::size_t>(csr_.m()), 2);
+    d_x_ = to_device(x_.data(), x_.size());
+    d_weight_ = to_device(weight_.data(), weight_.size());
+    d_y_ = DeviceBuffer<float>(static_cast<std::size_t>(csr_.n_rows) * kK);
+    for (std::ptrdiff_t place = 0; place < 4; ++place) {
+        const auto at = [place](const auto& values) {
+            std::vector<std::int32_t> out(static_cast<std::size_t>(place), -1);
+            out.insert(out.end(), values.begin(), values.end());
+            return to_device(out.data(), out.size());
+        };
+        const auto row_ptr = at(csr_.row_ptr);
+        const auto col_idx = at(csr_.col_idx);
+        for (const char* config :
+             {"spmm.binned", "spmm.rows{lanes=2,split=8,vec=4,items=1,unroll=4,warps_per_block=4}", "spmm.edges"}) {
+            setenv("GNNTUNE_FORCE", config, 1);
+            gt::Context context = cuda();
+            const gt::Graph graph = context.csr(csr_.n_rows, csr_.n_cols, csr_.m(), row_ptr.data() + place,
+                                                col_idx.data() + place, GNNTUNE_DEVICE);
+            expect_right_on_device(context.plan(graph, weighted_spmm()));
+        }
+    }
+}
+
 TEST_F(LibraryGpu, ACapturedRunReplaysWithChangedValues) {
     gt::Context context = cuda();
     const gt::Graph graph = device_graph_in(context);
