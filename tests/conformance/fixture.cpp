@@ -18,7 +18,7 @@ using reference::Oracle;
 namespace {
 
 // Normal values of both signs: nothing that hides an index error behind equal numbers. Logits of every second problem
-// reach +-100 each, where exp() without a subtracted maximum overflows.
+// reach +-100 each, where exp() without a subtracted maximum overflows; of every third, each fifth is -infinity.
 HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
     std::mt19937 random(seed);
     HostVector<float> out(static_cast<std::size_t>(spec.size()));
@@ -28,6 +28,9 @@ HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
     for (auto& v : out) {
         v = spec.fill == Fill::logits ? spread * uniform(random) : normal(random);
         if (spec.fill == Fill::positive) v = std::abs(v) + 0.01F;
+    }
+    if (spec.fill == Fill::logits && (p.k + p.heads) % 3 == 0) {
+        for (std::size_t i = 1; i < out.size(); i += 5) out[i] = -std::numeric_limits<float>::infinity();
     }
     return out;
 }
