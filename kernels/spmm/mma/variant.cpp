@@ -14,7 +14,7 @@ const std::vector<ParamField<MmaParams>>& MmaParams::fields() {
     static const std::vector<ParamField<MmaParams>> kFields{
         {"vec", &MmaParams::vec, {1, 2, 4, 8}},
         {"tiles", &MmaParams::tiles, {1, 2}},
-        {"chunk", &MmaParams::chunk, {32, 64, 128}},
+        {"chunk", &MmaParams::chunk, {32, 40, 64, 128}},
     };
     return kFields;
 }
