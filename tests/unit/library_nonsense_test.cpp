@@ -340,8 +340,10 @@ TEST_F(LibraryNonsense, EndsInAStatusAndASentenceAndNothingElse) {
     // What is right still works.
     expect_right(*plan_);
 
+    std::ifstream file(GNNTUNE_HEADER);
+    if (!file) GTEST_SKIP() << "no " GNNTUNE_HEADER " here: built on another machine";
     std::ostringstream header;
-    header << std::ifstream(GNNTUNE_HEADER).rdbuf();
+    header << file.rdbuf();
     std::set<std::string> declared;
     const std::string text = header.str();
     const std::regex declaration(R"(GNNTUNE_API [^;(]*\b(gnntune_\w+)\()");
