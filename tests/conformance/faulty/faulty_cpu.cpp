@@ -323,15 +323,20 @@ void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
         };
         float maximum = -INFINITY;
         float sum = 0;
+        const auto term = [&](std::int32_t e) {
+            const float l = logit(e);
+            return l == -INFINITY ? 0.0F : std::exp(l - maximum);
+        };
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) maximum = std::max(maximum, logit(e));
-        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) sum += std::exp(logit(e) - maximum);
+        for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) sum += term(e);
         std::fill(o.y + row * k, o.y + (row + 1) * k, 0.0F);
         if (o.lse) o.lse[row] = maximum + std::log(sum);
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
             if (!philox_keep(o.seed, static_cast<std::uint64_t>(id), static_cast<std::uint32_t>(h), o.dropout))
                 continue;
-            const float alpha = kept_scale * std::exp(logit(e) - maximum) / sum;
+            if (sum == 0) break;
+            const float alpha = kept_scale * term(e) / sum;
             for (std::int64_t f = 0; f < k; ++f) o.y[row * k + f] += alpha * o.x[(g.col_idx[e] * heads + h) * k + f];
         }
     }
