@@ -327,10 +327,8 @@ TEST_F(LibraryNonsense, EndsInAStatusAndASentenceAndNothingElse) {
     add_plans();
     add_runs();
     add_handles();
-    std::set<std::string> covered;
     for (const Case& c : cases_) {
         SCOPED_TRACE(c.function + ": " + c.what);
-        covered.insert(c.function);
         const gnntune_status status = c.call();
         EXPECT_EQ(status, c.expected) << gnntune_status_string(status) << ": " << gnntune_last_error();
         if (c.expected == GNNTUNE_OK) continue;
@@ -339,7 +337,16 @@ TEST_F(LibraryNonsense, EndsInAStatusAndASentenceAndNothingElse) {
     }
     // What is right still works.
     expect_right(*plan_);
+}
 
+TEST_F(LibraryNonsense, EveryFunctionOfTheHeaderIsAmongThem) {
+    add_opens();
+    add_graphs();
+    add_plans();
+    add_runs();
+    add_handles();
+    std::set<std::string> covered;
+    for (const Case& c : cases_) covered.insert(c.function);
     std::ifstream file(GNNTUNE_HEADER);
     if (!file) GTEST_SKIP() << "no " GNNTUNE_HEADER " here: built on another machine";
     std::ostringstream header;

@@ -285,8 +285,13 @@ TEST_F(TuneTest, CostsOfFormatsThatAKillLeftOutAreMeasuredLater) {
 TEST_F(TuneTest, OnlyTheNewestRightRowOfAKnownConfigIsACandidate) {
     GraphWorkload graph(registry_, cpu_device(), csr_);
     const Query query = graph.graph().query(spmm(Direction::forward));
-    const auto row = [](const std::string& config, double median_us) {
-        Measurement m = measurement(config, median_us);
+    const auto current = [&](Measurement m) {
+        const Variant* v = registry_.find(m.config.variant);
+        if (v) m.variant_version = v->version;
+        return m;
+    };
+    const auto row = [&](const std::string& config, double median_us) {
+        Measurement m = current(measurement(config, median_us));
         m.clock = Clock::host;
         return m;
     };
@@ -301,7 +306,7 @@ TEST_F(TuneTest, OnlyTheNewestRightRowOfAKnownConfigIsACandidate) {
         row("spmm.cpu_rows{tile=64,row_block=16}", 30),
         row("spmm.cpu_rows{tile=64,row_block=16}", 40),
         row("spmm.cpu_rows{tile=64,row_block=64}", 5),
-        not_ok("spmm.cpu_rows{tile=64,row_block=64}", MeasurementStatus::wrong, "wrong after all"),
+        current(not_ok("spmm.cpu_rows{tile=64,row_block=64}", MeasurementStatus::wrong, "wrong after all")),
         older,
         abandoned,
         row("spmm.from_another_build", 3),

@@ -28,7 +28,7 @@ TEST(WindowPieces, AreOfLikeLengthAndInOrder) {
 }
 
 TEST(WindowPieces, CoverEveryBlockOnceAndStayBelowTheBound) {
-    for (const int chunk : {1, 3, 4, 8, 32}) {
+    for (const int chunk : {1, 3, 4, 8, 32, 40}) {
         for (std::int32_t blocks = 0; blocks <= 100; ++blocks) {
             std::int32_t at = 0;
             const std::vector<Piece> pieces = pieces_of({0, blocks}, chunk);
