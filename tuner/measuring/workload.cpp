@@ -23,6 +23,11 @@ HostVector<float> uniform_values(std::size_t n, std::uint64_t seed) {
     return out;
 }
 
+// gcn_norm takes square roots of sums of weights.
+bool may_be(Fill fill, const HostVector<float>& weights) {
+    return fill != Fill::positive || std::all_of(weights.begin(), weights.end(), [](float w) { return w >= 0.0F; });
+}
+
 }  // namespace
 
 GraphWorkload::GraphWorkload(const Registry& registry, const Device& device, CsrGraph graph) : host_(std::move(graph)) {
@@ -90,7 +95,7 @@ ProblemWorkload::ProblemWorkload(GraphWorkload& graph, const Problem& problem, s
         query_, csr_, edge_id_,
         [&](const ArraySpec& spec, std::size_t number) {
             const bool weights = spec.name == "edge_weight" && spec.fill != Fill::logits;
-            if (weights && g.weighted()) return g.edge_weight;
+            if (weights && g.weighted() && may_be(spec.fill, g.edge_weight)) return g.edge_weight;
             auto values = uniform_values(static_cast<std::size_t>(spec.size()), seed * 16 + number);
             for (float& v : values) {
                 if (spec.fill == Fill::positive) v = std::abs(v);
