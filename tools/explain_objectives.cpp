@@ -45,7 +45,7 @@ std::string Objectives::text(bool color) const {
                 fmt::format("break-even {:.0f} calls: from there {} is cheaper, {:.0f} us of building against {:.0f}\n",
                             whole_calls(*runner_from), r.config.text(), r.build_us, w.build_us);
         } else {
-            text += "break-even none: cheaper than the runner-up for any number of calls\n";
+            text += "break-even none: the runner-up is cheaper for no number of calls\n";
         }
     }
     if (ranges_.size() > 1) {

@@ -66,6 +66,16 @@ std::optional<Clock> clock_of(const Parsed& parsed) {
     return clock;
 }
 
+std::vector<std::string> unknown_to(const model::Model& model, const Query& query) {
+    std::vector<std::string> ids;
+    for (const Variant& v : registry().variants()) {
+        const bool same = v.op == query.problem.op && v.backend == query.device->backend;
+        if (!same || v.approximate || v.precision != Precision::fp32 || model.find(v.id, v.version)) continue;
+        if (registry().applicable(v, query)) ids.push_back(v.id);
+    }
+    return ids;
+}
+
 void check_features(const std::set<std::string>& names, const std::vector<tuner::TrainingProblem>& problems) {
     std::string known;
     std::set<std::string> all;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/model.hpp"
 #include "profiles/store.hpp"
 #include "tools/options.hpp"
 #include "tools/output.hpp"
@@ -41,6 +42,9 @@ std::optional<Clock> clock_of(const Parsed& parsed);
 
 /// Why fit and eval found nothing of the ops in `store`, which lies in `file`.
 std::string nothing_measured(const store::Store& store, const std::string& file, const Parsed& parsed);
+
+/// Exact variants that can do the problem and of which the model knows nothing, in the registry's order.
+std::vector<std::string> unknown_to(const model::Model& model, const Query& query);
 
 /// Names of the graphs, in order, each once.
 std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems);

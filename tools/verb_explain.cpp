@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/common/error.hpp"
 #include "core/dispatch/choose.hpp"
@@ -17,12 +18,14 @@
 #include "tools/graphs.hpp"
 #include "tools/known_device.hpp"
 #include "tools/known_graph.hpp"
+#include "tools/models.hpp"
 #include "tools/paper/facts.hpp"
 #include "tools/parse.hpp"
 #include "tools/problems.hpp"
 #include "tools/profile_report.hpp"
 #include "tools/program.hpp"
 #include "tools/steps.hpp"
+#include "tools/suggest.hpp"
 #include "tuner/training.hpp"
 #include "tuner/tune.hpp"
 
@@ -90,6 +93,7 @@ public:
         }
         decision_ = choose(candidates_, constraints(parsed));
         if (!decision_.winner) ask_model(store);
+        list_unmeasured(store);
         environment_ = environment->environment;
         constants_ = store::constants_of_layers(store, environment_);
         exact_ = environment->environment == device.environment;
@@ -133,6 +137,10 @@ public:
                                            100 * (r.median_us / w.median_us - 1)));
             }
             print_counters(out, w);
+            if (!unmeasured_.empty()) {
+                out.print_text("unmeasured " + joined(unmeasured_, ", ") +
+                               ", of which the cost model knows nothing either: gnntune tune\n");
+            }
             out.print_text(objectives.text(out.color()));
         } else {
             out.print_text("database   nothing of it can be used: " + why_nothing() + "\n");
@@ -172,6 +180,24 @@ private:
         query.features = &*features_;
         const auto snapshot = store::Snapshot::load(store::layers_over(store.path()), device_.environment);
         answer_.emplace(snapshot, query, policies(parsed_).front(), constraints(parsed_));
+    }
+
+    // Databases that were shipped have the fastest rows only: what is not among them is news if no model knows it.
+    void list_unmeasured(const store::Store& store) {
+        std::set<std::string> measured;
+        for (const Measurement& m : rows_) measured.insert(m.config.variant);
+        for (const store::LayeredModel& m : store::models_of_layers(store)) {
+            const bool asked = m.row.op == query_.problem.op && m.row.backend == device_.backend &&
+                               m.row.policy == policies(parsed_).front();
+            if (!asked || query_.problem.dtype != DType::f32 || query_.problem.reduce == Reduce::max) continue;
+            try {
+                for (std::string& id : unknown_to(model::from_bytes(m.row.bytes), query_)) {
+                    if (!measured.contains(id)) unmeasured_.push_back(std::move(id));
+                }
+            } catch (const Error&) {  // a model that this build cannot read: predict says so
+            }
+            return;
+        }
     }
 
     void print_counters(Output& out, const Candidate& winner) const {
@@ -267,7 +293,8 @@ private:
     Environment environment_;
     DeviceConstants constants_;
     std::optional<Features> features_;
-    std::optional<ModelAnswer> answer_;  // where no measurement answers
+    std::optional<ModelAnswer> answer_;    // where no measurement answers
+    std::vector<std::string> unmeasured_;  // variants that nobody knows anything of
     Clock clock_ = Clock::span;
     bool exact_ = false;
 };

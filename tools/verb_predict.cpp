@@ -202,6 +202,9 @@ private:
         const auto ranked = model::predict(fitted->model, registry(), query, constants_, configs);
         const double asked = us_since(started);
         unknown_ = unknown_ || ranked.empty();
+        for (const std::string& id : unknown_to(fitted->model, query)) {
+            if (told_.insert(id).second) out_.note("the model does not know " + id + ": gnntune tune measures it");
+        }
         std::int64_t place = 0;
         for (const model::Prediction& p : ranked) {
             if (top_ > 0 && static_cast<std::size_t>(place) == top_) break;
@@ -221,6 +224,7 @@ private:
     std::vector<store::LayeredModel> models_;
     std::map<Op, Fitted> fitted_;
     std::size_t top_ = 0;
+    std::set<std::string> told_;           ///< variants that the models do not know
     std::vector<std::string> impossible_;  ///< why problems have no config
     bool unknown_ = false;                 ///< whether a problem has configs of which no model knows anything
     Table table_;

@@ -69,6 +69,16 @@ cp all.db planted.db
 run 0 db errata add op=spmm --reason planted --db planted.db -q
 run 3 predict rect.mtx --device cpu --db planted.db --dim 16
 err_has "erratum: planted"
+# A variant that came after the model was fitted is told, by who ranks and by who looks at what was measured.
+run 0 tune 100.mtx 200.mtx --device cpu --dim 8 --variant spmm.cpu_rows --max-samples 5 --db few.db -q
+run 0 fit --db few.db --device cpu -q
+run 0 predict 100.mtx --device cpu --db few.db --dim 8
+err_has "the model does not know spmm.cpu_edges: gnntune tune measures it"
+run 0 explain 100 --device cpu --db few.db --dim 8
+grep -q "^unmeasured .*spmm.cpu_edges" out || fail "explain does not say what nobody measured"
+run 0 explain 100 --device cpu --db a.db --dim 8
+out_lacks "unmeasured"
+
 # A model of one's own takes the place of a shipped one, and fit says so.
 mkdir shipped
 cp a.db shipped/ours.db
