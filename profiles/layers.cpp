@@ -56,11 +56,20 @@ void for_each_shipped(const std::function<void(Store&&)>& visit) {
 std::string missing_profiles() {
     const char* folder = std::getenv("GNNTUNE_PROFILES");
     std::error_code ignored;
-    if (!folder || !*folder || fs::is_directory(folder, ignored)) return {};
-    return "GNNTUNE_PROFILES is '" + std::string(folder) +
-           "', which is no folder that can be read: no shipped databases, models or errata are used; correct it, or "
-           "unset "
-           "it for those of the installation";
+    if (!folder || !*folder) return {};
+    const std::string named = "GNNTUNE_PROFILES is '" + std::string(folder) + "', which ";
+    const std::string advice = "correct it, or unset it for those of the installation";
+    if (!fs::is_directory(folder, ignored)) {
+        return named + "is no folder that can be read: no shipped databases, models or errata are used; " + advice;
+    }
+    if (!shipped_databases().empty()) return {};
+    // The source tree keeps them packed; a build unpacks them.
+    for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
+        if (at->path().extension() == ".xz") {
+            return named + "has packed databases only (*.tar.xz), which are not read: unpack them, " + advice;
+        }
+    }
+    return {};
 }
 
 std::vector<fs::path> shipped_databases() {

@@ -15,8 +15,8 @@
 
 namespace gnntune::store {
 
-/// A sentence if $GNNTUNE_PROFILES names something that is no folder; else empty. Not safe beside setenv in another
-/// thread.
+/// A sentence if $GNNTUNE_PROFILES names something that is no folder, or one of packed databases; else empty. Not safe
+/// beside setenv in another thread.
 std::string missing_profiles();
 
 /// Databases that are installed with the library, by name: *.db in $GNNTUNE_PROFILES (empty: none), else in
