@@ -60,7 +60,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
         const double mean = static_cast<double>(c.edges) / static_cast<double>(c.rows);
         terms.longest = std::max(terms.longest, std::ceil((mean + edges * (p.rows - 1) / p.rows) / kRun));
     }
-    if (edges > 0) terms.flops *= (edges + kRun - 1) / edges;  // stretches begin and end anywhere, runs at multiples of four
+    if (edges > 0) terms.flops *= (edges + kRun - 1) / edges;  // stretches begin anywhere, runs at multiples of kRun
     terms.threads = std::ceil(rows / p.rows) * p.lanes * tiles;
     return terms;
 }
