@@ -186,8 +186,8 @@ std::vector<const Variant*> all_variants() {
     return variants;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ConformanceRecord, testing::ValuesIn(all_variants()), [](const auto& info) {
-    std::string name = info.param->id;
+INSTANTIATE_TEST_SUITE_P(All, ConformanceRecord, testing::ValuesIn(all_variants()), [](const auto& test) {
+    std::string name = test.param->id;
     std::replace(name.begin(), name.end(), '.', '_');
     return name;
 });
