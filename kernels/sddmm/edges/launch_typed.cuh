@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/common/edge_dots.cuh"
+#include "kernels/common/storage.hpp"
 #include "kernels/sddmm/edges/launch.hpp"
 
 namespace gnntune::sddmm_edges {
@@ -35,17 +36,9 @@ void launch_typed(const CooFormat& g, const EdgesParams& p, std::int32_t k, bool
     a.lanes = p.lanes;
     a.ids_aligned = kernels::aligned_to_four(g.row_idx) && kernels::aligned_to_four(g.col_idx);
     // Params promise what k allows; the pointers of this run may allow less.
-    switch (kernels::vector_width(k, {o.x, o.x_row}, p.vec, sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_unroll<T, 8>(a, p.unroll, stream);
-            return;
-        case 4:
-            return launch_unroll<T, 4>(a, p.unroll, stream);
-        case 2:
-            return launch_unroll<T, 2>(a, p.unroll, stream);
-        default:
-            return launch_unroll<T, 1>(a, p.unroll, stream);
-    }
+    const int vec = kernels::vector_width(k, {o.x, o.x_row}, p.vec, sizeof(T));
+    kernels::with_vector<T>(
+        vec, [&]<int VEC>(std::integral_constant<int, VEC>) { launch_unroll<T, VEC>(a, p.unroll, stream); });
 }
 
 }  // namespace gnntune::sddmm_edges

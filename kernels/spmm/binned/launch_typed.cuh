@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/common/merge_rows.cuh"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm/binned/kernel.cuh"
 #include "kernels/spmm/binned/launch.hpp"
@@ -43,19 +44,9 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     a.lanes = p.params.lanes;
     a.mean = p.mean;
     // Params promise what k allows; the pointers of this run may allow less.
-    switch (kernels::vector_width(p.k, {o.x, o.y}, p.params.vec, sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_items<T, 8>(p, a, stream);
-            break;
-        case 4:
-            launch_items<T, 4>(p, a, stream);
-            break;
-        case 2:
-            launch_items<T, 2>(p, a, stream);
-            break;
-        default:
-            launch_items<T, 1>(p, a, stream);
-    }
+    const int vec = kernels::vector_width(p.k, {o.x, o.y}, p.params.vec, sizeof(T));
+    kernels::with_vector<T>(vec,
+                            [&]<int VEC>(std::integral_constant<int, VEC>) { launch_items<T, VEC>(p, a, stream); });
     kernels::launch_merge_rows(*p.rows.pieces, p.mean ? g.row_ptr : nullptr, a.partial, a.y, p.k, stream);
 }
 

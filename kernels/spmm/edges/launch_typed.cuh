@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm/edges/kernel.cuh"
 #include "kernels/spmm/edges/launch.hpp"
@@ -78,17 +79,8 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
              static_cast<cudaStream_t>(stream)};
     if constexpr (std::is_same_v<T, float>) r.sums = r.y;
     // Params promise what k allows; the pointers of this run may allow less.
-    switch (kernels::vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_vector<T, 8>(r);
-            return;
-        case 4:
-            return launch_vector<T, 4>(r);
-        case 2:
-            return launch_vector<T, 2>(r);
-        default:
-            return launch_vector<T, 1>(r);
-    }
+    const int vec = kernels::vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T));
+    kernels::with_vector<T>(vec, [&]<int VEC>(std::integral_constant<int, VEC>) { launch_vector<T, VEC>(r); });
 }
 
 }  // namespace gnntune::spmm_edges

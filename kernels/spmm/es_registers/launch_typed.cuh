@@ -3,6 +3,7 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/spmm/es_registers/kernel.cuh"
 #include "kernels/spmm/es_registers/launch.hpp"
 
@@ -43,17 +44,9 @@ template <typename T>
 void launch_typed(const State& s, const Operands& o, StreamHandle stream_handle) {
     if (s.graph->n_rows == 0) return;
     auto* stream = static_cast<cudaStream_t>(stream_handle);
-    switch (kernels::vector_width(s.k, {o.x, o.y}, static_cast<int>(16 / sizeof(T)), sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_flight<T, 8>(s, o, stream);
-            return;
-        case 4:
-            return launch_flight<T, 4>(s, o, stream);
-        case 2:
-            return launch_flight<T, 2>(s, o, stream);
-        default:
-            return launch_flight<T, 1>(s, o, stream);
-    }
+    const int vec = kernels::vector_width(s.k, {o.x, o.y}, static_cast<int>(16 / sizeof(T)), sizeof(T));
+    kernels::with_vector<T>(vec,
+                            [&]<int VEC>(std::integral_constant<int, VEC>) { launch_flight<T, VEC>(s, o, stream); });
 }
 
 }  // namespace gnntune::spmm_es_registers

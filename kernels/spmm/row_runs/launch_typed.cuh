@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm/row_runs/kernel.cuh"
 #include "kernels/spmm/row_runs/launch.hpp"
@@ -34,17 +35,9 @@ void launch_typed(const State& s, const Operands& o, StreamHandle stream_handle)
     if (s.graph->n_rows == 0) return;
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     // Params promise what k allows; the pointers of this run may allow less.
-    switch (kernels::vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T))) {
-        case 8:
-            if constexpr (sizeof(T) == 2) launch_items<T, 8>(s, o, stream);
-            return;
-        case 4:
-            return launch_items<T, 4>(s, o, stream);
-        case 2:
-            return launch_items<T, 2>(s, o, stream);
-        default:
-            return launch_items<T, 1>(s, o, stream);
-    }
+    const int vec = kernels::vector_width(s.k, {o.x, o.y}, s.params.vec, sizeof(T));
+    kernels::with_vector<T>(vec,
+                            [&]<int VEC>(std::integral_constant<int, VEC>) { launch_items<T, VEC>(s, o, stream); });
 }
 
 }  // namespace gnntune::spmm_row_runs
