@@ -218,6 +218,9 @@ int run_list(const Args& args) {
 
     Output out("list", parsed->common);
     if (what == "variants") {
+        if (GNNTUNE_WITH_CUDA == 0 && backend_named(*parsed) == Backend::cuda) {
+            out.note("this build has no variants for GPUs: build it with nvcc (a GPU is not needed)");
+        }
         out.print(variants(*parsed));
     } else if (what == "ops") {
         out.print(ops());

@@ -120,7 +120,7 @@ public:
             for (const Problem& problem : problems(parsed_)) rank(input->name, features, problem);
         }
         if (table_.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_ == Backend::cuda) {
-            throw input_error(layers_.front().path().string() +
+            throw input_error(models_.front().path.string() +
                               ": its models are of a GPU, and this build has no CUDA variants to rank; build with nvcc "
                               "(a GPU is not needed), or give --device cpu");
         }
