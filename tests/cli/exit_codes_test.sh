@@ -79,11 +79,12 @@ run 0 db errata add 'op=spmm' --reason planted --db errata.db -q
 run 1 bench one.mtx --device cpu --db errata.db -q
 out_has "refused"
 
-# Variants that were named and have nothing to do are told, and why.
 # Square roots of sums of weights: another weight than this one is drawn, and nothing is called wrong for it.
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 -3\n2 1 0.5\n' >negative.mtx
 run 0 verify negative.mtx --device cpu --op gcn_norm,spmm --dim 4 --weights both
 err_has ", 0 wrong"
+
+# Variants that were named and have nothing to do are told, and why.
 run 0 verify one.mtx --device cpu --dim 4 --variant spmm.cpu_rows,gat.cpu_rows
 err_has "warning: --variant: gat.cpu_rows computes gat, which --op does not ask for; add --op gat"
 run 1 verify one.mtx --device cpu --variant gat.cpu_rows
