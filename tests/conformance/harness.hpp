@@ -20,8 +20,8 @@ namespace gnntune::conformance {
 ///   left out     the same without the outputs that may be null
 ///   repeats      a config that says so repeats bit for bit
 ///   misaligned   right with operands at 4-byte alignment, or refused where the record asks for more
-///   infinities   infinite features reach those rows only that have an edge from them (spmm, but for records that say
-///                otherwise, and libraries)
+///   infinities   infinite features reach those rows only that have an edge from them, an infinite edge weight its own
+///                row only (spmm, but for records that say otherwise, and libraries)
 ///   epilogues    right with every activation, with a scale and a slope, of infinite features too (sddmm)
 ///   capture      captured in a CUDA graph and replayed with other values (cuda)
 struct Failure {

@@ -14,32 +14,13 @@
 #pragma once
 
 #include "kernels/common/gather_sums.cuh"
+#include "kernels/common/row_cursor.cuh"
 #include "kernels/spmm/row_runs/params.hpp"
 
 namespace gnntune::spmm_row_runs {
 
 using kernels::Vec;
 using Run = kernels::EdgeRun<kRun>;
-
-/// The rows of a group, of which one is being summed.
-struct RowCursor {
-    const std::int32_t* row_ptr;
-    std::int32_t row;
-    std::int32_t last;    ///< behind the group's last row
-    std::uint32_t begin;  ///< edges of `row`
-    std::uint32_t end;
-
-    __device__ __forceinline__ RowCursor(const std::int32_t* row_ptr, std::int32_t first, std::int32_t last)
-        : row_ptr(row_ptr), row(first), last(last), begin(edge(first)), end(edge(first + 1)) {}
-    __device__ __forceinline__ std::uint32_t edge(std::int32_t of) const {
-        return static_cast<std::uint32_t>(__ldg(row_ptr + of));
-    }
-    __device__ __forceinline__ void next() {
-        ++row;
-        begin = end;
-        if (row < last) end = edge(row + 1);
-    }
-};
 
 // Registers for all gathers of a step and the ids of the next.
 template <typename T, int VEC, int ITEMS, bool WEIGHTED>
@@ -51,7 +32,7 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
     const std::int64_t first = kernels::group_index(lanes) * rows;
     if (first >= n_rows) return;
     const auto last = static_cast<std::int32_t>(min(first + rows, std::int64_t{n_rows}));
-    RowCursor at(row_ptr, static_cast<std::int32_t>(first), last);
+    kernels::RowCursor at(row_ptr, static_cast<std::int32_t>(first), last);
     const std::uint32_t begin = at.begin;
     const std::uint32_t end = at.edge(last);
     const int step = lanes * VEC;

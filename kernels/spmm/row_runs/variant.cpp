@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cmath>
 
+#include "kernels/common/row_runs.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -52,16 +52,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowRunsParams>(params);
     const auto tiles =
         static_cast<double>(kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec)));
-    const auto rows = static_cast<double>(std::max<std::int64_t>(q.n_rows, 1));
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * tiles);
-    // The group of the row of most edges has as many rows as any other.
-    const double edges = p.rows * static_cast<double>(q.m) / rows;
-    for (const DegreeClass& c : kernels::row_classes(q)) {
-        const double mean = static_cast<double>(c.edges) / static_cast<double>(c.rows);
-        terms.longest = std::max(terms.longest, std::ceil((mean + edges * (p.rows - 1) / p.rows) / kRun));
-    }
-    if (edges > 0) terms.flops *= (edges + kRun - 1) / edges;  // stretches begin anywhere, runs at multiples of kRun
-    terms.threads = std::ceil(rows / p.rows) * p.lanes * tiles;
+    kernels::add_row_runs_cost(q, p.lanes, p.rows, kRun, tiles, terms);
     return terms;
 }
 

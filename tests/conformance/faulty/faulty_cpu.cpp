@@ -35,6 +35,7 @@ enum class Fault {
     input_overwritten,
     assumes_alignment,
     multiplies_by_zero,
+    weighs_by_zero,
     default_outside_space,
     refuses_without_reason,
     samples_wrong_edges,
@@ -96,6 +97,11 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
                 sum += w * value;
             }
             if (F == Fault::multiplies_by_zero && g.n_cols > 0) sum += 0.0F * x[f];
+            // What a walk over whole runs of edges does with the first edge behind its row.
+            const bool neighbour = s.problem.weighted && g.row_ptr[i + 1] < g.m;
+            if (F == Fault::weighs_by_zero && neighbour) {
+                sum += o.edge_weight[g.edge_id ? g.edge_id[g.row_ptr[i + 1]] : g.row_ptr[i + 1]] * 0.0F;
+            }
             o.y[static_cast<std::int64_t>(target) * k + f] = sum;
         }
     }
@@ -371,6 +377,7 @@ std::vector<FaultyVariant> on_cpu() {
         make<Fault::input_overwritten>("input_overwritten", "inputs"),
         make<Fault::assumes_alignment>("assumes_alignment", "misaligned"),
         make<Fault::multiplies_by_zero>("multiplies_by_zero", "infinities"),
+        make<Fault::weighs_by_zero>("weighs_by_zero", "infinities"),
         make<Fault::default_outside_space>("default_outside_space", "record"),
         make<Fault::refuses_without_reason>("refuses_without_reason", "record"),
         make_sampled<Fault::none>("right_sample", ""),
