@@ -11,7 +11,8 @@
 //          for a step before; then their scores and kRun * ITEMS independent gathers per lane; then the sums, scaled
 //          where an edge raises the maximum of its row. Every lane computes the weights of its head. y and lse are
 //          written once, where a row ends.
-// Shared   none.  Atomics: none; a row is summed edge by edge in the order of the list.
+// Shared   none.  Atomics: none; a row is summed edge by edge in the order of the list, its softmax in fp64, since all of
+//          its terms have one sign.
 // Needs    lanes a power of two up to 32; ITEMS 2: one head; grid.y <= 65535.
 #pragma once
 
@@ -64,10 +65,12 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
     };
 
     float score = score_of(at.row);
-    SoftmaxSum softmax = empty_softmax();
+    float max = minus_infinity();  // of the row's logits so far
+    double sum = 0.0;              // of exp(logit - max)
     Vec<VEC> acc[ITEMS];
     zero_all(acc);
     const auto finish_row = [&] {
+        const SoftmaxSum softmax{max, static_cast<float>(sum)};
         const std::int64_t unit = static_cast<std::int64_t>(at.row) * heads + head;
         T* out = a.y + static_cast<std::int64_t>(at.row) * width + f0;
         scale_all(acc, softmax_scale(softmax) * a.scores.keep_scale);
@@ -77,7 +80,8 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
         }
         if (writes_lse) a.lse[unit] = log_sum_exp(softmax);
         zero_all(acc);
-        softmax = empty_softmax();
+        max = minus_infinity();
+        sum = 0.0;
         at.next();
         if (at.row < last) score = score_of(at.row);
     };
@@ -106,13 +110,14 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
             const std::uint32_t edge = run.first + static_cast<std::uint32_t>(u);
             while (edge >= at.end) finish_row();
             logit[u] = leaky_relu(score + logit[u], a.scores.slope);
-            if (logit[u] > softmax.max) {
-                const float factor = rescale(softmax.max, logit[u]);
-                softmax = {logit[u], softmax.sum * factor};
+            if (logit[u] > max) {
+                const float factor = rescale(max, logit[u]);
+                max = logit[u];
+                sum *= factor;
                 scale_all(acc, factor);
             }
-            float weight = logit_weight(logit[u], softmax.max);
-            softmax.sum += weight;
+            float weight = logit_weight(logit[u], max);
+            sum += weight;
             if (DROPOUT && !a.scores.keeps(a.edge_id ? __ldg(a.edge_id + edge) : edge, head)) weight = 0.0F;
             if (weight == 0.0F) continue;  // whatever x holds
 #pragma unroll
