@@ -22,8 +22,8 @@ const std::vector<ParamField<RowRunsParams>>& RowRunsParams::fields() {
 
 namespace {
 
-std::int32_t row_width(const Problem& p) {
-    return p.k * p.heads;
+std::int64_t row_width(const Problem& p) {
+    return std::int64_t{p.k} * p.heads;
 }
 
 // Vectors of a lane: two of one head, else one, since they might lie in two.
