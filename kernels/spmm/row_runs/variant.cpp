@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "kernels/common/row_runs.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -8,16 +7,6 @@
 
 namespace gnntune {
 namespace spmm_row_runs {
-
-const std::vector<ParamField<RowRunsParams>>& RowRunsParams::fields() {
-    static const std::vector<ParamField<RowRunsParams>> kFields{
-        {"lanes", &RowRunsParams::lanes, {1, 2, 4, 8, 16, 32}},
-        {"vec", &RowRunsParams::vec, {1, 2, 4, 8}},
-        {"items", &RowRunsParams::items, {1, 2}},
-        {"rows", &RowRunsParams::rows, {4, 8}},
-    };
-    return kFields;
-}
 
 Verdict RowRunsParams::legal(const Query& q, const RowRunsParams& p) {
     const std::int32_t k = q.problem.k;
@@ -53,7 +42,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto tiles =
         static_cast<double>(kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec)));
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * tiles);
-    kernels::add_row_runs_cost(q, p.lanes, p.rows, kRun, tiles, terms);
+    kernels::add_row_runs_cost(q, p, tiles, terms);
     return terms;
 }
 
