@@ -63,7 +63,7 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     device.errata = here.errata;
     out.set_device(device);
     const auto query_of = [&](const Problem& problem) { return known_query(graph.record, device, problem); };
-    const Policy policy = policies(parsed).front();
+    const Policy policy = one_policy(parsed);
     // As for one problem: the clock that has most rows, span before events before host among equals.
     std::optional<tuner::StepOptions> found;
     Clock found_clock = Clock::span;

@@ -61,7 +61,7 @@ std::vector<Clock> clocks_asked(const Parsed& parsed) {
 std::optional<store::EnvironmentRow> find_environment(const store::Store& store, const Environment& here,
                                                       std::int64_t graph, const std::vector<Problem>& problems,
                                                       const Parsed& parsed) {
-    const Policy policy = policies(parsed).front();
+    const Policy policy = one_policy(parsed);
     const auto clocks = clocks_asked(parsed);
     std::optional<store::EnvironmentRow> found;
     for (const auto& e : store.environments()) {

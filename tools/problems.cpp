@@ -131,6 +131,15 @@ std::vector<Policy> policies(const Parsed& parsed) {
     return out;
 }
 
+Policy one_policy(const Parsed& parsed) {
+    const std::vector<Policy> asked = policies(parsed);
+    if (asked.size() != 1) {
+        throw invalid_argument("--policy: expected one of hot, cold or graph here, not '" + parsed.text("policy") +
+                               "'");
+    }
+    return asked.front();
+}
+
 std::vector<Policy> policies(const Parsed& parsed, const Device& device) {
     std::vector<Policy> out = policies(parsed);
     if (device.backend == Backend::cpu && std::find(out.begin(), out.end(), Policy::graph) != out.end()) {

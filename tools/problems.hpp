@@ -27,6 +27,8 @@ std::vector<std::string> named_variants(const Parsed& parsed, const std::vector<
 /// Adds the group "Timing": --policy, --clock.
 void add_timing_options(Options& options);
 std::vector<Policy> policies(const Parsed& parsed);
+/// The one of a verb that takes one. Throws ErrorKind::invalid_argument for several.
+Policy one_policy(const Parsed& parsed);
 /// Those that can be timed on `device`. Throws ErrorKind::invalid_argument for graph on a CPU.
 std::vector<Policy> policies(const Parsed& parsed, const Device& device);
 /// Clocks of --clock that the device has; says on stderr which could not be had. "auto" is the best one.

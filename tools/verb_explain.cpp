@@ -82,9 +82,8 @@ public:
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : clocks_asked(parsed)) {
             const store::Key key{graph.id, environment->id, *problem_id};
-            auto rows = store.measurements(key, {policies(parsed).front(), c, {}});
-            auto candidates =
-                tuner::candidates_of(registry(), query_, rows, store.choice(key, policies(parsed).front(), c));
+            auto rows = store.measurements(key, {one_policy(parsed), c, {}});
+            auto candidates = tuner::candidates_of(registry(), query_, rows, store.choice(key, one_policy(parsed), c));
             if (rows_.empty() || candidates.size() > candidates_.size()) {
                 clock_ = c;
                 rows_ = std::move(rows);
@@ -109,7 +108,7 @@ public:
                                    graph.record.n_rows, graph.record.m, graph.record.fingerprint.text()));
         if (rows_.empty()) {
             out.print_text(
-                fmt::format("problem    {}  policy {}\n", to_text(query_.problem), to_text(policies(parsed_).front())));
+                fmt::format("problem    {}  policy {}\n", to_text(query_.problem), to_text(one_policy(parsed_))));
             out.print_text("measured   nothing of this graph and problem, " + asked() + "\n");
             answer_->print(out);
             out.print_text("\n");
@@ -117,7 +116,7 @@ public:
             return;
         }
         out.print_text(fmt::format("problem    {}  policy {}  clock {}\n", to_text(query_.problem),
-                                   to_text(policies(parsed_).front()), to_text(clock_)));
+                                   to_text(one_policy(parsed_)), to_text(clock_)));
         out.print_text(fmt::format("measured   on {}, {}, in {}\n", environment_.device_name,
                                    !is_here() ? "which is not here"
                                    : exact_   ? "this environment"
@@ -154,7 +153,7 @@ private:
     /// The policy, and the clock if one was named.
     std::string asked() const {
         const std::string clock = parsed_.text("clock");
-        return fmt::format("policy {}{}", to_text(policies(parsed_).front()),
+        return fmt::format("policy {}{}", to_text(one_policy(parsed_)),
                            clock == "auto" || clock == "both" ? "" : ", clock " + clock);
     }
 
@@ -179,7 +178,7 @@ private:
         Query query = query_;
         query.features = &*features_;
         const auto snapshot = store::Snapshot::load(store::layers_over(store.path()), device_.environment);
-        answer_.emplace(snapshot, query, policies(parsed_).front(), constraints(parsed_));
+        answer_.emplace(snapshot, query, one_policy(parsed_), constraints(parsed_));
     }
 
     // Databases that were shipped have the fastest rows only: what is not among them is news if no model knows it.
@@ -188,7 +187,7 @@ private:
         for (const Measurement& m : rows_) measured.insert(m.config.variant);
         for (const store::LayeredModel& m : store::models_of_layers(store)) {
             const bool asked = m.row.op == query_.problem.op && m.row.backend == device_.backend &&
-                               m.row.policy == policies(parsed_).front();
+                               m.row.policy == one_policy(parsed_);
             if (!asked || query_.problem.dtype != DType::f32 || query_.problem.reduce == Reduce::max) continue;
             try {
                 for (std::string& id : unknown_to(model::from_bytes(m.row.bytes), query_)) {

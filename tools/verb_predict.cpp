@@ -130,6 +130,8 @@ public:
                               (more > 0 ? fmt::format("; and {} problems more", more) : std::string()));
         }
         for (const std::string& why : impossible_) out_.warn(why);
+        if (table_.rows() == 0 && !missing_.empty() && !unknown_)
+            throw input_error("there is nothing to rank: " + missing_);
         if (table_.rows() == 0) {
             throw input_error(
                 "no model here ranks any config of these problems: cost models know sums and means in f32, of the "
@@ -179,11 +181,13 @@ private:
     void rank(const std::string& name, const Features& features, const Problem& problem) {
         const Fitted* fitted = model_of(problem.op);
         if (!fitted) {
-            out_.warn(fmt::format("no cost model of {}: fit one (gnntune fit --op {})", to_text(problem.op),
-                                  to_text(problem.op)));
+            const std::string policy = parsed_.text("policy");
+            missing_ = fmt::format("no cost model of {} for policy {}: fit one (gnntune fit --op {} --policy {})",
+                                   to_text(problem.op), policy, to_text(problem.op), policy);
+            out_.warn(missing_);
             return;
         }
-        if (problem.dtype != DType::f32 || problem.reduce == Reduce::max) {
+        if (!model::ranks(problem)) {
             unknown_ = true;
             out_.warn(fmt::format("{}: cost models know sums and means in f32 only; tune it instead (gnntune tune)",
                                   short_problem(problem)));
@@ -226,6 +230,7 @@ private:
     std::size_t top_ = 0;
     std::set<std::string> told_;           ///< variants that the models do not know
     std::vector<std::string> impossible_;  ///< why problems have no config
+    std::string missing_;                  ///< which model there is none of
     bool unknown_ = false;                 ///< whether a problem has configs of which no model knows anything
     Table table_;
 };

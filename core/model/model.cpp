@@ -55,10 +55,14 @@ CodedConfigs::CodedConfigs(const Model& model, const Registry& registry, std::ve
     }
 }
 
+bool ranks(const Problem& problem) {
+    // Fitted to fp32 (tuner/training.hpp): half the bytes are other times, and so is looking for a maximum.
+    return problem.dtype == DType::f32 && problem.reduce != Reduce::max;
+}
+
 std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs, const Query& query,
                                 const DeviceConstants& constants) {
-    // Fitted to fp32 (tuner/training.hpp): half the bytes are other times.
-    if (query.problem.dtype != DType::f32) return {};
+    if (!ranks(query.problem)) return {};
     const std::vector<float> shared = problem_features(query, constants);
     const Members level(model.level, Points(shared, {}, 1));
     const double best_log_us = base_log_us(query, constants) + level.mean.front();

@@ -70,8 +70,11 @@ private:
     std::vector<Group> groups_;
 };
 
-/// Predictions for those configs that the model knows, fastest first; equal ones in the order of the list. `configs`
-/// were coded for this model. `query` has features and a device. Thread-safe.
+/// Whether models rank configs of such a problem: sums and means in f32.
+bool ranks(const Problem& problem);
+
+/// Predictions for those configs that the model knows, fastest first; equal ones in the order of the list; none for a
+/// problem that models do not rank. `configs` were coded for this model. `query` has features and a device. Thread-safe.
 std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs, const Query& query,
                                 const DeviceConstants& constants);
 /// The same for configs that are asked about once.

@@ -49,6 +49,10 @@ run 3 predict 100.mtx --device cpu --db a.db --on H200
 err_has "came with the program have"
 run 0 predict 100.mtx --device cpu --db a.db --op sddmm,spmm --dim 16
 err_has "no cost model of sddmm"
+run 3 predict 100.mtx --device cpu --db a.db --op sddmm --dim 16
+err_has "there is nothing to rank: no cost model of sddmm for policy hot: fit one (gnntune fit --op sddmm --policy hot)"
+run 2 explain 100.mtx --device cpu --db a.db --dim 16 --policy both
+err_has "--policy: expected one of hot, cold or graph here"
 run 0 tune 100.mtx --device cpu --op spmm,spmm_grad --dim 16 --max-samples 5 --db all.db -q
 run 0 fit --db all.db --op spmm,spmm_grad --device cpu -q
 run 0 predict 100.mtx --device cpu --db all.db --op spmm_grad --dim 16
