@@ -11,8 +11,8 @@
 //          for a step before; then their scores and kRun * ITEMS independent gathers per lane; then the sums, scaled
 //          where an edge raises the maximum of its row. Every lane computes the weights of its head. y and lse are
 //          written once, where a row ends.
-// Shared   none.  Atomics: none; a row is summed edge by edge in the order of the list, the terms of its softmax in fp64, since
-//          all of them have one sign.
+// Shared   none.  Atomics: none; a row is summed edge by edge in the order of the list, the terms of its softmax in
+//          fp64, since all of them have one sign.
 // Needs    lanes a power of two up to 32; ITEMS 2: one head; grid.y <= 65535.
 #pragma once
 
