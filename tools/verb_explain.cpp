@@ -188,7 +188,7 @@ private:
         for (const store::LayeredModel& m : store::models_of_layers(store)) {
             const bool asked = m.row.op == query_.problem.op && m.row.backend == device_.backend &&
                                m.row.policy == one_policy(parsed_);
-            if (!asked || query_.problem.dtype != DType::f32 || query_.problem.reduce == Reduce::max) continue;
+            if (!asked || !model::ranks(query_.problem)) continue;
             try {
                 for (std::string& id : unknown_to(model::from_bytes(m.row.bytes), query_)) {
                     if (!measured.contains(id)) unmeasured_.push_back(std::move(id));

@@ -130,8 +130,9 @@ public:
                               (more > 0 ? fmt::format("; and {} problems more", more) : std::string()));
         }
         for (const std::string& why : impossible_) out_.warn(why);
-        if (table_.rows() == 0 && !missing_.empty() && !unknown_)
+        if (table_.rows() == 0 && !missing_.empty() && !unknown_) {
             throw input_error("there is nothing to rank: " + missing_);
+        }
         if (table_.rows() == 0) {
             throw input_error(
                 "no model here ranks any config of these problems: cost models know sums and means in f32, of the "

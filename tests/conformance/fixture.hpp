@@ -22,7 +22,8 @@ public:
     /// With the numbers of a run that the problem has in this suite, or others.
     reference::Inputs inputs(const Problem& p, unsigned seed) const;
     reference::Inputs inputs(const Problem& p, unsigned seed, const Operands& numbers) const;
-    /// The same with the first row of x infinite, the one in the middle not a number, and the weight of a row's first edge infinite.
+    /// The same with the first row of x infinite, the one in the middle not a number, and the weight of a row's first
+    /// edge infinite.
     reference::Inputs infinite_inputs(const Problem& p, unsigned seed) const;
     reference::Inputs infinite_inputs(const Problem& p, unsigned seed, const Operands& numbers) const;
     std::vector<reference::Oracle> oracles(const Problem& p, const reference::Inputs& in, const SampleRule* rule) const;
