@@ -113,11 +113,12 @@ std::vector<GraphCase> build() {
     }()));
     cases.back().large = true;
 
-    // One row of 200,000 edges and a few more among short ones. Ten edges to each column keep the features small, so
-    // that the suite spends its time on kernels.
+    // One row of 200,000 edges, one of 9,000 whose columns all differ, and a few more among short ones. Ten edges to each
+    // column keep the features small, so that the suite spends its time on kernels.
     cases.push_back(make("hub_row", 300, 20000, [] {
         std::vector<Edge> edges = random_edges(300, 20000, 900, 9);
         for (std::int32_t j = 0; j < 200000; ++j) edges.emplace_back(137, j % 20000);
+        for (std::int32_t j = 0; j < 9000; ++j) edges.emplace_back(200, 2 * j);
         std::sort(edges.begin(), edges.end());
         return edges;
     }()));

@@ -9,8 +9,8 @@
 //          in one head.
 // Data     One pass. A step is kRun edges from a multiple of kRun on, whatever rows they belong to. Their ids were asked
 //          for a step before; then their scores and kRun * ITEMS independent gathers per lane; then the sums, scaled
-//          where an edge raises the maximum of its row. Every lane computes the weights of its head. y and lse are
-//          written once, where a row ends.
+//          where an edge's logit is above what its row's are compared with by more than kSlack. Every lane computes the
+//          weights of its head. y and lse are written once, where a row ends.
 // Shared   none.  Atomics: none; a row is summed edge by edge in the order of the list, the terms of its softmax in
 //          fp64, since all of them have one sign.
 // Needs    lanes a power of two up to 32; ITEMS 2: one head; grid.y <= 65535.
@@ -42,6 +42,10 @@ struct Arguments {
     bool ids_aligned;  ///< col_idx to four elements
 };
 
+/// A logit by this much above the one that the terms of a row are relative to takes its place. Not any that is larger:
+/// each change rounds what came before, and a row of rising logits would have one for every edge.
+inline constexpr float kSlack = 1.0F;
+
 // Registers for all gathers of a step and the ids of the next.
 template <typename T, int VEC, int ITEMS, bool DROPOUT>
 __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
@@ -65,7 +69,7 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
     };
 
     float score = score_of(at.row);
-    float max = minus_infinity();  // of the row's logits so far
+    float max = minus_infinity();  // the largest of the row's logits so far, or up to kSlack less
     double sum = 0.0;              // of exp(logit - max)
     Vec<VEC> acc[ITEMS];
     zero_all(acc);
@@ -110,7 +114,7 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
             const std::uint32_t edge = run.first + static_cast<std::uint32_t>(u);
             while (edge >= at.end) finish_row();
             logit[u] = leaky_relu(score + logit[u], a.scores.slope);
-            if (logit[u] > max) {
+            if (logit[u] > max + kSlack) {
                 const float factor = rescale(max, logit[u]);
                 max = logit[u];
                 sum *= factor;
