@@ -82,6 +82,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_gat_row_runs(Registry& registry) {
     Variant v;
     v.id = "gat.row_runs";
+    v.version = 2;  // sums are scaled only where a logit is above the maximum by one
     v.summary = "one kernel: a group of lanes for several consecutive rows, their edges as one stretch, online softmax";
     v.op = Op::gat;
     v.backend = Backend::cuda;
