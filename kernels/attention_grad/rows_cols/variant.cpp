@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/attention_grad/rows_cols/launch.hpp"
 #include "kernels/common/dot_attention.hpp"
 #include "kernels/common/storage.hpp"
@@ -8,6 +10,13 @@ namespace {
 
 Verdict applicable(const Query& q) {
     return kernels::require_pass_grid(q, kernels::require_attention(q));
+}
+
+// As forward; with several heads a narrow one is better off with fewer groups: neighbouring teams have the same edges.
+Params default_params(const Query& q) {
+    kernels::TileTeamParams team = kernels::few_lanes(q);
+    if (q.problem.heads > 1) team.split = std::min(team.split, 4);
+    return to_params(team);
 }
 
 std::size_t workspace_bytes(const void* state) {
@@ -43,6 +52,7 @@ void register_attention_grad_rows_cols(Registry& registry) {
     v.id = "attention_grad.rows_cols";
     v.op = Op::attention_grad;
     v.applicable = &attention_grad_rows_cols::applicable;
+    v.default_params = &attention_grad_rows_cols::default_params;
     v.workspace_bytes = &attention_grad_rows_cols::workspace_bytes;
     v.launch = &attention_grad_rows_cols::run;
     v.cost_terms = &attention_grad_rows_cols::cost_terms;
