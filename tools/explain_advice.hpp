@@ -22,6 +22,9 @@ public:
     bool has_model() const { return !model_.empty(); }
     /// Lines as those of `explain`: chosen, model, why, refused.
     void print(Output& out) const;
+    /// Which model, empty for none; and why it is or is not followed.
+    const std::string& model() const { return model_; }
+    const std::string& why() const { return why_; }
     /// What the dispatcher tries, in that order, the default last: config, time_us, sigma_percent, source, note.
     Table table() const;
 

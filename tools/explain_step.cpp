@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/common/error.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/known_graph.hpp"
@@ -14,7 +16,9 @@
 namespace gnntune::tools {
 namespace {
 
-std::string tune_command(const Step& step, const std::string& graph) {
+/// Of the graph's file, which is FILE where the user gave a name, on the device and into the database that were asked for.
+std::string tune_command(const Step& step, const Parsed& parsed) {
+    const std::string& graph = parsed.arguments.front();
     std::string dims;
     std::string heads;
     for (const LayerWidth& width : step.layers) {
@@ -22,8 +26,12 @@ std::string tune_command(const Step& step, const std::string& graph) {
         heads += fmt::format("{}{}", heads.empty() ? "" : ",", width.heads);
     }
     const bool one = step.layers.size() == 1;
-    return fmt::format("gnntune tune {} --step {} --dim {}{}{}", shell_quoted(graph), to_text(step.model), dims,
-                       one ? " --layers 1" : "", step.model == StepModel::gcn ? "" : " --heads " + heads);
+    const std::string& device = parsed.common.device_text;
+    return fmt::format("gnntune tune {} --step {} --dim {}{}{}{}{}",
+                       std::filesystem::exists(graph) ? shell_quoted(graph) : "FILE", to_text(step.model), dims,
+                       one ? " --layers 1" : "", step.model == StepModel::gcn ? "" : " --heads " + heads,
+                       device.empty() ? "" : " --device " + device,
+                       parsed.common.db ? " --db " + shell_quoted(*parsed.common.db) : "");
 }
 
 // What `tune` stored, against what these demands give now.
@@ -56,7 +64,7 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     const auto environment = find_environment(store, here.environment, graph.id, problems_of(step), parsed);
     const auto not_tuned = [&](const std::string& what) {
         return input_error(fmt::format("nothing was measured for {} on {}; tune it first: {}", what, graph.record.name,
-                                       tune_command(step, parsed.arguments.front())));
+                                       tune_command(step, parsed)));
     };
     if (!environment) throw not_tuned("step " + to_text(step));
     Device device = tuner::device_of(environment->environment);

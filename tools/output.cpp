@@ -55,7 +55,8 @@ Output::Output(std::string verb, const CommonOptions& common)
       stdout_color_(color_wanted(STDOUT_FILENO, common.no_color)),
       stderr_color_(color_wanted(STDERR_FILENO, common.no_color)),
       stderr_is_terminal_(isatty(STDERR_FILENO) != 0),
-      device_(nullptr) {}
+      device_(nullptr),
+      subject_(nullptr) {}
 
 Output::~Output() {
     set_status({});
@@ -105,6 +106,10 @@ void Output::set_device(const Device& device) {
     device_ = device_json(device);
 }
 
+void Output::set_subject(Json subject) {
+    subject_ = std::move(subject);
+}
+
 void Output::print(const Table& table) {
     switch (common_.format) {
         case OutputFormat::table:
@@ -128,6 +133,7 @@ void Output::print_json(const Json& data) {
     whole["schema"] = "gnntune." + verb_ + "/1";
     whole["tool"] = std::string("gnntune ") + version();
     whole["device"] = device_;
+    if (!subject_.is_null()) whole["subject"] = subject_;
     whole["data"] = data;
     {
         const std::lock_guard lock(mutex_);

@@ -46,6 +46,8 @@ public:
     // stdout
     /// The device that the data is about: "device" of the JSON object.
     void set_device(const Device& device);
+    /// What all of the data is about, an object: "subject" of the JSON object. Without it there is none.
+    void set_subject(Json subject);
     /// The whole output, as text, CSV or JSON.
     void print(const Table& table);
     /// Free text; nothing in the other formats, so that it may accompany a table.
@@ -67,6 +69,7 @@ private:
     std::string status_;
     std::vector<std::string> warnings_;
     Json device_;
+    Json subject_;
 };
 
 /// The device as the JSON object shows it.

@@ -98,10 +98,9 @@ public:
         exact_ = environment->environment == device.environment;
     }
 
-    /// That of the measurements, or the one that models were asked about.
-    const Device& device() const { return device_; }
-
     void print(Output& out, const store::GraphRow& graph) const {
+        out.set_device(device_);
+        out.set_subject(subject(graph));
         const Constraints demands = constraints(parsed_);
         const Objectives objectives(candidates_, demands, decision_);
         out.print_text(fmt::format("graph      {}  n {}  m {}  fingerprint {}\n", graph.record.name,
@@ -150,6 +149,24 @@ public:
     }
 
 private:
+    /// What the lines above the table say, for JSON.
+    Json subject(const store::GraphRow& graph) const {
+        const bool measured = !rows_.empty();
+        Json json;
+        json["graph"] = graph.record.name;
+        json["fingerprint"] = graph.record.fingerprint.text();
+        json["n_rows"] = graph.record.n_rows;
+        json["m"] = graph.record.m;
+        json["problem"] = to_text(query_.problem);
+        json["policy"] = to_text(one_policy(parsed_));
+        json["clock"] = measured ? Json(to_text(clock_)) : Json();
+        json["database"] = measured ? Json(database_) : Json();
+        json["reason"] = measured && decision_.winner ? decision_.reason : answer_ ? answer_->why() : why_nothing();
+        json["model"] = answer_ && answer_->has_model() ? Json(answer_->model()) : Json();
+        json["unmeasured"] = unmeasured_;
+        return json;
+    }
+
     /// The policy, and the clock if one was named.
     std::string asked() const {
         const std::string clock = parsed_.text("clock");
@@ -323,7 +340,7 @@ int run_explain(const Args& args) {
     const auto wanted = step ? problems_of(*step) : problems(*parsed);
     if (!step && wanted.size() != 1)
         throw invalid_argument(
-            "explain looks at one problem: give one --op, one --dim, one --weights and one --direction");
+            "explain looks at one problem: give one --op, one --dim, one --heads, one --weights and one --direction");
     const auto layers = store::open_layers(parsed->common.database_path());
     Device device = device_here(layers, *parsed);
     auto graph = find_known_graph(layers, *parsed, out);
@@ -344,9 +361,7 @@ int run_explain(const Args& args) {
         store = &layers.front();
         graph = graph_in(*store, graph);
     }
-    const Explanation explanation(*store, graph, wanted.front(), *parsed, device);
-    out.set_device(explanation.device());
-    explanation.print(out, graph);
+    Explanation(*store, graph, wanted.front(), *parsed, device).print(out, graph);
     return kExitOk;
 }
 

@@ -54,6 +54,8 @@ grep -F ',chosen,' out | grep -qF "$second" || fail "expected $second to be chos
 need_python
 run 0 explain cora --device cpu --dim 32 --db a.db --expected-calls 100 --all --json
 json "{d['config']: (d['break_even_calls'], d['cheapest_from_calls']) for d in j['data'] if d['status'] == 'ok'} == {'$first': (50, 1), '$second': (None, 50), '$third': (None, 500)}"
+json "j['subject']['graph'] == 'cora' and j['subject']['problem'].startswith('spmm k=32') and j['subject']['clock'] == 'host'"
+json "'over 100 calls' in j['subject']['reason'] and j['subject']['model'] is None and j['subject']['database'].endswith('a.db')"
 json "{d['config']: d['chosen_from_error'] for d in j['data'] if d['status'] == 'ok'}['$second'] == 0"
 
 # Sampled rows: labelled, and only for who allows them.
