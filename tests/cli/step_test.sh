@@ -39,9 +39,9 @@ run 0 explain cora --device cpu --step gcn --dim 64,7 --db a.db --format-limit 1
 err_has "nothing is chosen: formats and workspace may hold 1024 bytes together"
 run 3 explain cora --device cpu --step gcn --dim 99 --db a.db
 err_has "nothing was measured for spmm k=99"
-err_has "gnntune tune cora --step gcn --dim 99,99"
+err_has "gnntune tune FILE --step gcn --dim 99,99 --device cpu --db a.db"
 run 3 explain cora --device cpu --step agnn --dim 99 --db a.db
-err_has "gnntune tune cora --step agnn"
+err_has "gnntune tune FILE --step agnn"
 
 run 2 tune "$cora" --step sage --db a.db
 err_has "expected gcn, gat or agnn"
