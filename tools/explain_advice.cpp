@@ -25,7 +25,11 @@ std::string refusal_of(const Query& query, const Config& config) {
 }  // namespace
 
 ModelAnswer::ModelAnswer(const store::Snapshot& snapshot, const Query& query, Policy policy,
-                         const Constraints& constraints) {
+                         const Constraints& constraints, const Refusals& measured) {
+    const auto refused = [&](const Config& config) {
+        const auto known = measured.find(config.text());
+        return known != measured.end() ? known->second : refusal_of(query, config);
+    };
     const store::SnapshotModel* stored = snapshot.model(query.problem.op, policy);
     std::optional<Config> standard;
     std::optional<Expected> expected_standard;
@@ -36,7 +40,7 @@ ModelAnswer::ModelAnswer(const store::Snapshot& snapshot, const Query& query, Po
         const Advice advice = advise(model, prospects, registry(), query, snapshot.constants(), constraints);
         for (const Expected& e : advice.better) {
             const Config& config = prospects.candidates()[e.candidate].config;
-            tried_.push_back({config, e, "model", refusal_of(query, config)});
+            tried_.push_back({config, e, "model", refused(config)});
         }
         why_ = advice.reason;
         standard = advice.standard;
@@ -44,13 +48,15 @@ ModelAnswer::ModelAnswer(const store::Snapshot& snapshot, const Query& query, Po
     } else {
         why_ = fmt::format("the database has no cost model of {} for {} under policy {}; gnntune fit makes one",
                            to_text(query.problem.op), to_text(query.device->backend), to_text(policy));
+    }
+    if (!standard && tried_.empty()) {
         try {
             standard = exact_default(registry(), query, constraints);
         } catch (const Error& error) {
-            why_ += std::string("; ") + error.what();
+            why_ = error.what();
         }
     }
-    if (standard) tried_.push_back({*standard, expected_standard, "default", refusal_of(query, *standard)});
+    if (standard) tried_.push_back({*standard, expected_standard, "default", refused(*standard)});
     for (std::size_t i = 0; i < tried_.size() && !chosen_; ++i) {
         if (tried_[i].refused.empty()) chosen_ = i;
     }
@@ -72,6 +78,15 @@ void ModelAnswer::print(Output& out) const {
     for (std::size_t i = 0; i < chosen_.value_or(tried_.size()); ++i) {
         out.print_text("refused    " + tried_[i].refused + "\n");
     }
+}
+
+Json ModelAnswer::facts() const {
+    Json json;
+    json["chosen"] = chosen_ ? Json(tried_[*chosen_].config.text()) : Json();
+    json["source"] = chosen_ ? Json(tried_[*chosen_].source) : Json();
+    json["model"] = has_model() ? Json(model_) : Json();
+    json["reason"] = why_;
+    return json;
 }
 
 Table ModelAnswer::table() const {

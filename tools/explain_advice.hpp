@@ -1,6 +1,7 @@
 // What a dispatcher runs where no measurement answers: the part of `gnntune explain` that speaks of the cost model.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,16 +15,23 @@ namespace gnntune::tools {
 /// The model's favourite or the default, with what decided.
 class ModelAnswer {
 public:
-    /// `query` has features and a device, those of the environment that the dispatcher would run in. Throws
+    /// Why configs may not run, by their texts.
+    using Refusals = std::map<std::string, std::string>;
+
+    /// `query` has features and a device, those of the environment that the dispatcher would run in; `measured` says
+    /// what measurements of the problem have shown, which a dispatcher finds out when it prepares. Throws
     /// ErrorKind::input for a model that cannot be read.
-    ModelAnswer(const store::Snapshot& snapshot, const Query& query, Policy policy, const Constraints& constraints);
+    ModelAnswer(const store::Snapshot& snapshot, const Query& query, Policy policy, const Constraints& constraints,
+                const Refusals& measured);
 
     /// Whether the database has a model for the problem.
     bool has_model() const { return !model_.empty(); }
     /// Lines as those of `explain`: chosen, model, why, refused.
     void print(Output& out) const;
-    /// Which model, empty for none; and why it is or is not followed.
-    const std::string& model() const { return model_; }
+    /// The same for JSON: chosen and its source ("model", "default"; null where nothing may run), model, reason.
+    Json facts() const;
+    /// Whether anything may run; else why() says what is in the way.
+    bool has_choice() const { return chosen_.has_value(); }
     const std::string& why() const { return why_; }
     /// What the dispatcher tries, in that order, the default last: config, time_us, sigma_percent, source, note.
     Table table() const;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "core/common/error.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/known_graph.hpp"
@@ -16,9 +14,7 @@
 namespace gnntune::tools {
 namespace {
 
-/// Of the graph's file, which is FILE where the user gave a name, on the device and into the database that were asked for.
-std::string tune_command(const Step& step, const Parsed& parsed) {
-    const std::string& graph = parsed.arguments.front();
+std::string options_of(const Step& step) {
     std::string dims;
     std::string heads;
     for (const LayerWidth& width : step.layers) {
@@ -26,12 +22,8 @@ std::string tune_command(const Step& step, const Parsed& parsed) {
         heads += fmt::format("{}{}", heads.empty() ? "" : ",", width.heads);
     }
     const bool one = step.layers.size() == 1;
-    const std::string& device = parsed.common.device_text;
-    return fmt::format("gnntune tune {} --step {} --dim {}{}{}{}{}",
-                       std::filesystem::exists(graph) ? shell_quoted(graph) : "FILE", to_text(step.model), dims,
-                       one ? " --layers 1" : "", step.model == StepModel::gcn ? "" : " --heads " + heads,
-                       device.empty() ? "" : " --device " + device,
-                       parsed.common.db ? " --db " + shell_quoted(*parsed.common.db) : "");
+    return fmt::format("--step {} --dim {}{}{}", to_text(step.model), dims, one ? " --layers 1" : "",
+                       step.model == StepModel::gcn ? "" : " --heads " + heads);
 }
 
 // What `tune` stored, against what these demands give now.
@@ -64,7 +56,7 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     const auto environment = find_environment(store, here.environment, graph.id, problems_of(step), parsed);
     const auto not_tuned = [&](const std::string& what) {
         return input_error(fmt::format("nothing was measured for {} on {}; tune it first: {}", what, graph.record.name,
-                                       tune_command(step, parsed)));
+                                       tune_command(parsed, options_of(step))));
     };
     if (!environment) throw not_tuned("step " + to_text(step));
     Device device = tuner::device_of(environment->environment);

@@ -1,5 +1,7 @@
 #include "tools/known_graph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -7,6 +9,7 @@
 #include "tools/feature_list.hpp"
 #include "tools/graphs.hpp"
 #include "tools/problems.hpp"
+#include "tools/program.hpp"
 
 namespace gnntune::tools {
 
@@ -26,7 +29,8 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
         std::string files;
         for (const store::Store& store : layers) files += (files.empty() ? "" : " or ") + store.path().string();
         throw input_error("'" + text + "' is neither a file nor the name or fingerprint of a graph in " + files +
-                          "; gnntune db ls graphs --db FILE shows those");
+                          "; gnntune db ls graphs --db " + shell_quoted(layers.front().path().string()) +
+                          " shows those");
     }
     InputGraph input = find_graph(text, read_options(parsed), out).load(out);
     for (const store::Store& store : layers) {
@@ -38,6 +42,14 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
     unknown.record = {
         fingerprint(view), view.n_rows, view.n_cols, view.m, input.name, text, features_json(features_of(view)).dump()};
     return unknown;
+}
+
+std::string tune_command(const Parsed& parsed, std::string_view options) {
+    const std::string& graph = parsed.arguments.front();
+    const std::string& device = parsed.common.device_text;
+    return fmt::format("gnntune tune {} {}{}{}", std::filesystem::exists(graph) ? shell_quoted(graph) : "FILE", options,
+                       device.empty() ? "" : " --device " + device,
+                       parsed.common.db ? " --db " + shell_quoted(*parsed.common.db) : "");
 }
 
 store::GraphRow graph_in(const store::Store& store, const store::GraphRow& graph) {

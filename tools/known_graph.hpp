@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/registry/variant.hpp"
@@ -16,6 +18,10 @@ namespace gnntune::tools {
 /// graph that none knows has id 0. Throws ErrorKind::input in words if it is no file either, or if several have that
 /// name.
 store::GraphRow find_known_graph(std::span<const store::Store> layers, const Parsed& parsed, Output& out);
+
+/// The command that measures what `options` say on the graph of the command line, on the device and into the database
+/// that were asked for. FILE stands for the graph's file where a name was given.
+std::string tune_command(const Parsed& parsed, std::string_view options);
 
 /// The same graph as `store` knows it, for ids are a database's own; with id 0, which nothing was measured of, if it does
 /// not.

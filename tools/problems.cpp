@@ -67,6 +67,17 @@ std::vector<Problem> problems(const Parsed& parsed) {
     return problems(parsed, ops);
 }
 
+std::string problem_options(const Parsed& parsed) {
+    std::string text = "--op " + parsed.text("op") + " --dim " + parsed.text("dim");
+    constexpr std::pair<const char*, std::string_view> kDefaults[] = {{"heads", "1"},           {"weights", "yes"},
+                                                                      {"direction", "forward"}, {"dtype", "f32"},
+                                                                      {"reduce", "sum"},        {"self-loop", "no"}};
+    for (const auto& [name, usual] : kDefaults) {
+        if (parsed.text(name) != usual) text += fmt::format(" --{} {}", name, parsed.text(name));
+    }
+    return text;
+}
+
 std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) {
     std::vector<Problem> out;
     const auto directions = either(parsed, "direction", "forward", Direction::forward, "reversed", Direction::reversed);

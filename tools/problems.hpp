@@ -17,6 +17,8 @@ void add_problem_options(Options& options, const std::string& dims);
 std::vector<Problem> problems(const Parsed& parsed);
 /// The same with these ops, whatever --op says.
 std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops);
+/// The options that ask for the same problems again, such as "--op gat --dim 64 --heads 8".
+std::string problem_options(const Parsed& parsed);
 
 /// Ids of --variant that `problems` on `device` have a use for; empty: all variants. Says on stderr which are left out:
 /// those of other ops, of the other backend, and unless `sampling` those that drop edges. Throws

@@ -66,6 +66,7 @@ public:
         if (!environment) {
             ask_model(store);
             if (answer_ && answer_->has_model()) return;
+            if (answer_ && !answer_->has_choice()) throw input_error(answer_->why());
             if (!features_) {
                 throw input_error(fmt::format(
                     "nothing was measured for {} on {}, {}, and the database lacks features of the graph that a cost "
@@ -75,9 +76,9 @@ public:
             }
             throw input_error(
                 fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
-                            "for that; tune it first (gnntune tune), or fit one (gnntune fit); gnntune db "
-                            "show shows what was measured",
-                            to_text(problem), graph.record.name, asked(), to_text(problem.op)));
+                            "for that; tune it first: {}",
+                            to_text(problem), graph.record.name, asked(), to_text(problem.op),
+                            tune_command(parsed, problem_options(parsed))));
         }
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : clocks_asked(parsed)) {
@@ -108,6 +109,8 @@ public:
         if (rows_.empty()) {
             out.print_text(
                 fmt::format("problem    {}  policy {}\n", to_text(query_.problem), to_text(one_policy(parsed_))));
+            out.print_text(fmt::format("device     {}{}\n", device_.environment.device_name,
+                                       is_here() ? "" : ", which is not here"));
             out.print_text("measured   nothing of this graph and problem, " + asked() + "\n");
             answer_->print(out);
             out.print_text("\n");
@@ -161,8 +164,17 @@ private:
         json["policy"] = to_text(one_policy(parsed_));
         json["clock"] = measured ? Json(to_text(clock_)) : Json();
         json["database"] = measured ? Json(database_) : Json();
-        json["reason"] = measured && decision_.winner ? decision_.reason : answer_ ? answer_->why() : why_nothing();
-        json["model"] = answer_ && answer_->has_model() ? Json(answer_->model()) : Json();
+        if (decision_.winner) {
+            json.update({{"chosen", candidates_[*decision_.winner].config.text()},
+                         {"source", "measured"},
+                         {"model", nullptr},
+                         {"reason", decision_.reason}});
+        } else if (answer_) {
+            json.update(answer_->facts());
+        } else {
+            json.update({{"chosen", nullptr}, {"source", nullptr}, {"model", nullptr}, {"reason", why_nothing()}});
+        }
+        json["unusable"] = measured && !decision_.winner ? Json(why_nothing()) : Json();
         json["unmeasured"] = unmeasured_;
         return json;
     }
@@ -195,7 +207,9 @@ private:
         Query query = query_;
         query.features = &*features_;
         const auto snapshot = store::Snapshot::load(store::layers_over(store.path()), device_.environment);
-        answer_.emplace(snapshot, query, one_policy(parsed_), constraints(parsed_));
+        ModelAnswer::Refusals measured;
+        for (const Rejection& r : decision_.rejected) measured[candidates_[r.candidate].config.text()] = r.reason;
+        answer_.emplace(snapshot, query, one_policy(parsed_), constraints(parsed_), measured);
     }
 
     // Databases that were shipped have the fastest rows only: what is not among them is news if no model knows it.

@@ -58,6 +58,20 @@ json "j['subject']['graph'] == 'cora' and j['subject']['problem'].startswith('sp
 json "'over 100 calls' in j['subject']['reason'] and j['subject']['model'] is None and j['subject']['database'].endswith('a.db')"
 json "{d['config']: d['chosen_from_error'] for d in j['data'] if d['status'] == 'ok'}['$second'] == 0"
 
+# What measurements have rejected is not chosen as the default either.
+run 0 tune "$cora" --device cpu --op gat_grad --dim 4 --max-samples 5 --db w.db -q
+run 0 explain cora --device cpu --op gat_grad --dim 4 --db w.db --workspace-limit 0
+out_has "chosen     nothing"
+out_has "refused    needs "
+run 0 explain cora --device cpu --op gat_grad --dim 4 --db w.db --workspace-limit 0 --json
+json "j['subject']['chosen'] is None and 'breaks a constraint' in j['subject']['unusable']"
+run 0 explain cora --device cpu --op gat_grad --dim 4 --db w.db --json
+json "j['subject']['chosen'].startswith('gat_grad.') and j['subject']['source'] == 'measured' and j['subject']['unusable'] is None"
+run 3 explain cora --device cpu --op gat_grad --dim 5 --db w.db
+err_has "tune it first: gnntune tune FILE --op gat_grad --dim 5 --device cpu --db w.db"
+run 3 explain cora --device cpu --op gat_grad --dim 4 --dtype f16 --db w.db
+err_has "no variant of this build can do"
+
 # Sampled rows: labelled, and only for who allows them.
 run 0 tune "$cora" --device cpu --dim 8 --exhaustive --allow-sampling --max-error 1 --max-samples 5 --db b.db -q
 sqlite3 b.db "
