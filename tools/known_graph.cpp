@@ -47,8 +47,11 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
 std::string tune_command(const Parsed& parsed, std::string_view options) {
     const std::string& graph = parsed.arguments.front();
     const std::string& device = parsed.common.device_text;
-    return fmt::format("gnntune tune {} {}{}{}", std::filesystem::exists(graph) ? shell_quoted(graph) : "FILE", options,
-                       device.empty() ? "" : " --device " + device,
+    const std::string policy = parsed.text("policy");
+    const std::string clock = parsed.text("clock");
+    return fmt::format("gnntune tune {} {}{}{}{}{}", std::filesystem::exists(graph) ? shell_quoted(graph) : "FILE",
+                       options, policy == "hot" ? "" : " --policy " + policy,
+                       clock == "auto" ? "" : " --clock " + clock, device.empty() ? "" : " --device " + device,
                        parsed.common.db ? " --db " + shell_quoted(*parsed.common.db) : "");
 }
 

@@ -19,8 +19,8 @@ namespace gnntune::tools {
 /// name.
 store::GraphRow find_known_graph(std::span<const store::Store> layers, const Parsed& parsed, Output& out);
 
-/// The command that measures what `options` say on the graph of the command line, on the device and into the database
-/// that were asked for. FILE stands for the graph's file where a name was given.
+/// The command that measures what `options` say on the graph of the command line, by the policy and clock, on the device
+/// and into the database that were asked for. FILE stands for the graph's file where a name was given.
 std::string tune_command(const Parsed& parsed, std::string_view options);
 
 /// The same graph as `store` knows it, for ids are a database's own; with id 0, which nothing was measured of, if it does

@@ -159,6 +159,12 @@ std::vector<Policy> policies(const Parsed& parsed, const Device& device) {
     return out;
 }
 
+std::string timing_text(const Parsed& parsed) {
+    const std::string clock = parsed.text("clock");
+    return fmt::format("policy {}{}", to_text(one_policy(parsed)),
+                       clock == "auto" || clock == "both" ? "" : ", clock " + clock);
+}
+
 std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& out) {
     const std::string text = parsed.text("clock");
     const bool automatic = text == "auto";

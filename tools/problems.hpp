@@ -33,6 +33,8 @@ std::vector<Policy> policies(const Parsed& parsed);
 Policy one_policy(const Parsed& parsed);
 /// Those that can be timed on `device`. Throws ErrorKind::invalid_argument for graph on a CPU.
 std::vector<Policy> policies(const Parsed& parsed, const Device& device);
+/// "policy cold, clock span": the one policy, and the clock if one was named.
+std::string timing_text(const Parsed& parsed);
 /// Clocks of --clock that the device has; says on stderr which could not be had. "auto" is the best one.
 std::vector<Clock> clocks(const Parsed& parsed, const Device& device, Output& out);
 

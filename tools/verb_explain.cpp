@@ -72,12 +72,12 @@ public:
                     "nothing was measured for {} on {}, {}, and the database lacks features of the graph that a cost "
                     "model needs (an older program wrote it?); gnntune tune on the graph's file fills them in and "
                     "measures nothing again, gnntune predict reads the file itself",
-                    to_text(problem), graph.record.name, asked()));
+                    to_text(problem), graph.record.name, timing_text(parsed)));
             }
             throw input_error(
                 fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
                             "for that; tune it first: {}",
-                            to_text(problem), graph.record.name, asked(), to_text(problem.op),
+                            to_text(problem), graph.record.name, timing_text(parsed), to_text(problem.op),
                             tune_command(parsed, problem_options(parsed))));
         }
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
@@ -111,7 +111,7 @@ public:
                 fmt::format("problem    {}  policy {}\n", to_text(query_.problem), to_text(one_policy(parsed_))));
             out.print_text(fmt::format("device     {}{}\n", device_.environment.device_name,
                                        is_here() ? "" : ", which is not here"));
-            out.print_text("measured   nothing of this graph and problem, " + asked() + "\n");
+            out.print_text("measured   nothing of this graph and problem, " + timing_text(parsed_) + "\n");
             answer_->print(out);
             out.print_text("\n");
             out.print(answer_->table());
@@ -177,13 +177,6 @@ private:
         json["unusable"] = measured && !decision_.winner ? Json(why_nothing()) : Json();
         json["unmeasured"] = unmeasured_;
         return json;
-    }
-
-    /// The policy, and the clock if one was named.
-    std::string asked() const {
-        const std::string clock = parsed_.text("clock");
-        return fmt::format("policy {}{}", to_text(one_policy(parsed_)),
-                           clock == "auto" || clock == "both" ? "" : ", clock " + clock);
     }
 
     /// Why no row can be chosen.

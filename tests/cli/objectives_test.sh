@@ -69,6 +69,9 @@ run 0 explain cora --device cpu --op gat_grad --dim 4 --db w.db --json
 json "j['subject']['chosen'].startswith('gat_grad.') and j['subject']['source'] == 'measured' and j['subject']['unusable'] is None"
 run 3 explain cora --device cpu --op gat_grad --dim 5 --db w.db
 err_has "tune it first: gnntune tune FILE --op gat_grad --dim 5 --device cpu --db w.db"
+run 3 explain cora --device cpu --op gat_grad --dim 4 --db w.db --policy cold
+err_has "policy cold"
+err_has "gnntune tune FILE --op gat_grad --dim 4 --policy cold --device cpu --db w.db"
 run 3 explain cora --device cpu --op gat_grad --dim 4 --dtype f16 --db w.db
 err_has "no variant of this build can do"
 

@@ -13,6 +13,7 @@ struct GraphCase {
     test::CooGraph edges;  ///< in the order in which a caller would hand them in
     bool as_coo = false;   ///< handed in as COO in that order, else as CSR
     bool large = false;    ///< run with a few widths only
+    bool rising = false;   ///< one problem has logits that rise with the vertex
 };
 
 /// Every case, built once. Deterministic.

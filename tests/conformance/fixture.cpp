@@ -18,8 +18,8 @@ using reference::Oracle;
 
 namespace {
 
-// Logits that rise along a row whose columns are sorted, by so little that scaling a sum for each of them would lose a
-// rounding each time, always to the same side.
+// Logits that rise along a row whose columns are sorted, so little that where a sum is scaled for each of them the factors
+// are 1 but for a few units, and their errors add up.
 void fill_rising(HostVector<float>& logits, std::int32_t heads) {
     for (std::size_t i = 0; i < logits.size(); ++i) {
         const auto vertex = static_cast<float>(i / static_cast<std::size_t>(heads));
@@ -30,8 +30,8 @@ void fill_rising(HostVector<float>& logits, std::int32_t heads) {
 
 // Normal values of both signs: nothing that hides an index error behind equal numbers. Logits of every second problem
 // reach +-100 each, where exp() without a subtracted maximum overflows; of others, with every number of heads, each
-// fifth is -infinity; of one they rise with the vertex.
-HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
+// fifth is -infinity; of one, if `rising`, they rise with the vertex.
+HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed, bool rising) {
     std::mt19937 random(seed);
     HostVector<float> out(static_cast<std::size_t>(spec.size()));
     std::normal_distribution<float> normal;
@@ -44,7 +44,7 @@ HostVector<float> draw(const Problem& p, const ArraySpec& spec, unsigned seed) {
     if (spec.fill == Fill::logits && (std::bit_width(static_cast<unsigned>(p.k)) + p.heads) % 2 == 0) {
         for (std::size_t i = 1; i < out.size(); i += 5) out[i] = -std::numeric_limits<float>::infinity();
     }
-    if (spec.fill == Fill::logits && p.heads == 8 && p.k == 16) fill_rising(out, p.heads);
+    if (rising && spec.fill == Fill::logits && p.heads == 8 && p.k == 16) fill_rising(out, p.heads);
     return out;
 }
 
@@ -91,7 +91,7 @@ Inputs Fixture::inputs(const Problem& p, unsigned seed) const {
 
 Inputs Fixture::inputs(const Problem& p, unsigned seed, const Operands& numbers) const {
     const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
-        return draw(p, spec, seed + static_cast<unsigned>(number));
+        return draw(p, spec, seed + static_cast<unsigned>(number), case_.rising);
     };
     return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers);
 }
@@ -102,7 +102,7 @@ Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed) const {
 
 Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed, const Operands& numbers) const {
     const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
-        HostVector<float> values = draw(p, spec, seed + static_cast<unsigned>(number));
+        HostVector<float> values = draw(p, spec, seed + static_cast<unsigned>(number), case_.rising);
         // Of the first edge of a row, which is what a walk over whole runs of edges may see behind the row before.
         if (spec.name == "edge_weight" && !values.empty()) {
             const CsrView graph = csr(p);
