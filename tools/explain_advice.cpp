@@ -60,6 +60,10 @@ ModelAnswer::ModelAnswer(const store::Snapshot& snapshot, const Query& query, Po
     for (std::size_t i = 0; i < tried_.size() && !chosen_; ++i) {
         if (tried_[i].refused.empty()) chosen_ = i;
     }
+    if (!chosen_ && !tried_.empty()) {
+        const Tried& last = tried_.back();
+        why_ = last.config.text() + ", the last that a dispatcher tries, may not run: " + last.refused;
+    }
 }
 
 void ModelAnswer::print(Output& out) const {
@@ -75,7 +79,8 @@ void ModelAnswer::print(Output& out) const {
     }
     if (has_model()) out.print_text("model      " + model_ + "\n");
     out.print_text("why        " + why_ + "\n");
-    for (std::size_t i = 0; i < chosen_.value_or(tried_.size()); ++i) {
+    // Where nothing may run, `why` says it of the last.
+    for (std::size_t i = 0; i + (chosen_ ? 0 : 1) < chosen_.value_or(tried_.size()); ++i) {
         out.print_text("refused    " + tried_[i].refused + "\n");
     }
 }

@@ -62,9 +62,9 @@ json "{d['config']: d['chosen_from_error'] for d in j['data'] if d['status'] == 
 run 0 tune "$cora" --device cpu --op gat_grad --dim 4 --max-samples 5 --db w.db -q
 run 0 explain cora --device cpu --op gat_grad --dim 4 --db w.db --workspace-limit 0
 out_has "chosen     nothing"
-out_has "refused    needs "
+out_has "why        gat_grad.cpu_rows_cols, the last that a dispatcher tries, may not run: needs "
 run 0 explain cora --device cpu --op gat_grad --dim 4 --db w.db --workspace-limit 0 --json
-json "j['subject']['chosen'] is None and 'breaks a constraint' in j['subject']['unusable']"
+json "j['subject']['chosen'] is None and 'breaks a constraint' in j['subject']['unusable'] and 'may not run: needs' in j['subject']['reason']"
 run 0 explain cora --device cpu --op gat_grad --dim 4 --db w.db --json
 json "j['subject']['chosen'].startswith('gat_grad.') and j['subject']['source'] == 'measured' and j['subject']['unusable'] is None"
 run 3 explain cora --device cpu --op gat_grad --dim 5 --db w.db

@@ -12,7 +12,7 @@ Verdict applicable(const Query& q) {
     return kernels::require_pass_grid(q, kernels::require_attention(q));
 }
 
-// As forward; with several heads a narrow one is better off with fewer groups: neighbouring teams have the same edges.
+// As attention.rows; several narrow heads are better off with fewer groups each: neighbouring teams have the same edges.
 Params default_params(const Query& q) {
     kernels::TileTeamParams team = kernels::few_lanes(q);
     if (q.problem.heads > 1) team.split = std::min(team.split, 4);
