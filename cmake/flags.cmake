@@ -25,7 +25,13 @@ target_compile_options(gnntune_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-unknown-pragmas>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${GNNTUNE_WERROR}>>:-Werror>
-    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>
+    # Line tables are for compute-sanitizer and profilers. They are most of a kernel's size, so releases go without.
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CONFIG:Debug,RelWithDebInfo>>:-lineinfo>)
+# Device code is stored compressed: a seventh of the size, unpacked when a kernel is first used.
+if(GNNTUNE_WITH_CUDA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+    target_compile_options(gnntune_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
+endif()
 if(GNNTUNE_SANITIZE)
     target_compile_options(gnntune_options INTERFACE
         $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNNTUNE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g>)

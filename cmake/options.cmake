@@ -8,12 +8,18 @@ option(GNNTUNE_BUILD_TOOLS "Build the tuner and the gnntune program" ${PROJECT_I
 option(GNNTUNE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_INSTALL "Generate install rules" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_STATIC_DEPS "Link SQLite, Boost, zlib and lzma statically, so that binaries can be carried elsewhere" OFF)
+option(GNNTUNE_UNITY "Compile many files of a folder as one: a fifth of the time from a fresh clone" ON)
 option(GNNTUNE_FUZZ "Build the fuzz targets (clang only)" OFF)
 option(GNNTUNE_WERROR "Treat warnings as errors" OFF)
 set(GNNTUNE_SANITIZE "" CACHE STRING "Sanitizers for host code, for example address,undefined")
 if(GNNTUNE_FUZZ AND NOT GNNTUNE_SANITIZE)
     set(GNNTUNE_SANITIZE "fuzzer-no-link,address,undefined")
 endif()
+
+# One unit holds what one core compiles in about half a minute. Names that are local to a file are therefore one of a
+# kind within their library (docs/architecture.md).
+set(CMAKE_UNITY_BUILD ${GNNTUNE_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
 
 # Programs in build/bin, libraries in build/lib.
 if(PROJECT_IS_TOP_LEVEL)

@@ -1,3 +1,42 @@
+# gnntune_kernel_sources(FILE...): compiles them into the kernel library. What nvcc reads before it meets a kernel takes
+# longer than a small kernel itself: with GNNTUNE_UNITY the .cu files that hold few kernels, all but launch_typed.cu, wait
+# for gnntune_group_kernel_sources().
+function(gnntune_kernel_sources)
+    foreach(file IN LISTS ARGN)
+        if(GNNTUNE_UNITY AND file MATCHES "\\.cu$" AND NOT file MATCHES "/launch_typed\\.cu$")
+            set_property(GLOBAL APPEND PROPERTY GNNTUNE_SMALL_CUDA "${file}")
+        else()
+            target_sources(gnntune_kernels PRIVATE "${file}")
+        endif()
+        if(file MATCHES "\\.cu$")  # CMake 3.31 groups them too, and would put the large ones into one
+            set_source_files_properties("${file}" TARGET_DIRECTORY gnntune_kernels PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        endif()
+    endforeach()
+endfunction()
+
+# Compiles the files that wait, a dozen in a unit. Builders of formats share the sorts of CUB, and so a unit.
+function(gnntune_group_kernel_sources)
+    get_property(files GLOBAL PROPERTY GNNTUNE_SMALL_CUDA)
+    list(SORT files)
+    set(formats ${files})
+    list(FILTER formats INCLUDE REGEX "/kernels/formats/")
+    list(FILTER files EXCLUDE REGEX "/kernels/formats/")
+    set(number 0)
+    foreach(group formats files)
+        while(${group})
+            list(SUBLIST ${group} 0 12 unit)
+            list(REMOVE_ITEM ${group} ${unit})
+            list(TRANSFORM unit REPLACE "(.+)" "#include \"\\1\"")
+            string(JOIN "\n" unit ${unit} "")
+            set(path "${CMAKE_CURRENT_BINARY_DIR}/unit_${number}.cu")
+            file(CONFIGURE OUTPUT "${path}" CONTENT "${unit}" @ONLY)
+            target_sources(gnntune_kernels PRIVATE "${path}")
+            set_source_files_properties("${path}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+            math(EXPR number "${number} + 1")
+        endwhile()
+    endforeach()
+endfunction()
+
 # gnntune_add_variant(NAME BACKEND cpu|cuda SOURCES file... [LIBRARIES target...])
 #
 # Called once from each folder under kernels/. Compiles the folder into the kernel library and has the generated
@@ -12,7 +51,7 @@ function(gnntune_add_variant name)
         return()
     endif()
     list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
-    target_sources(gnntune_kernels PRIVATE ${arg_SOURCES})
+    gnntune_kernel_sources(${arg_SOURCES})
     if(arg_LIBRARIES)
         target_link_libraries(gnntune_kernels PRIVATE ${arg_LIBRARIES})
     endif()

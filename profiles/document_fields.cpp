@@ -106,9 +106,9 @@ constexpr Field kRunFields[] = {{"id", number},          {"command"},
                                 {"seed", integer},       {"host"}};
 
 constexpr Field kPartFields[] = {{"config", config}, kVersion};
-constexpr Field kCounterFields[] = {{"name"}, {"value", real}, {"taken_at", instant}};
+constexpr Field kCountersOfDocument[] = {{"name"}, {"value", real}, {"taken_at", instant}};
 constexpr ChildTable kMeasurementChildren[] = {{"part", "measurement_id", true, kPartFields, "position"},
-                                               {"counter", "measurement_id", false, kCounterFields, "name"}};
+                                               {"counter", "measurement_id", false, kCountersOfDocument, "name"}};
 constexpr Field kMeasurementFields[] = {{"graph", graph},
                                         {"environment", environment},
                                         {"problem", problem},

@@ -17,7 +17,7 @@
 namespace gnntune::store {
 namespace {
 
-constexpr std::string_view kDoing = "importing a document";
+constexpr std::string_view kImporting = "importing a document";
 
 /// INSERT with a place for each column; `head` are columns before those of the fields.
 std::string insertion(std::string_view table, const std::vector<std::string_view>& head,
@@ -73,12 +73,12 @@ public:
 private:
     void begin(const Section& section) {
         section_ = &section;
-        into_section_.emplace(database_.prepare(insertion(section.name, {}, section.fields), kDoing));
+        into_section_.emplace(database_.prepare(insertion(section.name, {}, section.fields), kImporting));
         into_children_.clear();
         for (const ChildTable& child : section.children) {
             std::vector<std::string_view> head{child.parent};
             if (child.has_position) head.emplace_back("position");
-            into_children_.push_back(database_.prepare(insertion(child.name, head, child.fields), kDoing));
+            into_children_.push_back(database_.prepare(insertion(child.name, head, child.fields), kImporting));
         }
     }
 
@@ -148,8 +148,8 @@ private:
             if (words.find("UNIQUE constraint") != std::string::npos) {
                 throw RecordError(path, "a record before it is of the same");
             }
-            throw RecordError(
-                path, "it breaks a rule of the schema: " + words.substr(words.find(kDoing) + kDoing.size() + 2));
+            throw RecordError(path, "it breaks a rule of the schema: " +
+                                        words.substr(words.find(kImporting) + kImporting.size() + 2));
         }
     }
 
@@ -174,7 +174,7 @@ private:
 
     void require_same_text(std::int64_t id) const {
         Statement row =
-            database_.prepare(fmt::format("SELECT text, {} FROM problem WHERE id = ?", kProblemColumns), kDoing);
+            database_.prepare(fmt::format("SELECT text, {} FROM problem WHERE id = ?", kProblemColumns), kImporting);
         row.bind(id).step();
         const std::string text = gnntune::to_text(read_problem(row, 1));
         if (text == row.view(0)) return;
@@ -184,7 +184,8 @@ private:
 
     // The bytes of another version are kept for the programs that can read them.
     void require_readable(std::int64_t id) const {
-        Statement row = database_.prepare("SELECT op, backend, feature_version, bytes FROM model WHERE id = ?", kDoing);
+        Statement row =
+            database_.prepare("SELECT op, backend, feature_version, bytes FROM model WHERE id = ?", kImporting);
         row.bind(id).step();
         if (row.integer(2) != model::kFeatureVersion) {
             if (model::are_damaged(row.view(3))) throw RecordError(".bytes", "their checksum does not fit");
@@ -200,7 +201,7 @@ private:
     void require_none(const std::string& name, std::string_view section, std::string_view from,
                       std::string_view condition, std::string_view words) const {
         Statement s =
-            database_.prepare(fmt::format("SELECT min({}.id) FROM {} WHERE {}", section, from, condition), kDoing);
+            database_.prepare(fmt::format("SELECT min({}.id) FROM {} WHERE {}", section, from, condition), kImporting);
         if (!s.step() || s.is_null(0)) return;
         // The database had no rows before: ids are places in the section, from 1.
         const std::int64_t index = s.integer(0) - 1;

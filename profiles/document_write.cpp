@@ -16,7 +16,7 @@
 namespace gnntune::store {
 namespace {
 
-constexpr std::string_view kDoing = "exporting it";
+constexpr std::string_view kExporting = "exporting it";
 
 class DocumentWriter {
 public:
@@ -43,13 +43,13 @@ private:
         Statement rows =
             database_.prepare(fmt::format("SELECT {}{} FROM {} {} ORDER BY {}", section.has_id ? "id, " : "",
                                           columns_of(section.fields), section.name, section.joins, section.order),
-                              kDoing);
+                              kExporting);
         std::vector<Statement> children;
         for (const ChildTable& child : section.children) {
             children.push_back(
                 database_.prepare(fmt::format("SELECT {} FROM {} WHERE {} = ? ORDER BY {}", columns_of(child.fields),
                                               child.name, child.parent, child.order),
-                                  kDoing));
+                                  kExporting));
         }
         Names& names = names_[section.name];
         std::int64_t place = 0;

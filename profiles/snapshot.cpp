@@ -15,29 +15,6 @@
 namespace gnntune::store {
 namespace {
 
-struct Question {
-    Fingerprint graph;
-    Problem problem;
-    bool operator==(const Question&) const = default;
-};
-
-struct QuestionHash {
-    std::size_t operator()(const Question& question) const noexcept {
-        // The fingerprint is a hash already; the rest is small numbers.
-        std::uint64_t h = question.graph.lo;
-        const Problem& p = question.problem;
-        for (const auto v :
-             {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
-              static_cast<std::uint64_t>(p.self_loop) * 512 + static_cast<std::uint64_t>(p.dtype) * 64 +
-                  static_cast<std::uint64_t>(p.reduce) * 16 + static_cast<std::uint64_t>(p.weighted) * 8 +
-                  static_cast<std::uint64_t>(p.direction)}) {
-            h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-            h ^= h >> 32;
-        }
-        return static_cast<std::size_t>(h);
-    }
-};
-
 /// An entry that keeps its answers alive.
 std::shared_ptr<const SnapshotEntry> share(std::shared_ptr<const SnapshotAnswers> answers, const SnapshotEntry* entry) {
     return entry ? std::shared_ptr<const SnapshotEntry>(std::move(answers), entry) : nullptr;
@@ -84,6 +61,29 @@ const SnapshotEntry* SnapshotAnswers::find(Policy policy) const {
 }
 
 struct Snapshot::Kept {
+    struct Question {
+        Fingerprint graph;
+        Problem problem;
+        bool operator==(const Question&) const = default;
+    };
+
+    struct QuestionHash {
+        std::size_t operator()(const Question& question) const noexcept {
+            // The fingerprint is a hash already; the rest is small numbers.
+            std::uint64_t h = question.graph.lo;
+            const Problem& p = question.problem;
+            for (const auto v :
+                 {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
+                  static_cast<std::uint64_t>(p.self_loop) * 512 + static_cast<std::uint64_t>(p.dtype) * 64 +
+                      static_cast<std::uint64_t>(p.reduce) * 16 + static_cast<std::uint64_t>(p.weighted) * 8 +
+                      static_cast<std::uint64_t>(p.direction)}) {
+                h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+                h ^= h >> 32;
+            }
+            return static_cast<std::size_t>(h);
+        }
+    };
+
     std::mutex mutex;
     std::unordered_map<Question, std::shared_ptr<const SnapshotAnswers>, QuestionHash> answers;
     const std::shared_ptr<const SnapshotAnswers> nothing = std::make_shared<const SnapshotAnswers>();
@@ -134,7 +134,7 @@ bool Snapshot::knows(const Fingerprint& graph) const {
 }
 
 std::shared_ptr<const SnapshotAnswers> Snapshot::answers(const Fingerprint& graph, const Problem& problem) const {
-    const Question question{graph, problem};
+    const Kept::Question question{graph, problem};
     {
         const std::lock_guard lock(kept_->mutex);
         if (const auto found = kept_->answers.find(question); found != kept_->answers.end()) return found->second;
@@ -162,7 +162,7 @@ std::shared_ptr<const SnapshotAnswers> Snapshot::answers(const Fingerprint& grap
 void Snapshot::keep(const Fingerprint& graph, const Problem& problem,
                     std::shared_ptr<const SnapshotAnswers> answers) const {
     const std::lock_guard lock(kept_->mutex);
-    kept_->answers.insert_or_assign(Question{graph, problem}, std::move(answers));
+    kept_->answers.insert_or_assign(Kept::Question{graph, problem}, std::move(answers));
 }
 
 std::shared_ptr<const SnapshotEntry> Snapshot::find(const Fingerprint& graph, const Problem& problem, Policy policy,

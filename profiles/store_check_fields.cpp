@@ -17,7 +17,7 @@
 namespace gnntune::store {
 namespace {
 
-constexpr std::string_view kDoing = "checking fields";
+constexpr std::string_view kChecking = "checking fields";
 constexpr std::int64_t kMostNamed = 20;  // rows with the same fault
 
 bool is_looked_at(std::string_view table, const Field& field) {
@@ -92,7 +92,7 @@ public:
         if (fields_.empty() || !database_.has_table(table_)) return;
         Statement row = database_.prepare(fmt::format("SELECT {}, {} FROM {} {} ORDER BY {}", key.empty() ? "0" : key,
                                                       columns_of(fields_), table_, joins, order),
-                                          kDoing);
+                                          kChecking);
         for (std::int64_t place = 1; row.step(); ++place) {
             for (std::size_t f = 0; f < fields_.size(); ++f) {
                 const std::string words = complaint(fields_[f], row, static_cast<int>(f) + 1);

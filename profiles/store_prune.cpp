@@ -21,7 +21,7 @@ AND NOT EXISTS (SELECT 1 FROM choice WHERE choice.graph_id = measurement.graph_i
                 AND choice.environment_id = measurement.environment_id AND choice.problem_id = measurement.problem_id
                 AND choice.config = measurement.config AND choice.variant_version = measurement.variant_version))sql";
 
-std::int64_t remove(const Database& database, std::string_view which, std::string_view doing) {
+std::int64_t remove_measurements(const Database& database, std::string_view which, std::string_view doing) {
     database.prepare(fmt::format("DELETE FROM measurement WHERE {}", which), doing).run();
     return database.integer("SELECT changes()", doing);
 }
@@ -38,8 +38,8 @@ PruneReport Store::prune(bool dry_run) {
     PruneReport report;
     report.bytes_before = report.bytes_after = file_bytes(file);
     Transaction changes = transaction();
-    report.superseded = remove(file, kSuperseded, "removing superseded measurements");
-    report.outdated = remove(file, kOutdated, "removing measurements of replaced variants");
+    report.superseded = remove_measurements(file, kSuperseded, "removing superseded measurements");
+    report.outdated = remove_measurements(file, kOutdated, "removing measurements of replaced variants");
     if (dry_run) return report;  // and roll back
     changes.commit();
     try {

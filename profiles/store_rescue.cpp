@@ -16,12 +16,12 @@
 namespace gnntune::store {
 namespace {
 
-constexpr std::string_view kDoing = "rescuing rows";
+constexpr std::string_view kRescuing = "rescuing rows";
 constexpr std::int64_t kMostFailures = 200'000;  // of ranges that cannot be read, in a table
 
 std::vector<std::string> texts(const Database& database, const std::string& sql) {
     std::vector<std::string> out;
-    Statement s = database.prepare(sql, kDoing);
+    Statement s = database.prepare(sql, kRescuing);
     while (s.step()) out.push_back(s.text(0));
     return out;
 }
@@ -41,11 +41,11 @@ public:
           table_(table),
           key_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}') WHERE pk > 0 ORDER BY pk", table))),
           columns_(texts(target, fmt::format("SELECT name FROM pragma_table_info('{}')", table))),
-          add_(target.prepare(insertion(), kDoing)),
+          add_(target.prepare(insertion(), kRescuing)),
           has_rowid_(
               target.integer(
                   fmt::format("SELECT sql NOT LIKE '%WITHOUT ROWID%' FROM sqlite_schema WHERE name = '{}'", table),
-                  kDoing) == 1) {}
+                  kRescuing) == 1) {}
 
     /// Whether everything could be read and stored.
     bool run() {
@@ -75,7 +75,7 @@ private:
                 if (!rows) {
                     rows = damaged_.prepare(
                         fmt::format("SELECT {} FROM \"{}\" NOT INDEXED{}", joined_columns(columns_), table_, tail),
-                        kDoing);
+                        kRescuing);
                 }
                 return rows->step() ? Step::row : Step::end;
             } catch (const Error&) {
@@ -104,10 +104,10 @@ private:
     std::int64_t last_rowid() {
         try {
             return damaged_.integer(fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\" NOT INDEXED", table_),
-                                    kDoing);
+                                    kRescuing);
         } catch (const Error&) {
             // More rows than the file has room for there cannot be.
-            return damaged_.integer("PRAGMA page_count", kDoing) * 200;
+            return damaged_.integer("PRAGMA page_count", kRescuing) * 200;
         }
     }
 
@@ -142,7 +142,7 @@ std::int64_t remove_orphans(const Database& database, const std::string& table) 
     std::map<std::int64_t, std::string> first_column;
     Statement s = database.prepare(
         fmt::format(R"(SELECT id, "table", "from", "to" FROM pragma_foreign_key_list('{}') ORDER BY id, seq)", table),
-        kDoing);
+        kRescuing);
     while (s.step()) {
         keys[s.integer(0)].first = s.text(1);
         keys[s.integer(0)].second.push_back(fmt::format("parent.\"{}\" = child.\"{}\"", s.view(3), s.view(2)));
@@ -155,8 +155,8 @@ std::int64_t remove_orphans(const Database& database, const std::string& table) 
         database.execute(fmt::format("DELETE FROM \"{}\" AS child WHERE child.\"{}\" IS NOT NULL AND NOT EXISTS "
                                      "(SELECT 1 FROM \"{}\" AS parent WHERE {})",
                                      table, first_column[id], key.first, conditions),
-                         kDoing);
-        removed += database.integer("SELECT changes()", kDoing);
+                         kRescuing);
+        removed += database.integer("SELECT changes()", kRescuing);
     }
     return removed;
 }
@@ -167,17 +167,17 @@ void restore_names(const Database& database) {
         database.execute(fmt::format("INSERT OR IGNORE INTO variant (id, version) SELECT DISTINCT variant, "
                                      "variant_version FROM {}",
                                      table),
-                         kDoing);
+                         kRescuing);
     }
     database.execute(R"sql(INSERT OR IGNORE INTO run (id, command, tool_version, git_commit, started_at, seed, host)
         SELECT run_id, 'lost; rescued by gnntune db rescue', '', '', min(taken_at), 0, '' FROM measurement
         GROUP BY run_id)sql",
-                     kDoing);
+                     kRescuing);
 }
 
-std::int64_t remove(const Database& database, std::string_view table, std::string_view which) {
-    database.execute(fmt::format("DELETE FROM {} WHERE {}", table, which), kDoing);
-    return database.integer("SELECT changes()", kDoing);
+std::int64_t remove_rows(const Database& database, std::string_view table, std::string_view which) {
+    database.execute(fmt::format("DELETE FROM {} WHERE {}", table, which), kRescuing);
+    return database.integer("SELECT changes()", kRescuing);
 }
 
 // Tuning chooses again; a choice that nothing bears out would stand in its way.
@@ -185,10 +185,10 @@ std::int64_t remove_unsupported_steps(const Database& database) {
     database.execute(fmt::format("CREATE TEMP TABLE unsupported AS SELECT step_choice_id FROM step_call "
                                  "JOIN step_choice ON step_choice.id = step_choice_id WHERE {}",
                                  kUnsupportedStepCall),
-                     kDoing);
+                     kRescuing);
     constexpr std::string_view kThose = "IN (SELECT step_choice_id FROM unsupported)";
-    remove(database, "step_call", fmt::format("step_choice_id {}", kThose));
-    return remove(database, "step_choice", fmt::format("id {}", kThose));
+    remove_rows(database, "step_call", fmt::format("step_choice_id {}", kThose));
+    return remove_rows(database, "step_choice", fmt::format("id {}", kThose));
 }
 
 /// A copy to read from, so that nothing is written beside the damaged file. SQLite refuses a file that is shorter than
@@ -262,7 +262,7 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
     if (const auto complaint = not_sqlite_complaint(damaged, head, false)) throw database_error(*complaint);
     try {
         Database database = Database::open(copy, Access::read_only);
-        database.execute("PRAGMA cell_size_check = ON", kDoing);
+        database.execute("PRAGMA cell_size_check = ON", kRescuing);
         return database;
     } catch (const Error&) {
         if (!Database::damage_of(copy)) throw;  // it is the disk that is full, or the like
@@ -281,11 +281,11 @@ std::vector<RescuedTable> rescue_into(const std::filesystem::path& made, const D
     const Store store = Store::open(made, Mode::read_write_create, options);
     const Database& database = store.database();
     const bool is_older = require_readable(source, database, damaged);
-    database.execute("PRAGMA foreign_keys = OFF", kDoing);
+    database.execute("PRAGMA foreign_keys = OFF", kRescuing);
     const auto tables = texts(
         database, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid");
     std::vector<RescuedTable> out;
-    database.execute("BEGIN IMMEDIATE", kDoing);
+    database.execute("BEGIN IMMEDIATE", kRescuing);
     for (const std::string& table : tables) {
         RescuedTable rescued;
         rescued.name = table;
@@ -297,15 +297,15 @@ std::vector<RescuedTable> rescue_into(const std::filesystem::path& made, const D
     restore_names(database);
     for (RescuedTable& t : out) {
         t.orphans = remove_orphans(database, t.name);
-        if (t.name == "measurement") t.orphans += remove(database, t.name, kImpossibleNumbers);
-        if (t.name == "choice") t.orphans += remove(database, t.name, kUnsupportedChoice);
+        if (t.name == "measurement") t.orphans += remove_rows(database, t.name, kImpossibleNumbers);
+        if (t.name == "choice") t.orphans += remove_rows(database, t.name, kUnsupportedChoice);
     }
     const std::int64_t steps = remove_unsupported_steps(database);
     for (RescuedTable& t : out) {
         if (t.name == "step_choice") t.orphans += steps;
-        t.rows = database.integer(fmt::format("SELECT count(*) FROM \"{}\"", t.name), kDoing);
+        t.rows = database.integer(fmt::format("SELECT count(*) FROM \"{}\"", t.name), kRescuing);
     }
-    database.execute("COMMIT", kDoing);
+    database.execute("COMMIT", kRescuing);
     return out;
 }
 

@@ -16,12 +16,12 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr const char* kUsage = "gnntune db diff [options] A.db B.db";
+constexpr const char* kDiffUsage = "gnntune db diff [options] A.db B.db";
 
 Options diff_options() {
     Options options(
         "db diff",
-        {kUsage,
+        {kDiffUsage,
          "Judges every config that both databases have timed on one graph, problem and device: SAME, FAST, "
          "SLOW (B against A) or AMBIGUOUS, from the medians, their confidence intervals and the noise of "
          "both. Then choices that differ, and what each costs in the other. A table shows FAST and SLOW, "
@@ -198,7 +198,7 @@ void print(Output& out, const tuner::Comparison& comparison, const std::vector<t
 int run_db_diff(const Args& args) {
     const auto parsed = diff_options().parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 2, 2, kUsage);
+    require_arguments(*parsed, 2, 2, kDiffUsage);
     auto only = verdicts(*parsed, "only");
     (void)verdicts(*parsed, "fail-on");  // a misspelt word is told before anything is printed
     const auto ops = parsed->ops("op");

@@ -14,11 +14,11 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr const char* kUsage = "gnntune db errata [options] [add CONDITION | remove ID]";
+constexpr const char* kErrataUsage = "gnntune db errata [options] [add CONDITION | remove ID]";
 
 Options errata_options() {
     Options options("db errata",
-                    {kUsage,
+                    {kErrataUsage,
                      "Lists the configs that must not run: those of the database and those that came with this "
                      "installation. `add` has the tuner and the dispatcher leave out what fits CONDITION, `remove` "
                      "ends that. docs/database.md has the conditions.",
@@ -70,7 +70,7 @@ std::int64_t id_of(const std::string& text) {
 int run_db_errata(const Args& args) {
     const auto parsed = errata_options().parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 0, 2, kUsage);
+    require_arguments(*parsed, 0, 2, kErrataUsage);
     Output out("db.errata", parsed->common);
     const auto& words = parsed->arguments;
     const bool adds = !words.empty() && words[0] == "add";
@@ -80,7 +80,7 @@ int run_db_errata(const Args& args) {
         return kExitOk;
     }
     if (words.size() != 2 || (!adds && words[0] != "remove")) {
-        throw invalid_argument(fmt::format("expected `add CONDITION` or `remove ID`; usage: {}", kUsage));
+        throw invalid_argument(fmt::format("expected `add CONDITION` or `remove ID`; usage: {}", kErrataUsage));
     }
     if (adds) {
         const Erratum erratum = parse_erratum(words[1], parsed->text("reason"));

@@ -15,7 +15,7 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr const char* kUsage = "gnntune db export [options] [FILE|-]";
+constexpr const char* kExportUsage = "gnntune db export [options] [FILE|-]";
 
 void write_csv(const store::Store& store, const Parsed& parsed, const store::ByteSink& sink) {
     std::ostringstream text;
@@ -31,7 +31,7 @@ void write_csv(const store::Store& store, const Parsed& parsed, const store::Byt
 
 int run_db_export(const Args& args) {
     Options options("db export",
-                    {kUsage,
+                    {kExportUsage,
                      "Writes the whole database as JSON, one record a line, in an order that makes versions easy to "
                      "compare; gnntune db import reads it. With --csv measurements, failed ones with their reason, or "
                      "the table of the best. Without FILE, or with `-`, to stdout.",
@@ -44,7 +44,7 @@ int run_db_export(const Args& args) {
     // clang-format on
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 0, 1, kUsage);
+    require_arguments(*parsed, 0, 1, kExportUsage);
     const bool csv = parsed->common.format == OutputFormat::csv;
     if (!csv && (parsed->flag("best") || parsed->given("run"))) {
         throw invalid_argument("--best and --run choose rows of the CSV: give --csv too");

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kUsage = "gnntune db import [options] FILE|- [DB]";
+constexpr const char* kImportUsage = "gnntune db import [options] FILE|- [DB]";
 
 constexpr std::string_view kImporting = ".importing-";
 
@@ -104,7 +104,7 @@ Table all_of(const store::Store& store, const std::string& file) {
 
 int run_db_import(const Args& args) {
     Options options("db import",
-                    {kUsage,
+                    {kImportUsage,
                      "Makes a database of a JSON document of `gnntune db export`, `-` is stdin. If the database "
                      "exists, what the document holds is taken into it as by `gnntune db merge`. A document that is "
                      "wrong changes nothing.",
@@ -112,7 +112,7 @@ int run_db_import(const Args& args) {
                       "gnntune db export --db a.db | gnntune db import - copy.db"}});
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 1, 2, kUsage);
+    require_arguments(*parsed, 1, 2, kImportUsage);
     const bool named = parsed->arguments.size() == 2;
     if (named && parsed->common.db) throw invalid_argument("give the database once: as DB, or with --db");
     const std::string& file = parsed->arguments.front();

@@ -10,12 +10,12 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr const char* kUsage = "gnntune db merge [options] FROM.db...";
+constexpr const char* kMergeUsage = "gnntune db merge [options] FROM.db...";
 
 Options merge_options() {
     return Options(
         "db merge",
-        {kUsage,
+        {kMergeUsage,
          "Takes what other databases hold into the one of --db: every measurement with its run, parts and "
          "counters, and the newer of formats, constants and models. Then makes the choices again that have "
          "new measurements beside them. Says what the databases disagree about. The same file taken in twice "
@@ -28,7 +28,7 @@ Options merge_options() {
 int run_db_merge(const Args& args) {
     const auto parsed = merge_options().parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 1, SIZE_MAX, kUsage);
+    require_arguments(*parsed, 1, SIZE_MAX, kMergeUsage);
     Output out("db.merge", parsed->common);
     for (const std::string& from : parsed->arguments) {
         if (const auto damage = store::Database::damage_of(from)) {

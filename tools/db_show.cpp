@@ -89,7 +89,7 @@ Table best_rows(const store::Store& store, const std::string& graph, const Filte
     return table;
 }
 
-Style style_of(MeasurementStatus status) {
+Style style_of_status(MeasurementStatus status) {
     if (status == MeasurementStatus::ok) return Style::plain;
     return status == MeasurementStatus::wrong || status == MeasurementStatus::failed ? Style::bad : Style::dim;
 }
@@ -120,7 +120,7 @@ void add_row(Table& table, const Environment& environment, const Problem& proble
                row.run,
                m.taken_at,
                m.reason},
-              style_of(m.status));
+              style_of_status(m.status));
 }
 
 Table all_measurements(const store::Store& store, std::int64_t graph, const Filter& filter) {

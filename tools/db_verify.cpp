@@ -27,7 +27,7 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr const char* kUsage = "gnntune db verify [options] [DB]";
+constexpr const char* kVerifyUsage = "gnntune db verify [options] [DB]";
 
 /// A row that counts, of this device and this build.
 struct Row {
@@ -41,7 +41,7 @@ struct Row {
 enum class Holds { yes, no, unclear };
 
 /// What became of a row.
-struct Outcome {
+struct Verified {
     Holds holds = Holds::unclear;
     std::string verdict;  ///< SAME, FAST, ..., or the status that it has now
     std::string across;
@@ -218,14 +218,14 @@ private:
     std::vector<std::string> lost_words_;
 };
 
-Outcome outcome_of(const Row& row, const Environment& here) {
+Verified outcome_of(const Row& row, const Environment& here) {
     const store::GraphRow& g = *row.graph;
     tuner::Side stored;
     stored.measurements.push_back({g.record.fingerprint, g.record.name, row.environment, row.problem, row.stored});
     tuner::Side now;
     now.measurements.push_back({g.record.fingerprint, g.record.name, here, row.problem, *row.now});
     const tuner::Comparison comparison = tuner::compare(stored, now, {true});
-    Outcome out;
+    Verified out;
     if (comparison.pairs.empty()) {
         out.holds = Holds::no;
         out.verdict = to_text(row.now->status);
@@ -252,7 +252,7 @@ std::vector<Clock> clocks_of(const Device& device, Output& out) {
 }
 
 /// Rows that do not hold first, then by graph.
-Table table_of(const std::vector<std::pair<const Row*, Outcome>>& rows) {
+Table table_of(const std::vector<std::pair<const Row*, Verified>>& rows) {
     Table table({{"holds", "holds", ""},
                  {"verdict", "verdict", ""},
                  {"graph", "graph", ""},
@@ -297,7 +297,7 @@ Table table_of(const std::vector<std::pair<const Row*, Outcome>>& rows) {
 
 int run_db_verify(const Args& args) {
     Options options("db verify",
-                    {kUsage,
+                    {kVerifyUsage,
                      "Times a sample of the rows again that count, of this device or a near one, checks their results "
                      "against the oracle, and says which no longer hold. Graphs come from the files and recipes that "
                      "their rows name. Changes nothing in the database.",
@@ -310,7 +310,7 @@ int run_db_verify(const Args& args) {
     add_exclusive_options(options);
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 0, 1, kUsage);
+    require_arguments(*parsed, 0, 1, kVerifyUsage);
     const std::int64_t sample = *parsed->integer("sample", 1, INT64_MAX);
     const bool named = !parsed->arguments.empty();
     if (named && parsed->common.db) throw invalid_argument("give the database once: as DB, or with --db");
@@ -339,7 +339,7 @@ int run_db_verify(const Args& args) {
     out.warn_of_many(verifier.lost(), [](std::size_t more) {
         return fmt::format("{} graphs more cannot be had again; --verbose lists them", more);
     });
-    std::vector<std::pair<const Row*, Outcome>> outcomes;
+    std::vector<std::pair<const Row*, Verified>> outcomes;
     std::map<Holds, std::int64_t> count;
     bool wrong = false;
     for (const Row* row : verifier.verified()) {

@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kStandin = "standin/";
-
 void tell_fix_ups(Output& out, const InputGraph& input) {
     if (!input.fix_ups.empty()) out.note(fmt::format("{}: {}", input.name, input.fix_ups));
 }
@@ -103,7 +101,7 @@ void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& 
 
 void add_path(const std::string& argument, const io::ReadOptions& options, Output& out,
               std::vector<GraphArgument>& found) {
-    if (argument.starts_with(kStandin) && !fs::exists(argument)) {
+    if (argument.starts_with(kStandinPrefix) && !fs::exists(argument)) {
         found.push_back(standin_argument(argument, options));
         return;
     }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/features/features.hpp"
@@ -15,6 +16,9 @@
 #include "tools/output.hpp"
 
 namespace gnntune::tools {
+
+/// How the name of a stand-in of a published graph begins.
+inline constexpr std::string_view kStandinPrefix = "standin/";
 
 /// A graph in memory and where it came from.
 struct InputGraph {

@@ -29,7 +29,7 @@ constexpr std::array kParts{
     Verb{"verify", "time a sample of the rows again and say which no longer hold", run_db_verify, true},
 };
 
-void print_overview(std::ostream& out) {
+void print_db_overview(std::ostream& out) {
     out << "usage: gnntune db PART [options] [arguments]\n\n"
            "Looks into the database. It is a SQLite file with a view for people:\n"
            "sqlite3 FILE 'select * from best'.\n\n"
@@ -49,12 +49,12 @@ void print_overview(std::ostream& out) {
 
 int run_db(const Args& args) {
     if (args.empty()) {
-        print_overview(std::cerr);
+        print_db_overview(std::cerr);
         return kExitUsage;
     }
     const std::string& name = args.front();
     if (name == "--help" || name == "-h") {
-        print_overview(std::cout);
+        print_db_overview(std::cout);
         return kExitOk;
     }
     std::vector<std::string> names;

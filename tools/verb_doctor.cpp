@@ -22,7 +22,7 @@ const char* word(Finding::State state) {
     return "?";
 }
 
-Style style_of(Finding::State state) {
+Style style_of_state(Finding::State state) {
     switch (state) {
         case Finding::State::good:
             return Style::plain;
@@ -92,7 +92,8 @@ int run_doctor(const Args& args) {
     append(std::move(database));
 
     Table table({{"state", "state", ""}, {"subject", "subject", ""}, {"finding", "finding", ""}});
-    for (const Finding& f : findings) table.add({std::string(word(f.state)), f.subject, f.sentence}, style_of(f.state));
+    for (const Finding& f : findings)
+        table.add({std::string(word(f.state)), f.subject, f.sentence}, style_of_state(f.state));
     // Asked for by name, a device that is missing is an error, but the findings say why: they come first.
     std::exception_ptr no_device;
     try {

@@ -12,8 +12,7 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr std::string_view kStandin = "standin/";
-constexpr const char* kUsage = "gnntune generate [options] KIND|standin/NAME -o FILE";
+constexpr const char* kGenerateUsage = "gnntune generate [options] KIND|standin/NAME -o FILE";
 
 const generate::KindInfo* find_kind(std::string_view name) {
     for (const auto& kind : generate::generator_kinds()) {
@@ -67,7 +66,7 @@ void add_set(generate::Recipe& recipe, const std::vector<std::string>& texts) {
 
 generate::Recipe recipe_of(const Parsed& parsed, const generate::KindInfo* kind) {
     const std::string& name = parsed.arguments.front();
-    if (name.starts_with(kStandin)) {
+    if (name.starts_with(kStandinPrefix)) {
         if (parsed.given("set") || parsed.given("seed")) {
             throw invalid_argument(fmt::format(
                 "{}: a stand-in is its recipe and seed; use its kind to change them (gnntune list standins)", name));
@@ -115,7 +114,7 @@ int list_kinds(Output& out) {
 int run_generate(const Args& args) {
     const generate::KindInfo* kind = kind_among(args);
     Options options("generate",
-                    {kUsage,
+                    {kGenerateUsage,
                      "Makes a synthetic graph, the same on any machine for the same seed. The parameters of a "
                      "kind are its options: `gnntune help generate KIND` shows them.",
                      {"gnntune generate rmat --scale 16 --m 1000000 -o rmat.gnng",
@@ -134,16 +133,16 @@ int run_generate(const Args& args) {
 
     Output out("generate", parsed->common);
     if (parsed->flag("list")) return list_kinds(out);
-    require_arguments(*parsed, 1, 1, kUsage);
+    require_arguments(*parsed, 1, 1, kGenerateUsage);
     const generate::Recipe recipe = recipe_of(*parsed, kind);
     const auto path = parsed->find("output");
-    if (!path) throw invalid_argument(std::string("-o FILE is missing; usage: ") + kUsage);
+    if (!path) throw invalid_argument(std::string("-o FILE is missing; usage: ") + kGenerateUsage);
     const io::Format format = output_format(*path, *parsed);
     out.note(generate::text(recipe));
     write_and_report(*path, format, generate::generate(recipe), recipe.name, out);
     // A file's name is what every table shows: a stand-in must not pass for the real graph.
     const bool labelled = path->find("standin") != std::string::npos || path->find("stand-in") != std::string::npos;
-    if (recipe.name.starts_with(kStandin) && !labelled) {
+    if (recipe.name.starts_with(kStandinPrefix) && !labelled) {
         out.warn(*path + " is a stand-in and its name does not say so: tables will show it as if it were real");
     }
     return kExitOk;

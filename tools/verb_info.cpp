@@ -14,7 +14,7 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr std::array<std::int64_t, 5> kWidths{16, 32, 64, 128, 256};
+constexpr std::array<std::int64_t, 5> kRatedWidths{16, 32, 64, 128, 256};
 constexpr std::array<std::int32_t, 6> kSampleWidths{16, 32, 64, 128, 256, 512};  // S of ES-SpMM's table IV
 constexpr std::int64_t kDefaultL2Bytes = std::int64_t{50} << 20;                 // of an H100
 
@@ -135,7 +135,7 @@ void print_text(const Description& d, const L2& l2, Output& out) {
     out.print_text(tiles.text(out.color()) + "\n");
 
     Table rates({{"k", "k", "", 0}, {"row_bytes", "row", "bytes", 0}, {"rate", "estimated L2 hit rate", "%", 1}});
-    for (const std::int64_t k : kWidths) rates.add({k, k * 4, 100 * hit_rate(d, k, l2)});
+    for (const std::int64_t k : kRatedWidths) rates.add({k, k * 4, 100 * hit_rate(d, k, l2)});
     out.print_text(rates.text(out.color()));
     out.print_text(
         fmt::format("L2 of {} ({}), rows of f32 features gathered whole\n", bytes_text(l2.bytes), l2.origin));
@@ -164,7 +164,7 @@ Json json_of(const Description& d, const L2& l2, bool sampling) {
     }
     json["l2_bytes"] = l2.bytes;
     Json& rates = json["l2_hit_rate"] = Json::array();
-    for (const std::int64_t k : kWidths) {
+    for (const std::int64_t k : kRatedWidths) {
         rates.push_back({{"k", k}, {"row_bytes", k * 4}, {"hit_rate", hit_rate(d, k, l2)}});
     }
     if (!sampling) return json;
@@ -182,7 +182,7 @@ void print_csv(const std::vector<Description>& descriptions, const L2& l2, bool 
     for (const NamedFeature& f : list_features({})) columns.push_back({f.name, f.name, f.unit});
     for (const TcBlocks& t : tc_blocks({})) columns.push_back({fmt::format("sgt_reduction_{}", t.shape), "", ""});
     columns.push_back({"l2_bytes", "L2", "bytes"});
-    for (const std::int64_t k : kWidths) columns.push_back({fmt::format("l2_hit_rate_k{}", k), "", ""});
+    for (const std::int64_t k : kRatedWidths) columns.push_back({fmt::format("l2_hit_rate_k{}", k), "", ""});
     for (const std::int32_t width : kSampleWidths) {
         if (sampling) columns.push_back({fmt::format("sampling_rate_S{}", width), "", ""});
     }
@@ -193,7 +193,7 @@ void print_csv(const std::vector<Description>& descriptions, const L2& l2, bool 
         for (const NamedFeature& f : list_features(d.features)) cells.push_back(f.value);
         for (const TcBlocks& t : tc_blocks(d.features.counts)) cells.emplace_back(t.reduction());
         cells.emplace_back(l2.bytes);
-        for (const std::int64_t k : kWidths) cells.emplace_back(hit_rate(d, k, l2));
+        for (const std::int64_t k : kRatedWidths) cells.emplace_back(hit_rate(d, k, l2));
         for (const std::int32_t width : kSampleWidths) {
             if (sampling) cells.emplace_back(sampling_rate(d, width));
         }

@@ -18,7 +18,7 @@ namespace gnntune::tools {
 namespace {
 
 /// Widths that together bring out every value of a param: powers of two, an odd one, an even one.
-constexpr std::array<std::int32_t, 7> kWidths{1, 16, 33, 50, 64, 128, 256};
+constexpr std::array<std::int32_t, 7> kListedWidths{1, 16, 33, 50, 64, 128, 256};
 constexpr std::int32_t kTypicalWidth = 64;
 
 std::string_view meaning(Op op) {
@@ -78,7 +78,7 @@ std::string params_text(const Variant& variant, const Device& device) {
             if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
         }
     };
-    for (const std::int32_t k : kWidths) {
+    for (const std::int32_t k : kListedWidths) {
         for (const DType dtype : kDTypes) {
             const auto query = possible_query(variant, k, dtype, device);
             if (!query) continue;

@@ -18,11 +18,11 @@
 namespace gnntune::tools {
 namespace {
 
-constexpr const char* kUsage = "gnntune profile [options] GRAPH...";
+constexpr const char* kProfileUsage = "gnntune profile [options] GRAPH...";
 
 Options profile_options() {
     Options options("profile",
-                    {kUsage,
+                    {kProfileUsage,
                      "Reads the hardware counters of a config in a replay of its own: bytes from DRAM and L2, hits, "
                      "occupancy, issue, tensor cores, atomics. Shows them beside the bytes expected, and says what "
                      "binds. Stored with the measurement of the config, which is taken first if there is none.",
@@ -250,7 +250,7 @@ int run_profile(const Args& args) {
     const Options options = profile_options();
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
-    require_arguments(*parsed, 1, SIZE_MAX, kUsage);
+    require_arguments(*parsed, 1, SIZE_MAX, kProfileUsage);
     return ProfileVerb(*parsed).run();
 }
 

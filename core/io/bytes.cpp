@@ -30,10 +30,6 @@ private:
     int fd_;
 };
 
-std::string reason_of(int error) {
-    return std::error_code(error, std::generic_category()).message();
-}
-
 class FileBytes : public RandomBytes {
 public:
     FileBytes(FileDescriptor fd, std::uint64_t size, std::string name)
@@ -46,7 +42,7 @@ public:
         while (n > 0) {
             const ssize_t got = pread(fd_.get(), p, n, static_cast<off_t>(offset));
             if (got < 0 && errno == EINTR) continue;
-            if (got < 0) fail(name_, "cannot be read ({})", reason_of(errno));
+            if (got < 0) fail(name_, "cannot be read ({})", system_words(errno));
             if (got == 0) fail(name_, "ends at byte {} of {}: it is cut short or still being written", offset, size_);
             p += got;
             offset += static_cast<std::uint64_t>(got);
@@ -69,7 +65,7 @@ std::shared_ptr<const std::string> read_all(const FileDescriptor& fd, const std:
         all->resize(had + kChunk);
         const ssize_t got = read(fd.get(), all->data() + had, kChunk);
         all->resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        if (got < 0 && errno != EINTR) fail(name, "cannot be read ({})", reason_of(errno));
+        if (got < 0 && errno != EINTR) fail(name, "cannot be read ({})", system_words(errno));
         if (got == 0) return all;
     }
 }
@@ -88,9 +84,9 @@ std::unique_ptr<RandomBytes> open_bytes(const std::filesystem::path& path, const
     const std::string name = path.string();
     FileDescriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd.get() < 0 && errno == ENOENT) fail(name, "no such file; check the path");
-    if (fd.get() < 0) fail(name, "cannot be opened ({}); check the path and its permissions", reason_of(errno));
+    if (fd.get() < 0) fail(name, "cannot be opened ({}); check the path and its permissions", system_words(errno));
     struct stat info {};
-    if (fstat(fd.get(), &info) != 0) fail(name, "cannot be examined ({})", reason_of(errno));
+    if (fstat(fd.get(), &info) != 0) fail(name, "cannot be examined ({})", system_words(errno));
     if (S_ISREG(info.st_mode)) {
         return std::make_unique<FileBytes>(std::move(fd), static_cast<std::uint64_t>(info.st_size), name);
     }

@@ -15,7 +15,7 @@ const char* skip_separator(const char* p) {
     return *p == ',' ? skip_blanks(p + 1) : p;
 }
 
-bool ends_number(char c) {
+bool ends_id(char c) {
     return is_blank(c) || c == ',' || c == '\n';
 }
 
@@ -76,7 +76,7 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
                 p = skip_line(start, end);
                 continue;
             }
-            const bool pair = p && ends_number(*p) && (p = parse_id(skip_separator(p), v)) && ends_number(*p);
+            const bool pair = p && ends_id(*p) && (p = parse_id(skip_separator(p), v)) && ends_id(*p);
             if (!pair) {
                 fail_line(name, line, "expected two vertex ids (whole numbers from {}) and at most a weight, found {}",
                           base, quoted(start));

@@ -29,7 +29,7 @@ void lay_out(Header& header) {
 namespace detail {
 namespace {
 
-gnng::Header read_header(const RandomBytes& bytes, const std::string& name) {
+gnng::Header read_gnng_header(const RandomBytes& bytes, const std::string& name) {
     gnng::Header header;
     if (bytes.size() < sizeof header)
         fail(name, "has {} bytes, too few for a .gnng file; it is cut short", bytes.size());
@@ -64,7 +64,7 @@ gnng::Header read_header(const RandomBytes& bytes, const std::string& name) {
 
 RawGraph read_gnng(const Input& input, const ReadOptions&) {
     const std::string& name = input.name;
-    const gnng::Header header = read_header(input.bytes, name);
+    const gnng::Header header = read_gnng_header(input.bytes, name);
     // file_bytes is the size of the file, so these arrays are backed by it.
     input.limits.require(header.file_bytes, name, "the graph");
     gnng::Header zeroed = header;

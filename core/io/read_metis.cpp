@@ -11,18 +11,18 @@
 namespace gnntune::io::detail {
 namespace {
 
-struct Header {
+struct MetisHeader {
     std::int64_t n = 0;
     std::int64_t m = 0;
     std::uint64_t skipped = 0;  ///< numbers before the neighbours of a line
     bool weighted = false;
 };
 
-bool ends_number(char c) {
+bool ends_metis_number(char c) {
     return is_blank(c) || c == '\n';
 }
 
-Header read_header(LineReader& lines) {
+MetisHeader read_metis_header(LineReader& lines) {
     std::string_view line;
     const char* p = nullptr;
     do {
@@ -34,7 +34,7 @@ Header read_header(LineReader& lines) {
     std::size_t count = 0;
     for (; *p != '\n' && count < 4; p = skip_blanks(p)) {
         p = parse_id(p, numbers[count]);
-        if (!p || !ends_number(*p)) break;
+        if (!p || !ends_metis_number(*p)) break;
         ++count;
     }
     const auto [n, m, fmt_digits, ncon] = numbers;
@@ -45,7 +45,7 @@ Header read_header(LineReader& lines) {
                   "found {}",
                   quoted(line.data()));
     }
-    Header header;
+    MetisHeader header;
     header.n = static_cast<std::int64_t>(n);
     header.m = static_cast<std::int64_t>(m);
     require_counts(header.n, header.n, header.m, lines.name());
@@ -55,13 +55,13 @@ Header read_header(LineReader& lines) {
 }
 
 /// Parses the neighbours of vertex `row` up to the '\n' at which `p` is left.
-const char* read_neighbours(const char* p, const char* end, std::int64_t row, const Header& header, EdgeSink& edges,
-                            const std::string& name, std::uint64_t line) {
+const char* read_neighbours(const char* p, const char* end, std::int64_t row, const MetisHeader& header,
+                            EdgeSink& edges, const std::string& name, std::uint64_t line) {
     p = skip_blanks(p);
     std::uint64_t ignored = 0;
     for (std::uint64_t k = 0; k < header.skipped; ++k) {
         const char* const behind = parse_id(p, ignored);
-        if (!behind || !ends_number(*behind)) {
+        if (!behind || !ends_metis_number(*behind)) {
             fail_line(name, line,
                       "expected {} vertex sizes or weights before the neighbours, as the header's fmt says, "
                       "found {}",
@@ -73,7 +73,7 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, co
     while (*p != '\n') {
         std::uint64_t id = 0;
         const char* behind = parse_id(p, id);
-        if (!behind || !ends_number(*behind)) {
+        if (!behind || !ends_metis_number(*behind)) {
             fail_line(name, line, "expected the neighbours of vertex {}, found {}", row + 1, quoted(p));
         }
         if (id < 1 || id > static_cast<std::uint64_t>(header.n)) {
@@ -83,7 +83,7 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, co
         p = skip_blanks(behind);
         if (header.weighted) {
             behind = parse_weight(p, end, edges.weights[edges.size]);
-            if (!behind || !ends_number(*behind)) {
+            if (!behind || !ends_metis_number(*behind)) {
                 fail_line(name, line, "expected a finite edge weight behind neighbour {}, found {}", id, quoted(p));
             }
             p = skip_blanks(behind);
@@ -100,7 +100,7 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, co
 
 RawGraph read_metis(const Input& input, const ReadOptions&) {
     LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
-    const Header header = read_header(lines);
+    const MetisHeader header = read_metis_header(lines);
     EdgeSink edges;
     edges.weighted = header.weighted;
     std::uint64_t line = lines.line();

@@ -11,7 +11,7 @@
 namespace gnntune::io::detail {
 namespace {
 
-struct Header {
+struct MtxHeader {
     bool pattern = false;
     bool symmetric = false;
     bool skew = false;
@@ -27,7 +27,7 @@ std::string next_word(const char*& p) {
     return word;
 }
 
-void read_banner(LineReader& lines, Header& header) {
+void read_banner(LineReader& lines, MtxHeader& header) {
     std::string_view line;
     const char* p = nullptr;
     do {
@@ -67,7 +67,7 @@ void read_banner(LineReader& lines, Header& header) {
     }
 }
 
-void read_sizes(LineReader& lines, Header& header) {
+void read_sizes(LineReader& lines, MtxHeader& header) {
     std::string_view line;
     const char* p = nullptr;
     do {
@@ -101,7 +101,7 @@ void read_sizes(LineReader& lines, Header& header) {
 
 /// Why the entry that starts at `p` is none. The fast loop only knows that something is wrong.
 [[noreturn]] void fail_entry(const std::string& name, std::uint64_t line, const char* p, const char* end,
-                             const Header& header) {
+                             const MtxHeader& header) {
     const char* const start = p;
     const auto found = quoted(start);
     std::array<std::uint64_t, 2> ids{};
@@ -130,7 +130,7 @@ void read_sizes(LineReader& lines, Header& header) {
 
 /// The hot loop: 15 bytes per edge, both ids straight into the arrays.
 template <bool kPattern>
-void read_entries(LineReader& lines, const Header& header, EdgeSink& out, const Limits& limits) {
+void read_entries(LineReader& lines, const MtxHeader& header, EdgeSink& out, const Limits& limits) {
     constexpr std::size_t kFewestBytes = kPattern ? 4 : 6;  // "1 1\n", "1 1 1\n"
     const auto promised = static_cast<std::size_t>(header.m);
     const auto n_rows = static_cast<std::uint64_t>(header.n_rows);
@@ -210,7 +210,7 @@ std::int64_t mirror(EdgeSink& edges, bool skew, const Limits& limits, const std:
 
 RawGraph read_mtx(const Input& input, const ReadOptions&) {
     LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
-    Header header;
+    MtxHeader header;
     read_banner(lines, header);
     read_sizes(lines, header);
     EdgeSink edges;

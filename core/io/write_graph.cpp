@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
-std::string reason_of(int error) {
-    return std::error_code(error, std::generic_category()).message();
-}
-
 /// A file without a name, of which nothing is left if this process is killed; -1 where there are none. It gets its name
 /// through /proc.
 int open_unnamed(const std::filesystem::path& folder) {
@@ -58,7 +54,8 @@ Output::Output(const std::filesystem::path& path) : path_(path) {
     fd_ = open_unnamed(path_.has_parent_path() ? path_.parent_path() : ".");
     has_name_ = fd_ < 0;
     if (has_name_) fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd_ < 0) fail(path.string(), "cannot be written ({}); check the folder and its permissions", reason_of(errno));
+    if (fd_ < 0)
+        fail(path.string(), "cannot be written ({}); check the folder and its permissions", system_words(errno));
     if (path.extension() == ".gz") gzip_ = gzdopen(dup(fd_), "wb6");
     buffer_.reserve(kBufferBytes);
 }
@@ -90,7 +87,7 @@ void Output::flush() {
             gzip_ ? static_cast<ssize_t>(gzwrite(static_cast<gzFile>(gzip_), p, static_cast<unsigned>(left)))
                   : ::write(fd_, p, left);
         if (done < 0 && errno == EINTR && !gzip_) continue;
-        if (done <= 0) fail(path_.string(), "cannot be written ({}); is the disk full?", reason_of(errno));
+        if (done <= 0) fail(path_.string(), "cannot be written ({}); is the disk full?", system_words(errno));
         p += done;
         left -= static_cast<std::size_t>(done);
     }
@@ -107,7 +104,7 @@ void Output::commit() {
     }
     if (close(fd_) != 0) rc = -1;
     fd_ = -1;
-    if (rc != 0) fail(path_.string(), "cannot be written ({}); is the disk full?", reason_of(errno));
+    if (rc != 0) fail(path_.string(), "cannot be written ({}); is the disk full?", system_words(errno));
     std::error_code error;
     std::filesystem::rename(temporary_, path_, error);
     if (error) fail(path_.string(), "cannot be written ({})", error.message());

@@ -17,10 +17,7 @@ std::int64_t tiles(const Problem& p, const BinnedAttendParams& params, int vec) 
     return params.feature_tiles(p.k, vec) * ceil_div(p.heads, params.heads_at_once(p.heads));
 }
 
-constexpr int kMostItems = 4;
 constexpr int kMostLanes = 32;
-/// Vectors of one array that a lane has in flight at most: registers.
-constexpr int kInFlight = 8;
 /// What a kernel gets of shared memory unasked.
 constexpr std::size_t kSharedBytes = 48 * 1024;
 
@@ -40,15 +37,15 @@ const std::vector<ParamField<BinnedAttendParams>>& BinnedAttendParams::fields() 
 Verdict BinnedAttendParams::legal(const Query& q, const BinnedAttendParams& p) {
     const Problem& problem = q.problem;
     const std::int32_t vectors = head_vectors(problem);
-    const std::int32_t most = std::min(vectors, kMostLanes * kMostItems);
+    const std::int32_t most = std::min(vectors, kMostLanes * kMostAttendItems);
     if (p.lanes * p.items != most) {
         return Verdict::no("a head of k=" + std::to_string(problem.k) +
                            " is held by lanes * items = " + std::to_string(most));
     }
-    if (p.run * p.items > kInFlight) {
-        return Verdict::no("run * items is " + std::to_string(kInFlight) + " at most: registers");
+    if (p.run * p.items > kAttendInFlight) {
+        return Verdict::no("run * items is " + std::to_string(kAttendInFlight) + " at most: registers");
     }
-    if (p.run < kInFlight / 2 && p.items < kMostItems) return Verdict::no("run=2 is for items=4");
+    if (p.run < kAttendInFlight / 2 && p.items < kMostAttendItems) return Verdict::no("run=2 is for items=4");
     if (shared_bytes(problem, p) > kSharedBytes) {
         return Verdict::no("the sums of " + std::to_string(p.warps_per_block) + " warps need more shared memory than " +
                            std::to_string(kSharedBytes) + " bytes");
@@ -67,11 +64,11 @@ Verdict BinnedAttendParams::legal(const Query& q, const BinnedAttendParams& p) {
 // registers cost warps. The rest is the best of a coarse grid on agnn, every fifth graph of the corpus.
 BinnedAttendParams BinnedAttendParams::defaults(const Query& q) {
     BinnedAttendParams p;
-    const std::int32_t vectors = std::min(head_vectors(q.problem), kMostLanes * kMostItems);
+    const std::int32_t vectors = std::min(head_vectors(q.problem), kMostLanes * kMostAttendItems);
     const bool two_arrays = q.problem.op == Op::attention && vectors >= 8;
-    p.items = std::min(vectors, two_arrays ? std::max(2, vectors / kMostLanes) : kMostItems);
+    p.items = std::min(vectors, two_arrays ? std::max(2, vectors / kMostLanes) : kMostAttendItems);
     p.lanes = vectors / p.items;
-    p.run = std::min(4, kInFlight / p.items);
+    p.run = std::min(4, kAttendInFlight / p.items);
     const std::int64_t width = std::int64_t{q.problem.k} * q.problem.heads;
     const bool much = static_cast<double>(q.m) * static_cast<double>(width) > 2e7;
     p.share = much ? 32 : 8;

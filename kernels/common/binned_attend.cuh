@@ -182,18 +182,17 @@ __global__ void __launch_bounds__(kMaxBinThreads)
     if (a.lse && first) a.lse[unit] = log_sum_exp(r.softmax);
 }
 
-template <int VEC, int ITEMS, int RUN, typename Source>
+template <int VEC, int ITEMS, int RUN, bool WHOLE, typename Source>
 void launch_binned_attend_shape(const BinnedAttendPlan& p, BinnedAttendArguments<typename Source::Element> a,
                                 const Source& from, cudaStream_t stream) {
     const BinShape shape = p.params.shape(p.heads);
-    a.feature_tiles = static_cast<int>(p.params.feature_tiles(p.k, VEC));
+    a.feature_tiles = WHOLE ? 1 : static_cast<int>(ceil_div(p.k, tile_width(a.lanes, ITEMS, VEC)));
     const auto head_tiles = static_cast<unsigned>(ceil_div(p.heads, a.heads_at_once));
     const dim3 grid(p.rows.blocks, head_tiles * static_cast<unsigned>(a.feature_tiles));
     const int warps = p.rows.has_teams_of_warps() ? p.params.warps_per_block : 0;
     const std::size_t shared = static_cast<std::size_t>(warps * shape.lanes * running_slot(VEC, ITEMS)) * sizeof(float);
-    auto* kernel = a.feature_tiles == 1 ? &binned_attend_kernel<VEC, ITEMS, RUN, true, Source>
-                                        : &binned_attend_kernel<VEC, ITEMS, RUN, false, Source>;
-    kernel<<<grid, static_cast<unsigned>(shape.threads), shared, stream>>>(a, from);
+    binned_attend_kernel<VEC, ITEMS, RUN, WHOLE, Source>
+        <<<grid, static_cast<unsigned>(shape.threads), shared, stream>>>(a, from);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -220,13 +219,20 @@ void launch_binned_attend(const BinnedAttendPlan& p, const Source& from, std::in
     a.ids_aligned = aligned_to_four(g.col_idx);
     const int width = vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T));
     with_vector<T>(width, [&](auto vec) {
-        with_items(p.params.items, [&](auto items) {
+        // Params have a head whole wherever lanes can; the pointers of a run may be aligned to less. A head that is not
+        // whole is read again by every tile, and tiles are as wide as they get.
+        const auto whole = [&](int items) { return tile_width(p.params.lanes, items, vec()) >= p.k; };
+        if (!whole(kMostAttendItems)) {
+            return launch_binned_attend_shape<vec(), kMostAttendItems, kAttendInFlight / kMostAttendItems, false>(
+                p, a, from, stream);
+        }
+        with_items(whole(p.params.items) ? p.params.items : kMostAttendItems, [&](auto items) {
             // As many vectors in flight for every number of items.
-            constexpr int kRun = 8 / items();
+            constexpr int kRun = kAttendInFlight / items();
             if constexpr (items() == 1) {
-                if (p.params.run == 4) return launch_binned_attend_shape<vec(), 1, 4>(p, a, from, stream);
+                if (p.params.run == 4) return launch_binned_attend_shape<vec(), 1, 4, true>(p, a, from, stream);
             }
-            launch_binned_attend_shape<vec(), items(), kRun>(p, a, from, stream);
+            launch_binned_attend_shape<vec(), items(), kRun, true>(p, a, from, stream);
         });
     });
     launch_merge_pieces(*p.rows.pieces, a.partial, y, lse, p.heads, p.k, true, stream);

@@ -14,6 +14,11 @@
 
 namespace gnntune::kernels {
 
+/// Vectors of a head that a lane has at most.
+inline constexpr int kMostAttendItems = 4;
+/// Vectors of one array that a lane has in flight at most: registers.
+inline constexpr int kAttendInFlight = 8;
+
 /// `lanes` threads hold the features of a head, `items` vectors each, and as many heads of a row as a warp has room for
 /// make a group; rows of more edges get more groups.
 struct BinnedAttendParams {

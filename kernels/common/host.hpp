@@ -42,6 +42,11 @@ inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
+/// Blocks of `threads` threads that have one for each of n.
+inline unsigned blocks_for(std::int64_t n, int threads) {
+    return static_cast<unsigned>(ceil_div(n, threads));
+}
+
 /// For x up to 2^30.
 inline std::int32_t next_power_of_two(std::int32_t x) {
     std::int32_t p = 1;

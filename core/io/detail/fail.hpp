@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/common/error.hpp"
@@ -21,6 +22,11 @@ template <typename... Args>
 [[noreturn]] void fail_line(const std::string& name, std::uint64_t line, fmt::format_string<Args...> words,
                             Args&&... args) {
     throw input_error(fmt::format("{} line {}: ", name, line) + fmt::format(words, std::forward<Args>(args)...));
+}
+
+/// The system's words for a value of errno.
+inline std::string system_words(int error) {
+    return std::error_code(error, std::generic_category()).message();
 }
 
 /// What stands at `p`, quoted for a message: up to 32 characters of the line, unprintable ones as '?'.

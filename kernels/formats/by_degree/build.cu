@@ -4,6 +4,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
+#include "kernels/common/host.hpp"
 #include "kernels/common/rows_by_degree.hpp"
 
 namespace gnntune {
@@ -13,19 +14,15 @@ namespace {
 using namespace kernels;
 using Begins = std::array<std::int32_t, kDegreeClasses + 1>;
 
-constexpr int kThreads = 256;
+constexpr int kSortThreads = 256;
 constexpr int kKeyBits = 5;
 static_assert(kDegreeClasses <= 1 << kKeyBits, "a key fits the bits that are sorted");
 constexpr int kFirstLongClass = 8;
 static_assert(kLongRowEdges == 1 << (kFirstLongClass - 1), "classes from here on are the long rows, whole");
 
-unsigned blocks_for(std::size_t n) {
-    return static_cast<unsigned>((n + kThreads - 1) / kThreads);
-}
-
 __global__ void keys_kernel(const std::int32_t* __restrict__ row_ptr, std::int32_t n_rows,
                             std::uint8_t* __restrict__ keys, std::int32_t* __restrict__ rows) {
-    const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    const std::int64_t row = std::int64_t{blockIdx.x} * kSortThreads + threadIdx.x;
     if (row >= n_rows) return;
     const std::int32_t degree = row_ptr[row + 1] - row_ptr[row];
     const int degree_class = degree <= 1 << kShortClass ? kShortClass : 32 - __clz(degree - 1);
@@ -49,7 +46,7 @@ __global__ void begin_kernel(const std::uint8_t* __restrict__ keys, std::int32_t
 
 __global__ void long_rows_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ order,
                                  std::int32_t n, LongRow* __restrict__ out) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    const std::int64_t i = std::int64_t{blockIdx.x} * kSortThreads + threadIdx.x;
     if (i < n) out[i] = {order[i], row_ptr[order[i]], row_ptr[order[i] + 1]};
 }
 
@@ -58,7 +55,8 @@ std::vector<LongRow> long_rows_of(const CsrFormat& csr, const std::int32_t* orde
     std::vector<LongRow> out(static_cast<std::size_t>(n));
     if (n == 0) return out;
     DeviceBuffer<LongRow> there(out.size());
-    long_rows_kernel<<<blocks_for(out.size()), kThreads, 0, stream>>>(csr.row_ptr, order, n, there.data());
+    long_rows_kernel<<<blocks_for(out.size(), kSortThreads), kSortThreads, 0, stream>>>(csr.row_ptr, order, n,
+                                                                                        there.data());
     GNNTUNE_CUDA(cudaGetLastError());
     GNNTUNE_CUDA(cudaMemcpyAsync(out.data(), there.data(), there.bytes(), cudaMemcpyDeviceToHost, stream));
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
@@ -75,7 +73,8 @@ std::shared_ptr<const RowsByDegree> sort_rows(const CsrFormat& csr, cudaStream_t
     DeviceBuffer<std::uint8_t> keys(n);
     DeviceBuffer<std::uint8_t> sorted_keys(n);
     DeviceBuffer<std::int32_t> begin_there(begin.size());
-    keys_kernel<<<blocks_for(n), kThreads, 0, stream>>>(csr.row_ptr, csr.n_rows, keys.data(), rows.data());
+    keys_kernel<<<blocks_for(n, kSortThreads), kSortThreads, 0, stream>>>(csr.row_ptr, csr.n_rows, keys.data(),
+                                                                          rows.data());
     GNNTUNE_CUDA(cudaGetLastError());
     std::size_t scratch_bytes = 0;
     const auto sort = [&](void* scratch) {

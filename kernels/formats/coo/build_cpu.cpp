@@ -13,18 +13,18 @@ std::shared_ptr<const void> expand_on_host(const CsrFormat& csr, StreamHandle, c
     return storage;
 }
 
-std::shared_ptr<const void> build_any(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
+std::shared_ptr<const void> build_coo_on_cpu(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
     return formats::build_coo(g, d, s, bytes, &expand_on_host);
 }
-std::shared_ptr<const void> build_sorted(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
+std::shared_ptr<const void> build_sorted_coo_on_cpu(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
     return formats::build_coo_sorted(g, d, s, bytes, &expand_on_host);
 }
 
 }  // namespace
 
 void register_format_coo_cpu(Registry& registry) {
-    registry.add(FormatBuilder{kFormatCoo, Backend::cpu, &build_any});
-    registry.add(FormatBuilder{kFormatCooSorted, Backend::cpu, &build_sorted, kFormatCsr});
+    registry.add(FormatBuilder{kFormatCoo, Backend::cpu, &build_coo_on_cpu});
+    registry.add(FormatBuilder{kFormatCooSorted, Backend::cpu, &build_sorted_coo_on_cpu, kFormatCsr});
 }
 
 }  // namespace gnntune

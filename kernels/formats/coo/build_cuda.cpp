@@ -15,18 +15,18 @@ std::shared_ptr<const void> expand_on_device(const CsrFormat& csr, StreamHandle 
     return storage;
 }
 
-std::shared_ptr<const void> build_any(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
+std::shared_ptr<const void> build_coo_on_gpu(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
     return formats::build_coo(g, d, s, bytes, &expand_on_device);
 }
-std::shared_ptr<const void> build_sorted(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
+std::shared_ptr<const void> build_sorted_coo_on_gpu(Graph& g, Direction d, StreamHandle s, std::size_t* bytes) {
     return formats::build_coo_sorted(g, d, s, bytes, &expand_on_device);
 }
 
 }  // namespace
 
 void register_format_coo_cuda(Registry& registry) {
-    registry.add(FormatBuilder{kFormatCoo, Backend::cuda, &build_any});
-    registry.add(FormatBuilder{kFormatCooSorted, Backend::cuda, &build_sorted, kFormatCsr});
+    registry.add(FormatBuilder{kFormatCoo, Backend::cuda, &build_coo_on_gpu});
+    registry.add(FormatBuilder{kFormatCooSorted, Backend::cuda, &build_sorted_coo_on_gpu, kFormatCsr});
 }
 
 }  // namespace gnntune

@@ -6,13 +6,13 @@
 namespace gnntune {
 namespace {
 
-struct Storage {
+struct CsrArrays {
     HostVector<std::int32_t> row_ptr;
     HostVector<std::int32_t> col_idx;
     HostVector<std::int32_t> edge_id;
 };
 
-Storage group(Graph& graph, Direction direction, StreamHandle stream) {
+CsrArrays csr_arrays(Graph& graph, Direction direction, StreamHandle stream) {
     if (direction == Direction::reversed && graph.base_format() == kFormatCsr) {
         const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream);
         CscGraph csc = csr_to_csc(
@@ -30,9 +30,10 @@ Storage group(Graph& graph, Direction direction, StreamHandle stream) {
     return {std::move(csr.row_ptr), std::move(csr.col_idx), std::move(edge_id)};
 }
 
-std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandle stream, std::size_t* bytes) {
+std::shared_ptr<const void> build_csr_on_cpu(Graph& graph, Direction direction, StreamHandle stream,
+                                             std::size_t* bytes) {
     const bool reversed = direction == Direction::reversed;
-    auto storage = std::make_shared<Storage>(group(graph, direction, stream));
+    auto storage = std::make_shared<CsrArrays>(csr_arrays(graph, direction, stream));
     *bytes = (storage->row_ptr.size() + storage->col_idx.size() + storage->edge_id.size()) * sizeof(std::int32_t);
     return std::make_shared<CsrFormat>(CsrFormat{reversed ? graph.n_cols() : graph.n_rows(),
                                                  reversed ? graph.n_rows() : graph.n_cols(), graph.m(),
@@ -42,6 +43,8 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 
 }  // namespace
 
-void register_format_csr_cpu(Registry& registry) { registry.add(FormatBuilder{kFormatCsr, Backend::cpu, &build}); }
+void register_format_csr_cpu(Registry& registry) {
+    registry.add(FormatBuilder{kFormatCsr, Backend::cpu, &build_csr_on_cpu});
+}
 
 }  // namespace gnntune

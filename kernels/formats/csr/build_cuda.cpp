@@ -11,7 +11,7 @@ namespace {
 
 using Ids = DeviceBuffer<std::int32_t>;
 
-struct Storage {
+struct CsrBuffers {
     Ids row_ptr;
     Ids col_idx;
     Ids edge_id;
@@ -19,7 +19,7 @@ struct Storage {
 };
 
 std::shared_ptr<const CsrFormat> finished(std::int32_t n_rows, std::int32_t n_cols, std::int64_t m,
-                                          std::shared_ptr<Storage> storage, const std::int32_t* col_idx,
+                                          std::shared_ptr<CsrBuffers> storage, const std::int32_t* col_idx,
                                           const std::int32_t* edge_id, StreamHandle stream, std::size_t* bytes) {
     GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
     *bytes = storage->row_ptr.bytes() + storage->col_idx.bytes() + storage->edge_id.bytes();
@@ -27,20 +27,20 @@ std::shared_ptr<const CsrFormat> finished(std::int32_t n_rows, std::int32_t n_co
     return std::make_shared<CsrFormat>(CsrFormat{n_rows, n_cols, m, row_ptr, col_idx, edge_id, std::move(storage)});
 }
 
-std::shared_ptr<Storage> storage_for(std::int32_t n_rows, std::int64_t m) {
-    auto storage = std::make_shared<Storage>();
+std::shared_ptr<CsrBuffers> storage_for(std::int32_t n_rows, std::int64_t m) {
+    auto storage = std::make_shared<CsrBuffers>();
     storage->row_ptr = Ids(static_cast<std::size_t>(n_rows) + 1);
     storage->col_idx = Ids(static_cast<std::size_t>(m));
     storage->edge_id = Ids(static_cast<std::size_t>(m));
     return storage;
 }
 
-formats::GroupedEdges arrays_of(Storage& s) {
+formats::GroupedEdges arrays_of(CsrBuffers& s) {
     return {s.row_ptr.data(), s.col_idx.data(), s.edge_id.data()};
 }
 
 std::shared_ptr<const CsrFormat> grouped(std::int32_t n_rows, std::int32_t n_cols, std::int64_t m,
-                                         std::shared_ptr<Storage> s, StreamHandle stream, std::size_t* bytes) {
+                                         std::shared_ptr<CsrBuffers> s, StreamHandle stream, std::size_t* bytes) {
     const std::int32_t* col_idx = s->col_idx.data();
     const std::int32_t* edge_id = s->edge_id.data();
     return finished(n_rows, n_cols, m, std::move(s), col_idx, edge_id, stream, bytes);
@@ -60,13 +60,14 @@ std::shared_ptr<const CsrFormat> reverse(const CsrFormat& csr, StreamHandle stre
     return grouped(csr.n_cols, csr.n_rows, csr.m, std::move(storage), stream, bytes);
 }
 
-std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandle stream, std::size_t* bytes) {
+std::shared_ptr<const void> build_csr_on_gpu(Graph& graph, Direction direction, StreamHandle stream,
+                                             std::size_t* bytes) {
     if (direction == Direction::reversed && graph.base_format() == kFormatCsr) {
         return reverse(*graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream), stream, bytes);
     }
     const auto coo = graph.format_as<CooFormat>(kFormatCoo, direction, stream);
     if (!formats::is_sorted(*coo, stream)) return group(*coo, stream, bytes);
-    auto storage = std::make_shared<Storage>();
+    auto storage = std::make_shared<CsrBuffers>();
     storage->row_ptr = Ids(static_cast<std::size_t>(coo->n_rows) + 1);
     storage->coo = coo;
     formats::copy_sorted(*coo, {storage->row_ptr.data(), nullptr, nullptr}, stream);
@@ -76,7 +77,7 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 }  // namespace
 
 void register_format_csr_cuda(Registry& registry) {
-    registry.add(FormatBuilder{kFormatCsr, Backend::cuda, &build});
+    registry.add(FormatBuilder{kFormatCsr, Backend::cuda, &build_csr_on_gpu});
 }
 
 }  // namespace gnntune

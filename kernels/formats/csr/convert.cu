@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/gpu/device_buffer.hpp"
+#include "kernels/common/host.hpp"
 #include "kernels/common/workspace.hpp"
 #include "kernels/formats/csr/convert.cuh"
 #include "kernels/formats/csr/convert.hpp"
@@ -14,13 +15,10 @@ cudaStream_t cuda(StreamHandle stream) {
     return static_cast<cudaStream_t>(stream);
 }
 
-unsigned blocks_for(std::int64_t n) {
-    return static_cast<unsigned>((n + kConvertThreads - 1) / kConvertThreads);
-}
-
 /// Blocks that take kConvertEdges edges each and have a thread for each of `rows`.
-unsigned blocks_for(std::int64_t edges, std::int64_t rows) {
-    return std::max(static_cast<unsigned>((edges + kConvertEdges - 1) / kConvertEdges), blocks_for(rows));
+unsigned edge_blocks(std::int64_t edges, std::int64_t rows) {
+    return std::max(static_cast<unsigned>((edges + kConvertEdges - 1) / kConvertEdges),
+                    kernels::blocks_for(rows, kConvertThreads));
 }
 
 EdgeKeyBits key_bits(std::int64_t groups, std::int64_t others, std::int64_t m) {
@@ -65,8 +63,8 @@ void group_keys(std::int64_t m, std::int32_t groups, const EdgeKeyBits& bits, co
                                           reinterpret_cast<std::uint64_t*>(workspace + keys_bytes(m)));
     GNNTUNE_CUDA(cub::DeviceRadixSort::SortKeys(temporary, bytes, keys, static_cast<std::int32_t>(m), bits.begin(),
                                                 bits.end(), stream));
-    unpack_kernel<<<blocks_for(m + 1, 0), kConvertThreads, 0, stream>>>(keys.Current(), m, groups, bits, out.ptr,
-                                                                        out.idx, out.edge_id);
+    unpack_kernel<<<edge_blocks(m + 1, 0), kConvertThreads, 0, stream>>>(keys.Current(), m, groups, bits, out.ptr,
+                                                                         out.idx, out.edge_id);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -122,7 +120,7 @@ void group_by_row(const CooFormat& list, const GroupedEdges& out, void* workspac
     auto* free_space = static_cast<unsigned char*>(workspace);
     const EdgeKeyBits bits = key_bits(list.n_rows, list.n_cols, m);
     if (bits.id > 0) {
-        list_keys_kernel<<<blocks_for(m, 0), kConvertThreads, 0, cuda(stream)>>>(
+        list_keys_kernel<<<edge_blocks(m, 0), kConvertThreads, 0, cuda(stream)>>>(
             list.row_idx, list.col_idx, list.edge_id, m, bits, reinterpret_cast<std::uint64_t*>(free_space));
         GNNTUNE_CUDA(cudaGetLastError());
         return group_keys(m, list.n_rows, bits, out, free_space, workspace_bytes, cuda(stream));
@@ -141,7 +139,7 @@ void group_by_row(const CooFormat& list, const GroupedEdges& out, void* workspac
     GNNTUNE_CUDA(cub::DeviceRadixSort::SortPairs(free_space, bytes, list.row_idx, sorted_rows,
                                                  static_cast<const std::int32_t*>(out.idx), order, m, 0,
                                                  kernels::bits_below(list.n_rows), cuda(stream)));
-    finish_kernel<<<blocks_for(m, list.n_rows + std::int64_t{1}), kConvertThreads, 0, cuda(stream)>>>(
+    finish_kernel<<<edge_blocks(m, list.n_rows + std::int64_t{1}), kConvertThreads, 0, cuda(stream)>>>(
         sorted_rows, order, list.col_idx, list.edge_id, m, list.n_rows, out.ptr, out.idx, out.edge_id);
     GNNTUNE_CUDA(cudaGetLastError());
 }
@@ -189,7 +187,8 @@ bool is_sorted(const CooFormat& list, StreamHandle stream) {
     if (list.m == 0) return true;
     DeviceBuffer<std::int32_t> flag(1);
     GNNTUNE_CUDA(cudaMemsetAsync(flag.data(), 0, flag.bytes(), cuda(stream)));
-    unsorted_kernel<<<blocks_for(list.m), kConvertThreads, 0, cuda(stream)>>>(list.row_idx, list.m, flag.data());
+    unsorted_kernel<<<kernels::blocks_for(list.m, kConvertThreads), kConvertThreads, 0, cuda(stream)>>>(
+        list.row_idx, list.m, flag.data());
     GNNTUNE_CUDA(cudaGetLastError());
     return value_of(flag.data(), cuda(stream)) == 0;
 }
@@ -197,7 +196,7 @@ bool is_sorted(const CooFormat& list, StreamHandle stream) {
 void copy_sorted(const CooFormat& list, const GroupedEdges& out, StreamHandle stream) {
     const std::int64_t edges = out.idx || out.edge_id ? list.m : 0;
     const std::int64_t threads = std::max(edges, list.n_rows + std::int64_t{1});
-    in_order_kernel<<<blocks_for(threads), kConvertThreads, 0, cuda(stream)>>>(
+    in_order_kernel<<<kernels::blocks_for(threads, kConvertThreads), kConvertThreads, 0, cuda(stream)>>>(
         list.row_idx, list.col_idx, list.edge_id, list.m, list.n_rows, out.ptr, out.idx, out.edge_id);
     GNNTUNE_CUDA(cudaGetLastError());
 }
@@ -211,7 +210,7 @@ void expand_rows(const CsrFormat& csr, std::int32_t* rows, StreamHandle stream) 
 
 void fill_positions(std::int32_t* positions, std::int64_t m, StreamHandle stream) {
     if (m == 0) return;
-    positions_kernel<<<blocks_for(m), kConvertThreads, 0, cuda(stream)>>>(positions, m);
+    positions_kernel<<<kernels::blocks_for(m, kConvertThreads), kConvertThreads, 0, cuda(stream)>>>(positions, m);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
+#include "kernels/common/host.hpp"
 #include "kernels/formats/csr/convert.hpp"
 #include "kernels/formats/dense/dense.hpp"
 #include "kernels/formats/dense/kernel.cuh"
@@ -12,10 +13,6 @@ namespace formats {
 namespace {
 
 using Ids = DeviceBuffer<std::int32_t>;
-
-unsigned blocks_for(std::int64_t n) {
-    return static_cast<unsigned>((n + kDenseThreads - 1) / kDenseThreads);
-}
 
 struct DenseStorage {
     DeviceBuffer<float> values;
@@ -36,10 +33,11 @@ std::shared_ptr<const void> build_dense(Graph& graph, Direction direction, Strea
         expand_rows(*csr, rows.data(), handle);
         GNNTUNE_CUDA(cudaMemsetAsync(values, 0, storage->values.bytes(), stream));
         GNNTUNE_CUDA(cudaMemsetAsync(largest_there.data(), 0, largest_there.bytes(), stream));
-        count_edges<<<blocks_for(csr->m), kDenseThreads, 0, stream>>>(rows.data(), csr->col_idx, csr->m, stride,
-                                                                      reinterpret_cast<std::int32_t*>(values));
+        count_edges<<<kernels::blocks_for(csr->m, kDenseThreads), kDenseThreads, 0, stream>>>(
+            rows.data(), csr->col_idx, csr->m, stride, reinterpret_cast<std::int32_t*>(values));
         GNNTUNE_CUDA(cudaGetLastError());
-        counts_to_floats<<<blocks_for(cells), kDenseThreads, 0, stream>>>(values, cells, largest_there.data());
+        counts_to_floats<<<kernels::blocks_for(cells, kDenseThreads), kDenseThreads, 0, stream>>>(values, cells,
+                                                                                                  largest_there.data());
         GNNTUNE_CUDA(cudaGetLastError());
         largest = value_of(largest_there.data(), stream);  // before the temporaries are freed
     } else if (cells > 0) {
@@ -78,8 +76,8 @@ std::shared_ptr<const void> build_cells(Graph& graph, Direction direction, Strea
         DeviceBuffer<std::uint64_t> unsorted(m);
         Ids rows(m);
         expand_rows(*csr, rows.data(), handle);
-        cells_of_edges<<<blocks_for(csr->m), kDenseThreads, 0, stream>>>(rows.data(), csr->col_idx, csr->m, stride,
-                                                                         unsorted.data());
+        cells_of_edges<<<kernels::blocks_for(csr->m, kDenseThreads), kDenseThreads, 0, stream>>>(
+            rows.data(), csr->col_idx, csr->m, stride, unsorted.data());
         GNNTUNE_CUDA(cudaGetLastError());
         const std::int32_t* ids = csr->edge_id;
         if (!ids) {

@@ -11,6 +11,7 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
 #include "kernels/common/edge_keys.cuh"
+#include "kernels/common/host.hpp"
 #include "kernels/formats/csr/convert.hpp"
 #include "kernels/formats/dense_blocks/dense_blocks.hpp"
 #include "kernels/formats/dense_blocks/kernel.cuh"
@@ -21,10 +22,6 @@ namespace {
 
 using Ids = DeviceBuffer<std::int32_t>;
 using Keys = DeviceBuffer<std::uint64_t>;
-
-unsigned blocks_for(std::int64_t n) {
-    return static_cast<unsigned>((n + kBlockThreads - 1) / kBlockThreads);
-}
 
 void inclusive_sums(Ids& values, std::int32_t n, cudaStream_t stream) {
     std::size_t bytes = 0;
@@ -78,8 +75,8 @@ Sorted sort_edges(const CsrFormat& csr, std::int32_t n_block_rows, StreamHandle 
     Ids descends(1);
     expand_rows(csr, positions.data(), handle);
     GNNTUNE_CUDA(cudaMemsetAsync(descends.data(), 0, descends.bytes(), stream));
-    write_block_keys<<<blocks_for(csr.m), kBlockThreads, 0, stream>>>(positions.data(), csr.col_idx, csr.m,
-                                                                      out.col_bits, keys.data(), descends.data());
+    write_block_keys<<<kernels::blocks_for(csr.m, kBlockThreads), kBlockThreads, 0, stream>>>(
+        positions.data(), csr.col_idx, csr.m, out.col_bits, keys.data(), descends.data());
     GNNTUNE_CUDA(cudaGetLastError());
     fill_positions(positions.data(), csr.m, handle);  // the rows have been read
     const int end = kCellBits + out.col_bits + kernels::bits_below(n_block_rows);
@@ -98,13 +95,13 @@ Sorted sort_edges(const CsrFormat& csr, std::int32_t n_block_rows, StreamHandle 
 
 /// Cuts the edges outside of blocks; `rest` are the exclusive sums of their flags.
 void write_rest_edges(const CsrFormat& csr, const Ids& rest, Storage& s, DenseBlocksFormat& out, cudaStream_t stream) {
-    const unsigned rows = blocks_for(std::int64_t{csr.n_rows} + 1);
+    const unsigned rows = kernels::blocks_for(std::int64_t{csr.n_rows} + 1, kBlockThreads);
     out.n_rest = value_of(rest.data() + csr.m, stream);
     s.rest_col = Ids(static_cast<std::size_t>(out.n_rest));
     s.rest_id = Ids(static_cast<std::size_t>(out.n_rest));
     if (out.n_rest > 0) {
-        write_rest<<<blocks_for(csr.m), kBlockThreads, 0, stream>>>(rest.data(), csr.col_idx, csr.edge_id, csr.m,
-                                                                    s.rest_col.data(), s.rest_id.data());
+        write_rest<<<kernels::blocks_for(csr.m, kBlockThreads), kBlockThreads, 0, stream>>>(
+            rest.data(), csr.col_idx, csr.edge_id, csr.m, s.rest_col.data(), s.rest_id.data());
         GNNTUNE_CUDA(cudaGetLastError());
     }
     count_rest_pieces<<<rows, kBlockThreads, 0, stream>>>(rest.data(), csr.row_ptr, csr.n_rows, s.rest_ptr.data());
@@ -121,7 +118,7 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
     auto* stream = static_cast<cudaStream_t>(handle);
     const auto m = static_cast<std::size_t>(csr.m);
     const auto edges = static_cast<std::int32_t>(csr.m);
-    const unsigned all = blocks_for(csr.m);
+    const unsigned all = kernels::blocks_for(csr.m, kBlockThreads);
     const Sorted sorted = sort_edges(csr, out.n_block_rows, handle);
     Ids cells(m);
     Ids blocks(m);
@@ -131,7 +128,7 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
     inclusive_sums(blocks, edges, stream);
 
     const std::int32_t candidates = value_of(blocks.data() + (m - 1), stream);
-    const unsigned all_candidates = blocks_for(std::int64_t{candidates} + 1);
+    const unsigned all_candidates = kernels::blocks_for(std::int64_t{candidates} + 1, kBlockThreads);
     Ids begin(static_cast<std::size_t>(candidates) + 1);
     Ids kept(static_cast<std::size_t>(candidates) + 1);
     find_candidates<<<all, kBlockThreads, 0, stream>>>(blocks.data(), csr.m, begin.data());
@@ -150,13 +147,13 @@ void build_arrays(const CsrFormat& csr, Storage& s, DenseBlocksFormat& out, Stre
                                                                candidates, sorted.col_bits, block_row.data(),
                                                                s.block_col.data());
     GNNTUNE_CUDA(cudaGetLastError());
-    find_block_rows<<<blocks_for(std::int64_t{out.n_block_rows} + 1), kBlockThreads, 0, stream>>>(
-        block_row.data(), out.n_blocks, out.n_block_rows, s.block_ptr.data());
+    find_block_rows<<<kernels::blocks_for(std::int64_t{out.n_block_rows} + 1, kBlockThreads), kBlockThreads, 0,
+                      stream>>>(block_row.data(), out.n_blocks, out.n_block_rows, s.block_ptr.data());
     GNNTUNE_CUDA(cudaGetLastError());
 
     Ids in_block(m + 1);
     Ids rest(m + 1);
-    part_edges<<<blocks_for(csr.m + 1), kBlockThreads, 0, stream>>>(
+    part_edges<<<kernels::blocks_for(csr.m + 1, kBlockThreads), kBlockThreads, 0, stream>>>(
         cells.data(), blocks.data(), kept.data(), sorted.positions.data(), csr.m, in_block.data(), rest.data());
     GNNTUNE_CUDA(cudaGetLastError());
     exclusive_sums(in_block, csr.m + 1, stream);

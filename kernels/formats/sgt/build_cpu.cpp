@@ -5,7 +5,7 @@
 namespace gnntune {
 namespace {
 
-struct Storage {
+struct SgtVectors {
     HostVector<std::int32_t> window_ptr;
     HostVector<std::int32_t> block_ptr;
     HostVector<std::int32_t> block_cols;
@@ -13,12 +13,13 @@ struct Storage {
     HostVector<std::int32_t> edge_id;
 };
 
-std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandle stream, std::size_t* bytes) {
+std::shared_ptr<const void> build_sgt_on_cpu(Graph& graph, Direction direction, StreamHandle stream,
+                                             std::size_t* bytes) {
     const formats::SgtShape shape;
     const auto csr = graph.format_as<CsrFormat>(kFormatCsr, direction, stream);
     const auto m = static_cast<std::size_t>(csr->m);
     const std::int32_t windows = formats::sgt_windows(csr->n_rows, shape);
-    auto s = std::make_shared<Storage>();
+    auto s = std::make_shared<SgtVectors>();
     HostVector<unsigned char> scratch(formats::sgt_scratch_bytes_cpu(csr->m));
     s->window_ptr.resize(static_cast<std::size_t>(windows) + 1);
     formats::sgt_count_cpu(*csr, shape, s->window_ptr.data(), scratch.data());
@@ -40,7 +41,7 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 }  // namespace
 
 void register_format_sgt_cpu(Registry& registry) {
-    registry.add(FormatBuilder{kFormatSgt, Backend::cpu, &build, kFormatCsr});
+    registry.add(FormatBuilder{kFormatSgt, Backend::cpu, &build_sgt_on_cpu, kFormatCsr});
 }
 
 }  // namespace gnntune

@@ -5,7 +5,7 @@
 namespace gnntune {
 namespace {
 
-struct Storage {
+struct SgtBuffers {
     DeviceBuffer<std::int32_t> window_ptr;
     DeviceBuffer<std::int32_t> block_ptr;
     DeviceBuffer<std::int32_t> block_cols;
@@ -13,7 +13,8 @@ struct Storage {
     DeviceBuffer<std::int32_t> edge_id;
 };
 
-std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandle stream_handle, std::size_t* bytes) {
+std::shared_ptr<const void> build_sgt_on_gpu(Graph& graph, Direction direction, StreamHandle stream_handle,
+                                             std::size_t* bytes) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     const formats::SgtShape shape;
     const auto csr = graph.format_as<CsrFormat>(kFormatCsr, direction, stream_handle);
@@ -21,7 +22,7 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
     const std::int32_t windows = formats::sgt_windows(csr->n_rows, shape);
     const formats::SgtScratch places = formats::sgt_scratch_cuda(csr->n_rows, csr->n_cols, csr->m, shape);
     DeviceBuffer<unsigned char> scratch(places.total);
-    auto s = std::make_shared<Storage>();
+    auto s = std::make_shared<SgtBuffers>();
     s->window_ptr = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(windows) + 1);
     const formats::SgtSorted sorted =
         formats::sgt_count_cuda(*csr, shape, s->window_ptr.data(), places, scratch.data(), stream_handle);
@@ -47,7 +48,7 @@ std::shared_ptr<const void> build(Graph& graph, Direction direction, StreamHandl
 }  // namespace
 
 void register_format_sgt_cuda(Registry& registry) {
-    registry.add(FormatBuilder{kFormatSgt, Backend::cuda, &build, kFormatCsr});
+    registry.add(FormatBuilder{kFormatSgt, Backend::cuda, &build_sgt_on_gpu, kFormatCsr});
 }
 
 }  // namespace gnntune

@@ -13,16 +13,13 @@
 #include <cub/device/device_scan.cuh>
 
 #include "kernels/common/edge_keys.cuh"
+#include "kernels/common/host.hpp"
 #include "kernels/formats/sgt/translate.hpp"
 
 namespace gnntune::formats {
 namespace {
 
-constexpr int kThreads = 256;
-
-unsigned blocks_for(std::int64_t n) {
-    return static_cast<unsigned>((n + kThreads - 1) / kThreads);
-}
+constexpr int kSgtThreads = 256;
 
 /// Bits of the parts of a key: 31 + 31 + 1 at most without the id, since a window of several rows halves their number.
 struct KeyBits {
@@ -77,7 +74,7 @@ auto firsts(const std::uint64_t* keys, const KeyBits& bits) {
 __global__ void count_blocks(const std::int32_t* __restrict__ row_ptr, std::int32_t n_rows, std::int32_t windows,
                              SgtShape shape, const std::int32_t* __restrict__ distinct,
                              std::int32_t* __restrict__ window_ptr) {
-    const std::int64_t w = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x;
+    const std::int64_t w = blockIdx.x * static_cast<std::int64_t>(kSgtThreads) + threadIdx.x;
     if (w > windows) return;
     std::int32_t blocks = 0;
     if (w < windows) {
@@ -95,7 +92,7 @@ __global__ void count_blocks(const std::int32_t* __restrict__ row_ptr, std::int3
 
 __global__ void fill_edges(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ csr_edge_id,
                            std::int64_t m, SgtShape shape, SgtSorted sorted, SgtArrays out) {
-    const std::int64_t p = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x;
+    const std::int64_t p = blockIdx.x * static_cast<std::int64_t>(kSgtThreads) + threadIdx.x;
     if (p >= m) return;
     const std::uint64_t key = sorted.keys[p];
     const int column_shift = sorted.id_bits + sorted.row_bits;
@@ -209,8 +206,8 @@ SgtSorted sgt_count_cuda(const CsrFormat& csr, const SgtShape& shape, std::int32
     temporary_bytes = places.temporary_bytes;
     GNNTUNE_CUDA(
         cub::DeviceScan::InclusiveSum(temporary, temporary_bytes, firsts(keys, bits), distinct, edges, stream));
-    count_blocks<<<blocks_for(std::int64_t{windows} + 1), kThreads, 0, stream>>>(csr.row_ptr, csr.n_rows, windows,
-                                                                                 shape, distinct, window_ptr);
+    count_blocks<<<kernels::blocks_for(std::int64_t{windows} + 1, kSgtThreads), kSgtThreads, 0, stream>>>(
+        csr.row_ptr, csr.n_rows, windows, shape, distinct, window_ptr);
     GNNTUNE_CUDA(cudaGetLastError());
     temporary_bytes = places.temporary_bytes;
     GNNTUNE_CUDA(
@@ -226,7 +223,8 @@ void sgt_fill_cuda(const CsrFormat& csr, const SgtShape& shape, const SgtArrays&
         GNNTUNE_CUDA(cudaMemsetAsync(out.block_ptr, 0, sizeof(std::int32_t), stream));
         return;
     }
-    fill_edges<<<blocks_for(csr.m), kThreads, 0, stream>>>(csr.row_ptr, csr.edge_id, csr.m, shape, sorted, out);
+    fill_edges<<<kernels::blocks_for(csr.m, kSgtThreads), kSgtThreads, 0, stream>>>(csr.row_ptr, csr.edge_id, csr.m,
+                                                                                    shape, sorted, out);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -14,7 +14,7 @@
 
 namespace gnntune::spmm_grad_binned {
 
-using namespace kernels;  // NOLINT: this header is included by launch_*.cu alone
+using namespace kernels;  // NOLINT: this header is included by launch_typed.cu alone
 
 template <typename T, bool MAX>
 struct SpmmEdges {
@@ -65,29 +65,5 @@ struct SpmmEdges {
         return bits;
     }
 };
-
-template <typename T, bool MAX>
-void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
-    ColumnPass<T> a{};
-    a.x = s.weighted ? elements_of<T>(o.x) : nullptr;
-    a.grad_y = elements_of<T>(o.grad_y);
-    a.grad_x = elements_of<T>(o.grad_x);
-    a.partial = static_cast<float*>(workspace);
-    a.k = s.k;
-    a.heads = 1;
-    const SpmmEdges<T, MAX> edges{s.csc->edge_id, s.csr ? s.csr->row_ptr : nullptr,
-                                  s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
-                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr, o.argmax_saved};
-    launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
-}
-
-template <typename T>
-void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
-    if (s.maximum) {
-        launch_maximum<T>(s, o, workspace, stream);
-    } else {
-        launch_reduced<T, false>(s, o, workspace, stream);
-    }
-}
 
 }  // namespace gnntune::spmm_grad_binned

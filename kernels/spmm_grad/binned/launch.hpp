@@ -25,10 +25,8 @@ std::size_t workspace_bytes(const State& state);
 /// Enqueues one run on the device that is current. Throws on a launch error.
 void launch(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
-/// The same for a state whose dtype is T, and of a maximum; there is a translation unit for each.
+/// The same for a state whose dtype is T.
 template <typename T>
 void launch_typed(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
-template <typename T>
-void launch_maximum(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::spmm_grad_binned

@@ -1,7 +1,0 @@
-#include "kernels/agnn/binned/launch_typed.cuh"
-
-namespace gnntune::agnn_binned {
-
-template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::agnn_binned

@@ -1,7 +1,0 @@
-#include "kernels/agnn/rows/launch_typed.cuh"
-
-namespace gnntune::agnn_rows {
-
-template void launch_typed<Float16>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::agnn_rows

@@ -1,7 +1,0 @@
-#include "kernels/attention/binned/launch_typed.cuh"
-
-namespace gnntune::attention_binned {
-
-template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::attention_binned

@@ -1,7 +1,0 @@
-#include "kernels/attention_grad/rows_cols/launch_typed.cuh"
-
-namespace gnntune::attention_grad_rows_cols {
-
-template void launch_typed<Float16>(const kernels::TwoPassPlan&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::attention_grad_rows_cols

@@ -1,7 +1,0 @@
-#include "kernels/common/es_sample/launch_typed.cuh"
-
-namespace gnntune::kernels {
-
-template void launch_es_sample_typed<float>(const EsPlan&, const Operands&, StreamHandle);
-
-}  // namespace gnntune::kernels

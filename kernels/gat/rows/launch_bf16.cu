@@ -1,7 +1,0 @@
-#include "kernels/gat/rows/launch_typed.cuh"
-
-namespace gnntune::gat_rows {
-
-template void launch_typed<BFloat16>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::gat_rows

@@ -1,7 +1,0 @@
-#include "kernels/gat/rows/launch_typed.cuh"
-
-namespace gnntune::gat_rows {
-
-template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::gat_rows

@@ -1,8 +1,0 @@
-#include "kernels/sddmm/dense_blocks/launch_typed.cuh"
-
-namespace gnntune::sddmm_dense_blocks {
-
-template void launch_typed<Float16>(const Plan&, const Operands&, cudaStream_t);
-template void prepare_typed<Float16>(const Plan&);
-
-}  // namespace gnntune::sddmm_dense_blocks

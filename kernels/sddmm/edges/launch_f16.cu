@@ -1,8 +1,0 @@
-#include "kernels/sddmm/edges/launch_typed.cuh"
-
-namespace gnntune::sddmm_edges {
-
-template void launch_typed<Float16>(const CooFormat&, const EdgesParams&, std::int32_t, bool, const Operands&,
-                                    cudaStream_t);
-
-}  // namespace gnntune::sddmm_edges

@@ -1,8 +1,0 @@
-#include "kernels/spmm/dense_blocks/launch_typed.cuh"
-
-namespace gnntune::spmm_dense_blocks {
-
-template void launch_typed<Float16>(const Plan&, const Operands&, void*, StreamHandle);
-template void prepare_typed<Float16>(const Plan&);
-
-}  // namespace gnntune::spmm_dense_blocks

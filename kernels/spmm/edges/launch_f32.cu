@@ -1,7 +1,0 @@
-#include "kernels/spmm/edges/launch_typed.cuh"
-
-namespace gnntune::spmm_edges {
-
-template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::spmm_edges

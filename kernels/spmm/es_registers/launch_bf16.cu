@@ -1,7 +1,0 @@
-#include "kernels/spmm/es_registers/launch_typed.cuh"
-
-namespace gnntune::spmm_es_registers {
-
-template void launch_typed<BFloat16>(const State&, const Operands&, StreamHandle);
-
-}  // namespace gnntune::spmm_es_registers

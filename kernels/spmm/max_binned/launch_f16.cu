@@ -1,7 +1,0 @@
-#include "kernels/spmm/max_binned/launch_typed.cuh"
-
-namespace gnntune::spmm_max_binned {
-
-template void launch_typed<Float16>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::spmm_max_binned

@@ -1,7 +1,0 @@
-#include "kernels/spmm/mma/launch_typed.cuh"
-
-namespace gnntune::spmm_mma {
-
-template void launch_typed<BFloat16>(const Plan&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::spmm_mma

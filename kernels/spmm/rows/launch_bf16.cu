@@ -1,7 +1,0 @@
-#include "kernels/spmm/rows/launch_typed.cuh"
-
-namespace gnntune::spmm_rows {
-
-template void launch_typed<BFloat16>(const State&, const Operands&, StreamHandle);
-
-}  // namespace gnntune::spmm_rows

@@ -1,7 +1,0 @@
-#include "kernels/spmm_grad/binned/kernel.cuh"
-
-namespace gnntune::spmm_grad_binned {
-
-template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::spmm_grad_binned

@@ -1,7 +1,0 @@
-#include "kernels/spmm_grad/binned/maximum.cuh"
-
-namespace gnntune::spmm_grad_binned {
-
-template void launch_maximum<Float16>(const State&, const Operands&, void*, StreamHandle);
-
-}  // namespace gnntune::spmm_grad_binned

@@ -1,0 +1,34 @@
+// launch_typed() for every shape; instantiated for each storage type.
+#include "kernels/spmm_grad/binned/kernel.cuh"
+
+namespace gnntune::spmm_grad_binned {
+
+template <typename T, bool MAX>
+void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
+    ColumnPass<T> a{};
+    a.x = s.weighted ? elements_of<T>(o.x) : nullptr;
+    a.grad_y = elements_of<T>(o.grad_y);
+    a.grad_x = elements_of<T>(o.grad_x);
+    a.partial = static_cast<float*>(workspace);
+    a.k = s.k;
+    a.heads = 1;
+    const SpmmEdges<T, MAX> edges{s.csc->edge_id, s.csr ? s.csr->row_ptr : nullptr,
+                                  s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
+                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr, o.argmax_saved};
+    launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
+}
+
+template <typename T>
+void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
+    if (s.maximum) {
+        launch_reduced<T, true>(s, o, workspace, stream);
+    } else {
+        launch_reduced<T, false>(s, o, workspace, stream);
+    }
+}
+
+template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
+template void launch_typed<Float16>(const State&, const Operands&, void*, StreamHandle);
+template void launch_typed<BFloat16>(const State&, const Operands&, void*, StreamHandle);
+
+}  // namespace gnntune::spmm_grad_binned
