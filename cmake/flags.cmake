@@ -32,6 +32,14 @@ target_compile_options(gnntune_options INTERFACE
 if(GNNTUNE_WITH_CUDA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     target_compile_options(gnntune_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
 endif()
+# As distributions build: checked calls of the C library, guarded stacks, no writable table of functions. What a sanitizer
+# or a debugger looks at stays as it is.
+if(GNNTUNE_HARDEN AND NOT GNNTUNE_SANITIZE)
+    target_compile_options(gnntune_options INTERFACE
+        $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-fstack-protector-strong -fstack-clash-protection>
+        $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+    target_link_options(gnntune_options INTERFACE LINKER:-z,relro LINKER:-z,now)
+endif()
 if(GNNTUNE_SANITIZE)
     target_compile_options(gnntune_options INTERFACE
         $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNNTUNE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g>)

@@ -8,6 +8,8 @@ option(GNNTUNE_BUILD_TOOLS "Build the tuner and the gnntune program" ${PROJECT_I
 option(GNNTUNE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_INSTALL "Generate install rules" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_STATIC_DEPS "Link SQLite, Boost, zlib and lzma statically, so that binaries can be carried elsewhere" OFF)
+option(GNNTUNE_HARDEN "Fortified C library calls, guarded stacks, read-only relocations" ON)
+option(GNNTUNE_PRIVATE_SQLITE "Link SQLite statically where its archive is found, so that a host program's cannot stand in for it" ON)
 option(GNNTUNE_UNITY "Compile many files of a folder as one: a fifth of the time from a fresh clone" ON)
 option(GNNTUNE_FUZZ "Build the fuzz targets (clang only)" OFF)
 option(GNNTUNE_WERROR "Treat warnings as errors" OFF)

@@ -44,6 +44,17 @@ install_packages() {
     fi
 }
 
+# Whether this machine can compile for a GPU and run on it. Else why_no_gpu says what is missing.
+gpu_is_usable() {
+    why_no_gpu=
+    if ! command -v nvcc >/dev/null && [ ! -x "${CUDA_HOME:-${CUDA_PATH:-/usr/local/cuda}}/bin/nvcc" ]; then
+        why_no_gpu="nvcc was not found on PATH, in CUDA_HOME or in /usr/local/cuda"
+    elif ! nvidia-smi -L 2>/dev/null | grep -q '^GPU '; then
+        why_no_gpu="nvidia-smi lists no GPU"
+    fi
+    [ -z "$why_no_gpu" ]
+}
+
 # configure BUILD_DIR CMAKE_OPTION...
 configure() {
     local build=$1
