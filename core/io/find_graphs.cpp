@@ -45,7 +45,7 @@ void look_at_file(const fs::directory_entry& entry, FolderScan& scan) {
         if (sniffed.format) {
             scan.graphs.push_back({entry.path(), *sniffed.format, graph_name(entry.path())});
         } else {
-            scan.skipped.push_back({entry.path(), sniffed.reason, false});
+            scan.skipped.push_back({entry.path(), sniffed.reason, sniffed.near_miss});
         }
     } catch (const Error& problem) {
         // Damaged gzip data, no permission: a reason to skip this file, none to give up on the folder.

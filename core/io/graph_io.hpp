@@ -1,8 +1,10 @@
 // Reading and writing graphs: Matrix Market, edge lists, NumPy .npz, TU data sets, METIS and the project's own .gnng.
 //
-// The format is recognised from the content; gzip and xz are undone on the way. The name decides only between an edge
-// list and METIS where every line has two or three numbers (.graph and .metis mean METIS), and marks a TU file
-// (_A.txt).
+// The format is recognised from the content; gzip and xz are undone on the way. A name's suffix is evidence: .graph and
+// .metis mean METIS where every line has two or three numbers, _A.txt marks a TU file, and a text whose name ends in
+// .mtx, .npz, .gnng, .graph or .metis and that is not such a file is an error. So is what nearly is a graph of a format:
+// a Matrix Market banner with a slip of the pen, a line of counts above an edge list, an adjacency list.
+// ReadOptions::format says what such a file is.
 //
 // Direction. A is n_rows targets x n_cols sources. Matrix Market, scipy and PyG `adj_*` arrays, METIS and .gnng give A
 // as written: entry (i, j) is row i, column j. An edge list `u v`, TU pairs, `edges` [m, 2], `edge_index` [2, m] and
@@ -99,6 +101,7 @@ LoadedGraph read_graph_bytes(std::string_view bytes, const std::string& name, co
 struct Sniffed {
     std::optional<Format> format;
     std::string reason;
+    bool near_miss = false;  ///< by its name or its first lines it was meant to be a graph
 };
 
 /// Looks at the first 64 KiB (of an .npz: at its directory). Throws ErrorKind::input only where the file cannot be read
@@ -114,7 +117,7 @@ struct FoundGraph {
 struct SkippedFile {
     std::filesystem::path path;
     std::string reason;    ///< one line
-    bool damaged = false;  ///< it could not be read, so nobody knows what it is
+    bool damaged = false;  ///< it could not be read, so nobody knows what it is, or it was meant to be a graph
 };
 
 struct FolderScan {

@@ -117,6 +117,7 @@ RawGraph read_edge_list(const Input& input, const ReadOptions& options) {
     const auto parse = [&](auto id) {
         LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
         auto text = parse_edge_text<decltype(id)>(lines, input.limits, base, true);
+        if (!options.format) refuse_other_formats(text, input.name);
         return std::pair(std::move(text), lines.bytes());
     };
     auto [narrow, bytes] = parse(std::int32_t{});

@@ -38,11 +38,10 @@ MetisHeader read_metis_header(LineReader& lines) {
         ++count;
     }
     const auto [n, m, fmt_digits, ncon] = numbers;
-    const bool digits = fmt_digits % 10 <= 1 && fmt_digits / 10 % 10 <= 1 && fmt_digits <= 111;
-    if (!p || *p != '\n' || count < 2 || !digits || ncon > 1000) {
+    if (!p || *p != '\n' || count < 2 || !is_metis_fmt(fmt_digits) || ncon > 1000) {
         fail_line(lines.name(), lines.line(),
-                  "expected the METIS header 'n m [fmt [ncon]]' with fmt of three digits 0 or 1, "
-                  "found {}",
+                  "expected the METIS header 'n m [fmt [ncon]]' with fmt of three digits 0 or 1, or a comment that "
+                  "starts with %, found {}",
                   quoted(line.data()));
     }
     MetisHeader header;
@@ -96,6 +95,35 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, co
     return p;
 }
 
+/// Walks the entries in order. The entries (i, j) of ascending i must be those of row j in order, each met once.
+void require_symmetric(const CsrGraph& g, const std::string& name) {
+    const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+    HostVector<std::int32_t> next(g.row_ptr.begin(), g.row_ptr.end());
+    for (std::int32_t i = 0; i < g.n_rows; ++i) {
+        for (std::int32_t e = g.row_ptr[at(i)]; e < g.row_ptr[at(i) + 1]; ++e) {
+            const std::int32_t j = g.col_idx[at(e)];
+            const std::int32_t q = next[at(j)]++;
+            const bool left = q < g.row_ptr[at(j) + 1];
+            if (!left || g.col_idx[at(q)] != i) {
+                // An entry of row j before i was not met when its own row went by, so that row lacks it.
+                const bool other = left && g.col_idx[at(q)] < i;
+                const std::int32_t from = other ? j : i;
+                const std::int32_t to = other ? g.col_idx[at(q)] : j;
+                fail(name,
+                     "vertex {} has the neighbour {}, but vertex {} lacks the neighbour {}; METIS lists each edge at "
+                     "both ends, so write a directed graph as an edge list or .mtx",
+                     from + 1, to + 1, to + 1, from + 1);
+            }
+            if (g.weighted() && g.edge_weight[at(q)] != g.edge_weight[at(e)]) {
+                fail(name,
+                     "the edge from vertex {} to {} has the weight {}, but the one back {}; METIS lists each edge at "
+                     "both ends alike, so write a directed graph as an edge list or .mtx",
+                     i + 1, j + 1, g.edge_weight[at(e)], g.edge_weight[at(q)]);
+            }
+        }
+    }
+}
+
 }  // namespace
 
 RawGraph read_metis(const Input& input, const ReadOptions&) {
@@ -123,8 +151,8 @@ RawGraph read_metis(const Input& input, const ReadOptions&) {
         }
         require_counts(0, 0, static_cast<std::int64_t>(edges.size), input.name);
     }
-    // Editors strip blank lines at the end, so vertices without neighbours may be missing there; edges may not. A
-    // complete file whose header counts every entry is a directed graph in METIS' clothes, taken as written.
+    // Editors strip blank lines at the end, so vertices without neighbours may be missing there; edges may not. Some
+    // headers count both ends of every edge.
     const auto entries = static_cast<std::int64_t>(edges.size);
     if (entries != 2 * header.m && !(entries == header.m && row == header.n)) {
         fail(input.name,
@@ -136,6 +164,7 @@ RawGraph read_metis(const Input& input, const ReadOptions&) {
     raw.format = "metis";
     raw.data_bytes = lines.bytes();
     raw.graph = to_csr(std::move(edges), header.n, header.n, raw.data_bytes, input);
+    require_symmetric(raw.graph, input.name);
     return raw;
 }
 

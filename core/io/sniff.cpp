@@ -1,4 +1,5 @@
-// What is in this file? Decided by the first bytes; the name only breaks ties.
+// What is in this file? Decided by the first bytes. A name's suffix is evidence: it breaks ties, and a text that is not
+// what its name promises is an error, never another graph.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -21,6 +22,10 @@ constexpr std::size_t kLongLine = 256;  // no line of an edge list
 
 Sniffed no_graph(std::string reason) {
     return {std::nullopt, std::move(reason)};
+}
+
+Sniffed nearly(std::string reason) {
+    return {std::nullopt, std::move(reason), true};
 }
 
 /// Things that people keep beside graphs, or in which graphs come that only Python reads.
@@ -46,7 +51,12 @@ struct Columns {
     bool whole = true;          ///< so are all
     bool comma = false;
     bool nodes_comment = false;
-    std::string stray;  ///< the first word that is no number
+    std::array<std::uint64_t, 4> head{};  ///< numbers of the first line, where they are whole
+    std::size_t second = 0;               ///< numbers in the line behind the first
+    bool uniform_behind = true;           ///< all behind the first have as many as the second
+    std::size_t unequal_line = 0;         ///< the first that has another number than the first
+    std::uint64_t largest = 0;            ///< number behind the first line, where they are whole
+    std::string stray;                    ///< the first word that is no number
     std::size_t stray_line = 0;
 };
 
@@ -67,6 +77,7 @@ void look_at_line(std::string_view line, std::size_t number, Columns& seen) {
     bool commas = false;
     bool ids = true;
     bool whole = true;
+    std::uint64_t largest = 0;
     for (std::size_t at = line.find_first_not_of(kSeparators); at < line.size();) {
         const std::size_t end = std::min(line.find_first_of(kSeparators, at), line.size());
         const std::string_view word = line.substr(at, end - at);
@@ -82,9 +93,16 @@ void look_at_line(std::string_view line, std::size_t number, Columns& seen) {
             }
             return;
         }
-        whole &= is_whole(word);
-        if (count < 2) ids &= is_whole(word);
-        if (seen.lines == 0 && is_whole(word)) ++seen.first_ids;
+        const bool digits = is_whole(word);
+        std::uint64_t value = 0;
+        if (digits) std::from_chars(word.data(), word.data() + word.size(), value);
+        largest = std::max(largest, value);
+        whole &= digits;
+        if (count < 2) ids &= digits;
+        if (seen.lines == 0 && digits) {
+            ++seen.first_ids;
+            if (count < seen.head.size()) seen.head[count] = value;
+        }
         ++count;
         at = line.find_first_not_of(kSeparators, end);
         commas |= line.substr(end, std::min(at, line.size()) - end).find(',') != std::string_view::npos;
@@ -94,8 +112,41 @@ void look_at_line(std::string_view line, std::size_t number, Columns& seen) {
     seen.comma |= commas;
     seen.ids &= ids;
     seen.whole &= whole;
-    if (seen.lines == 1) seen.first = count;
+    if (seen.lines == 1) {
+        seen.first = count;
+        return;
+    }
+    if (seen.lines == 2) seen.second = count;
+    seen.uniform_behind &= count == seen.second;
+    seen.largest = std::max(seen.largest, largest);
+    if (count != seen.first && seen.uniform) seen.unequal_line = number;
     seen.uniform &= count == seen.first;
+}
+
+/// Whether the first line can be METIS's header of the lines behind it.
+bool is_metis_header(const Columns& seen) {
+    if (seen.first_ids != seen.first || seen.first < 2 || seen.first > 4 || seen.comma || !seen.whole) return false;
+    const auto [n, m, fmt_digits, ncon] = seen.head;
+    const bool plain = fmt_digits == 0;  // numbers behind the first line are neighbours and nothing else
+    return is_metis_fmt(fmt_digits) && seen.lines - 1 <= n && (!plain || seen.largest <= n);
+}
+
+/// What a text of numbers is that is no graph.
+std::string unequal_text(const Columns& seen) {
+    if (seen.uniform) {
+        return fmt::format("a text whose lines hold {} number{}, expected two or three for an edge list", seen.first,
+                           seen.first == 1 ? "" : "s");
+    }
+    const bool sizes = seen.first == 3 && seen.first_ids == 3 && seen.head[0] > 0 && seen.head[1] > 0 &&
+                       seen.largest <= std::max(seen.head[0], seen.head[1]);
+    if (sizes && seen.uniform_behind && seen.second == 2) {
+        return "a text with three numbers on its first line and two on the others, as in a Matrix Market file that has "
+               "lost its banner; put '%%MatrixMarket matrix coordinate pattern general' above it";
+    }
+    return fmt::format(
+        "a text with {} number{} on its first line and others on line {}; an edge list has two or three on every line, "
+        "METIS starts with 'vertices edges', and of an adjacency list write one edge on a line",
+        seen.first, seen.first == 1 ? "" : "s", seen.unequal_line);
 }
 
 Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
@@ -119,13 +170,17 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
             fmt::format("a text whose line {} holds '{}' where numbers were expected", seen.stray_line, seen.stray));
     }
     const std::string plain = plain_name(name);
-    const bool metis_name = plain.ends_with(".graph") || plain.ends_with(".metis");
-    const bool header = seen.first_ids == seen.first && seen.first >= 2 && seen.first <= 4 && !seen.comma;
     if (seen.lines == 0) {
         if (seen.nodes_comment) return {Format::edge_list, ""};
         return no_graph("a text without any numbers; expected an edge list, METIS or Matrix Market");
     }
-    if (header && metis_name) return {Format::metis, ""};
+    if (plain.ends_with(".graph") || plain.ends_with(".metis")) {
+        const bool header = seen.first_ids == seen.first && seen.first >= 2 && seen.first <= 4 && !seen.comma;
+        if (header) return {Format::metis, ""};
+        return nearly(
+            "its name says METIS, but it does not start with METIS's header 'n m [fmt [ncon]]'; correct it, "
+            "or say with --from what it is");
+    }
     if (seen.uniform && (seen.first == 2 || seen.first == 3)) {
         if (!seen.ids)
             return no_graph("a text with numbers that are no vertex ids: they must be whole and not negative");
@@ -133,9 +188,28 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
         return {Format::edge_list, ""};
     }
     // A table has as many columns everywhere; the lines of a METIS file are as long as vertices have neighbours.
-    if (header && seen.whole && !seen.uniform) return {Format::metis, ""};
-    return no_graph(fmt::format("a text whose lines hold {}{} number{}, expected two or three for an edge list",
-                                seen.uniform ? "" : "from ", seen.first, seen.first == 1 ? "" : "s"));
+    if (!seen.uniform && is_metis_header(seen)) return {Format::metis, ""};
+    return no_graph(unequal_text(seen));
+}
+
+/// The suffix of a name that promises a format which its first bytes show; empty for any other.
+std::string_view promise_of(const std::string& plain) {
+    for (const std::string_view suffix : {".mtx", ".npz", ".gnng"}) {
+        if (plain.ends_with(suffix)) return suffix;
+    }
+    return {};
+}
+
+/// A text under a name that promises something else.
+Sniffed broken_promise(std::string_view suffix, std::string_view text) {
+    if (suffix != ".mtx") {
+        return nearly(
+            fmt::format("a text, though its name ends in {}; write it anew, or say with --from what it is", suffix));
+    }
+    return nearly(fmt::format(
+        "its name ends in .mtx, so it must start with the banner '%%MatrixMarket matrix coordinate ...', found '{}'; "
+        "correct it, or say with --from what the file is",
+        printable(text.substr(0, text.find_first_of("\r\n")), 32)));
 }
 
 }  // namespace
@@ -154,8 +228,12 @@ Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
         std::equal(kBanner.begin(), kBanner.end(), text.begin(), [&](char b, char a) { return same(a, b); })) {
         return {Format::matrix_market, ""};
     }
+    const std::string_view promise = promise_of(plain_name(name));
     for (const auto& [magic, words] : kOthers) {
-        if (head.starts_with(magic)) return no_graph(std::string(words));
+        if (head.starts_with(magic)) return {std::nullopt, std::string(words), !promise.empty()};
+    }
+    if (head.starts_with(gnng::kMagic.substr(0, 5))) {
+        return nearly("a .gnng file whose first bytes are damaged, as by a copy in text mode; copy it as binary data");
     }
     if (head.starts_with("\x1f\x8b") || head.starts_with("\xfd"
                                                          "7zXZ")) {
@@ -164,7 +242,11 @@ Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
     const auto binary = [](char c) {
         return static_cast<unsigned char>(c) < 0x20 && !std::isspace(static_cast<unsigned char>(c));
     };
-    if (std::any_of(head.begin(), head.end(), binary)) return no_graph("a binary file of unknown kind");
+    if (std::any_of(head.begin(), head.end(), binary)) {
+        return {std::nullopt, "a binary file of unknown kind", !promise.empty()};
+    }
+    if (const std::string reason = nearly_banner(head); !reason.empty()) return nearly(reason);
+    if (!promise.empty()) return broken_promise(promise, text);
     return sniff_text(head, whole, name);
 }
 

@@ -26,6 +26,13 @@ struct EdgeText {
 template <typename Id>
 EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64_t base, bool weights_allowed);
 
+/// Throws where the lines are those of another format: METIS or Matrix Market without what tells them apart from an edge
+/// list, an adjacency list, or a first line that counts the others.
+template <typename Id>
+void refuse_other_formats(const EdgeText<Id>& text, const std::string& name);
+
+extern template void refuse_other_formats(const EdgeText<std::int32_t>&, const std::string&);
+extern template void refuse_other_formats(const EdgeText<std::int64_t>&, const std::string&);
 extern template EdgeText<std::int32_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
 extern template EdgeText<std::int64_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
 

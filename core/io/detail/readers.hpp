@@ -66,6 +66,12 @@ void check_csr(const CsrGraph& graph, const std::string& name, std::string_view 
 /// The format of a file's content by its first bytes; `name` breaks ties. `whole`: `head` is all there is.
 Sniffed sniff_head(std::string_view head, bool whole, const std::string& name);
 Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Limits& limits);
+/// Whether these may be the digits `fmt` of METIS's header.
+inline bool is_metis_fmt(std::uint64_t digits) {
+    return digits % 10 <= 1 && digits / 10 % 10 <= 1 && digits <= 111;
+}
+/// Why the lines above a text's numbers are nearly Matrix Market's banner; empty where they are not.
+std::string nearly_banner(std::string_view head);
 /// Whether an archive holds a graph, by the names of its members.
 Sniffed sniff_npz(const RandomBytes& bytes, const std::string& name, const Limits& limits);
 
