@@ -49,9 +49,13 @@ __device__ __forceinline__ void write_edges(const SgtTiles& t, std::int64_t bloc
         const std::int32_t id = t.edge_id[e];
         const int col = position % kBlockColumns + (e < middle ? 0 : kBlockColumns);
         float value = cells[position / kBlockColumns * ld + col];
-        if (t.edge_weight) value *= __ldg(t.edge_weight + id);
         if (add) value += y[id];
-        y[id] = last ? epilogue(value) : value;
+        if (last) {
+            // Once, of the whole product: parts of either sign times an infinite weight would make no number.
+            if (t.edge_weight) value *= __ldg(t.edge_weight + id);
+            value = epilogue(value);
+        }
+        y[id] = value;
     }
 }
 

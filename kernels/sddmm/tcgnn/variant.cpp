@@ -68,6 +68,7 @@ void register_sddmm_tcgnn(Registry& registry) {
     Variant v;
     v.id = "sddmm.tcgnn";
     v.summary = "TC-GNN: 16 x 16 tiles from pairs of TC blocks on tensor cores (TF32)";
+    v.version = 2;  // the weight is multiplied with the whole product, not with parts of it
     v.op = Op::sddmm;
     v.backend = Backend::cuda;
     v.precision = Precision::tf32;
