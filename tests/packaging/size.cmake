@@ -1,0 +1,13 @@
+# The library stays small enough to be shipped: 25 MB with kernels for one architecture, 60 MB for three, 6 MB for the CPU.
+file(REAL_PATH "${PREFIX}/${LIBDIR}/libgnntune.so" library)
+file(SIZE "${library}" bytes)
+set(limit 6000000)
+if(WITH_CUDA)
+    string(REPLACE "," ";" architectures "${ARCHITECTURES}")
+    list(LENGTH architectures count)
+    math(EXPR limit "25000000 + (${count} - 1) * 17500000")
+endif()
+message(STATUS "${library} has ${bytes} bytes of at most ${limit}")
+if(bytes GREATER limit)
+    message(FATAL_ERROR "the library outgrew its limit: fewer instances, or line tables that got in?")
+endif()
