@@ -7,12 +7,14 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/common/printable.hpp"
 
 namespace gnntune::store {
 namespace {
 
-void write_field(std::ostream& out, std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+void write_field(std::ostream& out, std::string_view held) {
+    const std::string text = printable(held);
+    if (text.find_first_of(",\"") == std::string_view::npos) {
         out << text;
         return;
     }

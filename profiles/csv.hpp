@@ -1,5 +1,6 @@
 // The store as CSV: UTF-8, one header line, RFC 4180 quoting, "\n" line ends, numbers in shortest exact decimal form,
-// NULL as an empty field. Used for committed evidence files.
+// NULL as an empty field; control characters are escaped (core/common/printable.hpp), so that a row is a line. Used for
+// committed evidence files.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/common/printable.hpp"
 #include "core/common/utf8.hpp"
 #include "profiles/document.hpp"
 #include "profiles/document_fields.hpp"
@@ -186,7 +187,7 @@ private:
     }
 
     void flush() {
-        sink_(line_);
+        sink_(printable_json(line_));
         line_.clear();
     }
 

@@ -120,9 +120,9 @@ int run_db_check(const Args& args) {
                              configs, configs == 1 ? "" : "s"));
     }
     if (out.is_table()) {
-        for (const std::string& problem : problems) out.print_text(problem + "\n");
-        out.print_text(problems.empty() ? fmt::format("{}: sound (schema {})\n", store.path().string(), store.schema())
-                                        : fmt::format("{}: {} problem{}\n", store.path().string(), problems.size(),
+        for (const std::string& problem : problems) out.print_line(problem);
+        out.print_line(problems.empty() ? fmt::format("{}: sound (schema {})", store.path().string(), store.schema())
+                                        : fmt::format("{}: {} problem{}", store.path().string(), problems.size(),
                                                       problems.size() == 1 ? "" : "s"));
     } else {
         Table table({{"problem", "problem", ""}});

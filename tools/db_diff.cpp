@@ -164,12 +164,12 @@ void print(Output& out, const tuner::Comparison& comparison, const std::vector<t
     switch (out.format()) {
         case OutputFormat::table:
             for (const auto& [title, table] :
-                 {std::pair{"", &pairs}, std::pair{"timed on one side only, tried on both\n", &changes},
-                  std::pair{"choices that changed\n", &choices}}) {
+                 {std::pair{"", &pairs}, std::pair{"timed on one side only, tried on both", &changes},
+                  std::pair{"choices that changed", &choices}}) {
                 if (table->rows() == 0) continue;
-                out.print_text(title);
+                if (*title) out.print_line(title);
                 out.print(*table);
-                out.print_text("\n");
+                out.print_line();
             }
             out.print(tallies);
             break;

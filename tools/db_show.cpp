@@ -200,11 +200,12 @@ int run_db_show(const Args& args) {
     }
     switch (out.format()) {
         case OutputFormat::table:
-            out.print_text(fmt::format("{}  {} rows, {} columns, {} edges  {}\n\n", graph.record.name,
+            out.print_line(fmt::format("{}  {} rows, {} columns, {} edges  {}", graph.record.name,
                                        graph.record.n_rows, graph.record.n_cols, graph.record.m,
                                        graph.record.fingerprint.text()));
+            out.print_line();
             out.print(best);
-            out.print_text("\n");
+            out.print_line();
             out.print(measurements);
             break;
         case OutputFormat::csv:

@@ -69,19 +69,19 @@ ModelAnswer::ModelAnswer(const store::Snapshot& snapshot, const Query& query, Po
 void ModelAnswer::print(Output& out) const {
     if (chosen_) {
         const Tried& t = tried_[*chosen_];
-        out.print_text(fmt::format(
-            "chosen     {}{}  (source {})\n", t.config.text(),
+        out.print_line(fmt::format(
+            "chosen     {}{}  (source {})", t.config.text(),
             t.expected ? fmt::format("  {:.2f} us +- {:.0f} %", t.expected->us, 100 * std::expm1(t.expected->sigma))
                        : "",
             t.source));
     } else {
-        out.print_text("chosen     nothing\n");
+        out.print_line("chosen     nothing");
     }
-    if (has_model()) out.print_text("model      " + model_ + "\n");
-    out.print_text("why        " + why_ + "\n");
+    if (has_model()) out.print_line("model      " + model_);
+    out.print_line("why        " + why_);
     // Where nothing may run, `why` says it of the last.
     for (std::size_t i = 0; i + (chosen_ ? 0 : 1) < chosen_.value_or(tried_.size()); ++i) {
-        out.print_text("refused    " + tried_[i].refused + "\n");
+        out.print_line("refused    " + tried_[i].refused);
     }
 }
 

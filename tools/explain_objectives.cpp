@@ -29,23 +29,23 @@ Objectives::Objectives(const std::vector<Candidate>& candidates, const Constrain
       ranges_(calls_ranges(candidates, constraints)),
       front_(error_front(candidates, constraints)) {}
 
-std::string Objectives::text(bool color) const {
-    std::string text;
+Lines Objectives::text(bool color) const {
+    Lines text;
     if (decision_.winner && decision_.runner_up) {
         const Candidate& w = candidates_[*decision_.winner];
         const Candidate& r = candidates_[*decision_.runner_up];
         const auto winner_from = gnntune::break_even_calls(r, w);
         const auto runner_from = gnntune::break_even_calls(w, r);
         if (winner_from && whole_calls(*winner_from) > 1) {
-            text +=
-                fmt::format("break-even {:.0f} calls: below that {} is cheaper, {:.0f} us of building against {:.0f}\n",
-                            whole_calls(*winner_from), r.config.text(), r.build_us, w.build_us);
+            text.line(
+                fmt::format("break-even {:.0f} calls: below that {} is cheaper, {:.0f} us of building against {:.0f}",
+                            whole_calls(*winner_from), r.config.text(), r.build_us, w.build_us));
         } else if (runner_from && *runner_from > 0) {
-            text +=
-                fmt::format("break-even {:.0f} calls: from there {} is cheaper, {:.0f} us of building against {:.0f}\n",
-                            whole_calls(*runner_from), r.config.text(), r.build_us, w.build_us);
+            text.line(
+                fmt::format("break-even {:.0f} calls: from there {} is cheaper, {:.0f} us of building against {:.0f}",
+                            whole_calls(*runner_from), r.config.text(), r.build_us, w.build_us));
         } else {
-            text += "break-even none: the runner-up is cheaper for no number of calls\n";
+            text.line("break-even none: the runner-up is cheaper for no number of calls");
         }
     }
     if (ranges_.size() > 1) {
@@ -57,7 +57,7 @@ std::string Objectives::text(bool color) const {
             const Candidate& c = candidates_[r.candidate];
             table.add({whole_calls(r.from_calls), c.config.text(), c.median_us, c.build_us});
         }
-        text += '\n' + table.text(color);
+        text.line().table(table, color);
     }
     if (front_.size() > 1) {
         Table table({{"error", "with error up to", "", 9},
@@ -73,7 +73,7 @@ std::string Objectives::text(bool color) const {
             if (p.sampling) needs += " --allow-sampling: drops edges";
             table.add({p.max_error, c.config.text(), c.median_us, c.median_us / exact_us, needs});
         }
-        text += '\n' + table.text(color);
+        text.line().table(table, color);
     }
     return text;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/dispatch/objectives.hpp"
-#include "tools/table.hpp"
+#include "tools/lines.hpp"
 
 namespace gnntune::tools {
 
@@ -16,7 +16,7 @@ public:
 
     /// Lines and small tables for people: break-even of the winner and the runner-up, the cheapest by number of calls,
     /// the fastest by error. The tables only where they have more than one row.
-    std::string text(bool color) const;
+    Lines text(bool color) const;
 
     // About one config of the candidates; nothing for another.
 

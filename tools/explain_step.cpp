@@ -40,13 +40,13 @@ std::string stored_line(const store::Store& store, std::int64_t graph, std::int6
             if (call.config == now.calls[i].config) continue;
             others += fmt::format("; {} for {}", call.config.text(), short_problem(call.problem));
         }
-        return fmt::format("stored     at {} for {:.0f} steps, {}: {}\n", row.decided_at, row.choice.expected_steps,
+        return fmt::format("stored     at {} for {:.0f} steps, {}: {}", row.decided_at, row.choice.expected_steps,
                            row.choice.format_limit_bytes
                                ? fmt::format("a limit of {} bytes", *row.choice.format_limit_bytes)
                                : "no limit",
                            others.empty() ? "the same choice" : "another choice" + others);
     }
-    return "stored     nothing: tune --step was not run for it\n";
+    return "stored     nothing: tune --step was not run for it";
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
     reports.add(report, out);
     reports.print(out);
     if (report.decision().picks) {
-        out.print_text(stored_line(store, graph.id, environment->id, policy, found_clock, report.stored(registry())));
+        out.print_line(stored_line(store, graph.id, environment->id, policy, found_clock, report.stored(registry())));
     }
     if (!report.decision().picks) warn_unchosen(report, "nothing is chosen", out);
     return kExitOk;

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <exception>
-#include <iostream>
 #include <new>
 
 #include "core/common/error.hpp"
@@ -14,6 +12,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/program.hpp"
+#include "tools/streams.hpp"
 #include "tools/suggest.hpp"
 #include "tools/verb.hpp"
 
@@ -44,17 +43,18 @@ std::vector<std::string> verb_names() {
     return names;
 }
 
-void print_overview(std::ostream& out) {
-    out << "usage: gnntune VERB [options] [arguments]\n\n"
-           "Finds, for one graph on one processor, the fastest correct way to run the sparse\n"
-           "operations of a graph neural network, and remembers it.\n\n"
-           "Examples:\n"
-           "  gnntune tune graph.mtx --op spmm --dim 64\n"
-           "  gnntune explain graph.mtx --op spmm --dim 64\n"
-           "  gnntune info graph.mtx\n\n"
-           "Verbs:\n";
-    for (const Verb& verb : kVerbs) out << fmt::format("  {:<10}{}\n", verb.name, verb.summary);
-    out << "\n`gnntune help VERB` says more. `gnntune --version` names the version.\n";
+std::string overview() {
+    std::string text =
+        "usage: gnntune VERB [options] [arguments]\n\n"
+        "Finds, for one graph on one processor, the fastest correct way to run the sparse\n"
+        "operations of a graph neural network, and remembers it.\n\n"
+        "Examples:\n"
+        "  gnntune tune graph.mtx --op spmm --dim 64\n"
+        "  gnntune explain graph.mtx --op spmm --dim 64\n"
+        "  gnntune info graph.mtx\n\n"
+        "Verbs:\n";
+    for (const Verb& verb : kVerbs) text += fmt::format("  {:<10}{}\n", verb.name, verb.summary);
+    return text + "\n`gnntune help VERB` says more. `gnntune --version` names the version.\n";
 }
 
 const Verb& find_verb(const std::string& name) {
@@ -66,14 +66,12 @@ const Verb& find_verb(const std::string& name) {
 }
 
 void print_version() {
-    std::cout << "gnntune " << version();
-    if (*git_commit()) std::cout << " (" << git_commit() << ")";
-    std::cout << "\n";
+    write_stdout(fmt::format("gnntune {}{}\n", version(), *git_commit() ? fmt::format(" ({})", git_commit()) : ""));
 }
 
 int run(const std::vector<std::string>& words) {
     if (words.empty()) {
-        print_overview(std::cerr);
+        write_stderr(overview());
         return kExitUsage;
     }
     const std::string& first = words.front();
@@ -83,7 +81,7 @@ int run(const std::vector<std::string>& words) {
     }
     const bool is_help = first == "help" || first == "--help" || first == "-h";
     if (is_help && words.size() == 1) {
-        print_overview(std::cout);
+        write_stdout(overview());
         return kExitOk;
     }
     if (first.starts_with("-") && !is_help) {
@@ -121,21 +119,17 @@ int exit_code_of(ErrorKind kind) {
     return kExitRuntime;
 }
 
-void complain(const std::string& sentence) {
-    std::cerr << "gnntune: " << sentence << "\n";
-}
-
 int run_guarded(const std::vector<std::string>& words) {
     try {
         return run(words);
     } catch (const Error& error) {
-        complain(error.what());
+        complain("gnntune", error.what());
         return exit_code_of(error.kind());
     } catch (const std::bad_alloc&) {
-        complain("out of memory");
+        write_stderr("gnntune: out of memory\n");  // and no memory asked for
         return kExitRuntime;
     } catch (const std::exception& error) {
-        complain(error.what());
+        complain("gnntune", error.what());
         return kExitRuntime;
     }
 }
@@ -153,9 +147,8 @@ int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     set_command_line(words);
     int code = run_guarded(words);
-    std::cout.flush();
-    if (!std::cout && code == kExitOk) {
-        complain("the output could not be written in full");
+    if (!flush_stdout() && code == kExitOk) {
+        complain("gnntune", "the output could not be written in full");
         code = kExitRuntime;
     }
     return code;

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <sstream>
 
 #include "core/common/error.hpp"
 #include "profiles/file_system.hpp"
 #include "profiles/layers.hpp"
 #include "tools/parse.hpp"
+#include "tools/streams.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -74,7 +73,7 @@ std::filesystem::path CommonOptions::database_path() const {
 }
 
 std::shared_ptr<const Errata> CommonOptions::errata() const {
-    const auto warn = [](const std::string& sentence) { std::fprintf(stderr, "warning: %s\n", sentence.c_str()); };
+    const auto warn = [](const std::string& sentence) { complain("warning", sentence); };
     return store::errata_of(store::layers_over(database_path()), warn);
 }
 
@@ -202,13 +201,15 @@ std::vector<std::string> Options::names() const {
 }
 
 void Options::print_help() const {
-    std::cout << "usage: " << help_.usage << "\n\n" << wrapped(help_.summary) << "\n";
+    std::ostringstream text;
+    text << "usage: " << help_.usage << "\n\n" << wrapped(help_.summary) << "\n";
     if (!help_.examples.empty()) {
-        std::cout << "\nExamples:\n";
-        for (const std::string& example : help_.examples) std::cout << "  " << example << "\n";
+        text << "\nExamples:\n";
+        for (const std::string& example : help_.examples) text << "  " << example << "\n";
     }
-    for (const auto& description : groups_) std::cout << "\n" << description;
-    std::cout << "\n" << common_;
+    for (const auto& description : groups_) text << "\n" << description;
+    text << "\n" << common_;
+    write_stdout(text.str());
 }
 
 CommonOptions Options::common_of(const Parsed& parsed) const {

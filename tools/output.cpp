@@ -3,21 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <iostream>
 
+#include "core/common/printable.hpp"
 #include "tools/program.hpp"
+#include "tools/streams.hpp"
 
 namespace gnntune::tools {
 namespace {
 
 constexpr std::string_view kClearLine = "\r\033[K";
-
-void write_stderr(std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stderr);
-    std::fflush(stderr);
-}
 
 bool is_set(const char* name) {
     const char* value = std::getenv(name);
@@ -62,21 +57,21 @@ Output::~Output() {
     set_status({});
 }
 
-void Output::write_line(std::string_view text) {
+void Output::write_line(std::string_view printable_text) {
     const std::lock_guard lock(mutex_);
     std::string whole;
     if (!status_.empty()) whole += kClearLine;
-    whole.append(text).append("\n");
+    whole.append(printable_text).append("\n");
     whole += status_;
     write_stderr(whole);
 }
 
 void Output::note(std::string_view text) {
-    if (!common_.quiet) write_line(text);
+    if (!common_.quiet) write_line(printable(text));
 }
 
 void Output::detail(std::string_view text) {
-    if (common_.verbose) write_line(text);
+    if (common_.verbose) write_line(printable(text));
 }
 
 void Output::warn(std::string_view text) {
@@ -85,7 +80,7 @@ void Output::warn(std::string_view text) {
         if (std::find(warnings_.begin(), warnings_.end(), text) != warnings_.end()) return;
         warnings_.emplace_back(text);
     }
-    write_line(styled("warning:", Style::caution, stderr_color_) + " " + std::string(text));
+    write_line(styled("warning:", Style::caution, stderr_color_) + " " + printable(text));
 }
 
 void Output::warn_of_many(const std::vector<std::string>& texts, const std::function<std::string(std::size_t)>& more) {
@@ -98,7 +93,7 @@ void Output::warn_of_many(const std::vector<std::string>& texts, const std::func
 void Output::set_status(std::string_view text) {
     const std::lock_guard lock(mutex_);
     if (!stderr_is_terminal_ || common_.quiet || (text.empty() && status_.empty())) return;
-    status_ = text;
+    status_ = printable(text);
     write_stderr(std::string(kClearLine) + status_);
 }
 
@@ -124,8 +119,12 @@ void Output::print(const Table& table) {
     }
 }
 
-void Output::print_text(std::string_view text) {
-    if (is_table()) print_raw(text);
+void Output::print(const Lines& lines) {
+    if (is_table()) print_raw(lines.text());
+}
+
+void Output::print_line(std::string_view text) {
+    print(Lines().line(text));
 }
 
 void Output::print_json(const Json& data) {
@@ -140,7 +139,7 @@ void Output::print_json(const Json& data) {
         whole["warnings"] = warnings_;
     }
     // File names may hold bytes that are no UTF-8.
-    print_raw(whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    print_raw(printable_json(whole.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n");
 }
 
 void Output::print_raw(std::string_view text) {
@@ -149,7 +148,7 @@ void Output::print_raw(std::string_view text) {
         if (!status_.empty()) write_stderr(kClearLine);
         status_.clear();
     }
-    std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
+    write_stdout(text);
 }
 
 }  // namespace gnntune::tools

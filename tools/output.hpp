@@ -1,4 +1,5 @@
-// What a verb says: data on stdout in the format that was asked for, everything else on stderr.
+// What a verb says: data on stdout in the format that was asked for, everything else on stderr. Texts are made printable
+// here, and a text of stderr is one line.
 //
 // One Output for each verb. note(), detail(), warn() and the progress line may be used from several threads; the rest
 // belongs to one.
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/registry/device.hpp"
+#include "tools/lines.hpp"
 #include "tools/options.hpp"
 #include "tools/table.hpp"
 
@@ -51,14 +53,15 @@ public:
     /// The whole output, as text, CSV or JSON.
     void print(const Table& table);
     /// Free text; nothing in the other formats, so that it may accompany a table.
-    void print_text(std::string_view text);
+    void print(const Lines& lines);
+    void print_line(std::string_view text = {});
     /// The whole JSON object around `data`.
     void print_json(const Json& data);
-    /// As it is, whatever the format.
+    /// As it is, whatever the format: only what cannot hold a control character.
     void print_raw(std::string_view text);
 
 private:
-    void write_line(std::string_view text);
+    void write_line(std::string_view printable_text);
 
     std::string verb_;
     CommonOptions common_;

@@ -77,13 +77,12 @@ void add_row(Table& table, const ProfiledConfig& c) {
     table.add(std::move(cells));
 }
 
-std::string heading(const ProfiledConfig& c) {
+Lines heading(const ProfiledConfig& c) {
     const Measurement& m = c.measurement;
-    std::string text =
-        fmt::format("{}  {}  {}\n{:.2f} us +- {:.2f} ({}, {})", c.graph, short_problem(c.problem), m.config.text(),
-                    m.median_us, (m.ci_high_us - m.ci_low_us) / 2, to_text(m.clock), to_text(m.policy));
-    if (const auto share = roofline_percent(c)) text += fmt::format(", {:.0f} % of the roofline", *share);
-    return text + "\n";
+    std::string times = fmt::format("{:.2f} us +- {:.2f} ({}, {})", m.median_us, (m.ci_high_us - m.ci_low_us) / 2,
+                                    to_text(m.clock), to_text(m.policy));
+    if (const auto share = roofline_percent(c)) times += fmt::format(", {:.0f} % of the roofline", *share);
+    return Lines().line(fmt::format("{}  {}  {}", c.graph, short_problem(c.problem), m.config.text())).line(times);
 }
 
 Table counters_table(const ProfiledConfig& c) {

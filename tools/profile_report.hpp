@@ -5,7 +5,7 @@
 
 #include "core/registry/measurement.hpp"
 #include "core/registry/variant.hpp"
-#include "tools/table.hpp"
+#include "tools/lines.hpp"
 #include "tuner/bound.hpp"
 
 namespace gnntune::tools {
@@ -25,7 +25,7 @@ Table profile_table();
 void add_row(Table& table, const ProfiledConfig& config);
 
 /// Two lines that head the counters of a config.
-std::string heading(const ProfiledConfig& config);
+Lines heading(const ProfiledConfig& config);
 /// Counted, expected and the share of what the device can do, a row for each counter.
 Table counters_table(const ProfiledConfig& config);
 /// "DRAM 12.3 MiB, L2 106.2 MiB, L2 hits 80 %, ...", without what is not known.

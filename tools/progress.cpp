@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/common/printable.hpp"
 #include "tools/parse.hpp"
 
 namespace gnntune::tools {
@@ -72,7 +73,7 @@ std::string Progress::line(std::int64_t done, std::string_view text) const {
     const double eta = eta_s(done);
     if (eta >= 0) out += fmt::format("  eta {}", duration_text(eta));
     if (!text.empty()) out.append("  ").append(text);
-    return out;
+    return printable(out);
 }
 
 void Progress::update(std::int64_t done, std::string_view text) {

@@ -141,15 +141,16 @@ Table StepReport::ways_table() const {
     return table;
 }
 
-std::string StepReport::text(bool color) const {
-    std::string text = fmt::format("step       {} on {}  policy {}  clock {}\n", to_text(subject_.step), subject_.graph,
-                                   to_text(subject_.policy), to_text(subject_.clock));
+Lines StepReport::text(bool color) const {
+    Lines text;
+    text.line(fmt::format("step       {} on {}  policy {}  clock {}", to_text(subject_.step), subject_.graph,
+                          to_text(subject_.policy), to_text(subject_.clock)));
     if (limits_.format_bytes != SIZE_MAX) {
-        text += fmt::format("limit      {} bytes of formats and the largest workspace\n", limits_.format_bytes);
+        text.line(fmt::format("limit      {} bytes of formats and the largest workspace", limits_.format_bytes));
     }
-    text += fmt::format("{:<10} {}\n", decision_.picks ? "chosen" : "nothing", decision_.reason);
+    text.line(fmt::format("{:<10} {}", decision_.picks ? "chosen" : "nothing", decision_.reason));
     if (!decision_.picks) return text;
-    return text + '\n' + calls_table().text(color) + '\n' + ways_table().text(color);
+    return text.line().table(calls_table(), color).line().table(ways_table(), color);
 }
 
 Json StepReport::json() const {
@@ -177,8 +178,8 @@ void warn_unchosen(const StepReport& report, const std::string& words, Output& o
 void StepReports::add(const StepReport& report, const Output& out) {
     report.add_rows(rows_);
     json_.push_back(report.json());
-    if (!text_.empty()) text_ += '\n';
-    text_ += report.text(out.color());
+    if (!text_.empty()) text_.line();
+    text_.append(report.text(out.color()));
 }
 
 void StepReports::print(Output& out) const {
@@ -187,7 +188,7 @@ void StepReports::print(Output& out) const {
     } else if (out.format() == OutputFormat::csv) {
         out.print(rows_);
     } else {
-        out.print_text(text_);
+        out.print(text_);
     }
 }
 

@@ -32,7 +32,7 @@ public:
     static Table table();
     void add_rows(Table& table) const;
     /// For people: the calls, then what each way of choosing costs.
-    std::string text(bool color) const;
+    Lines text(bool color) const;
     Json json() const;
 
 private:
@@ -74,7 +74,7 @@ public:
 private:
     Table rows_ = StepReport::table();
     Json json_ = Json::array();
-    std::string text_;
+    Lines text_;
 };
 
 }  // namespace gnntune::tools

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/common/printable.hpp"
+
 namespace gnntune::tools {
 namespace {
 
@@ -35,26 +37,12 @@ bool is_nothing(const Cell& cell) {
     return std::holds_alternative<std::monostate>(cell);
 }
 
-/// A database may hold any text: what would move a terminal's cursor, or end the line, as an escape sequence of C.
-std::string visible(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f) {
-            out += fmt::format("\\x{:02x}", byte);
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
 /// For people.
 std::string shown(const Cell& cell, int digits) {
     if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{:.{}f}", *number, digits);
     if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
     if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
-    if (const auto* text = std::get_if<std::string>(&cell)) return visible(*text);
+    if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
     return "-";
 }
 
@@ -94,7 +82,7 @@ std::string Table::text(bool color) const {
     std::vector<bool> right;
     for (const std::size_t c : shown_columns) {
         const Column& column = columns_[c];
-        lines[0].push_back(column.unit.empty() ? column.title : column.title + " " + column.unit);
+        lines[0].push_back(printable(column.unit.empty() ? column.title : column.title + " " + column.unit));
         bool numbers = false;
         bool others = false;
         for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -148,8 +136,9 @@ std::string styled(const std::string& text, Style style, bool color) {
     return escape_of(style) + text + "\033[0m";
 }
 
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string csv_field(const std::string& held) {
+    const std::string text = printable(held);
+    if (text.find_first_of(",\"") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";

@@ -1,5 +1,5 @@
 // A table of typed cells, shown as aligned text, RFC 4180 CSV or JSON. Numbers keep their type in JSON and their
-// shortest exact form in CSV; in text they are rounded as their column says.
+// shortest exact form in CSV; in text they are rounded as their column says. Text and CSV are `printable`: a row is a line.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ private:
 
 /// `text` in the style's colour, or as it is.
 std::string styled(const std::string& text, Style style, bool color);
-/// One field, quoted where RFC 4180 asks for it.
+/// One field, printable and quoted where RFC 4180 asks for it.
 std::string csv_field(const std::string& text);
 /// Shortest decimal form that reads back to the same number.
 std::string shortest(double number);

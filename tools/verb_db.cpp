@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <iostream>
 
 #include "core/common/error.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/open_store.hpp"
+#include "tools/streams.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -29,32 +29,33 @@ constexpr std::array kParts{
     Verb{"verify", "time a sample of the rows again and say which no longer hold", run_db_verify, true},
 };
 
-void print_db_overview(std::ostream& out) {
-    out << "usage: gnntune db PART [options] [arguments]\n\n"
-           "Looks into the database. It is a SQLite file with a view for people:\n"
-           "sqlite3 FILE 'select * from best'.\n\n"
-           "Examples:\n"
-           "  gnntune db ls\n"
-           "  gnntune db show cora --op spmm --dim 64\n"
-           "  gnntune db sql 'select * from best where k = 64'\n"
-           "  gnntune db diff before.db after.db --fail-on SLOW\n"
-           "  gnntune db export database.json\n"
-           "  gnntune db verify --sample 50\n\n"
-           "Parts:\n";
-    for (const Verb& part : kParts) out << fmt::format("  {:<10}{}\n", part.name, part.summary);
-    out << "\n`gnntune help db PART` says more.\n";
+std::string parts_overview() {
+    std::string text =
+        "usage: gnntune db PART [options] [arguments]\n\n"
+        "Looks into the database. It is a SQLite file with a view for people:\n"
+        "sqlite3 FILE 'select * from best'.\n\n"
+        "Examples:\n"
+        "  gnntune db ls\n"
+        "  gnntune db show cora --op spmm --dim 64\n"
+        "  gnntune db sql 'select * from best where k = 64'\n"
+        "  gnntune db diff before.db after.db --fail-on SLOW\n"
+        "  gnntune db export database.json\n"
+        "  gnntune db verify --sample 50\n\n"
+        "Parts:\n";
+    for (const Verb& part : kParts) text += fmt::format("  {:<10}{}\n", part.name, part.summary);
+    return text + "\n`gnntune help db PART` says more.\n";
 }
 
 }  // namespace
 
 int run_db(const Args& args) {
     if (args.empty()) {
-        print_db_overview(std::cerr);
+        write_stderr(parts_overview());
         return kExitUsage;
     }
     const std::string& name = args.front();
     if (name == "--help" || name == "-h") {
-        print_db_overview(std::cout);
+        write_stdout(parts_overview());
         return kExitOk;
     }
     std::vector<std::string> names;

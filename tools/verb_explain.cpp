@@ -104,50 +104,50 @@ public:
         out.set_subject(subject(graph));
         const Constraints demands = constraints(parsed_);
         const Objectives objectives(candidates_, demands, decision_);
-        out.print_text(fmt::format("graph      {}  n {}  m {}  fingerprint {}\n", graph.record.name,
+        out.print_line(fmt::format("graph      {}  n {}  m {}  fingerprint {}", graph.record.name,
                                    graph.record.n_rows, graph.record.m, graph.record.fingerprint.text()));
         if (rows_.empty()) {
-            out.print_text(
-                fmt::format("problem    {}  policy {}\n", to_text(query_.problem), to_text(one_policy(parsed_))));
-            out.print_text(fmt::format("device     {}{}\n", device_.environment.device_name,
+            out.print_line(
+                fmt::format("problem    {}  policy {}", to_text(query_.problem), to_text(one_policy(parsed_))));
+            out.print_line(fmt::format("device     {}{}", device_.environment.device_name,
                                        is_here() ? "" : ", which is not here"));
-            out.print_text("measured   nothing of this graph and problem, " + timing_text(parsed_) + "\n");
+            out.print_line("measured   nothing of this graph and problem, " + timing_text(parsed_));
             answer_->print(out);
-            out.print_text("\n");
+            out.print_line();
             out.print(answer_->table());
             return;
         }
-        out.print_text(fmt::format("problem    {}  policy {}  clock {}\n", to_text(query_.problem),
+        out.print_line(fmt::format("problem    {}  policy {}  clock {}", to_text(query_.problem),
                                    to_text(one_policy(parsed_)), to_text(clock_)));
-        out.print_text(fmt::format("measured   on {}, {}, in {}\n", environment_.device_name,
+        out.print_line(fmt::format("measured   on {}, {}, in {}", environment_.device_name,
                                    !is_here() ? "which is not here"
                                    : exact_   ? "this environment"
                                               : "another environment than this one",
                                    database_));
         if (decision_.winner) {
             const Candidate& w = candidates_[*decision_.winner];
-            out.print_text(
-                fmt::format("chosen     {}  {:.2f} us  ({})\n", w.config.text(), w.median_us, decision_.reason));
+            out.print_line(
+                fmt::format("chosen     {}  {:.2f} us  ({})", w.config.text(), w.median_us, decision_.reason));
             for (const std::size_t i : decision_.tied) {
-                out.print_text(
-                    fmt::format("tied       {}  {:.2f} us\n", candidates_[i].config.text(), candidates_[i].median_us));
+                out.print_line(
+                    fmt::format("tied       {}  {:.2f} us", candidates_[i].config.text(), candidates_[i].median_us));
             }
             if (decision_.runner_up) {
                 const Candidate& r = candidates_[*decision_.runner_up];
-                out.print_text(fmt::format("runner-up  {}  {:.2f} us  ({:+.1f} % time)\n", r.config.text(), r.median_us,
+                out.print_line(fmt::format("runner-up  {}  {:.2f} us  ({:+.1f} % time)", r.config.text(), r.median_us,
                                            100 * (r.median_us / w.median_us - 1)));
             }
             print_counters(out, w);
             if (!unmeasured_.empty()) {
-                out.print_text("unmeasured " + joined(unmeasured_, ", ") +
-                               ", of which the cost model knows nothing either: gnntune tune\n");
+                out.print_line("unmeasured " + joined(unmeasured_, ", ") +
+                               ", of which the cost model knows nothing either: gnntune tune");
             }
-            out.print_text(objectives.text(out.color()));
+            out.print(objectives.text(out.color()));
         } else {
-            out.print_text("database   nothing of it can be used: " + why_nothing() + "\n");
+            out.print_line("database   nothing of it can be used: " + why_nothing());
             if (answer_) answer_->print(out);
         }
-        out.print_text("\n");
+        out.print_line();
         out.print(table(objectives));
     }
 
@@ -232,7 +232,8 @@ private:
         const Counters& c = *measured->counters;
         const Work work = features_ ? work_of(query_, gathered_rows(query_.problem, *features_)) : Work();
         const auto limits = tuner::limits_of(c, measured->median_us, constants_);
-        out.print_text(fmt::format("counters   {}\n           {}\n", counters_text(c), conclusion(c, limits, work)));
+        out.print_line("counters   " + counters_text(c));
+        out.print_line("           " + conclusion(c, limits, work));
     }
 
     Table table(const Objectives& objectives) const {

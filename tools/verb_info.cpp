@@ -55,10 +55,10 @@ double sampling_rate(const Description& d, std::int32_t width) {
     return c.m > 0 ? static_cast<double>(kept) / static_cast<double>(c.m) : 1.0;
 }
 
-std::string sampling_text(const Description& d, bool color) {
+Lines sampling_text(const Description& d, bool color) {
     Table table({{"S", "S", "", 0}, {"rate", "sampling rate", "%", 1}});
     for (const std::int32_t width : kSampleWidths) table.add({std::int64_t{width}, 100 * sampling_rate(d, width)});
-    return table.text(color) + "edges kept where at most S of each row are used, the graph as it was read\n";
+    return Lines().table(table, color).line("edges kept where at most S of each row are used, the graph as it was read");
 }
 
 /// TC blocks of one shape, as TC-GNN's figure 7 counts them.
@@ -86,7 +86,7 @@ std::string bin_text(const DegreeBin& bin) {
     return bin.first == bin.last ? std::to_string(bin.first) : fmt::format("{}-{}", bin.first, bin.last);
 }
 
-std::string histogram_text(const Features& features, bool color) {
+Table histogram_table(const Features& features) {
     constexpr double kBarWidth = 40;
     const std::vector<DegreeBin> bins = degree_bins(features.counts.row_degrees);
     std::int64_t most = 1;
@@ -98,7 +98,7 @@ std::string histogram_text(const Features& features, bool color) {
             kBarWidth * static_cast<double>(bin.count) / static_cast<double>(most), bin.count > 0 ? 1.0 : 0.0));
         table.add({bin_text(bin), bin.count, bin.edges, std::string(length, '#')});
     }
-    return table.text(color);
+    return table;
 }
 
 std::string number_text(const Cell& cell) {
@@ -107,9 +107,8 @@ std::string number_text(const Cell& cell) {
 }
 
 void print_text(const Description& d, const L2& l2, Output& out) {
-    std::string text;
-    const auto line = [&text](std::string_view key, std::string_view value) {
-        text += fmt::format("{:<13}{}\n", key, value);
+    const auto line = [&out](std::string_view key, std::string_view value) {
+        out.print_line(fmt::format("{:<13}{}", key, value));
     };
     line("graph", d.input.name);
     line("source", d.input.source);
@@ -117,13 +116,15 @@ void print_text(const Description& d, const L2& l2, Output& out) {
     line("fix-ups", d.input.fix_ups.empty() ? "none" : d.input.fix_ups);
     line("weighted", d.weighted ? "yes" : "no");
     line("fingerprint", d.fingerprint.text());
-    out.print_text(text + "\n");
+    out.print_line();
 
     Table features({{"feature", "feature", ""}, {"value", "value", ""}, {"unit", "unit", ""}, {"help", "meaning", ""}});
     for (const NamedFeature& f : list_features(d.features))
         features.add({f.name, number_text(f.value), f.unit, f.help});
-    out.print_text(features.text(out.color()) + "\n");
-    out.print_text(histogram_text(d.features, out.color()) + "\n");
+    out.print(features);
+    out.print_line();
+    out.print(histogram_table(d.features));
+    out.print_line();
 
     Table tiles({{"shape", "TC blocks", ""},
                  {"without", "without SGT", "", 0},
@@ -132,13 +133,13 @@ void print_text(const Description& d, const L2& l2, Output& out) {
     for (const TcBlocks& t : tc_blocks(d.features.counts)) {
         tiles.add({t.shape, t.without, t.with, 100 * t.reduction()});
     }
-    out.print_text(tiles.text(out.color()) + "\n");
+    out.print(tiles);
+    out.print_line();
 
     Table rates({{"k", "k", "", 0}, {"row_bytes", "row", "bytes", 0}, {"rate", "estimated L2 hit rate", "%", 1}});
     for (const std::int64_t k : kRatedWidths) rates.add({k, k * 4, 100 * hit_rate(d, k, l2)});
-    out.print_text(rates.text(out.color()));
-    out.print_text(
-        fmt::format("L2 of {} ({}), rows of f32 features gathered whole\n", bytes_text(l2.bytes), l2.origin));
+    out.print(rates);
+    out.print_line(fmt::format("L2 of {} ({}), rows of f32 features gathered whole", bytes_text(l2.bytes), l2.origin));
 }
 
 Json json_of(const Description& d, const L2& l2, bool sampling) {
@@ -230,9 +231,9 @@ int run_info(const Args& args) {
     while (auto input = graphs.next()) {
         descriptions.push_back(describe(std::move(*input)));
         if (!out.is_table()) continue;
-        if (descriptions.size() > 1) out.print_text("\n");
+        if (descriptions.size() > 1) out.print_line();
         print_text(descriptions.back(), l2, out);
-        if (sampling) out.print_text("\n" + sampling_text(descriptions.back(), out.color()));
+        if (sampling) out.print(Lines().line().append(sampling_text(descriptions.back(), out.color())));
     }
     if (out.format() == OutputFormat::csv) print_csv(descriptions, l2, sampling, out);
     if (out.format() == OutputFormat::json) {

@@ -75,24 +75,22 @@ std::optional<store::Store> open_if_there(const CommonOptions& common, Output& o
 }
 
 /// `text` behind `head`, broken at blanks and aligned.
-std::string paragraph(std::string_view head, const std::string& text) {
+Lines paragraph(std::string_view head, const std::string& text) {
     constexpr std::size_t kWidth = 100;
     constexpr std::size_t kIndent = 7;
-    std::string out(head);
-    out.resize(kIndent, ' ');
-    std::size_t column = kIndent;
+    Lines out;
+    std::string line(head);
+    line.resize(kIndent, ' ');
     std::istringstream words(text);
     for (std::string word; words >> word;) {
-        if (column > kIndent && column + 1 + word.size() > kWidth) {
-            out.append(1, '\n').append(kIndent, ' ');
-            column = kIndent;
+        if (line.size() > kIndent && line.size() + 1 + word.size() > kWidth) {
+            out.line(line);
+            line.assign(kIndent, ' ');
         }
-        if (column > kIndent) out += ' ';
-        out += word;
-        column += word.size() + (column > kIndent ? 1 : 0);
+        if (line.size() > kIndent) line += ' ';
+        line += word;
     }
-    out += '\n';
-    return out;
+    return out.line(line);
 }
 
 std::string source_text(const std::optional<paper::Source>& source) {
@@ -115,9 +113,10 @@ Json source_json(const std::optional<paper::Source>& source) {
 
 void print_lines(const char* head, const std::vector<std::string>& lines, Output& out) {
     if (lines.empty()) return;
-    std::string text = fmt::format("\n{}\n", head);
-    for (const std::string& line : lines) text += "  " + line + "\n";
-    out.print_text(text);
+    Lines text;
+    text.line().line(head);
+    for (const std::string& line : lines) text.line("  " + line);
+    out.print(text);
 }
 
 void print_sheet(const paper::Paper& p, const paper::Item& item, const paper::Sheet& sheet, Output& out) {
@@ -129,12 +128,12 @@ void print_sheet(const paper::Paper& p, const paper::Item& item, const paper::Sh
             for (const std::string& command : sheet.commands) out.note("not measured; to fill it: " + command);
             break;
         case OutputFormat::table:
-            out.print_text(fmt::format("{}, {}: {}\n", p.id, item.name(), item.title) +
-                           paragraph("paper", fmt::format("{}; {}; {}", p.venue, p.device, item.source)) +
-                           paragraph("", item.says) +
-                           (is_timed(item) ? paragraph("ours", source_text(sheet.source)) + paragraph("", item.ours)
-                                           : paragraph("ours", item.ours)) +
-                           "\n");
+            out.print_line(fmt::format("{}, {}: {}", p.id, item.name(), item.title));
+            out.print(paragraph("paper", fmt::format("{}; {}; {}", p.venue, p.device, item.source)));
+            out.print(paragraph("", item.says));
+            if (is_timed(item)) out.print(paragraph("ours", source_text(sheet.source)));
+            out.print(paragraph(is_timed(item) ? "" : "ours", item.ours));
+            out.print_line();
             out.print(table);
             print_lines("Notes:", sheet.notes, out);
             print_lines("Not measured (-). These commands fill it:", sheet.commands, out);
@@ -212,12 +211,12 @@ void print_crossing(paper::Evidence& evidence, Output& out) {
         source = candidate;
     }
     const Table table = crossing_table(most, source);
-    out.print_text("fusegnn: where GAS and GAR cross, edges coming as raw COO\n" +
-                   paragraph("ours", source_text(source)) +
-                   paragraph("",
-                             "Build is what each needs from COO before its first call. GAR from: calls from which it "
-                             "is cheaper, - for never.") +
-                   "\n");
+    out.print_line("fusegnn: where GAS and GAR cross, edges coming as raw COO");
+    out.print(paragraph("ours", source_text(source)));
+    out.print(paragraph("",
+                        "Build is what each needs from COO before its first call. GAR from: calls from which it is "
+                        "cheaper, - for never."));
+    out.print_line();
     if (out.format() != OutputFormat::json) {
         out.print(table);
     } else {

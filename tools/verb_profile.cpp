@@ -222,9 +222,10 @@ private:
                          {}};
         if (m.counters) c.limits = tuner::limits_of(*m.counters, m.median_us, constants_);
         if (out_.is_table()) {
-            out_.print_text(fmt::format("{}{}\n", table_.rows() > 0 ? "\n" : "", heading(c)));
+            if (table_.rows() > 0) out_.print_line();
+            out_.print(heading(c).line());
             out_.print(counters_table(c));
-            if (m.counters) out_.print_text("\n" + conclusion(*m.counters, c.limits, c.roofline.work) + "\n");
+            if (m.counters) out_.print(Lines().line().line(conclusion(*m.counters, c.limits, c.roofline.work)));
         }
         add_row(table_, c);
     }

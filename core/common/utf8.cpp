@@ -1,12 +1,9 @@
 #include "core/common/utf8.hpp"
 
-#include <cstddef>
-
 namespace gnntune {
-namespace {
 
-/// Bytes of the UTF-8 sequence at the front; 0 if it is none.
-std::size_t sequence_length(std::string_view text) {
+std::size_t utf8_length(std::string_view text) {
+    if (text.empty()) return 0;
     const auto byte = [&text](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;  // 0 continues nothing
     };
@@ -29,11 +26,9 @@ std::size_t sequence_length(std::string_view text) {
     return 0;
 }
 
-}  // namespace
-
 bool is_utf8(std::string_view text) {
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_length(text);
         if (length == 0) return false;
         text.remove_prefix(length);
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "core/common/printable.hpp"
 #include "profiles/environment_words.hpp"
 #include "profiles/library/review.hpp"
 #include "profiles/library/tuning.hpp"
@@ -16,7 +17,9 @@ constexpr std::size_t kMostLines = 12;  // of one kind; a tuning may have left h
 
 class Text {
 public:
-    void line(std::string_view label, std::string_view words) { text_ += fmt::format("{:<10} {}\n", label, words); }
+    void line(std::string_view label, std::string_view words) {
+        text_ += fmt::format("{:<10} {}\n", label, printable(words));
+    }
     /// One line per item, as many as people read.
     template <typename Items, typename Words>
     void lines(std::string_view label, const Items& items, Words&& words) {

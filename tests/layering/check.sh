@@ -1,6 +1,6 @@
 #!/bin/sh
 # Holds a source tree to the rules in rules.txt: who may include whom, which room a package belongs to, no package in CUDA
-# code, no file over 450 lines without a reason, a README.md in every folder of kernels/.
+# code, no file over 450 lines without a reason, a README.md in every folder of kernels/, one writer of the program's streams.
 #
 #   check.sh TREE [LONG_FILES]
 #
@@ -50,6 +50,12 @@ fi
                 if (lines[file] <= 450) print file ": is no longer over 450 lines; take it off the list of long files"
             }
         }'
+
+    # What the program prints goes through one place, which makes it printable; tools/run_once is a program of its own.
+    streams='std::(cout|cerr|clog)|(^|[^A-Za-z0-9_])(f?printf|fputc|fputs|puts|putchar|fwrite|fmt::print)\('
+    sources | sed -n '\,^tools/run_once/,d; \,^tools/streams\.cpp$,d; \,^tools/,p' | tr '\n' '\0' |
+        xargs -0 -r grep -nE "$streams" /dev/null |
+        sed -E 's,^([^:]*:[0-9]+):.*,\1: only tools/streams.cpp writes to stdout and stderr,' || true
 
     for folder in kernels/*/*/; do
         [ -d "$folder" ] || continue

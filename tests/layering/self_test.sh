@@ -56,6 +56,10 @@ fine profiles/library/a.cpp '"kernels/register_all.hpp"'
 fine tools/a.cpp '<boost/program_options.hpp>'
 fine tools/a.cpp '"tuner/tune.hpp"'
 line tools/a.cpp 'dlopen("libcupti.so", 1);'
+line tools/a.cpp 'std::snprintf(text, sizeof text, "%d", 1);'
+line tools/a.cpp 'out.print_line("warnings go to stderr, data to stdout");'
+line tools/streams.cpp 'std::cout << text;'
+line tools/run_once/a.cpp 'std::printf("%s", text);'
 fine examples/a.c '<gnntune/gnntune.h>'
 fine examples/a.c '<stdio.h>'
 
@@ -82,6 +86,12 @@ wrong profiles/library/b.cpp '"tuner/tune.hpp"' 'profiles/library may not includ
 wrong tools/b.cpp '"kernels/common/host.hpp"' 'tools may not include kernels/common/host.hpp'
 wrong examples/b.cpp '"core/graph/graph.hpp"' 'examples may not include core/graph/graph.hpp'
 wrong examples/b.cpp '<unistd.h>' 'examples may not use posix (<unistd.h>)'
+
+# One writer of the streams.
+for words in 'std::cout << name;' 'std::fprintf(stderr, "%s", name);' 'fputs(name, stdout);' 'fmt::print("{}", name);'; do
+    line tools/e.cpp "$words"
+    expect "tools/e.cpp:$(wc -l <"$tree/tools/e.cpp" | tr -d ' '): only tools/streams.cpp writes to stdout and stderr"
+done
 
 # Which package belongs where.
 wrong core/graph/c.cpp '<sqlite3.h>' 'core may not use sqlite (<sqlite3.h>)'
