@@ -227,7 +227,8 @@ Search Tuner::search_of(GraphWorkload& graph, const TuneStep& step, const Space&
     const store::AttemptSet done = store_.done(*key);
     std::map<std::string, Measurement> newest;
     for (Measurement& m : store_.measurements(*key, {step.policy, step.clock, {}})) {
-        if (m.variant_version == registry_.find(m.config.variant)->version) newest[m.config.text()] = std::move(m);
+        const Variant* v = registry_.find(m.config.variant);  // another build may have written of others
+        if (v && m.variant_version == v->version) newest[m.config.text()] = std::move(m);
     }
     for (std::size_t i = 0; i < configs.size(); ++i) {
         if (!done.contains(attempt_of(graph, query, configs[i], step.policy, step.clock))) continue;
