@@ -349,8 +349,7 @@ std::optional<std::string> Database::damage_of(const std::filesystem::path& path
 
 void Database::copy_to(const std::filesystem::path& target) const {
     const std::string doing = "copying it to " + target.string();
-    if (std::filesystem::exists(target))
-        throw database_error(path().string() + ": while " + doing + ": the copy exists already");
+    if (is_there(target)) throw database_error(path().string() + ": while " + doing + ": the copy exists already");
     // Its own connection: SQLite does not copy from one that is inside a write transaction.
     const auto source = connect(path(), Access::read_only);
     const auto copy = connect(target, Access::read_write_create);

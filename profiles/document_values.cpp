@@ -139,6 +139,11 @@ std::vector<const JsonValue*> members_of(const JsonValue& record, std::span<cons
     return members;
 }
 
+/// "an op", "a backend".
+const char* article(std::string_view noun) {
+    return !noun.empty() && std::string_view("aeiou").find(noun.front()) != std::string_view::npos ? "an" : "a";
+}
+
 void append_columns(std::vector<SqlValue>& columns, const Field& field, const JsonValue& value,
                     const std::string& path) {
     switch (field.type) {
@@ -166,7 +171,7 @@ void append_columns(std::vector<SqlValue>& columns, const Field& field, const Js
         }
         case FieldType::word:
             if (!field.known(text_of(value, path))) {
-                expected(fmt::format("a {} that this gnntune knows", field.name), value, path);
+                expected(fmt::format("{} {} that this gnntune knows", article(field.name), field.name), value, path);
             }
             columns.emplace_back(value.text);
             return;

@@ -12,7 +12,8 @@ std::vector<std::string> differences(const Environment& a, const Environment& b)
     };
     say("device", a.device_name, b.device_name);
     say("capability", a.compute_capability, b.compute_capability);
-    say("multiprocessors", std::to_string(a.multiprocessors), std::to_string(b.multiprocessors));
+    const bool cpus = a.backend == Backend::cpu && b.backend == Backend::cpu;
+    say(cpus ? "threads" : "multiprocessors", std::to_string(a.multiprocessors), std::to_string(b.multiprocessors));
     say("memory", std::to_string(a.memory_bytes), std::to_string(b.memory_bytes));
     say("L2", std::to_string(a.l2_bytes), std::to_string(b.l2_bytes));
     say("driver", a.driver, b.driver);

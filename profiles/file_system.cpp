@@ -68,6 +68,13 @@ const char* variable(const char* name) {
     return value && *value ? value : nullptr;
 }
 
+/// Of what stat(2) could not say anything about.
+std::string unreachable_complaint(const fs::path& path, const std::error_code& why) {
+    const std::string words = path.string() + ": cannot be reached: " + why.message();
+    if (why != std::errc::permission_denied) return words;
+    return words + "; this user may not search a folder on the way";
+}
+
 bool is_default_place(const fs::path& path) {
     try {
         return path == default_user_database();
@@ -88,9 +95,9 @@ fs::path default_user_database() {
 void require_folder(const fs::path& database) {
     const fs::path folder = database.parent_path();
     std::error_code code;
-    if (folder.empty() || fs::exists(folder, code)) return;
+    if (folder.empty() || is_there(folder)) return;
     if (is_default_place(database)) fs::create_directories(folder, code);
-    if (fs::exists(folder)) return;
+    if (is_there(folder)) return;
     throw database_error(fmt::format("{}: the folder {} does not exist{}", database.string(), folder.string(),
                                      code ? " and cannot be made: " + code.message() : ""));
 }
@@ -98,7 +105,7 @@ void require_folder(const fs::path& database) {
 bool rename_to_new(const fs::path& from, const fs::path& to) {
     int code = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
     if (code != 0 && errno == EINVAL) {  // some network file systems do not know this flag
-        if (fs::exists(to)) return false;
+        if (is_there(to)) return false;
         code = std::rename(from.c_str(), to.c_str());
     }
     if (code == 0) return true;
@@ -147,9 +154,17 @@ std::optional<std::string_view> network_file_system_of(const fs::path& path) {
     return network_file_system(static_cast<unsigned long>(info.f_type) & 0xffffffffUL);
 }
 
+bool is_there(const fs::path& path) {
+    std::error_code failed;
+    const fs::file_status status = fs::status(path, failed);
+    if (!fs::status_known(status)) throw database_error(unreachable_complaint(path, failed));
+    return fs::exists(status);
+}
+
 std::optional<std::string> not_a_file_complaint(const fs::path& path, bool may_create) {
-    std::error_code ignored;
-    const fs::file_status status = fs::status(path, ignored);
+    std::error_code failed;
+    const fs::file_status status = fs::status(path, failed);
+    if (!fs::status_known(status)) return unreachable_complaint(path, failed);
     if (!fs::exists(status)) {
         if (may_create) return std::nullopt;
         return path.string() + ": no such database; `gnntune tune --db` creates one";

@@ -45,6 +45,10 @@ std::optional<std::string_view> network_file_system(unsigned long magic);
 /// The same for the folder that holds `path`; nothing if it cannot be asked.
 std::optional<std::string_view> network_file_system_of(const std::filesystem::path& path);
 
+/// Whether anything has that name. Throws ErrorKind::database where nobody can say: a folder on the way that this user may
+/// not search is not a missing database.
+bool is_there(const std::filesystem::path& path);
+
 /// A sentence that says why `path` cannot be read as a file, without opening it; nothing if it may be. A missing file
 /// is a complaint unless `may_create`.
 std::optional<std::string> not_a_file_complaint(const std::filesystem::path& path, bool may_create);

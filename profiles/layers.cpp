@@ -12,6 +12,7 @@
 
 #include "core/common/error.hpp"
 #include "core/model/model_features.hpp"
+#include "profiles/file_system.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -126,9 +127,8 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
              ": the errata that came with the program cannot be read, and keep nothing from running");
     }
     for (const fs::path& path : paths) {
-        std::error_code ignored;
-        if (!fs::exists(path, ignored)) continue;
         try {
+            if (!is_there(path)) continue;
             for (const ErratumRow& row : Store::open(path, Mode::read_only).errata()) {
                 if (row.erratum) {
                     all.push_back(*row.erratum);
@@ -154,8 +154,8 @@ std::string shown(const fs::path& path, std::span<const fs::path> shipped) {
 
 std::vector<Store> open_layers(const fs::path& path, WhenMissing missing) {
     std::vector<Store> stores;
+    if (is_there(path)) stores.push_back(Store::open(path, Mode::read_only));
     std::error_code ignored;
-    if (fs::exists(path, ignored)) stores.push_back(Store::open(path, Mode::read_only));
     for_each_shipped([&](Store&& shipped) {
         if (stores.empty() || !fs::equivalent(shipped.path(), path, ignored)) stores.push_back(std::move(shipped));
     });

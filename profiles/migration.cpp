@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "profiles/file_system.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -26,7 +27,7 @@ bool is_blank(const Database& database) {
 fs::path backup_path(const fs::path& path, std::int64_t version) {
     const std::string base = fmt::format("{}.schema-{}.backup", path.string(), version);
     fs::path candidate = base;
-    for (int i = 2; fs::exists(candidate); ++i) candidate = fmt::format("{}.{}", base, i);
+    for (int i = 2; is_there(candidate); ++i) candidate = fmt::format("{}.{}", base, i);
     return candidate;
 }
 

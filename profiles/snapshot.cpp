@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "profiles/file_system.hpp"
 #include "profiles/snapshot_read.hpp"
 #include "profiles/store.hpp"
 
@@ -104,12 +105,11 @@ Snapshot Snapshot::load(std::span<const std::filesystem::path> paths, const Envi
         const auto index = static_cast<std::uint32_t>(snapshot.files_.size());
         SnapshotFile& file = snapshot.files_.emplace_back();
         file.path = path;
-        std::error_code code;
-        if (!std::filesystem::exists(path, code)) {
-            file.state = SnapshotFile::State::missing;
-            continue;
-        }
         try {
+            if (!is_there(path)) {
+                file.state = SnapshotFile::State::missing;
+                continue;
+            }
             OpenOptions open;
             open.warn = options.warn;
             const Store store = Store::open(path, Mode::read_only, open);

@@ -85,7 +85,7 @@ int run_db_errata(const Args& args) {
     if (adds) {
         const Erratum erratum = parse_erratum(words[1], parsed->text("reason"));
         const std::int64_t id = open_for_writing(parsed->common, out).add_erratum(erratum);
-        out.note(fmt::format("erratum {}: {}", id, condition_text(erratum)));
+        out.note(fmt::format("erratum {} added: {}", id, condition_text(erratum)));
         // Another build may have it: it is stored all the same.
         if (const auto complaint = unknown_name(erratum)) {
             out.warn(fmt::format("erratum {}: {}{}; it keeps nothing from running here (gnntune list)", id, *complaint,
@@ -96,11 +96,12 @@ int run_db_errata(const Args& args) {
     const std::int64_t id = id_of(words[1]);
     // One that is missing is not made, and one that has no such erratum is left as it is, of whatever schema.
     const auto known = open_for_reading(parsed->common, out).errata();
-    const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto& row) { return row.id == id; });
-    if (!is_known || !open_for_writing(parsed->common, out).remove_erratum(id)) {
+    const auto row = std::find_if(known.begin(), known.end(), [&](const auto& r) { return r.id == id; });
+    if (row == known.end() || !open_for_writing(parsed->common, out).remove_erratum(id)) {
         throw invalid_argument(fmt::format("{}: there is no erratum {}; `gnntune db errata` lists them",
                                            parsed->common.database_path().string(), id));
     }
+    out.note(fmt::format("erratum {} removed: {}", id, row->condition));
     return kExitOk;
 }
 

@@ -14,6 +14,7 @@
 #include "core/common/error.hpp"
 #include "core/io/file.hpp"
 #include "profiles/document.hpp"
+#include "profiles/file_system.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/merge_into.hpp"
@@ -121,7 +122,7 @@ int run_db_import(const Args& args) {
     Output out("db.import", parsed->common);
     store::require_folder(target);
     const Imported imported(file, target);
-    if (!fs::exists(target) && store::rename_to_new(imported.path(), target)) {
+    if (!store::is_there(target) && store::rename_to_new(imported.path(), target)) {
         out.print(all_of(store::Store::open(target, store::Mode::read_only), file));
         return kExitOk;
     }

@@ -3,6 +3,7 @@
 
 #include "core/common/error.hpp"
 #include "tools/db.hpp"
+#include "tools/environments.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/suggest.hpp"
 
@@ -19,26 +20,28 @@ Cell maybe(const std::optional<T>& value) {
 }
 
 Table best(const store::Store& store) {
-    Table table({{"graph", "graph", ""},
-                 {"op", "op", "", 0, false},
-                 {"k", "k", "", 0, false},
-                 {"problem", "problem", ""},
-                 {"device", "device", ""},
-                 {"policy", "policy", ""},
-                 {"clock", "clock", ""},
-                 {"config", "best config", ""},
-                 {"time_us", "time", "us", 1},
-                 {"cusparse_us", "cuSPARSE", "us", 1},
-                 {"vs_cusparse", "vs cuSPARSE", "x", 2},
-                 {"runner_up", "runner-up", "", 0, false},
-                 {"margin_percent", "margin", "%", 1},
-                 {"deterministic", "deterministic", ""},
-                 {"taken_at", "taken", ""},
-                 {"environment", "environment", "", 0, false}});
+    EnvironmentColumns environments(store);
+    Table table = environments.table({{"graph", "graph", ""},
+                                      {"op", "op", "", 0, false},
+                                      {"k", "k", "", 0, false},
+                                      {"problem", "problem", ""},
+                                      {"device", "device", ""},
+                                      {"policy", "policy", ""},
+                                      {"clock", "clock", ""},
+                                      {"config", "best config", ""},
+                                      {"time_us", "time", "us", 1},
+                                      {"cusparse_us", "cuSPARSE", "us", 1},
+                                      {"vs_cusparse", "vs cuSPARSE", "x", 2},
+                                      {"runner_up", "runner-up", "", 0, false},
+                                      {"margin_percent", "margin", "%", 1},
+                                      {"deterministic", "deterministic", ""},
+                                      {"taken_at", "taken", ""}});
     for (const store::BestRow& r : store.best()) {
-        table.add({r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device, text(to_text(r.policy)),
-                   text(to_text(r.clock)), r.config, r.time_us, maybe(r.cusparse_us), maybe(r.vs_cusparse),
-                   maybe(r.runner_up), maybe(r.margin_percent), r.deterministic, r.taken_at, r.environment});
+        table.add(environments.row(
+            {r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device, text(to_text(r.policy)),
+             text(to_text(r.clock)), r.config, r.time_us, maybe(r.cusparse_us), maybe(r.vs_cusparse),
+             maybe(r.runner_up), maybe(r.margin_percent), r.deterministic, r.taken_at},
+            r.environment));
     }
     return table;
 }
@@ -98,54 +101,59 @@ Table runs(const store::Store& store) {
 }
 
 Table choices(const store::Store& store) {
-    Table table({{"graph", "graph", ""},
-                 {"problem", "problem", ""},
-                 {"device", "device", ""},
-                 {"policy", "policy", ""},
-                 {"clock", "clock", ""},
-                 {"config", "config", ""},
-                 {"variant_version", "version", ""},
-                 {"expected_us", "expected", "us", 1},
-                 {"source", "source", ""},
-                 {"reason", "reason", ""},
-                 {"run", "run", ""},
-                 {"decided_at", "decided", ""}});
+    EnvironmentColumns environments(store);
+    Table table = environments.table({{"graph", "graph", ""},
+                                      {"problem", "problem", ""},
+                                      {"device", "device", ""},
+                                      {"policy", "policy", ""},
+                                      {"clock", "clock", ""},
+                                      {"config", "config", ""},
+                                      {"variant_version", "version", ""},
+                                      {"expected_us", "expected", "us", 1},
+                                      {"source", "source", ""},
+                                      {"reason", "reason", ""},
+                                      {"run", "run", ""},
+                                      {"decided_at", "decided", ""}});
     for (const store::ChoiceRow& r : store.choices()) {
-        table.add({r.graph_name, to_text(r.problem), r.environment.device_name, text(to_text(r.policy)),
-                   text(to_text(r.clock)), r.choice.config.text(), std::int64_t{r.choice.variant_version},
-                   r.choice.expected_us, r.choice.source, r.choice.reason, r.run, r.decided_at});
+        table.add(
+            environments.row({r.graph_name, to_text(r.problem), r.environment.device_name, text(to_text(r.policy)),
+                              text(to_text(r.clock)), r.choice.config.text(), std::int64_t{r.choice.variant_version},
+                              r.choice.expected_us, r.choice.source, r.choice.reason, r.run, r.decided_at},
+                             r.key.environment));
     }
     return table;
 }
 
 Table steps(const store::Store& store) {
-    Table table({{"graph", "graph", ""},
-                 {"step", "step", ""},
-                 {"device", "device", ""},
-                 {"policy", "policy", ""},
-                 {"clock", "clock", ""},
-                 {"problem", "problem", ""},
-                 {"runs_per_step", "runs a step", ""},
-                 {"runs_per_graph", "once", ""},
-                 {"config", "config", ""},
-                 {"expected_us", "expected", "us", 1},
-                 {"formats", "formats", ""},
-                 {"expected_steps", "steps", "", 0},
-                 {"format_limit_bytes", "limit", "B", 0},
-                 {"format_bytes", "", "", 0, false},
-                 {"workspace_bytes", "", "", 0, false},
-                 {"build_us", "", "", 0, false},
-                 {"step_us", "", "", 0, false},
-                 {"run", "run", ""},
-                 {"decided_at", "decided", ""}});
+    EnvironmentColumns environments(store);
+    Table table = environments.table({{"graph", "graph", ""},
+                                      {"step", "step", ""},
+                                      {"device", "device", ""},
+                                      {"policy", "policy", ""},
+                                      {"clock", "clock", ""},
+                                      {"problem", "problem", ""},
+                                      {"runs_per_step", "runs a step", ""},
+                                      {"runs_per_graph", "once", ""},
+                                      {"config", "config", ""},
+                                      {"expected_us", "expected", "us", 1},
+                                      {"formats", "formats", ""},
+                                      {"expected_steps", "steps", "", 0},
+                                      {"format_limit_bytes", "limit", "B", 0},
+                                      {"format_bytes", "", "", 0, false},
+                                      {"workspace_bytes", "", "", 0, false},
+                                      {"build_us", "", "", 0, false},
+                                      {"step_us", "", "", 0, false},
+                                      {"run", "run", ""},
+                                      {"decided_at", "decided", ""}});
     for (const store::StepChoiceRow& r : store.step_choices()) {
         const store::StepChoice& c = r.choice;
         for (const store::StepCallChoice& call : c.calls) {
-            table.add({r.graph_name, c.step, r.device_name, text(to_text(r.policy)), text(to_text(r.clock)),
-                       to_text(call.problem), std::int64_t{call.runs_per_step}, std::int64_t{call.runs_per_graph},
-                       call.config.text(), call.expected_us, call.formats, c.expected_steps,
-                       maybe(c.format_limit_bytes), c.format_bytes, c.workspace_bytes, c.build_us, c.step_us, r.run,
-                       r.decided_at});
+            table.add(environments.row(
+                {r.graph_name, c.step, r.device_name, text(to_text(r.policy)), text(to_text(r.clock)),
+                 to_text(call.problem), std::int64_t{call.runs_per_step}, std::int64_t{call.runs_per_graph},
+                 call.config.text(), call.expected_us, call.formats, c.expected_steps, maybe(c.format_limit_bytes),
+                 c.format_bytes, c.workspace_bytes, c.build_us, c.step_us, r.run, r.decided_at},
+                r.environment));
         }
     }
     return table;
@@ -170,6 +178,14 @@ Table environments(const store::Store& store) {
     return table;
 }
 
+bool is_record_of_a_model(const Json& training, const Json& scores) {
+    const auto number = [](const Json& of, const char* key) { return !of.contains(key) || of[key].is_number(); };
+    if (!training.is_object() || !scores.is_object() || !number(training, "rows")) return false;
+    if (training.contains("graphs") && !training["graphs"].is_array()) return false;
+    if (!scores.contains("model")) return true;
+    return scores["model"].is_object() && number(scores["model"], "geomean") && number(scores["model"], "worst");
+}
+
 Table models(const store::Store& store) {
     Table table({{"op", "op", ""},
                  {"backend", "backend", ""},
@@ -184,9 +200,10 @@ Table models(const store::Store& store) {
                  {"fitted_at", "fitted", ""},
                  {"git_commit", "commit", "", 0, false}});
     for (const store::ModelRow& r : store.models()) {
-        const Json training = Json::parse(r.training);
-        const Json scores = Json::parse(r.scores);
-        if (!training.is_object() || !scores.is_object()) {
+        // Another program may have written them.
+        const Json training = Json::parse(r.training, nullptr, false);
+        const Json scores = Json::parse(r.scores, nullptr, false);
+        if (!is_record_of_a_model(training, scores)) {
             throw Error(ErrorKind::database,
                         fmt::format("{}: the model of {} lacks what it was fitted to or its scores; fit "
                                     "it again (gnntune fit)",

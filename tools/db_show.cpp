@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "tools/db.hpp"
+#include "tools/environments.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/problems.hpp"
@@ -50,7 +50,7 @@ std::vector<std::string> problems_on(const store::Store& store, std::int64_t gra
 /// By name or fingerprint in the database, else by the fingerprint of a graph that is read now.
 store::GraphRow find_row(const store::Store& store, const std::string& argument, const Parsed& parsed, Output& out) {
     std::vector<store::GraphRow> rows = store.find_graphs(argument);
-    if (rows.empty() && (std::filesystem::exists(argument) || argument.starts_with("standin/"))) {
+    if (rows.empty() && (names_a_file(argument) || argument.starts_with("standin/"))) {
         const InputGraph input = find_graph(argument, read_options(parsed), out).load(out);
         rows = store.find_graphs(fingerprint(input.graph.view()).text());
     }
@@ -71,20 +71,23 @@ store::GraphRow find_row(const store::Store& store, const std::string& argument,
 }
 
 Table best_rows(const store::Store& store, const std::string& graph, const Filter& filter) {
-    Table table({{"problem", "problem", ""},
-                 {"device", "device", ""},
-                 {"policy", "policy", ""},
-                 {"clock", "clock", ""},
-                 {"config", "best config", ""},
-                 {"time_us", "time", "us", 1},
-                 {"vs_cusparse", "vs cuSPARSE", "x", 2},
-                 {"runner_up", "runner-up", ""},
-                 {"margin_percent", "margin", "%", 1}});
+    EnvironmentColumns environments(store);
+    Table table = environments.table({{"problem", "problem", ""},
+                                      {"device", "device", ""},
+                                      {"policy", "policy", ""},
+                                      {"clock", "clock", ""},
+                                      {"config", "best config", ""},
+                                      {"time_us", "time", "us", 1},
+                                      {"vs_cusparse", "vs cuSPARSE", "x", 2},
+                                      {"runner_up", "runner-up", ""},
+                                      {"margin_percent", "margin", "%", 1}});
     for (const store::BestRow& r : store.best()) {
         if (r.graph != graph || !filter.wants(r.op, r.k)) continue;
-        table.add({r.problem, r.device, std::string(to_text(r.policy)), std::string(to_text(r.clock)), r.config,
-                   r.time_us, r.vs_cusparse ? Cell(*r.vs_cusparse) : Cell(), r.runner_up ? Cell(*r.runner_up) : Cell(),
-                   r.margin_percent ? Cell(*r.margin_percent) : Cell()});
+        table.add(environments.row(
+            {r.problem, r.device, std::string(to_text(r.policy)), std::string(to_text(r.clock)), r.config, r.time_us,
+             r.vs_cusparse ? Cell(*r.vs_cusparse) : Cell(), r.runner_up ? Cell(*r.runner_up) : Cell(),
+             r.margin_percent ? Cell(*r.margin_percent) : Cell()},
+            r.environment));
     }
     return table;
 }
@@ -94,57 +97,59 @@ Style style_of_status(MeasurementStatus status) {
     return status == MeasurementStatus::wrong || status == MeasurementStatus::failed ? Style::bad : Style::dim;
 }
 
-void add_row(Table& table, const Environment& environment, const Problem& problem,
-             const store::StoredMeasurement& row) {
+void add_row(Table& table, const EnvironmentColumns& environments, const store::EnvironmentRow& environment,
+             const Problem& problem, const store::StoredMeasurement& row) {
     const Measurement& m = row.measurement;
     const bool timed = m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned;
     const auto time = [timed](double us) { return timed ? Cell(us) : Cell(); };
-    table.add({to_text(problem),
-               environment.device_name,
-               std::string(to_text(m.policy)),
-               std::string(to_text(m.clock)),
-               m.config.text(),
-               std::int64_t{m.variant_version},
-               std::string(to_text(m.status)),
-               std::string(m.approximate ? "approximate" : "exact"),
-               time(m.median_us),
-               time(m.q1_us),
-               time(m.q3_us),
-               time(m.min_us),
-               timed ? Cell(m.samples) : Cell(),
-               m.prepare_us,
-               m.format_bytes,
-               m.workspace_bytes,
-               m.max_error,
-               m.deterministic,
-               row.run,
-               m.taken_at,
-               m.reason},
+    table.add(environments.row({to_text(problem),
+                                environment.environment.device_name,
+                                std::string(to_text(m.policy)),
+                                std::string(to_text(m.clock)),
+                                m.config.text(),
+                                std::int64_t{m.variant_version},
+                                std::string(to_text(m.status)),
+                                std::string(m.approximate ? "approximate" : "exact"),
+                                time(m.median_us),
+                                time(m.q1_us),
+                                time(m.q3_us),
+                                time(m.min_us),
+                                timed ? Cell(m.samples) : Cell(),
+                                m.prepare_us,
+                                m.format_bytes,
+                                m.workspace_bytes,
+                                m.max_error,
+                                m.deterministic,
+                                row.run,
+                                m.taken_at,
+                                m.reason},
+                               environment.id),
               style_of_status(m.status));
 }
 
 Table all_measurements(const store::Store& store, std::int64_t graph, const Filter& filter) {
-    Table table({{"problem", "problem", ""},
-                 {"device", "device", "", 0, false},
-                 {"policy", "policy", ""},
-                 {"clock", "clock", ""},
-                 {"config", "config", ""},
-                 {"variant_version", "version", ""},
-                 {"status", "status", ""},
-                 {"answer", "answer", ""},
-                 {"median_us", "median", "us", 1},
-                 {"q1_us", "q1", "us", 1},
-                 {"q3_us", "q3", "us", 1},
-                 {"min_us", "min", "us", 1, false},
-                 {"samples", "samples", ""},
-                 {"prepare_us", "prepare", "us", 0},
-                 {"format_bytes", "formats", "bytes"},
-                 {"workspace_bytes", "workspace", "bytes"},
-                 {"max_error", "max error", "", 9, false},
-                 {"deterministic", "deterministic", "", 0, false},
-                 {"run", "run", ""},
-                 {"taken_at", "taken", ""},
-                 {"reason", "reason", ""}});
+    EnvironmentColumns environments(store);
+    Table table = environments.table({{"problem", "problem", ""},
+                                      {"device", "device", "", 0, false},
+                                      {"policy", "policy", ""},
+                                      {"clock", "clock", ""},
+                                      {"config", "config", ""},
+                                      {"variant_version", "version", ""},
+                                      {"status", "status", ""},
+                                      {"answer", "answer", ""},
+                                      {"median_us", "median", "us", 1},
+                                      {"q1_us", "q1", "us", 1},
+                                      {"q3_us", "q3", "us", 1},
+                                      {"min_us", "min", "us", 1, false},
+                                      {"samples", "samples", ""},
+                                      {"prepare_us", "prepare", "us", 0},
+                                      {"format_bytes", "formats", "bytes"},
+                                      {"workspace_bytes", "workspace", "bytes"},
+                                      {"max_error", "max error", "", 9, false},
+                                      {"deterministic", "deterministic", "", 0, false},
+                                      {"run", "run", ""},
+                                      {"taken_at", "taken", ""},
+                                      {"reason", "reason", ""}});
     for (const store::EnvironmentRow& environment : store.environments()) {
         for (const store::ProblemRow& problem : store.problems()) {
             if (!filter.wants(problem.problem.op, problem.problem.k)) continue;
@@ -159,7 +164,7 @@ Table all_measurements(const store::Store& store, std::int64_t graph, const Filt
                 if (rank_a != rank_b) return rank_a < rank_b;
                 return rank_a < 2 && a.measurement.median_us < b.measurement.median_us;
             });
-            for (const auto& row : rows) add_row(table, environment.environment, problem.problem, row);
+            for (const auto& row : rows) add_row(table, environments, environment, problem.problem, row);
         }
     }
     return table;
@@ -200,9 +205,8 @@ int run_db_show(const Args& args) {
     }
     switch (out.format()) {
         case OutputFormat::table:
-            out.print_line(fmt::format("{}  {} rows, {} columns, {} edges  {}", graph.record.name,
-                                       graph.record.n_rows, graph.record.n_cols, graph.record.m,
-                                       graph.record.fingerprint.text()));
+            out.print_line(fmt::format("{}  {} rows, {} columns, {} edges  {}", graph.record.name, graph.record.n_rows,
+                                       graph.record.n_cols, graph.record.m, graph.record.fingerprint.text()));
             out.print_line();
             out.print(best);
             out.print_line();

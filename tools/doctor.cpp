@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/common/error.hpp"
+#include "profiles/file_system.hpp"
 #include "profiles/layers.hpp"
 #include "profiles/store.hpp"
 #include "tools/parse.hpp"
@@ -90,8 +91,13 @@ fs::path existing_folder(fs::path folder) {
 }
 
 Finding look_at_file(const fs::path& path) {
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) {
+    bool there = false;
+    try {
+        there = store::is_there(path);
+    } catch (const Error& error) {
+        return {State::problem, "database", error.what()};
+    }
+    if (!there) {
         const fs::path folder = existing_folder(fs::absolute(path).parent_path());
         if (access(folder.c_str(), W_OK) != 0) {
             return {State::problem, "database",

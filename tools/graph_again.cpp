@@ -22,7 +22,7 @@ struct FileSource {
 /// reader makes by itself are passed over. The base of an edge list is not noted.
 FileSource file_source(std::string text) {
     FileSource source;
-    while (!std::filesystem::exists(text) && text.ends_with(')')) {
+    while (!names_a_file(text) && text.ends_with(')')) {
         const std::size_t open = text.rfind(" (");
         if (open == std::string::npos) break;
         const std::string note = text.substr(open + 2, text.size() - open - 3);
@@ -42,7 +42,7 @@ FileSource file_source(std::string text) {
 }
 
 InputGraph from_source(const std::string& text, const std::string& name, Output& out) {
-    if (const auto recipe = generate::parse_text(text); recipe && !std::filesystem::exists(text)) {
+    if (const auto recipe = generate::parse_text(text); recipe && !names_a_file(text)) {
         InputGraph input;
         try {
             input.graph = generate::generate(*recipe);

@@ -101,13 +101,16 @@ void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& 
 
 void add_path(const std::string& argument, const io::ReadOptions& options, Output& out,
               std::vector<GraphArgument>& found) {
-    if (argument.starts_with(kStandinPrefix) && !fs::exists(argument)) {
+    if (argument.starts_with(kStandinPrefix) && !names_a_file(argument)) {
         found.push_back(standin_argument(argument, options));
         return;
     }
     const fs::path path(argument);
-    std::error_code ignored;
-    const fs::file_status status = fs::status(path, ignored);
+    std::error_code failed;
+    const fs::file_status status = fs::status(path, failed);
+    if (!fs::status_known(status)) {
+        throw input_error(fmt::format("{}: cannot be reached: {}", argument, failed.message()));
+    }
     if (!fs::exists(status)) {
         throw input_error(fmt::format("{}: no such file or folder", argument));
     }
@@ -142,6 +145,11 @@ void add_list(const std::string& list, const io::ReadOptions& options, Output& o
 }
 
 }  // namespace
+
+bool names_a_file(const std::string& word) {
+    std::error_code ignored;
+    return fs::exists(word, ignored);
+}
 
 void add_graph_options(Options& options) {
     namespace po = boost::program_options;

@@ -42,6 +42,9 @@ struct GraphArgument {
 /// told on stderr and left out, so that the others are not lost; alone it throws ErrorKind::input.
 std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t of, Output& out);
 
+/// Whether a word of the command line is the name of a file or folder; not if nobody can say.
+bool names_a_file(const std::string& word);
+
 /// Adds the group "Reading graphs": --reverse, --remove-self-loops, --merge-duplicates, --symmetric, --ignore-weights,
 /// --base, --from.
 void add_graph_options(Options& options);

@@ -25,7 +25,7 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
             throw input_error("'" + text + "' names several graphs of the database:" + names + "; give a fingerprint");
         }
     }
-    if (!std::filesystem::exists(text) && !text.starts_with("standin/")) {
+    if (!names_a_file(text) && !text.starts_with("standin/")) {
         std::string files;
         for (const store::Store& store : layers) files += (files.empty() ? "" : " or ") + store.path().string();
         throw input_error("'" + text + "' is neither a file nor the name or fingerprint of a graph in " + files +
@@ -49,9 +49,9 @@ std::string tune_command(const Parsed& parsed, std::string_view options) {
     const std::string& device = parsed.common.device_text;
     const std::string policy = parsed.text("policy");
     const std::string clock = parsed.text("clock");
-    return fmt::format("gnntune tune {} {}{}{}{}{}", std::filesystem::exists(graph) ? shell_quoted(graph) : "FILE",
-                       options, policy == "hot" ? "" : " --policy " + policy,
-                       clock == "auto" ? "" : " --clock " + clock, device.empty() ? "" : " --device " + device,
+    return fmt::format("gnntune tune {} {}{}{}{}{}", names_a_file(graph) ? shell_quoted(graph) : "FILE", options,
+                       policy == "hot" ? "" : " --policy " + policy, clock == "auto" ? "" : " --clock " + clock,
+                       device.empty() ? "" : " --device " + device,
                        parsed.common.db ? " --db " + shell_quoted(*parsed.common.db) : "");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include "core/common/error.hpp"
@@ -128,8 +129,12 @@ int run_guarded(const std::vector<std::string>& words) {
     } catch (const std::bad_alloc&) {
         write_stderr("gnntune: out of memory\n");  // and no memory asked for
         return kExitRuntime;
+    } catch (const std::filesystem::filesystem_error& error) {
+        complain("gnntune", error.path1().string() + ": cannot be used: " + error.code().message());
+        return kExitInput;
     } catch (const std::exception& error) {
-        complain("gnntune", error.what());
+        complain("gnntune",
+                 std::string("this is a fault of gnntune, please report it with the command: ") + error.what());
         return kExitRuntime;
     }
 }

@@ -134,7 +134,8 @@ int run_eval(const Args& args) {
     Output out("eval", parsed->common);
     const store::Store decide = open(parsed->arguments.front());
     const store::Store score = open(parsed->arguments.back());
-    if (std::filesystem::equivalent(parsed->arguments.front(), parsed->arguments.back())) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(parsed->arguments.front(), parsed->arguments.back(), ignored)) {
         out.warn("decided and scored by the same measurements: noise counts as skill; give a second run's database");
     }
     tuner::EvaluateOptions options;

@@ -8,6 +8,7 @@
 #include "core/common/error.hpp"
 #include "core/dispatch/choose.hpp"
 #include "core/dispatch/plan.hpp"
+#include "profiles/environment_words.hpp"
 #include "profiles/features_json.hpp"
 #include "profiles/layers.hpp"
 #include "profiles/store.hpp"
@@ -96,7 +97,7 @@ public:
         list_unmeasured(store);
         environment_ = environment->environment;
         constants_ = store::constants_of_layers(store, environment_);
-        exact_ = environment->environment == device.environment;
+        if (is_here()) differences_ = store::differences(environment_, device.environment);
     }
 
     void print(Output& out, const store::GraphRow& graph) const {
@@ -104,8 +105,8 @@ public:
         out.set_subject(subject(graph));
         const Constraints demands = constraints(parsed_);
         const Objectives objectives(candidates_, demands, decision_);
-        out.print_line(fmt::format("graph      {}  n {}  m {}  fingerprint {}", graph.record.name,
-                                   graph.record.n_rows, graph.record.m, graph.record.fingerprint.text()));
+        out.print_line(fmt::format("graph      {}  n {}  m {}  fingerprint {}", graph.record.name, graph.record.n_rows,
+                                   graph.record.m, graph.record.fingerprint.text()));
         if (rows_.empty()) {
             out.print_line(
                 fmt::format("problem    {}  policy {}", to_text(query_.problem), to_text(one_policy(parsed_))));
@@ -120,10 +121,13 @@ public:
         out.print_line(fmt::format("problem    {}  policy {}  clock {}", to_text(query_.problem),
                                    to_text(one_policy(parsed_)), to_text(clock_)));
         out.print_line(fmt::format("measured   on {}, {}, in {}", environment_.device_name,
-                                   !is_here() ? "which is not here"
-                                   : exact_   ? "this environment"
-                                              : "another environment than this one",
+                                   !is_here()             ? "which is not here"
+                                   : differences_.empty() ? "this environment"
+                                                          : "another environment than this one",
                                    database_));
+        if (!differences_.empty()) {
+            out.print_line(fmt::format("differs    there -> here: {}", joined(differences_, ", ")));
+        }
         if (decision_.winner) {
             const Candidate& w = candidates_[*decision_.winner];
             out.print_line(
@@ -176,6 +180,7 @@ private:
         }
         json["unusable"] = measured && !decision_.winner ? Json(why_nothing()) : Json();
         json["unmeasured"] = unmeasured_;
+        json["environment_differs"] = differences_;
         return json;
     }
 
@@ -320,7 +325,7 @@ private:
     std::optional<ModelAnswer> answer_;    // where no measurement answers
     std::vector<std::string> unmeasured_;  // variants that nobody knows anything of
     Clock clock_ = Clock::span;
-    bool exact_ = false;
+    std::vector<std::string> differences_;  // of the environment that measured from this one, if that device is here
 };
 
 /// A GPU that the databases know.
@@ -328,6 +333,23 @@ Device known_gpu(std::span<const store::Store> layers, std::shared_ptr<const Err
     Device device = tuner::device_of(device_named(layers, "", Backend::cuda));
     device.errata = std::move(errata);
     return device;
+}
+
+/// Whether the user's own database has measurements of the graph on CPUs and none on GPUs.
+bool tuned_on_cpus_only(const store::Store& own, const store::GraphRow& graph) {
+    const auto known = own.find_graphs(graph.record.fingerprint.text());
+    if (known.empty()) return false;
+    bool cpus = false;
+    for (const store::EnvironmentRow& e : own.environments()) {
+        const auto of_graph = [&](const store::ProblemRow& p) {
+            return !own.measurements({known.front().id, e.id, p.id}).empty();
+        };
+        const auto problems = own.problems();
+        if (std::none_of(problems.begin(), problems.end(), of_graph)) continue;
+        if (e.environment.backend != Backend::cpu) return false;
+        cpus = true;
+    }
+    return cpus;
 }
 
 /// That of the command line; a GPU that is asked for and not here is the one that the databases know.
@@ -340,7 +362,7 @@ Device device_here(std::span<const store::Store> layers, const Parsed& parsed) {
 
 int run_explain(const Args& args) {
     const Options options = explain_options();
-    const auto parsed = options.parse(args);
+    auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 1, 1, "gnntune explain [options] GRAPH");
     Output out("explain", parsed->common);
@@ -352,6 +374,11 @@ int run_explain(const Args& args) {
     const auto layers = store::open_layers(parsed->common.database_path());
     Device device = device_here(layers, *parsed);
     auto graph = find_known_graph(layers, *parsed, out);
+    // Who tuned a graph on CPUs asks about them; a GPU that is not here answers where it is asked for.
+    if (parsed->common.device_text.empty() && device.backend == Backend::cpu &&
+        tuned_on_cpus_only(layers.front(), graph)) {
+        parsed->common.device_text = "cpu";
+    }
     if (step) return explain_step(layers.front(), graph_in(layers.front(), graph), *step, *parsed, device, out);
     const store::Store* store = nullptr;
     // As the dispatcher: the first that measured the problem answers.

@@ -58,7 +58,9 @@ double sampling_rate(const Description& d, std::int32_t width) {
 Lines sampling_text(const Description& d, bool color) {
     Table table({{"S", "S", "", 0}, {"rate", "sampling rate", "%", 1}});
     for (const std::int32_t width : kSampleWidths) table.add({std::int64_t{width}, 100 * sampling_rate(d, width)});
-    return Lines().table(table, color).line("edges kept where at most S of each row are used, the graph as it was read");
+    return Lines()
+        .table(table, color)
+        .line("edges kept where at most S of each row are used, the graph as it was read");
 }
 
 /// TC blocks of one shape, as TC-GNN's figure 7 counts them.

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <sstream>
 
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
+#include "profiles/file_system.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
@@ -67,7 +67,7 @@ Table list_of(const std::vector<paper::Paper>& list) {
 
 /// The database, or nothing where none was named and the user has none: then figures of structure can still be made.
 std::optional<store::Store> open_if_there(const CommonOptions& common, Output& out) {
-    if (!common.db && !std::filesystem::exists(common.database_path())) {
+    if (!common.db && !store::is_there(common.database_path())) {
         out.note(fmt::format("{}: there is no database, so nothing was measured", common.database_path().string()));
         return std::nullopt;
     }

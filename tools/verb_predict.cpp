@@ -15,6 +15,7 @@
 #include "core/common/error.hpp"
 #include "core/features/features.hpp"
 #include "core/registry/errata.hpp"
+#include "profiles/file_system.hpp"
 #include "profiles/layers.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
@@ -90,7 +91,7 @@ public:
                   {"slowdown_percent", "behind the first", "%", 1},
                   {"sigma_percent", "+- of that", "%", 1},
                   {"model_us", "asked in", "us", 1, false}}) {
-        if (const auto path = parsed.common.database_path(); parsed.common.db && !std::filesystem::exists(path)) {
+        if (const auto path = parsed.common.database_path(); parsed.common.db && !store::is_there(path)) {
             out_.note(path.string() + " is not there: only what came with the program answers");
         }
         device_.errata = parsed.common.errata();

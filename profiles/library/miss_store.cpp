@@ -9,6 +9,7 @@
 #include "core/common/error.hpp"
 #include "core/include/gnntune/gnntune.h"
 #include "profiles/features_json.hpp"
+#include "profiles/file_system.hpp"
 
 namespace gnntune::library {
 namespace {
@@ -41,7 +42,7 @@ store::Store open_for_writing(const Context& context) {
     const auto folder = path.parent_path();
     std::error_code code;
     if (context.may_make_folder) std::filesystem::create_directories(folder, code);
-    if (!folder.empty() && !std::filesystem::exists(folder, code)) {
+    if (!folder.empty() && !store::is_there(folder)) {
         throw database_error(fmt::format("{}: the folder {} does not exist", path.string(), folder.string()));
     }
     return store::Store::open(path, store::Mode::read_write_create);

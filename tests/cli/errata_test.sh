@@ -102,6 +102,7 @@ fi
 run 2 db errata remove 7 --db a.db
 err_has "there is no erratum 7"
 run 0 db errata remove 1 --db a.db
+err_has "erratum 1 removed: "
 run 0 db errata --db a.db --csv
 [ "$(wc -l <out)" -eq 1 ] || fail "it is still there"
 run 6 db errata remove 1 --db missing.db
