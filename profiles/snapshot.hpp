@@ -75,6 +75,8 @@ struct SnapshotEntry {
     std::size_t current_rows = 0;  ///< those that SnapshotOptions::current accepts
     std::string taken_at;          ///< of the newest row
     bool learned = false;          ///< by Snapshot::learn(): `file` says nothing
+    /// Conditions of errata that kept configs from being measured for the choice (core/registry/errata.hpp).
+    std::vector<std::string> made_under;
 };
 
 /// What the files say of one problem on one graph. Immutable.

@@ -9,6 +9,7 @@
 
 #include "core/common/error.hpp"
 #include "core/model/model_features.hpp"
+#include "core/registry/errata.hpp"
 #include "profiles/device_constants.hpp"
 #include "profiles/rows.hpp"
 
@@ -180,7 +181,7 @@ void SnapshotReader::read_rows(const Database& database, const Key& key, const S
 
 void SnapshotReader::read_choices(const Database& database, const Key& key, std::vector<Group>& groups) {
     Statement s = database.prepare(
-        "SELECT policy, clock, config, variant_version FROM choice "
+        "SELECT policy, clock, config, variant_version, reason FROM choice "
         "WHERE graph_id = ? AND environment_id = ? AND problem_id = ?",
         "reading choices");
     s.bind(key.graph, key.environment, key.problem);
@@ -189,6 +190,7 @@ void SnapshotReader::read_choices(const Database& database, const Key& key, std:
         const Clock clock = clock_from(s.view(1));
         for (Group& group : groups) {
             if (group.entry.policy != policy || group.entry.clock != clock) continue;
+            group.entry.made_under = made_under_in(s.view(4));
             for (Candidate& c : group.candidates) {
                 c.row.chosen = c.row.config == s.view(2) && c.row.variant_version == s.integer32(3);
             }

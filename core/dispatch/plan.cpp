@@ -50,15 +50,33 @@ std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, co
     return parts;
 }
 
-std::string erratum_words(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
-                          const std::vector<PartVersion>& parts) {
-    if (const Erratum* erratum = erratum_of(variant, params, query)) return "erratum: " + erratum->reason;
+namespace {
+
+/// With the part that is under it; null for the config itself.
+std::pair<const Erratum*, const PartVersion*> erratum_and_part(const Registry& registry, const Query& query,
+                                                               const Variant& variant, const Params& params,
+                                                               const std::vector<PartVersion>& parts) {
+    if (const Erratum* erratum = erratum_of(variant, params, query)) return {erratum, nullptr};
     for (const PartVersion& part : parts) {
         const Variant* v = registry.find(part.config.variant);
         const Erratum* erratum = v ? erratum_of(*v, part.config.params, query) : nullptr;
-        if (erratum) return "erratum of its part " + part.config.text() + ": " + erratum->reason;
+        if (erratum) return {erratum, &part};
     }
-    return {};
+    return {nullptr, nullptr};
+}
+
+}  // namespace
+
+const Erratum* find_erratum(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
+                            const std::vector<PartVersion>& parts) {
+    return erratum_and_part(registry, query, variant, params, parts).first;
+}
+
+std::string erratum_words(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
+                          const std::vector<PartVersion>& parts) {
+    const auto [erratum, part] = erratum_and_part(registry, query, variant, params, parts);
+    if (!erratum) return {};
+    return (part ? "erratum of its part " + part->config.text() : std::string("erratum")) + ": " + erratum->reason;
 }
 
 void Plan::throw_misaligned() const {

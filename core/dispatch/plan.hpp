@@ -10,6 +10,8 @@
 
 namespace gnntune {
 
+struct Erratum;  // core/registry/errata.hpp
+
 /// What a plan does about the errata of its device (core/registry/errata.hpp).
 enum class UnderErrata { refuse, allow };
 
@@ -86,8 +88,11 @@ Config part_config(const Graph& graph, const Params& params, const Part& part);
 /// Throws ErrorKind::unsupported in words if a part cannot run, or promises less than the composition does.
 std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query, const Params& params);
 
-/// Of the device's errata the one that a config or a part of it is under, in words; empty if there is none. Parts are
-/// asked about on the problem of the composition.
+/// Of the device's errata the one that a config or a part of it is under; null if there is none. Parts are asked about on
+/// the problem of the composition.
+const Erratum* find_erratum(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
+                            const std::vector<PartVersion>& parts);
+/// The same in words; empty if there is none.
 std::string erratum_words(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
                           const std::vector<PartVersion>& parts);
 

@@ -16,6 +16,8 @@ constexpr std::string_view kTerms =
     "variant=ID, version<=N, param.NAME=VALUE, op=OP, backend=cpu|cuda, device=NAME (* for any text), driver<=VERSION, "
     "cuda<=VERSION, and k, n_rows or m with >=N or <=N";
 
+constexpr std::string_view kMadeUnder = "; errata kept configs from being measured: ";
+
 [[noreturn]] void refuse(const std::string& words) {
     throw invalid_argument("erratum: " + words);
 }
@@ -256,6 +258,34 @@ Erratum parse_erratum(std::string_view condition, std::string reason) {
     if (reason.empty()) refuse("say why: the reason is empty");
     e.reason = std::move(reason);
     return e;
+}
+
+std::string made_under(const std::vector<std::string>& conditions) {
+    std::string out;
+    for (const std::string& condition : conditions) {
+        out += (out.empty() ? std::string(kMadeUnder) : " ") + '[' + condition + ']';
+    }
+    return out;
+}
+
+std::vector<std::string> made_under_in(std::string_view sentence) {
+    const std::size_t at = sentence.rfind(kMadeUnder);
+    if (at == std::string_view::npos || !sentence.ends_with(']')) return {};
+    sentence.remove_prefix(at + kMadeUnder.size());
+    std::vector<std::string> out;
+    while (sentence.starts_with('[')) {
+        // A device may have brackets in its name, and none that a blank and another bracket follow.
+        const std::size_t end = std::min(sentence.find("] ["), sentence.size() - 1);
+        const std::string condition(sentence.substr(1, end - 1));
+        try {
+            if (condition_text(parse_erratum(condition, "any")) != condition) return {};
+        } catch (const Error&) {
+            return {};
+        }
+        out.push_back(condition);
+        sentence.remove_prefix(std::min(end + 2, sentence.size()));
+    }
+    return out;
 }
 
 const Erratum* Errata::find(const Variant& variant, const Params& params, const Query& query) const {

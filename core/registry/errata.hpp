@@ -58,6 +58,12 @@ Erratum parse_erratum(std::string_view text);
 /// The same where the reason stands elsewhere.
 Erratum parse_erratum(std::string_view condition, std::string reason);
 
+/// The end of a sentence about a choice: errata of these conditions kept configs from being measured for it. Empty for
+/// none.
+std::string made_under(const std::vector<std::string>& conditions);
+/// The conditions out of a sentence with that end; none if it has none, or one that nobody understands.
+std::vector<std::string> made_under_in(std::string_view sentence);
+
 /// Errata to ask about configs.
 class Errata {
 public:

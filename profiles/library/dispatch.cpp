@@ -9,6 +9,7 @@
 
 #include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
+#include "core/registry/errata.hpp"
 #include "profiles/library/memory.hpp"
 #include "profiles/library/plan_memo.hpp"
 #include "profiles/library/review.hpp"
@@ -55,11 +56,32 @@ Trial plan_from_database(const Context& context, Graph& graph, StreamHandle stre
     return {};
 }
 
+bool may_tune(const Context& context, const Story& story) {
+    return context.sources == Sources::tune_on_miss && story.bucket.empty() && story.answers->unread().empty();
+}
+
 /// Whether neither the user's database nor another has rows that count, so that measuring may help. What a file that
 /// could not be read would say is not known.
 bool is_missed(const Context& context, const Story& story) {
-    if (context.sources != Sources::tune_on_miss || !story.bucket.empty()) return false;
-    return (!story.entry || story.entry->current_rows == 0) && story.answers->unread().empty();
+    return may_tune(context, story) && (!story.entry || story.entry->current_rows == 0);
+}
+
+/// Whether an erratum of that condition holds configs of this build back.
+bool still_holds(const Context& context, const std::string& condition) {
+    if (!context.device.errata) return false;
+    for (const Erratum& erratum : context.device.errata->all()) {
+        if (condition_text(erratum) != condition) continue;
+        const Variant* variant = context.registry.find(erratum.variant);
+        return !variant || !erratum.last_version || variant->version <= *erratum.last_version;
+    }
+    return false;
+}
+
+/// Whether the choice was made while errata that are gone kept configs from being measured: it is to be made anew.
+bool is_outlived(const Context& context, const Story& story) {
+    if (!may_tune(context, story) || !story.entry) return false;
+    return std::any_of(story.entry->made_under.begin(), story.entry->made_under.end(),
+                       [&](const std::string& condition) { return !still_holds(context, condition); });
 }
 
 void tune(const Context& context, Graph& graph, Story& story, bool& ran_out) {
@@ -231,8 +253,9 @@ Trial choose_and_plan(const Context& context, Graph& graph, StreamHandle stream,
     if (context.forced && context.registry.find(context.forced->variant)->op == op) {
         return plan_forced(context, graph, stream, story);
     }
-    Trial trial = plan_from_database(context, graph, stream, story, ran_out);
-    if (!trial.plan && is_missed(context, story)) {
+    const bool outlived = is_outlived(context, story);
+    Trial trial = outlived ? Trial() : plan_from_database(context, graph, stream, story, ran_out);
+    if (outlived || (!trial.plan && is_missed(context, story))) {
         tune(context, graph, story, ran_out);
         trial = plan_from_database(context, graph, stream, story, ran_out);
     }

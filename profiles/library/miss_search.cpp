@@ -10,6 +10,7 @@
 #include "core/common/error.hpp"
 #include "core/dispatch/advise.hpp"
 #include "core/registry/arrays.hpp"
+#include "core/registry/errata.hpp"
 #include "tuner/measuring/candidates.hpp"
 #include "tuner/measuring/guide.hpp"
 #if GNNTUNE_WITH_CUDA
@@ -104,14 +105,21 @@ MissSearch::MissSearch(const Context& context, Graph& graph, const Request& requ
                                                          : tuner::host_stopwatch(context.device);
 }
 
-std::vector<Config> MissSearch::exact_configs(const Query& query) const {
+/// Whether the config must not run; what keeps it from running is noted.
+bool MissSearch::is_held_back(const Query& query, const Variant& v, const Params& params) {
+    const auto parts = parts_of(graph_->graph(), v, query, params);
+    const Erratum* erratum = find_erratum(context_.registry, query, v, params, parts);
+    if (erratum) held_back_by_.insert(condition_text(*erratum));
+    return erratum != nullptr;
+}
+
+std::vector<Config> MissSearch::exact_configs(const Query& query) {
     std::vector<Config> configs;
     for (const Variant& v : context_.registry.variants()) {
         if (v.approximate || v.precision != Precision::fp32 || !context_.registry.applicable(v, query)) continue;
         for (Params& params : v.space(query)) {
             try {
-                (void)parts_of(graph_->graph(), v, query, params);
-                configs.push_back({v.id, std::move(params)});
+                if (!is_held_back(query, v, params)) configs.push_back({v.id, std::move(params)});
             } catch (const Error&) {
                 // A part that cannot run here.
             }
@@ -120,12 +128,24 @@ std::vector<Config> MissSearch::exact_configs(const Query& query) const {
     return configs;
 }
 
-// The default comes first, with what the model likes best, or without a model with the defaults of other variants.
-std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) const {
+/// Variants that the databases have rows of, for this problem on this graph.
+std::set<std::string, std::less<>> MissSearch::measured_variants() const {
+    std::set<std::string, std::less<>> out;
+    const auto answers = context_.snapshot.answers(asked_.fingerprint(), request_.problem);
+    const store::SnapshotEntry* entry = answers->find(request_.policy);
+    if (!entry) return out;
+    for (const store::SnapshotRow& row : entry->rows) out.emplace(row.config.substr(0, row.config.find('{')));
+    return out;
+}
+
+// The default comes first, with what the model likes best, or without a model with the defaults of other variants;
+// those of variants that were held back when the others were measured before all of them.
+std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) {
     const Config standard = exact_default(context_.registry, query, request_.constraints);
     std::vector<Config> configs = exact_configs(query);
-    std::erase(configs, standard);
-    configs.insert(configs.begin(), standard);
+    // An erratum of a part may hold it back.
+    if (std::erase(configs, standard) > 0) configs.insert(configs.begin(), standard);
+    if (configs.empty()) throw unsupported("errata keep every config from running (gnntune db errata)");
     std::string no_model;
     const ReadyModel ready = context_.models->ready(context_.snapshot, query, request_.policy, no_model);
     tuner::Outlook outlook{ready.model.get(), context_.snapshot.constants(), request_.constraints, {}};
@@ -137,8 +157,12 @@ std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) 
     for (tuner::SearchConfig& c : known) {
         if (c.may_win && !c.first && (c.log_us || c.standard)) liked.push_back(&c);
     }
-    std::stable_sort(liked.begin(), liked.end(), [](const auto* a, const auto* b) {
-        return a->log_us.value_or(HUGE_VAL) < b->log_us.value_or(HUGE_VAL);
+    const auto measured = measured_variants();
+    std::stable_sort(liked.begin(), liked.end(), [&](const auto* a, const auto* b) {
+        const auto key = [&](const tuner::SearchConfig& c) {
+            return std::pair(measured.contains(c.config.variant), c.log_us.value_or(HUGE_VAL));
+        };
+        return key(*a) < key(*b);
     });
     liked.resize(std::min(kWithDefault, liked.size()));
     for (tuner::SearchConfig* c : liked) c->first = true;
@@ -205,6 +229,7 @@ Measured MissSearch::take() {
     const Decision decision = choose(candidates, request_.constraints);
     if (decision.winner) {
         out.choice = tuner::choice_of(context_.registry, candidates, decision);
+        out.choice->reason += made_under({held_back_by_.begin(), held_back_by_.end()});
         out.rows.chosen = out.choice->config;
     }
     out.rows.policy = request_.policy;

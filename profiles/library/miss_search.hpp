@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,10 @@ public:
 
 private:
     bool stopped() const { return std::chrono::steady_clock::now() >= deadline_; }
-    std::vector<Config> exact_configs(const Query& query) const;
-    std::vector<tuner::SearchConfig> search_configs(const Query& query) const;
+    bool is_held_back(const Query& query, const Variant& variant, const Params& params);
+    std::set<std::string, std::less<>> measured_variants() const;
+    std::vector<Config> exact_configs(const Query& query);
+    std::vector<tuner::SearchConfig> search_configs(const Query& query);
     void finished(tuner::Search& search, Measurement measurement);
 
     const Context& context_;
@@ -59,6 +62,7 @@ private:
     std::unique_ptr<tuner::Stopwatch> stopwatch_;
     std::vector<tuner::SearchConfig> contenders_;
     std::vector<Measurement> rows_;
+    std::set<std::string> held_back_by_;  // conditions of errata
     bool complete_ = false;  // the search has ended before the budget
 };
 

@@ -145,6 +145,21 @@ TEST_F(ErrataOnACpu, HoldForPartsOfCompositions) {
     EXPECT_EQ(words({}), "erratum: known to be wrong");
 }
 
+TEST(Errata, WhatAChoiceWasMadeUnderIsReadBack) {
+    const std::vector<std::string> conditions{"variant=spmm.gar version<=3 param.vec=4", "op=spmm k>=33",
+                                              "op=gat device=\"A [new] one\""};
+    for (std::string& c : std::vector<std::string>(conditions)) ASSERT_EQ(condition_text(parse_erratum(c, "any")), c);
+    EXPECT_EQ(made_under({}), "");
+    EXPECT_EQ(made_under_in("cheapest of 3" + made_under(conditions)), conditions);
+    EXPECT_EQ(made_under_in("cheapest of 3" + made_under({conditions[1]})), std::vector{conditions[1]});
+    const std::string one = made_under({"op=spmm"});
+    for (const std::string& strange : {std::string(), std::string("cheapest of 3"), one + " more",
+                                       one.substr(0, one.size() - 1), made_under({"colour=blue"}), made_under({""}),
+                                       made_under({"op=spmm", "nonsense"}), made_under({}) + "[op=spmm]"}) {
+        EXPECT_TRUE(made_under_in(strange).empty()) << strange;
+    }
+}
+
 TEST_F(ErrataOnACpu, ADefaultGivesWayToTheNextLegalConfig) {
     const Config standard = exact_default(registry_, query_, {});
     std::string same = "variant=" + standard.variant;

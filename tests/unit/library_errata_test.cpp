@@ -1,4 +1,6 @@
 // What must not run is not chosen, whoever would have chosen it.
+#include <filesystem>
+
 #include "core/registry/errata.hpp"
 #include "tests/unit/library_fixture.hpp"
 
@@ -74,6 +76,75 @@ TEST_F(LibraryErrata, TheFileBesideTheShippedDatabasesCounts) {
     setenv("GNNTUNE_PROFILES", "", 1);
     EXPECT_NE(Config::parse(plan.config()).variant, variant);
     EXPECT_TRUE(contains(context.describe(), "errata.txt line 4"));
+}
+
+class LibraryErrataOnMiss : public LibraryErrata {
+protected:
+    gt::Context tuning() const {
+        gnntune_open_options options{};
+        options.backend = GNNTUNE_BACKEND_CPU;
+        options.sources = GNNTUNE_TUNE_ON_MISS;
+        options.tune_budget_us = 5'000'000;
+        return gt::Context(file().c_str(), options);
+    }
+    /// The source of a plan that is made now.
+    std::string source_now() const {
+        gt::Context context = tuning();
+        const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());
+        expect_right(plan);
+        return plan.source();
+    }
+    std::int64_t count(const std::string& what) const {
+        return store::Store::open(file(), store::Mode::read_only).database().integer("SELECT " + what, "counting");
+    }
+    std::string reason() const {
+        return store::Store::open(file(), store::Mode::read_only).choices().front().choice.reason;
+    }
+};
+
+TEST_F(LibraryErrataOnMiss, NothingIsStoredOfWhatIsHeldBack) {
+    const std::string standard = Config::parse(config_now()).variant;
+    forbid("variant=" + standard);
+    EXPECT_EQ(source_now(), "tuned");
+    EXPECT_GT(count("count(*) FROM measurement WHERE status = 'ok'"), 0);
+    EXPECT_EQ(count("count(*) FROM measurement WHERE variant = '" + standard + "'"), 0);
+    EXPECT_EQ(count("count(*) FROM variant WHERE id = '" + standard + "'"), 0);
+    EXPECT_EQ(count("count(*) FROM measurement WHERE status = 'failed'"), 0);
+    EXPECT_TRUE(contains(reason(), "errata kept configs from being measured: [variant=" + standard + "]")) << reason();
+    EXPECT_EQ(source_now(), "database") << "the erratum still holds";
+}
+
+TEST_F(LibraryErrataOnMiss, WhatWasHeldBackIsMeasuredOnceTheErratumIsGone) {
+    for (const std::string variant : {"spmm.cpu_rows", "spmm.eigen"}) {
+        forbid("variant=" + variant);
+        forbid("variant=spmm.of_another_build");
+        ASSERT_EQ(source_now(), "tuned");
+        ASSERT_EQ(count("count(*) FROM measurement WHERE variant = '" + variant + "'"), 0);
+        ASSERT_TRUE(open().remove_erratum(1));
+        const std::int64_t before = count("count(*) FROM run");
+
+        EXPECT_EQ(source_now(), "tuned");
+
+        EXPECT_GT(count("count(*) FROM measurement WHERE variant = '" + variant + "'"), 0);
+        EXPECT_EQ(count("max(variant_version) FROM measurement WHERE variant = 'spmm.cpu_rows'"), kCpuRowsVersion);
+        EXPECT_EQ(count("min(variant_version) FROM measurement WHERE variant = 'spmm.cpu_rows'"), kCpuRowsVersion);
+        EXPECT_FALSE(contains(reason(), "errata kept")) << reason();
+        EXPECT_EQ(source_now(), "database") << "once is enough";
+        EXPECT_EQ(count("count(*) FROM run"), before + 1);
+        EXPECT_EQ(open().check(), std::vector<std::string>{});
+        std::filesystem::remove(file());
+        for (const char* side : {"-wal", "-shm"}) std::filesystem::remove(file().string() + side);
+    }
+}
+
+TEST_F(LibraryErrataOnMiss, ARowThatAnswersStaysWhereTuningIsNotAskedFor) {
+    forbid("variant=spmm.cpu_rows");
+    ASSERT_EQ(source_now(), "tuned");
+    const std::int64_t rows = count("count(*) FROM measurement");
+    ASSERT_TRUE(open().remove_erratum(1));
+    gt::Context context = cpu();
+    EXPECT_EQ(context.plan(graph_in(context), weighted_spmm()).source(), "database");
+    EXPECT_EQ(count("count(*) FROM measurement"), rows);
 }
 
 TEST_F(LibraryErrata, WhatIsForcedRunsAndSaysSo) {

@@ -301,6 +301,7 @@ TEST_F(MeasureTest, AnErrorIsStoredAndTheOthersGoOn) {
     for (const int id : {1, 2, 3}) {
         EXPECT_EQ(of(id).status, MeasurementStatus::failed) << id;
         EXPECT_NE(of(id).reason, "") << id;
+        EXPECT_EQ(of(id).variant_version, 3) << "a failure is of the version that failed: " << id;
     }
     EXPECT_EQ(of(1).reason, "the device fell over");
     EXPECT_EQ(of(2).reason, "the device fell over");

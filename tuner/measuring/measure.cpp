@@ -52,7 +52,6 @@ std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
     Measurement& m = c.measurement;
     try {
         auto plan = std::make_unique<Plan>(graph.graph(), workload.problem(), c.config, graph.stream());
-        m.variant_version = plan->variant().version;
         m.parts = plan->parts();
         m.prepare_us = plan->own_prepare_us();
         m.workspace_bytes = static_cast<std::int64_t>(plan->workspace_bytes());
@@ -128,6 +127,10 @@ bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stop
         if (stopped()) return false;
         workload.prepare_oracles();
         c.measurement.config = c.config;
+        // Before anything can fail: a failure is of this version too.
+        if (const Variant* v = graph.graph().registry().find(c.config.variant)) {
+            c.measurement.variant_version = v->version;
+        }
         c.measurement.policy = policy;
         c.measurement.clock = stopwatch.clock();
         auto plan = admit(workload, c);
