@@ -133,7 +133,7 @@ public:
         progress_ = &progress;
         bool complete = true;
         for (const GraphArgument& argument : graphs_) {
-            complete = tune_graph(argument, run);
+            complete = !interrupted() && tune_graph(argument, run);
             if (!complete) break;
         }
         progress_ = nullptr;
@@ -205,6 +205,7 @@ private:
         Table table = plan_table();
         double total_s = 0;
         for (const GraphArgument& argument : graphs_) {
+            if (interrupted()) return kExitInterrupted;
             auto input = load_among(argument, graphs_.size(), out_);
             if (!input) continue;
             tuner::GraphWorkload workload(registry(), device_, std::move(input->graph));
@@ -265,6 +266,7 @@ private:
         std::string best;
         tuner::TuneEvents events;
         events.stop = [this] { return stop(); };
+        events.quit = [] { return interrupted(); };
         events.problem_refused = [&](const Problem&, const std::string& why) { out_.warn(record.name + ": " + why); };
         events.memory_ran_out = [&](const Problem& problem, const std::string& why) {
             ++lost_;

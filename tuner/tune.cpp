@@ -4,6 +4,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <set>
 
 #include "core/common/error.hpp"
 #include "profiles/layers.hpp"
@@ -276,6 +277,7 @@ bool Tuner::tune(GraphWorkload& graph, const GraphRecord& record, const TuneOpti
     const std::int64_t environment_id = store_.environment_id(device_.environment);
     measure_format_builds(graph, graph_id, environment_id);
     for (const Problem& problem : options.problems) {
+        if (events.quit && events.quit()) return false;
         Space space = space_of(graph, problem, options);
         if (space.contenders.empty()) {
             if (events.problem_refused) {
@@ -331,25 +333,42 @@ bool Tuner::tune_problem(GraphWorkload& graph, const store::Key& key, const Prob
     return true;
 }
 
-bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
-                      const TuneOptions& options, std::int64_t run, const TuneEvents& events) {
-    const auto stopwatch = make_stopwatch(step.clock, device_, workload.graph().stream());
-    const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
-    Frontier frontier;
-    const Query query = workload.graph().graph().query(step.problem);
-    for (const Candidate& c :
-         candidates_of(registry_, query, store_.measurements(key, {step.policy, step.clock, {}}))) {
+void Tuner::add_stored(Frontier& frontier, const Query& query, const std::vector<Measurement>& rows) const {
+    for (const Candidate& c : candidates_of(registry_, query, rows)) {
         const bool exact = !c.approximate && c.precision == Precision::fp32;
         frontier.add(
             {c.deterministic, exact, c.capturable, c.workspace_bytes == 0, c.operand_alignment, c.format_bytes},
             c.median_us);
     }
+}
+
+/// What the stored rows would have chosen, and what is tied with it.
+std::vector<Config> Tuner::deciding(const store::Key& key, const Query& query, const TuneStep& step,
+                                    const TuneOptions& options) const {
+    const auto candidates =
+        candidates_of(registry_, query, store_.measurements(key, {step.policy, step.clock, {}}));
+    const Decision decision = choose(candidates, options.constraints);
+    std::vector<Config> out;
+    if (decision.winner) out.push_back(candidates[*decision.winner].config);
+    for (const std::size_t i : decision.tied) out.push_back(candidates[i].config);
+    return out;
+}
+
+bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
+                      const TuneOptions& options, std::int64_t run, const TuneEvents& events) {
+    const auto stopwatch = make_stopwatch(step.clock, device_, workload.graph().stream());
+    const store::AttemptSet done = options.again ? store::AttemptSet() : store_.done(key);
+    const Query query = workload.graph().graph().query(step.problem);
+    Frontier frontier;
+    // Stored times are what `again` has in doubt: no new one is judged by them.
+    if (!options.again) add_stored(frontier, query, store_.measurements(key, {step.policy, step.clock, {}}));
     std::optional<Search> search;
     std::map<std::string, std::size_t> numbers;
     if (searches(options)) {
         search = search_of(workload.graph(), step, space, key, options);
         for (std::size_t i = 0; i < space.contenders.size(); ++i) numbers[space.contenders[i].config.text()] = i;
     }
+    std::set<std::string> taken;  // configs, in this run
     MeasureHooks hooks;
     hooks.stop = events.stop;
     const auto builds = store_.format_builds(key.graph, key.environment);
@@ -357,6 +376,7 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
         const auto formats = registry_.find(m.config.variant)->formats(m.config.params);
         m.prepare_us += total_build_us(builds, formats, kFormatCsr, step.problem.direction);
         store_.add_measurement(run, key, m);
+        taken.insert(m.config.text());
         if (search) tell(*search, numbers.at(m.config.text()), m, query, options);
         if (events.measured) events.measured(m, frontier.best());
     };
@@ -370,6 +390,20 @@ bool Tuner::tune_step(ProblemWorkload& workload, const store::Key& key, const Tu
     if (search) {
         for (auto next = search->next(); !next.empty(); next = search->next()) {
             for (const std::size_t i : next) group.push_back(space.contenders[i]);
+            if (!flush()) return false;
+        }
+        if (!options.again) return true;
+        // What the search has left out may have a stored time that would decide: that is taken once more too.
+        const auto stale = [&] {
+            for (const Config& config : deciding(key, query, step, options)) {
+                const auto number = numbers.find(config.text());
+                if (number != numbers.end() && taken.insert(number->first).second) {
+                    group.push_back(space.contenders[number->second]);
+                }
+            }
+            return !group.empty();
+        };
+        while (stale()) {
             if (!flush()) return false;
         }
         return true;

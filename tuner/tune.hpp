@@ -21,7 +21,9 @@ struct TuneOptions {
     std::vector<Policy> policies{Policy::hot};
     std::vector<Clock> clocks;  ///< empty: every clock the device has
     Constraints constraints;    ///< of the stored choice; other constraints are answered later from the same rows
-    bool again = false;         ///< take measurements that the store has already once more: the newest counts
+    /// Take measurements that the store has already once more: the newest counts. No new time is judged by a stored
+    /// one, and a search also takes those of which a stored time would decide the choice.
+    bool again = false;
     /// These variants only; empty: every one, sampling ones if the constraints allow them. Parts of compositions are
     /// not held to it.
     std::vector<std::string> variants;
@@ -64,7 +66,8 @@ struct TuneEvents {
     std::function<void(const TuneStep&, const Decision&, const std::vector<Candidate>&,
                        const std::optional<Choice>& before)>
         step_ends;
-    std::function<bool()> stop;
+    std::function<bool()> stop;  ///< asked while there is something to measure
+    std::function<bool()> quit;  ///< asked before every problem, also where nothing is left to measure
 };
 
 class Tuner {
@@ -76,7 +79,8 @@ public:
     std::vector<TuneStep> plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options);
 
     /// Measures what is not in the store yet, one transaction per measurement, and stores a choice for each problem,
-    /// policy and clock. Returns false if events.stop ended it early: the same call goes on where it stopped.
+    /// policy and clock. Returns false if events.stop or events.quit ended it early: the same call goes on where it
+    /// stopped.
     bool tune(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options, std::int64_t run,
               const TuneEvents& events);
 
@@ -98,6 +102,9 @@ private:
                      const std::optional<store::Key>& key, const TuneOptions& options) const;
     void tell(Search& search, std::size_t config, const Measurement& m, const Query& query,
               const TuneOptions& options) const;
+    void add_stored(Frontier& frontier, const Query& query, const std::vector<Measurement>& rows) const;
+    std::vector<Config> deciding(const store::Key& key, const Query& query, const TuneStep& step,
+                                 const TuneOptions& options) const;
     Space named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const;
     bool tune_problem(GraphWorkload& graph, const store::Key& key, const Problem& problem, Space& space,
                       const TuneOptions& options, std::int64_t run, const TuneEvents& events);
