@@ -20,18 +20,26 @@ void on_signal(int) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
 }
 
-}  // namespace
-
-void install_interrupt_handlers() {
+// Whoever started the program with a signal ignored (nohup, a script's background job) wants it ignored.
+void stop_on(int signal) {
     struct sigaction action {};
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) return;
+    action = {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    // Past a limit of ulimit -f a write shall fail with a sentence, not end the program.
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &action, nullptr);
+    sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void install_interrupt_handlers() {
+    stop_on(SIGINT);
+    stop_on(SIGTERM);
+}
+
+void let_writes_fail_in_words() {
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted() {

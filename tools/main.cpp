@@ -151,6 +151,7 @@ int main(int argc, char** argv) {
     using namespace gnntune::tools;
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     set_command_line(words);
+    let_writes_fail_in_words();
     int code = run_guarded(words);
     if (!flush_stdout() && code == kExitOk) {
         complain("gnntune", "the output could not be written in full");

@@ -252,7 +252,13 @@ int run_bench(const Args& args) {
     tuner::MeasureHooks hooks;
     hooks.stop = [] { return interrupted(); };
     GraphReader graphs(*parsed, out);
+    const auto end_stopped = [&] {
+        out.print(table);
+        out.warn("stopped; what was not timed to the end is not in the table");
+        return kExitInterrupted;
+    };
     while (auto loaded = graphs.next()) {
+        if (interrupted()) return end_stopped();
         InputGraph& input = *loaded;
         if (input.graph.m() == 0) {
             out.warn(input.name + " has no edges: there is nothing to time");
@@ -295,11 +301,7 @@ int run_bench(const Args& args) {
                 }
             });
             lost = lost || !fits;
-            if (stopped) {
-                out.print(table);
-                out.warn("stopped; what was not timed to the end is not in the table");
-                return kExitInterrupted;
-            }
+            if (stopped) return end_stopped();
         }
     }
     out.print(table);

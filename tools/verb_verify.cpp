@@ -94,6 +94,8 @@ int run_verify(const Args& args) {
                         continue;
                     }
                     for (const Params& params : v.space(query)) {
+                        stopped = interrupted();
+                        if (stopped) break;
                         const Config config{v.id, params};
                         ++tally.configs;
                         try {
@@ -115,6 +117,7 @@ int run_verify(const Args& args) {
                     table.add({input.name, short_problem(problem), v.id, tally.configs, tally.wrong, tally.max_error,
                                tally.worst_ratio, std::string(tally.wrong == 0 ? "ok" : "WRONG"), tally.note},
                               tally.wrong == 0 ? Style::plain : Style::bad);
+                    if (stopped) return;
                 }
             });
             lost = lost || !fits;

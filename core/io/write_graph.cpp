@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
+std::string advice_for_unwritten(int error) {
+    return error == EFBIG ? "there is a limit on the size of files (ulimit -f)" : "is the disk full?";
+}
+
 /// A file without a name, of which nothing is left if this process is killed; -1 where there are none. It gets its name
 /// through /proc.
 int open_unnamed(const std::filesystem::path& folder) {
@@ -87,7 +91,10 @@ void Output::flush() {
             gzip_ ? static_cast<ssize_t>(gzwrite(static_cast<gzFile>(gzip_), p, static_cast<unsigned>(left)))
                   : ::write(fd_, p, left);
         if (done < 0 && errno == EINTR && !gzip_) continue;
-        if (done <= 0) fail(path_.string(), "cannot be written ({}); is the disk full?", system_words(errno));
+        if (done <= 0) {
+            const int error = errno;
+            fail(path_.string(), "cannot be written ({}); {}", system_words(error), advice_for_unwritten(error));
+        }
         p += done;
         left -= static_cast<std::size_t>(done);
     }
@@ -104,7 +111,10 @@ void Output::commit() {
     }
     if (close(fd_) != 0) rc = -1;
     fd_ = -1;
-    if (rc != 0) fail(path_.string(), "cannot be written ({}); is the disk full?", system_words(errno));
+    if (rc != 0) {
+        const int error = errno;
+        fail(path_.string(), "cannot be written ({}); {}", system_words(error), advice_for_unwritten(error));
+    }
     std::error_code error;
     std::filesystem::rename(temporary_, path_, error);
     if (error) fail(path_.string(), "cannot be written ({})", error.message());

@@ -1,6 +1,8 @@
 # A tuning that is cut short keeps what it measured and goes on from there: Ctrl-C (130), the budget (7), then to the end.
 . "$(dirname "$0")/lib.sh"
 
+# A shell starts background jobs with SIGINT ignored, which then stays so, unless it has job control.
+set -m
 export OMP_NUM_THREADS=1
 run 0 generate uniform --n-rows 20000 --m 400000 -o graph.gnng
 tune="tune graph.gnng --device cpu --op spmm --dim 16,64,256 --db a.db"
