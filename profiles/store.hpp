@@ -249,6 +249,17 @@ struct MergeReport {
     std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
 };
 
+/// Configs of one problem on one graph and environment, under one policy and clock, whose times are still to be had.
+struct UnfinishedRow {
+    std::string graph_name;
+    std::string device_name;
+    std::string problem;  ///< for people
+    Policy policy = Policy::hot;
+    Clock clock = Clock::events;
+    std::int64_t disturbed = 0;      ///< configs that could not be timed beside other programs
+    std::int64_t stopped_early = 0;  ///< configs that count with fewer samples than they should have
+};
+
 /// What prune() did.
 struct PruneReport {
     std::int64_t superseded = 0;  ///< measurements of configs that were measured again
@@ -301,7 +312,8 @@ public:
     std::int64_t begin_run(const RunInfo& info);
     void end_run(std::int64_t run);
     /// Adds one attempt; it is on its way to the disk when this returns (unless a transaction is open). taken_at is
-    /// filled with the present time if empty. Throws ErrorKind::invalid_argument for status ok without a time above
+    /// filled with the present time if empty. One whose time could not be had (Measurement::disturbed()) is not added
+    /// where the store has a row of its attempt that did not fail; that one's id is returned. Throws ErrorKind::invalid_argument for status ok without a time above
     /// zero.
     std::int64_t add_measurement(std::int64_t run, const Key& key, const Measurement& measurement);
     /// Gives a measurement its counters; replaces those that it had.
@@ -341,8 +353,8 @@ public:
 
     // --- Reading ---
 
-    /// All attempts done for a key, in one query. Failed ones are not among them: out of memory may pass, so a resumed
-    /// run tries them again.
+    /// All attempts done for a key, in one query. Failed ones are not among them, since out of memory and other programs
+    /// on the processor may pass, nor those that were stopped early: a resumed run takes them again.
     AttemptSet done(const Key& key) const;
     /// Attempts in the order they were taken, all statuses.
     std::vector<Measurement> measurements(const Key& key, const MeasurementFilter& filter = {}) const;
@@ -373,6 +385,9 @@ public:
     /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or
     /// more).
     std::vector<GraphRow> find_graphs(std::string_view text) const;
+
+    /// Where a later tuning has something to take again.
+    std::vector<UnfinishedRow> unfinished() const;
 
     // --- Checking (store_check.cpp) ---
 

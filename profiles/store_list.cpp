@@ -156,4 +156,24 @@ std::vector<BestRow> Store::best() const {
     return rows;
 }
 
+std::vector<UnfinishedRow> Store::unfinished() const {
+    Statement s = database().prepare(
+        fmt::format("WITH newest AS (SELECT max(id) AS id FROM measurement GROUP BY graph_id, environment_id, "
+                    "problem_id, policy, clock, config, variant_version), "
+                    "open AS (SELECT *, status = 'failed' AND reason GLOB '{}*' AS disturbed, "
+                    "status = 'ok' AND reason GLOB '{}*' AS early FROM measurement JOIN newest USING (id)) "
+                    "SELECT graph.name, device_name, problem.text, policy, clock, sum(disturbed), sum(early) FROM open "
+                    "JOIN graph ON graph.id = graph_id JOIN environment ON environment.id = environment_id "
+                    "JOIN problem ON problem.id = problem_id WHERE disturbed OR early "
+                    "GROUP BY graph_id, environment_id, problem_id, policy, clock ORDER BY 1, 2, 3, 4, 5",
+                    kDisturbed, kStoppedEarly),
+        "listing what is unfinished");
+    std::vector<UnfinishedRow> out;
+    while (s.step()) {
+        out.push_back({s.text(0), s.text(1), s.text(2), policy_from(s.view(3)), clock_from(s.view(4)), s.integer(5),
+                       s.integer(6)});
+    }
+    return out;
+}
+
 }  // namespace gnntune::store

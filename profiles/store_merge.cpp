@@ -122,6 +122,15 @@ SELECT n.ours, name, value, taken_at
 FROM other.counter AS t JOIN temp.merge_measurement AS n ON n.theirs = t.measurement_id;
 )sql";
 
+// What could not be timed in one database says nothing where the other has timed it, before or after.
+constexpr std::string_view kDropDisturbed = R"sql(
+DELETE FROM main.measurement AS d
+WHERE d.status = 'failed' AND d.reason GLOB '{}*' AND EXISTS (
+    SELECT 1 FROM main.measurement AS o
+    WHERE o.graph_id = d.graph_id AND o.environment_id = d.environment_id AND o.problem_id = d.problem_id
+      AND o.policy = d.policy AND o.clock = d.clock AND o.config = d.config AND o.variant_version = d.variant_version
+      AND o.status <> 'failed'))sql";
+
 // The newest of each counts.
 constexpr const char* kTakeNewer = R"sql(
 INSERT INTO format_build
@@ -404,6 +413,7 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     const std::int64_t before =
         database.integer("SELECT coalesce(max(id), 0) FROM main.measurement", "looking at the last row");
     database.execute(kFindOrAdd, "taking in rows");
+    database.execute(fmt::format(kDropDisturbed, kDisturbed), "leaving out rows without a time");
     take_features(database);
     database.execute(with_number(kTakeNewer, ":readable", model::kFeatureVersion), "taking in what is newer");
     database.execute(kTakeSteps, "taking in choices for steps");

@@ -47,8 +47,8 @@ AttemptSet Store::done(const Key& key) const {
     Statement s =
         database().prepare(fmt::format("SELECT DISTINCT config, variant_version, policy, clock, {} FROM measurement "
                                        "WHERE graph_id = ? AND environment_id = ? AND problem_id = ? "
-                                       "AND status <> 'failed'",
-                                       kPartsText),
+                                       "AND status <> 'failed' AND NOT (status = 'ok' AND reason GLOB '{}*')",
+                                       kPartsText, kStoppedEarly),
                            "listing finished attempts");
     s.bind(key.graph, key.environment, key.problem);
     AttemptSet done;

@@ -33,6 +33,10 @@ INSERT INTO measurement (run_id, graph_id, environment_id, problem_id, config, v
     workspace_bytes, format_bytes, deterministic, approximate, max_error, mean_error, worst_ratio, taken_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))sql";
 
+constexpr std::string_view kCounting = R"sql(
+SELECT max(id) FROM measurement WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ?
+    AND config = ? AND variant_version = ? AND status <> 'failed')sql";
+
 constexpr std::string_view kInsertPart = R"sql(
 INSERT INTO part (measurement_id, position, config, variant, variant_version) VALUES (?, ?, ?, ?, ?))sql";
 
@@ -99,6 +103,18 @@ std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Meas
         const std::string op = owner.text(0);
         const std::string backend = owner.text(1);
         owner.run();
+        if (m.disturbed()) {
+            Statement& counting = impl_->cached(kCounting, "looking for a row that counts");
+            const std::string config = m.config.text();
+            const bool found = counting
+                                   .bind(key.graph, key.environment, key.problem, to_text(m.policy), to_text(m.clock),
+                                         config, m.variant_version)
+                                   .step() &&
+                               !counting.is_null(0);
+            const std::int64_t id = found ? counting.integer(0) : 0;
+            counting.run();
+            if (found) return id;
+        }
         // Only a passed check shows what the variant is; a refusal may not know.
         impl_->note_variant(m.config.variant, m.variant_version, op, backend,
                             ok ? std::optional(m.deterministic) : std::nullopt,

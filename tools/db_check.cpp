@@ -94,6 +94,27 @@ void check_errata(const store::Store& store, std::vector<std::string>& problems,
     }
 }
 
+/// No fault of the file: what tuning could not time, and takes again.
+void say_unfinished(const store::Store& store, Output& out) {
+    std::vector<std::string> words;
+    for (const store::UnfinishedRow& row : store.unfinished()) {
+        const std::string where = fmt::format("{}, {} ({}, {}) on {}", row.graph_name, row.problem, to_text(row.policy),
+                                              to_text(row.clock), row.device_name);
+        const auto configs = [](std::int64_t n) { return fmt::format("{} config{}", n, n == 1 ? "" : "s"); };
+        if (row.disturbed > 0) {
+            words.push_back(fmt::format("{}: {} could not be timed beside other programs; tune takes them again", where,
+                                        configs(row.disturbed)));
+        }
+        if (row.stopped_early > 0) {
+            words.push_back(fmt::format("{}: {} stopped before all calls were timed; tune takes them again", where,
+                                        configs(row.stopped_early)));
+        }
+    }
+    out.warn_of_many(words, [](std::size_t more) {
+        return fmt::format("{} problems more have configs that tune takes again; --verbose lists them", more);
+    });
+}
+
 }  // namespace
 
 int run_db_check(const Args& args) {
@@ -104,7 +125,7 @@ int run_db_check(const Args& args) {
                      "refuse, configs that this build does not know, has in another version or refuses, and "
                      "errata that nobody understands or that name what this build does not have, those of errata.txt "
                      "beside the shipped databases too. Exit "
-                     "code 6 if there is anything.",
+                     "code 6 if there is anything. What could not be timed beside other programs is said, and no fault.",
                      {"gnntune db check", "gnntune db check --db results.db --json"}});
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
@@ -119,6 +140,7 @@ int run_db_check(const Args& args) {
         out.warn(fmt::format("{} ({} config{}): not in this build, which has no CUDA variants; not checked", id,
                              configs, configs == 1 ? "" : "s"));
     }
+    say_unfinished(store, out);
     if (out.is_table()) {
         for (const std::string& problem : problems) out.print_line(problem);
         out.print_line(problems.empty() ? fmt::format("{}: sound (schema {})", store.path().string(), store.schema())

@@ -227,7 +227,7 @@ Verified outcome_of(const Row& row, const Environment& here) {
     const tuner::Comparison comparison = tuner::compare(stored, now, {true});
     Verified out;
     if (comparison.pairs.empty()) {
-        out.holds = Holds::no;
+        out.holds = row.now->disturbed() ? Holds::unclear : Holds::no;
         out.verdict = to_text(row.now->status);
         out.reason = row.now->reason;
         return out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/problems.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -34,6 +35,17 @@ Table result_table() {
                   {"reason", "reason", "", 0, false},
                   {"measured", "measured", "configs", 0},
                   {"configs", "of", "", 0}});
+}
+
+void add_left_out(Table& results, const std::string& graph, const tuner::TuneStep& step, const std::string& why) {
+    results.add({graph, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
+                 short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)), {},
+                 {}, {}, {}, {}, {}, {}, {}, why, std::int64_t{0}, static_cast<std::int64_t>(step.configs)},
+                Style::dim);
+}
+
+void add_left_out(Table& results, const std::string& graph, const std::string& why) {
+    results.add({graph, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, why, {}, {}}, Style::dim);
 }
 
 std::string why_unchosen(const Decision& decision, const std::vector<Candidate>& candidates) {

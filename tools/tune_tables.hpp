@@ -6,11 +6,15 @@
 
 #include "core/dispatch/choose.hpp"
 #include "tools/table.hpp"
+#include "tuner/tune.hpp"
 
 namespace gnntune::tools {
 
 Table plan_table();
 Table result_table();
+/// A row for a problem, or a graph, of which nothing was measured, and why.
+void add_left_out(Table& results, const std::string& graph, const tuner::TuneStep& step, const std::string& why);
+void add_left_out(Table& results, const std::string& graph, const std::string& why);
 /// Why nothing was chosen, with what keeps each variant from it.
 std::string why_unchosen(const Decision& decision, const std::vector<Candidate>& candidates);
 

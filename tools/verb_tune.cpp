@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "profiles/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/fitted_models.hpp"
 #include "tools/graphs.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/machine_load.hpp"
@@ -105,13 +105,15 @@ public:
                 "--max-configs limits a search, and --exhaustive measures every config: give one of them");
         }
         tune_.max_configs = static_cast<std::size_t>(most.value_or(0));
-        load_models();
+        models_.load(store_, device_.backend, tune_.exhaustive ? std::vector<Problem>() : tune_.problems, out_);
         tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
-            return model_for(problem, policy, clock);
+            return models_.find(problem, policy, clock);
         };
         tune_.seed = parsed.common.seed;
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
+        tune_.limited = parsed.given("budget");
+        tune_.measuring.enough_when_stopped = tune_.measuring.burst;
         graphs_ = find_graphs(parsed.arguments, read_options(parsed), out_);
         constants_ = store::constants_of_layers(store_, device_.environment);
         // Last, since they may wait, and look for clocks on the device.
@@ -133,12 +135,15 @@ public:
         progress_ = &progress;
         bool complete = true;
         for (const GraphArgument& argument : graphs_) {
-            complete = !interrupted() && tune_graph(argument, run);
-            if (!complete) break;
+            const bool late = !complete || interrupted() || (measured_ > 0 && stop());
+            complete = !late && tune_graph(argument, run);
+            if (late) add_left_out(results_, argument.name, why_stopped());
+            left_graphs_ += late ? 1 : 0;
         }
         progress_ = nullptr;
         store_.end_run(run);
         out_.set_status("");
+        say_what_is_missing();
         if (step_) {
             steps_.print(out_);
         } else {
@@ -161,35 +166,19 @@ private:
         return store::Store::open(path, store::Mode::read_write_create, options);
     }
 
-    // Those of this build's features; the others are left where they are.
-    void load_models() {
-        for (auto& [row, path] : store::models_of_layers(store_)) {
-            if (row.backend != device_.backend) continue;
-            try {
-                model::Model fitted = model::from_bytes(row.bytes);
-                const bool asked = std::any_of(tune_.problems.begin(), tune_.problems.end(),
-                                               [&](const Problem& p) { return p.op == row.op; });
-                if (asked && !tune_.exhaustive)
-                    out_.detail("guided by the cost model of " + to_text(row) + ", in " + store::shown(path));
-                models_.push_back({std::move(row), std::move(fitted)});
-            } catch (const Error& e) {
-                out_.warn(fmt::format("the cost model of {} is not used: {}", to_text(row.op), e.what()));
-            }
+    void say_what_is_missing() {
+        const auto some = [](std::int64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+        if (disturbed_ > 0) {
+            out_.warn(fmt::format("{} could not be timed, since other programs had the processor; the same command "
+                                  "measures what is missing",
+                                  some(disturbed_, "config")));
+        }
+        if (left_problems_ + left_graphs_ > 0) {
+            out_.note(fmt::format("{} and {} are {}", some(left_problems_, "problem"), some(left_graphs_, "graph"),
+                                  why_stopped()));
         }
     }
-
-    // One of the same policy and clock, else of the same policy, else any: configs rank much the same.
-    const model::Model* model_for(const Problem& problem, Policy policy, Clock clock) const {
-        const Fitted* best = nullptr;
-        int most = -1;
-        for (const Fitted& f : models_) {
-            const int alike = (f.row.policy == policy ? 2 : 0) + (f.row.clock == clock ? 1 : 0);
-            if (f.row.op != problem.op || alike <= most) continue;
-            most = alike;
-            best = &f;
-        }
-        return best ? &best->model : nullptr;
-    }
+    const char* why_stopped() const { return interrupted() ? "left out: stopped" : "left out: the budget ended"; }
 
     // Of a run that came to its end.
     int exit_code() const {
@@ -260,7 +249,9 @@ private:
                               record.n_rows, record.m, features.degree_mean, features.degree_max,
                               record.fingerprint.text()));
         std::int64_t later = 0;  // of the steps that have not begun
-        for (const auto& step : tuner_.plan(workload, record, tune_)) later += static_cast<std::int64_t>(step.open);
+        const auto planned = tuner_.plan(workload, record, tune_);
+        for (const auto& step : planned) later += static_cast<std::int64_t>(step.open);
+        std::size_t begun = 0;
         std::int64_t step_end = 0;
 
         std::string best;
@@ -275,6 +266,8 @@ private:
         events.step_begins = [&](const tuner::TuneStep& step) {
             problem_text_ = record.name + " " + short_problem(step.problem);
             best.clear();
+            ++begun;
+            step_disturbed_ = 0;
             later = std::max<std::int64_t>(0, later - static_cast<std::int64_t>(step.open));
             step_end = measured_ + static_cast<std::int64_t>(step.open);
             step_begin_ = measured_;
@@ -288,7 +281,11 @@ private:
             // A search may measure more than was expected.
             progress_->set_total(std::max(measured_, step_end) + later);
             if (m.status == MeasurementStatus::ok && m.median_us <= best_us) best = m.config.text();
-            if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
+            if (m.disturbed()) {
+                ++disturbed_;
+                ++step_disturbed_;
+                out_.detail(m.config.text() + " on " + problem_text_ + ": " + m.reason);
+            } else if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
                 out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
             }
             progress_->update(measured_, fmt::format("{}  best {} {:.1f} us", problem_text_, best, best_us));
@@ -301,10 +298,20 @@ private:
             if (now == before->config) return;
             out_.note(fmt::format("{}: now {}, before {}", problem_text_, now.text(), before->config.text()));
         };
-        if (!tuner_.tune(workload, record, tune_, run, events)) return false;
+        if (!tuner_.tune(workload, record, tune_, run, events)) {
+            for (std::size_t i = begun; i < planned.size(); ++i) leave_out(record.name, planned[i]);
+            if (step_ && !interrupted()) choose_steps(workload, record, run);
+            return false;
+        }
         if (step_) choose_steps(workload, record, run);
         if (parsed_.flag("counters")) count_choices(workload, record, run);
         return true;
+    }
+
+    void leave_out(const std::string& graph, const tuner::TuneStep& step) {
+        if (step.open == 0) return;
+        add_left_out(results_, graph, step, why_stopped());
+        ++left_problems_;
     }
 
     void choose_steps(tuner::GraphWorkload& workload, const GraphRecord& record, std::int64_t run) {
@@ -357,6 +364,13 @@ private:
                 const Decision& decision, const std::vector<Candidate>& candidates) {
         const Query query = workload.graph().query(step.problem);
         tuned_ += candidates.empty() ? 0 : 1;
+        if (candidates.empty() && step.stopped) return leave_out(record.name, step);
+        if (candidates.empty() && step_disturbed_ > 0) {
+            ++lost_;
+            out_.warn(record.name + " " + to_text(step.problem) +
+                      ": no config could be timed, since other programs had the processor; nothing is chosen");
+            return;
+        }
         if (!decision.winner) {
             const bool wrong = candidates.empty() && has_wrong(record, step);
             wrong_ += wrong ? 1 : 0;
@@ -390,11 +404,6 @@ private:
                       measured_ - step_begin_, static_cast<std::int64_t>(step.configs)});
     }
 
-    struct Fitted {
-        store::ModelRow row;
-        model::Model model;
-    };
-
     const Parsed& parsed_;
     ScratchFile scratch_;
     Output out_;
@@ -407,17 +416,21 @@ private:
     std::optional<Step> step_;
     StepReports steps_;
     tuner::TuneOptions tune_;
-    std::vector<Fitted> models_;
+    FittedModels models_;
     double budget_s_ = 0;
     std::vector<GraphArgument> graphs_;
     DeviceConstants constants_;
     Progress* progress_ = nullptr;
     std::string problem_text_;
     std::int64_t measured_ = 0;
-    std::int64_t step_begin_ = 0;  // of measured_
+    std::int64_t step_begin_ = 0;      // of measured_
+    std::int64_t disturbed_ = 0;       // configs that could not be timed beside other programs
+    std::int64_t step_disturbed_ = 0;  // of these
+    std::int64_t left_problems_ = 0;   // of which nothing was measured when it was stopped
+    std::int64_t left_graphs_ = 0;
     std::size_t tuned_ = 0;        // problems that have a config that may be chosen, now or from before
     std::size_t wrong_ = 0;        // problems that nothing computes right
-    std::size_t lost_ = 0;         // problems that memory did not hold
+    std::size_t lost_ = 0;         // problems that memory did not hold, or that could not be timed
     std::size_t unfit_ = 0;
     std::size_t unread_ = 0;  // among several
 };

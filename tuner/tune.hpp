@@ -38,6 +38,9 @@ struct TuneOptions {
     /// A search measures a config of every set of formats that some variant needs, so that there is one for every limit
     /// of their memory.
     bool every_format = false;
+    /// The time is limited: the first config of all is measured however late it is, so that there is a choice, and what
+    /// formats cost only as far as configs need them, the rest at the end.
+    bool limited = false;
     std::uint64_t seed = 1;
     MeasureOptions measuring;
     std::size_t group = 24;  ///< configs that are interleaved when all are measured: what a kill can lose at most
@@ -52,6 +55,7 @@ struct TuneStep {
     std::size_t open = 0;     ///< not measured yet; of a search, about how many it will measure
     std::size_t errata = 0;   ///< configs left out because they must not run
     double estimate_s = 0;    ///< a guess from the roofline terms, for plans and progress
+    bool stopped = false;     ///< where it ends: before all of it was measured
 };
 
 struct TuneEvents {
@@ -62,7 +66,8 @@ struct TuneEvents {
     std::function<void(const Problem&, const std::string& why)> memory_ran_out;
     std::function<void(const TuneStep&)> step_begins;
     std::function<void(const Measurement&, double best_us)> measured;
-    /// `before` is what was stored as chosen until then.
+    /// Also of a step that was stopped: whatever was measured is chosen from. `before` is what was stored as chosen
+    /// until then.
     std::function<void(const TuneStep&, const Decision&, const std::vector<Candidate>&,
                        const std::optional<Choice>& before)>
         step_ends;
@@ -79,15 +84,19 @@ public:
     std::vector<TuneStep> plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options);
 
     /// Measures what is not in the store yet, one transaction per measurement, and stores a choice for each problem,
-    /// policy and clock. Returns false if events.stop or events.quit ended it early: the same call goes on where it
-    /// stopped.
+    /// policy and clock, also for one that was stopped. Returns false if events.stop or events.quit ended it early: the
+    /// same call goes on where it stopped.
     bool tune(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options, std::int64_t run,
               const TuneEvents& events);
 
 private:
     struct Space;
 
-    void measure_format_builds(GraphWorkload& graph, std::int64_t graph_id, std::int64_t environment_id);
+    void measure_format_build(GraphWorkload& graph, const store::Key& key, const FormatBuild& build,
+                              const std::vector<std::string_view>& set);
+    bool measure_format_builds(GraphWorkload& graph, const store::Key& key, const std::function<bool()>& stop);
+    void measure_format_builds(GraphWorkload& graph, const store::Key& key, const Problem& problem,
+                               const std::vector<Contender>& contenders);
 
     std::vector<Params> offered(GraphWorkload& graph, const Variant& variant, const Query& query) const;
     store::Attempt attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
@@ -114,6 +123,7 @@ private:
     const Registry& registry_;
     Device device_;
     store::Store& store_;
+    std::size_t measured_ = 0;  // by all calls
 };
 
 }  // namespace gnntune::tuner

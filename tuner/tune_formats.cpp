@@ -26,6 +26,12 @@ std::vector<std::vector<std::string_view>> format_sets(const Registry& registry,
     return sets;
 }
 
+bool is_known(const std::vector<FormatBuild>& known, const FormatBuild& build) {
+    return std::any_of(known.begin(), known.end(), [&](const FormatBuild& b) {
+        return b.base == build.base && b.format == build.format && b.direction == build.direction;
+    });
+}
+
 FormatBuild time_build(Graph& fresh, const std::vector<std::string_view>& set, FormatBuild build, StreamHandle stream) {
     const auto begin = std::chrono::steady_clock::now();
     for (const std::string_view format : set) {
@@ -38,42 +44,65 @@ FormatBuild time_build(Graph& fresh, const std::vector<std::string_view>& set, F
 
 }  // namespace
 
+void Tuner::measure_format_build(GraphWorkload& graph, const store::Key& key, const FormatBuild& build,
+                                 const std::vector<std::string_view>& set) {
+    const MemorySpace space = device_.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
+    Graph& g = graph.graph();
+    const auto csr = g.format_as<CsrFormat>(kFormatCsr, Direction::forward, graph.stream());
+    FormatBuild timed;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (build.base == kFormatCsr) {
+            Graph fresh(registry_, device_,
+                        CsrView{csr->n_rows, csr->n_cols, csr->m, csr->row_ptr, csr->col_idx, nullptr, space});
+            timed = time_build(fresh, set, build, graph.stream());
+        } else {
+            const auto by_source = g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph.stream());
+            Graph fresh(registry_, device_,
+                        CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx, nullptr,
+                                space});
+            timed = time_build(fresh, set, build, graph.stream());
+        }
+    }
+    store_.put_format_build(key.graph, key.environment, timed);
+}
+
 // What formats cost from CSR and from COO, once per graph. The COO list is in order of sources, as edge lists of
 // frameworks usually are. Each is built twice on a graph of its own and the second time counts: the first loads code.
 // What the store has is left as it is: a killed run may have left some out.
-void Tuner::measure_format_builds(GraphWorkload& graph, std::int64_t graph_id, std::int64_t environment_id) {
-    const MemorySpace space = device_.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
-    Graph& g = graph.graph();
-    const std::vector<FormatBuild> known = store_.format_builds(graph_id, environment_id);
-    const auto csr = g.format_as<CsrFormat>(kFormatCsr, Direction::forward, graph.stream());
-    const CsrView csr_view{csr->n_rows, csr->n_cols, csr->m, csr->row_ptr, csr->col_idx, nullptr, space};
+bool Tuner::measure_format_builds(GraphWorkload& graph, const store::Key& key, const std::function<bool()>& stop) {
+    const std::vector<FormatBuild> known = store_.format_builds(key.graph, key.environment);
+    bool complete = true;
     for (const char* base : {kFormatCsr, kFormatCoo}) {
         for (const Direction direction : {Direction::forward, Direction::reversed}) {
-            for (const auto& set : format_sets(registry_, g)) {
+            for (const auto& set : format_sets(registry_, graph.graph())) {
                 const FormatBuild build{base, format_set_text(set), direction, 0, 0};
-                const bool stored = std::any_of(known.begin(), known.end(), [&](const FormatBuild& b) {
-                    return b.base == build.base && b.format == build.format && b.direction == direction;
-                });
-                if (stored) continue;
-                FormatBuild timed;
-                for (int attempt = 0; attempt < 2; ++attempt) {
-                    if (build.base == kFormatCsr) {
-                        Graph fresh(registry_, device_, csr_view);
-                        timed = time_build(fresh, set, build, graph.stream());
-                    } else {
-                        const auto by_source =
-                            g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph.stream());
-                        Graph fresh(registry_, device_,
-                                    CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx,
-                                            nullptr, space});
-                        timed = time_build(fresh, set, build, graph.stream());
-                    }
-                }
-                store_.put_format_build(graph_id, environment_id, timed);
+                if (is_known(known, build)) continue;
+                complete = complete && !(stop && stop());
+                if (complete) measure_format_build(graph, key, build, set);
             }
         }
     }
-    g.release_formats();
+    graph.graph().release_formats();
+    return complete;
+}
+
+// The same for what these configs need, and no more.
+void Tuner::measure_format_builds(GraphWorkload& graph, const store::Key& key, const Problem& problem,
+                                  const std::vector<Contender>& contenders) {
+    const auto sets = format_sets(registry_, graph.graph());
+    for (const Contender& c : contenders) {
+        const auto needed = registry_.find(c.config.variant)->formats(c.config.params);
+        std::vector<std::vector<std::string_view>> wanted{needed};
+        if (std::find(sets.begin(), sets.end(), needed) == sets.end()) {
+            wanted.clear();
+            for (const std::string_view format : needed) wanted.push_back({format});
+        }
+        for (const auto& set : wanted) {
+            const FormatBuild build{kFormatCsr, format_set_text(set), problem.direction, 0, 0};
+            if (is_known(store_.format_builds(key.graph, key.environment), build)) continue;
+            measure_format_build(graph, key, build, set);
+        }
+    }
 }
 
 // Where memory for formats is short, the fastest config may not be the one that fits. What needs more than another set

@@ -50,6 +50,13 @@ enum class MeasurementStatus : std::int32_t {
     abandoned,      ///< timed, and given up early because it was hopeless; times are from few samples
 };
 std::string_view to_text(MeasurementStatus status);
+
+/// The beginning of the reason of a `failed` attempt whose time could not be had, since other programs took the
+/// processor. Such a row says nothing of the config: it never stands behind a row that does, and is measured again.
+inline constexpr std::string_view kDisturbed = "disturbed: ";
+/// The beginning of the reason of an `ok` attempt that ended before it had all of its samples. It counts, and `tune`
+/// measures it again.
+inline constexpr std::string_view kStoppedEarly = "stopped early: ";
 std::optional<MeasurementStatus> parse_status(std::string_view text);
 
 /// One timed (or failed) attempt.
@@ -60,7 +67,7 @@ struct Measurement {
     Policy policy = Policy::hot;
     Clock clock = Clock::events;
     MeasurementStatus status = MeasurementStatus::ok;
-    std::string reason;  ///< why, for every status but ok; for ok that the clock was throttled, else empty
+    std::string reason;  ///< why, for every status but ok; for ok what speaks against its times, else empty
 
     // Times of one call, microseconds. Meaningful for ok and abandoned.
     double median_us = 0;
@@ -78,6 +85,9 @@ struct Measurement {
     std::int64_t format_bytes = 0;    ///< device (or host) memory held by its formats and plan
     bool deterministic = false;
     bool approximate = false;         ///< another answer by design: sampling, or products in less than fp32
+
+    /// The time could not be had (kDisturbed).
+    bool disturbed() const { return status == MeasurementStatus::failed && reason.starts_with(kDisturbed); }
 
     // Result of the oracle check on this graph.
     double max_error = 0;   ///< largest |y - ref| / scale over the elements

@@ -27,9 +27,13 @@ constexpr std::size_t kWithDefault = 2;
 constexpr double kTermsPerUs = 100;
 constexpr double kValuesPerUs = 100;
 
+/// Of the budget, for the calls of one config that have to wait for a processor that others have.
+constexpr double kLostShare = 0.25;
+
 /// Fewer calls than `gnntune tune` makes: intervals are wider, and rows say how wide.
-tuner::MeasureOptions quick() {
+tuner::MeasureOptions quick(double budget_us) {
     tuner::MeasureOptions options;
+    options.most_lost_us = std::min(options.most_lost_us, kLostShare * budget_us);
     options.min_samples = 10;
     options.max_samples = 30;
     options.target_error = 0.01;
@@ -179,7 +183,7 @@ void MissSearch::run() {
         std::sort(next.begin(), next.end());  // the default is the first of them
         std::vector<tuner::Contender> group;
         for (const std::size_t i : next) group.push_back({contenders_[i].config, i == 0, {}});
-        if (!tuner::measure(*workload_, group, *stopwatch_, request_.policy, quick(), hooks, frontier)) return;
+        if (!tuner::measure(*workload_, group, *stopwatch_, request_.policy, quick(context_.tune_budget_us), hooks, frontier)) return;
     }
     complete_ = true;
 }
@@ -211,9 +215,19 @@ std::size_t MissSearch::timed() const {
         std::count_if(rows_.begin(), rows_.end(), [](const Measurement& m) { return m.samples > 0; }));
 }
 
+std::size_t MissSearch::disturbed() const {
+    return static_cast<std::size_t>(
+        std::count_if(rows_.begin(), rows_.end(), [](const Measurement& m) { return m.disturbed(); }));
+}
+
 std::string MissSearch::why_not() const {
     const auto ok = std::count_if(rows_.begin(), rows_.end(),
                                   [](const Measurement& m) { return m.status == MeasurementStatus::ok; });
+    if (ok < 2 && disturbed() > 0) {
+        return fmt::format("other programs had the processor: {} of {} configs could not be timed; the next plan that "
+                           "misses tries again",
+                           disturbed(), rows_.size());
+    }
     if (ok == 0 && complete_) return "none of the configs could be measured, the first because " + rows_.front().reason;
     // One time alone would only stand in the way of what a model expects.
     if (ok < 2 && !complete_) {

@@ -41,6 +41,8 @@ public:
     std::size_t configs() const { return contenders_.size(); }
     /// Configs that were timed.
     std::size_t timed() const;
+    /// Configs that could not be timed, since other programs had the processor.
+    std::size_t disturbed() const;
     /// Why the rows are not enough to go by; empty if they are.
     std::string why_not() const;
     Measured take();

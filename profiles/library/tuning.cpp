@@ -50,6 +50,7 @@ void measure_and_store(const Context& context, Graph& graph, const Request& requ
     search.run();
     tuning.measured = search.timed();
     tuning.why_not = search.why_not();
+    tuning.passing = !tuning.why_not.empty() && search.disturbed() > 0;
     if (!tuning.why_not.empty()) return;
     const Measured measured = search.take();
     context.snapshot.learn(graph.fingerprint(), request.problem, measured.rows);

@@ -5,54 +5,12 @@
 
 #include <set>
 
-#include "kernels/register_all.hpp"
 #include "tests/conformance/faulty/faulty.hpp"
-#include "tests/unit/small_graphs.hpp"
-#include "tests/unit/store_fixture.hpp"
+#include "tests/unit/tune_fixture.hpp"
 #include "tuner/fit.hpp"
 
 namespace gnntune::tuner {
 namespace {
-
-class TuneTest : public store::StoreTest {
-protected:
-    void SetUp() override {
-        StoreTest::SetUp();
-        register_all(registry_);
-        // Square and directed, with an edge that stands twice and one in the last row and column.
-        test::EdgeList edges = test::random_edges(40, 40, 300, 1, 3);
-        edges.insert(edges.end(), {{5, 7}, {5, 7}, {39, 39}});
-        csr_ = test::csr_of(40, 40, edges);
-        sort_columns(csr_);
-        options_.clocks = {Clock::host};
-        options_.measuring.min_samples = 5;
-        options_.measuring.max_samples = 5;
-        options_.exhaustive = true;
-    }
-
-    /// Tunes for the options' problems; `stop` ends it early.
-    bool tune(store::Store& store, const std::function<bool()>& stop = {}) {
-        GraphWorkload graph(registry_, cpu_device(), csr_);
-        record_ = {graph.graph().fingerprint(), csr_.n_rows, csr_.n_cols, csr_.m(), "test", "generated", "{}"};
-        TuneEvents events;
-        events.stop = stop;
-        const std::int64_t run = store.begin_run(run_info());
-        const bool complete = Tuner(registry_, cpu_device(), store).tune(graph, record_, options_, run, events);
-        store.end_run(run);
-        return complete;
-    }
-    store::Key key(store::Store& store, const Problem& problem) {
-        return {store.graph_id(record_), store.environment_id(cpu_device().environment), store.problem_id(problem)};
-    }
-    static Problem spmm(Direction direction, std::int32_t k = 33) {
-        return {Op::spmm, k, 1, DType::f32, Reduce::sum, true, direction};
-    }
-
-    Registry registry_;
-    CsrGraph csr_;
-    GraphRecord record_;
-    TuneOptions options_;
-};
 
 TEST_F(TuneTest, AWrongVariantIsStoredAsWrongAndNeverChosen) {
     const Device device = cpu_device();
@@ -318,76 +276,6 @@ TEST_F(TuneTest, OnlyTheNewestRightRowOfAKnownConfigIsACandidate) {
     ASSERT_EQ(candidates.size(), 1u);
     EXPECT_EQ(candidates[0].config.text(), "spmm.cpu_rows{tile=64,row_block=16}");
     EXPECT_EQ(candidates[0].median_us, 40);
-}
-
-class TuneAgainTest : public TuneTest {
-protected:
-    /// Tunes, makes every row of `config` a million times too fast, as of old code or a wrong clock, and tunes again.
-    void tune_again_over_a_stale_row(store::Store& store, const Config& config) {
-        const auto at = key(store, options_.problems.front());
-        run_ = store.begin_run(run_info());
-        for (Measurement m : store.measurements(at)) {
-            if (m.config != config) continue;
-            for (double* us : {&m.median_us, &m.q1_us, &m.q3_us, &m.min_us, &m.ci_low_us, &m.ci_high_us}) *us /= 1e6;
-            store.add_measurement(run_, at, m);
-            break;
-        }
-        options_.again = true;
-        options_.measuring.abandon_factor = 1e4;
-        ASSERT_TRUE(tune(store));
-    }
-    std::int64_t run_ = 0;
-};
-
-TEST_F(TuneAgainTest, JudgesNoNewTimeByAnOldOne) {
-    options_.problems = {spmm(Direction::forward)};
-    store::Store store = open();
-    ASSERT_TRUE(tune(store));
-    const auto at = key(store, options_.problems.front());
-    const Config stale = Config::parse("spmm.eigen");
-    ASSERT_NO_FATAL_FAILURE(tune_again_over_a_stale_row(store, stale));
-
-    std::size_t taken = 0;
-    for (const auto& row : store.stored_measurements(at)) {
-        if (row.run <= run_ || row.measurement.status == MeasurementStatus::refused) continue;
-        EXPECT_EQ(row.measurement.status, MeasurementStatus::ok)
-            << row.measurement.config.text() << ": " << row.measurement.reason;
-        ++taken;
-    }
-    GraphWorkload graph(registry_, cpu_device(), csr_);
-    options_.again = false;
-    EXPECT_EQ(taken, Tuner(registry_, cpu_device(), store).plan(graph, record_, options_).front().configs);
-    const auto choice = store.choice(at, Policy::hot, Clock::host);
-    ASSERT_TRUE(choice);
-    EXPECT_GT(choice->expected_us, 1e-2);
-}
-
-TEST_F(TuneAgainTest, ASearchTakesWhatAnOldTimeWouldDecide) {
-    options_.problems = {spmm(Direction::forward)};
-    store::Store store = open();
-    ASSERT_TRUE(tune(store));
-    const auto at = key(store, options_.problems.front());
-    // None that the search has to look at.
-    GraphWorkload graph(registry_, cpu_device(), csr_);
-    const Query query = graph.graph().query(options_.problems.front());
-    Config stale;
-    for (const Measurement& m : store.measurements(at)) {
-        const Variant* v = registry_.find(m.config.variant);
-        if (m.status == MeasurementStatus::ok && !(m.config.params == v->default_params(query))) stale = m.config;
-    }
-    ASSERT_FALSE(stale.variant.empty());
-    options_.exhaustive = false;
-    options_.max_configs = 1;
-    ASSERT_NO_FATAL_FAILURE(tune_again_over_a_stale_row(store, stale));
-
-    const auto choice = store.choice(at, Policy::hot, Clock::host);
-    ASSERT_TRUE(choice);
-    EXPECT_GT(choice->expected_us, 1e-2) << choice->config.text();
-    std::int64_t newest = 0;
-    for (const auto& row : store.stored_measurements(at)) {
-        if (row.measurement.config == stale) newest = row.run;
-    }
-    EXPECT_GT(newest, run_) << "the time that would decide was not taken again";
 }
 
 TEST_F(TuneTest, TuningAgainKeepsAChoiceThatIsAsGood) {

@@ -1,11 +1,15 @@
 #include "tuner/measuring/measure.hpp"
 
+#include <fmt/format.h>
+#include <omp.h>
+
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
 
+#include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
 #include "tuner/measuring/burst_filter.hpp"
 #include "tuner/measuring/captured_calls.hpp"
@@ -21,14 +25,12 @@ struct Racer {
     std::optional<CapturedCalls> captured;  // Policy::graph
     Frontier::Traits traits;
     BurstFilter bursts;
+    LostCalls lost;
+    bool long_calls = false;  // a burst is one call
     bool finished = false;
-};
 
-std::string rounded(double ratio) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", ratio);
-    return text;
-}
+    int samples() const { return static_cast<int>(bursts.samples().size()); }
+};
 
 void fill(Measurement& m, const Racer& racer) {
     const Summary s = summarise(racer.bursts.samples());
@@ -41,9 +43,23 @@ void fill(Measurement& m, const Racer& racer) {
     m.samples = static_cast<std::int64_t>(s.samples);
     m.sm_clock_mhz = racer.bursts.clock_mhz();
     // Why an ok row may not be what it should.
-    if (const std::string remark = racer.bursts.remark(); !remark.empty()) {
-        m.reason += (m.reason.empty() ? "" : "; ") + remark;
+    const auto remark = [&m](const std::string& text) { m.reason += (m.reason.empty() ? "" : "; ") + text; };
+    if (const std::string text = racer.bursts.remark(); !text.empty()) remark(text);
+    if (m.status == MeasurementStatus::ok && racer.lost.calls > m.samples) {
+        remark(fmt::format("{} calls more waited for a processor and do not count", racer.lost.calls));
     }
+}
+
+// Whoever had the processor, this program's own threads among them.
+std::string disturbed_words(const LostCalls& lost, int samples) {
+    std::string words = fmt::format("{}{} of {} calls waited for a processor, of {:.1f} ms each on average", kDisturbed,
+                                    lost.calls, lost.calls + samples, lost.us / 1e3 / lost.calls);
+    const int threads = omp_get_max_threads();
+    const int processors = omp_get_num_procs();
+    if (threads > processors) {
+        words += fmt::format("; OpenMP runs {} threads on {} processors, set OMP_NUM_THREADS", threads, processors);
+    }
+    return words;
 }
 
 // Builds and checks; leaves the verdict in the contender's measurement.
@@ -88,6 +104,197 @@ void stop_if_broken(GraphWorkload& graph, const Measurement& m) {
     }
 }
 
+// Racers taking turns, a burst each.
+class Race {
+public:
+    Race(ProblemWorkload& workload, Stopwatch& stopwatch, Policy policy, const MeasureOptions& options,
+         const MeasureHooks& hooks, Frontier& frontier)
+        : workload_(workload),
+          stopwatch_(stopwatch),
+          policy_(policy),
+          options_(options),
+          hooks_(hooks),
+          frontier_(frontier),
+          provisional_(frontier) {}
+
+    bool run(std::vector<Contender>& contenders) {
+        const bool all = admit_all(contenders);
+        if (!all && !owing()) return false;
+        capture_all();
+        for (int round = 0;; ++round) {
+            bool running = false;
+            for (Racer& racer : racers_) {
+                if (racer.finished) continue;
+                const bool quit = asked(hooks_.quit);
+                if (quit || (asked(hooks_.stop) && !owes(racer))) {
+                    if (quit || !owing()) {
+                        finish_stopped();
+                        return false;
+                    }
+                } else if (burst(racer)) {
+                    judge(racer);
+                }
+                running = running || !racer.finished;
+            }
+            if (round == 0) note_first_bursts();
+            if (!running) return all;
+        }
+    }
+
+private:
+    static bool asked(const std::function<bool()>& hook) { return hook && hook(); }
+
+    /// Whether the racer is to be timed although it is late.
+    bool owes(const Racer& racer) const {
+        return options_.first_in_any_case && racer.contender == first_ && !racer.finished &&
+               racer.samples() < options_.enough_when_stopped;
+    }
+    bool owing() const {
+        return std::any_of(racers_.begin(), racers_.end(), [this](const Racer& racer) { return owes(racer); });
+    }
+
+    /// False if a hook ended it before the last one.
+    bool admit_all(std::vector<Contender>& contenders) {
+        racers_.reserve(contenders.size());
+        if (!contenders.empty()) first_ = &contenders.front();
+        for (Contender& c : contenders) {
+            const bool late = asked(hooks_.stop) && !(options_.first_in_any_case && &c == first_);
+            if (late || asked(hooks_.quit)) return false;
+            workload_.prepare_oracles();
+            c.measurement.config = c.config;
+            // Before anything can fail: a failure is of this version too.
+            if (const Variant* v = graph().graph().registry().find(c.config.variant)) {
+                c.measurement.variant_version = v->version;
+            }
+            c.measurement.policy = policy_;
+            c.measurement.clock = stopwatch_.clock();
+            auto plan = admit(workload_, c);
+            if (!plan) {
+                if (hooks_.finished) hooks_.finished(c.measurement);
+                stop_if_broken(graph(), c.measurement);
+                continue;
+            }
+            Racer racer;
+            racer.contender = &c;
+            racer.traits = Frontier::traits_of(*plan);
+            racer.plan = std::move(plan);
+            racer.bursts = BurstFilter(options_.clock_drop, options_.max_discarded);
+            racers_.push_back(std::move(racer));
+        }
+        return true;
+    }
+
+    // Workspace has its last address now: every plan was checked.
+    void capture_all() {
+        for (Racer& racer : racers_) {
+            if (policy_ != Policy::graph) break;
+            try {
+                if (graph().device().backend != Backend::cuda) throw unsupported("the CPU has no CUDA graphs");
+                if (!racer.plan->capturable()) throw unsupported("its launches cannot be captured in a CUDA graph");
+                racer.captured.emplace([&] { workload_.run(*racer.plan); }, graph().stream());
+            } catch (const Error& e) {
+                fail(racer, e.kind() == ErrorKind::unsupported ? MeasurementStatus::refused : MeasurementStatus::failed,
+                     e.what());
+            }
+        }
+    }
+
+    /// False if it failed, and is finished.
+    bool burst(Racer& racer) {
+        const auto call = [&] { racer.captured ? racer.captured->launch() : workload_.run(*racer.plan); };
+        const double calls = racer.captured ? CapturedCalls::kCalls : 1;
+        try {
+            if (!racer.long_calls) {
+                const Instant begin = std::chrono::steady_clock::now();
+                call();  // brings code and, for the hot policy, inputs into the caches
+                graph().synchronise();
+                racer.long_calls = us_since(begin) > options_.long_call_us;
+            }
+            auto times = stopwatch_.time(call, racer.long_calls ? 1 : options_.burst, policy_);
+            racer.lost += stopwatch_.lost();
+            for (double& t : times) t /= calls;
+            if (!times.empty()) {
+                racer.bursts.add(std::move(times), hooks_.clock ? hooks_.clock() : clock_state(graph().device()));
+            }
+            return true;
+        } catch (const std::exception& e) {
+            fail(racer, MeasurementStatus::failed, e.what());
+            return false;
+        }
+    }
+
+    /// Finishes the racer if its samples say enough.
+    void judge(Racer& racer) {
+        const Summary s = summarise(racer.bursts.samples());
+        const auto n = static_cast<int>(s.samples);
+        Measurement& m = racer.contender->measurement;
+        if (racer.lost.calls >= options_.most_lost_calls && racer.lost.us >= options_.most_lost_us) {
+            if (n < options_.min_samples) return fail(racer, MeasurementStatus::failed, disturbed_words(racer.lost, n));
+            frontier_.add(racer.traits, s.median);
+            return finish(racer);
+        }
+        if (n == 0) return;  // all discarded so far
+        const bool contends =
+            racer.contender->keep || s.median <= options_.stop_factor * frontier_.best_for(racer.traits);
+        const double best_us = provisional_.best_for(racer.traits);
+        if (racer.bursts.counting() <= 2 && !racer.contender->keep && s.min > options_.abandon_factor * best_us) {
+            m.status = MeasurementStatus::abandoned;
+            m.reason = fmt::format("its fastest call took {:.1f} times the best median", s.min / best_us);
+            return finish(racer);
+        }
+        const bool steady = s.relative_error() <= options_.steady_error;
+        if (n >= options_.unsteady_factor * options_.max_samples || (steady && n >= options_.max_samples) ||
+            (steady && n >= options_.min_samples && (!contends || s.relative_error() <= options_.target_error))) {
+            frontier_.add(racer.traits, s.median);
+            return finish(racer);
+        }
+        if (n >= options_.min_samples) frontier_.add(racer.traits, s.median);
+    }
+
+    void finish(Racer& racer) {
+        racer.finished = true;
+        fill(racer.contender->measurement, racer);
+        if (hooks_.finished) hooks_.finished(racer.contender->measurement);
+    }
+    void fail(Racer& racer, MeasurementStatus status, const std::string& reason) {
+        racer.contender->measurement.status = status;
+        racer.contender->measurement.reason = reason;
+        finish(racer);
+        stop_if_broken(graph(), racer.contender->measurement);
+    }
+    void finish_stopped() {
+        for (Racer& racer : racers_) {
+            const int n = racer.samples();
+            if (racer.finished || options_.enough_when_stopped == 0 || n < options_.enough_when_stopped) continue;
+            racer.contender->measurement.reason =
+                fmt::format("{}{} of at least {} calls were timed", kStoppedEarly, n, options_.min_samples);
+            frontier_.add(racer.traits, summarise(racer.bursts.samples()).median);
+            finish(racer);
+        }
+    }
+    void note_first_bursts() {
+        for (const Racer& racer : racers_) {
+            if (!racer.finished && racer.bursts.counting() > 0) {
+                provisional_.add(racer.traits, summarise(racer.bursts.samples()).median);
+            }
+        }
+    }
+
+    GraphWorkload& graph() { return workload_.graph(); }
+
+    ProblemWorkload& workload_;
+    Stopwatch& stopwatch_;
+    Policy policy_;
+    const MeasureOptions& options_;
+    const MeasureHooks& hooks_;
+    Frontier& frontier_;
+    /// Medians of single bursts, good enough to see who is hopeless. They do not decide who contends: a lucky first
+    /// burst would stop its own config too early.
+    Frontier provisional_;
+    std::vector<Racer> racers_;
+    const Contender* first_ = nullptr;
+};
+
 }  // namespace
 
 Measurement refused(const Variant& variant, const std::string& reason, Policy policy, Clock clock) {
@@ -103,126 +310,7 @@ Measurement refused(const Variant& variant, const std::string& reason, Policy po
 
 bool measure(ProblemWorkload& workload, std::vector<Contender>& contenders, Stopwatch& stopwatch, Policy policy,
              const MeasureOptions& options, const MeasureHooks& hooks, Frontier& frontier) {
-    GraphWorkload& graph = workload.graph();
-    const auto stopped = [&] { return hooks.stop && hooks.stop(); };
-    std::vector<Racer> racers;
-    racers.reserve(contenders.size());
-    const auto finish = [&](Racer& racer) {
-        racer.finished = true;
-        fill(racer.contender->measurement, racer);
-        if (hooks.finished) hooks.finished(racer.contender->measurement);
-    };
-
-    const auto finish_stopped = [&] {
-        for (Racer& racer : racers) {
-            if (racer.finished || options.enough_when_stopped == 0) continue;
-            const Summary s = summarise(racer.bursts.samples());
-            if (s.samples < static_cast<std::size_t>(options.enough_when_stopped)) continue;
-            frontier.add(racer.traits, s.median);
-            finish(racer);
-        }
-    };
-
-    for (Contender& c : contenders) {
-        if (stopped()) return false;
-        workload.prepare_oracles();
-        c.measurement.config = c.config;
-        // Before anything can fail: a failure is of this version too.
-        if (const Variant* v = graph.graph().registry().find(c.config.variant)) {
-            c.measurement.variant_version = v->version;
-        }
-        c.measurement.policy = policy;
-        c.measurement.clock = stopwatch.clock();
-        auto plan = admit(workload, c);
-        if (!plan) {
-            if (hooks.finished) hooks.finished(c.measurement);
-            stop_if_broken(workload.graph(), c.measurement);
-            continue;
-        }
-        Racer racer;
-        racer.contender = &c;
-        racer.traits = Frontier::traits_of(*plan);
-        racer.plan = std::move(plan);
-        racer.bursts = BurstFilter(options.clock_drop, options.max_discarded);
-        racers.push_back(std::move(racer));
-    }
-
-    // Workspace has its last address now: every plan was checked.
-    for (Racer& racer : racers) {
-        if (policy != Policy::graph) break;
-        try {
-            if (workload.graph().device().backend != Backend::cuda) throw unsupported("the CPU has no CUDA graphs");
-            if (!racer.plan->capturable()) throw unsupported("its launches cannot be captured in a CUDA graph");
-            racer.captured.emplace([&] { workload.run(*racer.plan); }, workload.graph().stream());
-        } catch (const Error& e) {
-            racer.contender->measurement.status =
-                e.kind() == ErrorKind::unsupported ? MeasurementStatus::refused : MeasurementStatus::failed;
-            racer.contender->measurement.reason = e.what();
-            finish(racer);
-            stop_if_broken(workload.graph(), racer.contender->measurement);
-        }
-    }
-
-    // Medians of single bursts, good enough to see who is hopeless. They do not decide who contends: a lucky first
-    // burst would stop its own config too early.
-    Frontier provisional = frontier;
-    for (int round = 0;; ++round) {
-        bool running = false;
-        for (Racer& racer : racers) {
-            if (racer.finished) continue;
-            if (stopped()) {
-                finish_stopped();
-                return false;
-            }
-            const auto call = [&] { racer.captured ? racer.captured->launch() : workload.run(*racer.plan); };
-            const double calls = racer.captured ? CapturedCalls::kCalls : 1;
-            try {
-                call();  // brings code and, for the hot policy, inputs into the caches
-                workload.graph().synchronise();
-                auto times = stopwatch.time(call, options.burst, policy);
-                for (double& t : times) t /= calls;
-                racer.bursts.add(std::move(times), hooks.clock ? hooks.clock() : clock_state(graph.device()));
-            } catch (const std::exception& e) {
-                racer.contender->measurement.status = MeasurementStatus::failed;
-                racer.contender->measurement.reason = e.what();
-                finish(racer);
-                stop_if_broken(workload.graph(), racer.contender->measurement);
-                continue;
-            }
-            const Summary s = summarise(racer.bursts.samples());
-            if (s.samples == 0) {  // all discarded so far
-                running = true;
-                continue;
-            }
-            const bool contends =
-                racer.contender->keep || s.median <= options.stop_factor * frontier.best_for(racer.traits);
-            const double best_us = provisional.best_for(racer.traits);
-            if (racer.bursts.counting() <= 2 && !racer.contender->keep && s.min > options.abandon_factor * best_us) {
-                racer.contender->measurement.status = MeasurementStatus::abandoned;
-                racer.contender->measurement.reason =
-                    "its fastest call took " + rounded(s.min / best_us) + " times the best median";
-                finish(racer);
-                continue;
-            }
-            const auto n = static_cast<int>(s.samples);
-            const bool steady = s.relative_error() <= options.steady_error;
-            if (n >= options.unsteady_factor * options.max_samples || (steady && n >= options.max_samples) ||
-                (steady && n >= options.min_samples && (!contends || s.relative_error() <= options.target_error))) {
-                frontier.add(racer.traits, s.median);
-                finish(racer);
-                continue;
-            }
-            if (n >= options.min_samples) frontier.add(racer.traits, s.median);
-            running = true;
-        }
-        if (round == 0) {
-            for (const Racer& racer : racers) {
-                if (!racer.finished && racer.bursts.counting() > 0)
-                    provisional.add(racer.traits, summarise(racer.bursts.samples()).median);
-            }
-        }
-        if (!running) return true;
-    }
+    return Race(workload, stopwatch, policy, options, hooks, frontier).run(contenders);
 }
 
 }  // namespace gnntune::tuner

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/common/error.hpp"
+#include "tuner/measuring/thread_watch.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -17,15 +18,25 @@ public:
 
     std::vector<double> time(const std::function<void()>& call, int count, Policy policy) override {
         std::vector<double> times;
+        lost_ = {};
+        const ThreadWatch watch;
+        if (watch.moved()) call();  // brings code and inputs to where they run now
         for (int i = 0; i < count; ++i) {
             if (policy == Policy::cold) flush_cache();
+            const ThreadCounts before = watch.counts();
             const auto begin = std::chrono::steady_clock::now();
             call();
             const auto end = std::chrono::steady_clock::now();
-            times.push_back(std::chrono::duration<double, std::micro>(end - begin).count());
+            const double us = std::chrono::duration<double, std::micro>(end - begin).count();
+            if (had_to_wait(before, watch.counts(), us)) {
+                lost_ += {1, us};
+            } else {
+                times.push_back(us);
+            }
         }
         return times;
     }
+    LostCalls lost() const override { return lost_; }
 
 private:
     void flush_cache() {
@@ -38,6 +49,7 @@ private:
     std::size_t flush_bytes_;
     std::vector<unsigned char> flush_;
     unsigned char generation_ = 0;
+    LostCalls lost_;
 };
 
 }  // namespace

@@ -1,0 +1,30 @@
+// The cost models that a search is guided by.
+#pragma once
+
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "profiles/store.hpp"
+#include "tools/output.hpp"
+
+namespace gnntune::tools {
+
+class FittedModels {
+public:
+    /// Those of the databases that this build can read, for one backend; the others are left where they are, with a
+    /// warning. Says of those for the ops of `asked` that they guide the search.
+    void load(const store::Store& store, Backend backend, const std::vector<Problem>& asked, Output& out);
+
+    /// One of the same policy and clock, else of the same policy, else any, since configs rank much the same; null if
+    /// there is none of the op.
+    const model::Model* find(const Problem& problem, Policy policy, Clock clock) const;
+
+private:
+    struct Fitted {
+        store::ModelRow row;
+        model::Model model;
+    };
+    std::vector<Fitted> models_;
+};
+
+}  // namespace gnntune::tools
