@@ -174,8 +174,9 @@ private:
                                   some(disturbed_, "config")));
         }
         if (left_problems_ + left_graphs_ > 0) {
-            out_.note(fmt::format("{} and {} are {}", some(left_problems_, "problem"), some(left_graphs_, "graph"),
-                                  why_stopped()));
+            const std::string both = left_problems_ > 0 && left_graphs_ > 0 ? " and " : "";
+            out_.note(fmt::format("{}{}{}, {}", left_problems_ > 0 ? some(left_problems_, "problem") : "", both,
+                                  left_graphs_ > 0 ? some(left_graphs_, "graph") : "", why_stopped()));
         }
     }
     const char* why_stopped() const { return interrupted() ? "left out: stopped" : "left out: the budget ended"; }

@@ -4,8 +4,8 @@
 # A shell starts background jobs with SIGINT ignored, which then stays so, unless it has job control.
 set -m
 export OMP_NUM_THREADS=1
-run 0 generate uniform --n-rows 20000 --m 400000 -o graph.gnng
-tune="tune graph.gnng --device cpu --op spmm --dim 16,64,256 --db a.db"
+run 0 generate uniform --n-rows 10000 --m 100000 -o graph.gnng
+tune="tune graph.gnng --device cpu --op spmm --dim 8,16,32,64 --db a.db"
 
 measurements() { "$GNNTUNE" db show graph --db a.db --csv 2>/dev/null | tail -n +2 | wc -l; }
 

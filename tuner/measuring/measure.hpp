@@ -32,7 +32,7 @@ struct MeasureOptions {
     bool first_in_any_case = false;
     /// Calls that lost the processor to other programs (Stopwatch::lost) are made again until these have been so many
     /// and taken so long. A config that has not min_samples then is disturbed: its time cannot be had.
-    int most_lost_calls = 10;
+    int most_lost_calls = 25;
     double most_lost_us = 1e6;
     /// A call that takes longer than this has no untimed one before it, and is a burst of its own: what lies in caches
     /// makes no difference, and one who stops need not wait for five.
