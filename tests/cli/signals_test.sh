@@ -6,7 +6,7 @@ export OMP_NUM_THREADS=1
 for name in a b c; do
     printf '%%%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 %s\n' "$((1 + $(printf %d "'$name") % 3))" >$name.mtx
 done
-tune="--device cpu --op spmm --dim 4 --db a.db"
+tune="--device cpu --op spmm --dim 4 --exhaustive --db a.db"
 # shellcheck disable=SC2086
 run 0 tune a.mtx b.mtx c.mtx $tune
 mkfifo pipe.mtx
