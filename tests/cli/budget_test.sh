@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 export OMP_NUM_THREADS=1
-run 0 generate uniform --n-rows 20000 --m 400000 -o graph.gnng
+run 0 generate uniform --n-rows 3000 --m 20000 -o graph.gnng
 run 0 generate uniform --n-rows 100 --m 400 -o other.gnng
 tune="tune graph.gnng other.gnng --device cpu --op spmm --dim 64,16 --db a.db"
 # shellcheck disable=SC2086
