@@ -169,8 +169,8 @@ private:
     void say_what_is_missing() {
         const auto some = [](std::int64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
         if (disturbed_ > 0) {
-            out_.warn(fmt::format("{} could not be timed, since other programs had the processor; stop them or set "
-                                  "OMP_NUM_THREADS to fewer, and the same command measures what is missing",
+            out_.warn(fmt::format("{} could not be timed, since other programs had the processor; stop them, "
+                                  "and the same command measures what is missing",
                                   some(disturbed_, "config")));
         }
         if (left_problems_ + left_graphs_ > 0) {
