@@ -14,7 +14,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+
+#include "core/common/error.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -25,11 +28,38 @@ namespace gnntune::store {
 enum class Access {
     read_write_create,  ///< created if it is missing
     read_only,          ///< never writes to the file; SQLite may put its -wal and -shm files beside it
+    untouched,          ///< read_only, and neither the file, its side files nor its folder change
     immutable,          ///< nobody writes while it is open; no locks, no side files: for read-only media
 };
 
 /// "file:" URI of the file that `path` leads to: only a URI can carry an access. For sqlite3_open_v2 and ATTACH.
 std::string uri_of(const std::filesystem::path& path, Access access);
+
+/// How long a statement may work. Until somebody says otherwise: ten seconds of processor time, so that no file, whatever
+/// its maker has put into it, holds an application for ever.
+struct Patience {
+    std::optional<std::chrono::nanoseconds> limit = std::chrono::seconds(10);  ///< nothing: as long as it takes
+    bool (*stop)() = nullptr;  ///< asked once a statement has worked for a second; true ends it
+};
+/// For the whole process, from now on.
+void set_patience(const Patience& patience);
+
+/// A statement that has worked for too long, or was asked to stop. What it wrote is rolled back.
+class StatementStopped : public Error {
+public:
+    using Error::Error;
+};
+
+/// The file is no longer where it was opened: what is written to it, nobody finds.
+class FileMoved : public Error {
+public:
+    FileMoved(const std::filesystem::path& path, bool committed);
+    /// Whether the transaction was committed all the same, to what this process holds of the file.
+    bool committed() const { return committed_; }
+
+private:
+    bool committed_;
+};
 
 /// What a column may be given where it is known only at run time.
 using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string>;
@@ -44,7 +74,10 @@ struct Connection {
 
     sqlite3* handle = nullptr;
     std::filesystem::path path;
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> device_and_inode;  ///< of a file that is written to
+    std::shared_ptr<const void> folder;                   ///< of a copy that is read in the place of the file
     std::chrono::steady_clock::time_point waiting_since;  ///< for a lock, while a call does
+    std::chrono::nanoseconds working_since{};  ///< processor time of this thread when the present statement began
 };
 }  // namespace detail
 
@@ -121,6 +154,7 @@ private:
     std::shared_ptr<detail::Connection> connection_;
     sqlite3_stmt* handle_ = nullptr;
     std::string doing_;
+    std::optional<std::chrono::nanoseconds> began_;  ///< processor time of the thread at the first step
 };
 
 class Database {
@@ -129,7 +163,16 @@ public:
     /// Access::immutable where SQLite cannot make its side files (a read-only directory or medium). Throws
     /// ErrorKind::database in words if the file is missing (unless it is to be created), is not a SQLite file, or cannot
     /// be opened.
+    ///
+    /// What the file says is not trusted (SQLite's "Defense Against The Dark Arts"): triggers never run, views may not be
+    /// read until trust_views(), its rules may call no function that is not known to be harmless (where SQLite counts its
+    /// own JSON functions among those, later than 3.40), and cells are checked as they are read.
     static Database open(const std::filesystem::path& path, Access access);
+    /// An empty one that is nobody else's and gone with this.
+    static Database in_memory();
+
+    /// From now on its views may be read: whoever calls this has compared them.
+    void trust_views() const;
 
     /// `doing` completes the sentence "<file>: while <doing>: ...".
     Statement prepare(std::string_view sql, std::string_view doing) const;
@@ -149,9 +192,14 @@ public:
     bool is_read_only() const;
     /// What SQLite's quick check finds wrong with a file, in a line; nothing if it is whole, missing, or by its header
     /// no database of gnntune. Throws ErrorKind::database if it cannot be asked (locked for long).
-    static std::optional<std::string> damage_of(const std::filesystem::path& path);
+    static std::optional<std::string> damage_of(const std::filesystem::path& path, Access access = Access::read_only);
     /// Whether the file has that table: files of older schemas lack those of later ones.
     bool has_table(std::string_view name) const;
+
+    /// Whether the file was removed, renamed or replaced, or its folder was, since it was opened.
+    bool has_moved() const;
+    /// Where the file is that this has open and that has moved; nothing if it is nowhere any more.
+    std::optional<std::filesystem::path> new_path() const;
 
     /// Copies the whole committed content to `target`, which must not exist.
     void copy_to(const std::filesystem::path& target) const;
@@ -176,7 +224,8 @@ public:
     Transaction& operator=(Transaction&&) = delete;
     ~Transaction();
 
-    /// Throws ErrorKind::database if it cannot be committed (disk full, ...); it is rolled back then.
+    /// Throws ErrorKind::database if it cannot be committed (disk full, ...); it is rolled back then. Throws FileMoved if
+    /// the file is no longer where it was.
     void commit();
 
 private:

@@ -14,6 +14,7 @@
 #include "core/common/utc.hpp"
 #include "profiles/file_system.hpp"
 #include "profiles/rows.hpp"
+#include "profiles/schema_compare.hpp"
 #include "profiles/store_impl.hpp"
 
 namespace gnntune::store {
@@ -131,6 +132,12 @@ fs::path set_aside(const fs::path& path, const std::string& damage) try {
     throw database_error(fmt::format("{}: the file is damaged ({}), and {}", path.string(), damage, error.what()));
 }
 
+Error damaged(const fs::path& path, const std::string& damage) {
+    return database_error(
+        fmt::format("{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune db rescue {} FILE",
+                    path.string(), damage, path.string()));
+}
+
 // Nobody writes to a damaged file: it would only get worse.
 void handle_damage(const fs::path& named, const OpenOptions& options) {
     std::error_code failed;
@@ -138,11 +145,7 @@ void handle_damage(const fs::path& named, const OpenOptions& options) {
     if (failed) return;  // it is not there
     auto damage = Database::damage_of(path);
     if (!damage) return;
-    if (!options.set_damaged_aside) {
-        throw database_error(fmt::format(
-            "{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune db rescue {} FILE",
-            path.string(), *damage, path.string()));
-    }
+    if (!options.set_damaged_aside) throw damaged(path, *damage);
     const FolderLock lock(path.parent_path());
     damage = Database::damage_of(path);
     if (!damage) return;  // another process has set it aside
@@ -175,8 +178,13 @@ Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
         handle_damage(path, options);
         create_whole(path, options);
     }
-    Database database = Database::open(path, writing ? Access::read_write_create : Access::read_only);
+    const Access access = writing                   ? Access::read_write_create
+                          : mode == Mode::untouched ? Access::untouched
+                                                    : Access::read_only;
+    Database database = Database::open(path, access);
     require_known(database, options.migrations);
+    if (!options.any_schema) require_schema(database, options.migrations);
+    if (!options.any_schema || compare_schema(database, options.migrations).broken.empty()) database.trust_views();
     if (writing) {
         if (database.is_read_only()) {
             throw database_error(path.string() +
@@ -208,6 +216,14 @@ Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
         }
     }
     return Store(std::make_unique<Impl>(Impl{std::move(database)}));
+}
+
+void Store::copy_untouched(const fs::path& from, const fs::path& target) {
+    if (const auto damage = Database::damage_of(from, Access::untouched)) throw damaged(from, *damage);
+    const Database source = Database::open(from, Access::untouched);
+    require_known(source, shipped_migrations());
+    require_schema(source, shipped_migrations());
+    source.copy_to(target);
 }
 
 const fs::path& Store::path() const {

@@ -26,7 +26,11 @@
 
 namespace gnntune::store {
 
-enum class Mode { read_write_create, read_only };
+enum class Mode {
+    read_write_create,
+    read_only,
+    untouched,  ///< read_only, and nothing is made or changed: not the file, its log or its folder (Access::untouched)
+};
 
 enum class Journal {
     automatic,  ///< WAL on a local file system, rollback on a network file system (with a warning)
@@ -42,6 +46,9 @@ struct OpenOptions {
     /// A damaged file is renamed to FILE.damaged-TIME and a new one begun, with a warning; else it is an error. For
     /// Mode::read_write_create.
     bool set_damaged_aside = false;
+    /// Opens a file of this program although its tables are not those of its schema, so that check() can say what is
+    /// wrong; nothing else may be asked then. For Mode::read_only.
+    bool any_schema = false;
 };
 
 /// What a run of a tool says about itself.
@@ -246,7 +253,7 @@ struct MergeReport {
     /// whose bytes are damaged. Rows and choices that were taken in before are not named again.
     std::vector<std::string> conflicts;
     std::vector<ChoiceConflict> choice_conflicts;  ///< of both the newer stays, until it is made again
-    std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
+    std::vector<OpenChoice> open_choices;          ///< choices beside which measurements were added: to be made again
 };
 
 /// Configs of one problem on one graph and environment, under one policy and clock, whose times are still to be had.
@@ -277,7 +284,8 @@ using ConfigCheck = std::function<std::optional<std::string>(const Config& confi
 class Store {
 public:
     /// Opens or creates a store. An older schema is copied aside and moved forward (not in Mode::read_only, which
-    /// refuses it unless later schemas only add tables, which count as empty). Throws ErrorKind::database in words if the file is no gnntune database, has a newer schema, is
+    /// refuses it unless later schemas only add tables, which count as empty). Throws ErrorKind::database in words if the
+    /// file is no gnntune database, has a newer schema, or tables, views or indices that are not those of its schema, is
     /// missing (Mode::read_only) or cannot be written (Mode::read_write_create).
     static Store open(const std::filesystem::path& path, Mode mode, const OpenOptions& options = {});
 
@@ -285,12 +293,22 @@ public:
     Store& operator=(Store&&) noexcept;
     ~Store();
 
+    /// Copies what is committed in `from`, which stays untouched, to `target`, which must not exist. Throws
+    /// ErrorKind::database in words as open() does for a file that may not be written to as it is.
+    static void copy_untouched(const std::filesystem::path& from, const std::filesystem::path& target);
+
     const std::filesystem::path& path() const;
     int schema() const;
 
     /// Groups the writes that follow into one commit. Rolled back if it is destroyed before commit(). Without one,
     /// every writing function commits by itself. Do not nest.
     Transaction transaction();
+
+    /// After a FileMoved, when nothing more is written to this: brings all that the file held, and the measurements that
+    /// could not be written any more, to where they are found. That is the file itself if it was renamed; else a copy
+    /// beside it, in the current folder or in that for temporary files. Returns a sentence that says where, and how to
+    /// go on. Throws ErrorKind::database in words if there is room nowhere.
+    std::string save_elsewhere();
 
     // --- Rows by value: found or added ---
 
@@ -346,9 +364,10 @@ public:
     /// ErrorKind::invalid_argument if it is this one.
     MergeReport merge(const std::filesystem::path& from);
 
-    /// Removes, in one commit, what no choice and no view asks for: measurements of a config that was measured again with
-    /// the same version of its variant (a failure never replaces a success), and those of older versions unless they
-    /// are chosen; with their parts and counters. Then makes the file smaller. `dry_run`: counts only.
+    /// Removes what no choice and no view asks for: measurements of a config that was measured again with the same
+    /// version of its variant (a failure never replaces a success), and those of older versions unless they are chosen;
+    /// with their parts and counters. In many short commits, so that others go on writing. Then makes the file smaller.
+    /// `dry_run`: counts only, which Mode::untouched allows too.
     PruneReport prune(bool dry_run);
 
     // --- Reading ---
@@ -367,7 +386,8 @@ public:
     std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
 
     /// In order of op, backend, policy and clock; without those of ops that this build does not know.
-    std::vector<ModelRow> models() const;
+    /// `backend`: only its own; the bytes of others, which are large, are not read.
+    std::vector<ModelRow> models(std::optional<Backend> backend = {}) const;
 
     /// In order of id; none of a file that is older than they are.
     std::vector<ErratumRow> errata() const;
@@ -391,10 +411,14 @@ public:
 
     // --- Checking (store_check.cpp) ---
 
-    /// Everything wrong with the file, one sentence each; empty if it is sound. Asks SQLite for damage and dangling
-    /// rows, looks for choices that no measurement supports and texts that do not parse, and asks `check` (if given)
+    /// Everything wrong with the file, one sentence each; empty if it is sound. Compares its schema with that of its
+    /// number; if that is another, says nothing else. Asks SQLite for damage and dangling rows, looks for choices that no measurement supports and texts that do not parse, and asks `check` (if given)
     /// about every config of the newest version that stands in the file.
     std::vector<std::string> check(const ConfigCheck& check = {}) const;
+    /// Whether its tables, views and indices are those of its schema.
+    bool has_own_schema() const;
+    /// Tables and views that somebody else has put into it.
+    std::vector<std::string> others() const;
 
     /// For this folder (csv.cpp) and its tests.
     const Database& database() const;

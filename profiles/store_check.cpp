@@ -3,6 +3,7 @@
 
 #include "core/common/error.hpp"
 #include "profiles/rows.hpp"
+#include "profiles/schema_compare.hpp"
 #include "profiles/store.hpp"
 #include "profiles/store_check_fields.hpp"
 
@@ -11,10 +12,12 @@ namespace {
 
 using Problems = std::vector<std::string>;
 
-void find_damage(const Database& database, Problems& problems) {
-    Statement s = database.prepare("PRAGMA integrity_check(20)", "checking integrity");
-    while (s.step()) {
-        if (s.view(0) != "ok") problems.push_back("damage: " + s.text(0));
+void find_damage(const Database& database, const SchemaReport& schema, Problems& problems) {
+    for (const std::string& statement : check_statements(schema, "integrity_check", 20)) {
+        Statement s = database.prepare(statement, "checking integrity");
+        while (s.step()) {
+            if (s.view(0) != "ok") problems.push_back("damage: " + s.text(0));
+        }
     }
 }
 
@@ -127,8 +130,9 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
 void find_bad_errata(const std::vector<ErratumRow>& errata, Problems& problems) {
     for (const ErratumRow& row : errata) {
         if (!row.erratum) {
-            problems.push_back(fmt::format("erratum {} ({}) is not understood, so that it keeps nothing from running: {}",
-                                           row.id, row.condition, row.complaint));
+            problems.push_back(
+                fmt::format("erratum {} ({}) is not understood, so that it keeps nothing from running: {}", row.id,
+                            row.condition, row.complaint));
         } else if (const std::string text = condition_text(*row.erratum); text != row.condition) {
             problems.push_back(fmt::format("erratum {} is not in canonical form: it says '{}', expected '{}'", row.id,
                                            row.condition, text));
@@ -147,8 +151,19 @@ void find_bad_models(const std::vector<ModelRow>& models, Problems& problems) {
 
 }  // namespace
 
+bool Store::has_own_schema() const {
+    return compare_schema(database(), shipped_migrations()).broken.empty();
+}
+
+std::vector<std::string> Store::others() const {
+    return compare_schema(database(), shipped_migrations()).beside;
+}
+
 std::vector<std::string> Store::check(const ConfigCheck& check) const {
     Problems problems;
+    const SchemaReport schema = compare_schema(database(), shipped_migrations());
+    if (!schema.broken.empty()) return schema.broken;
+    problems = schema.alien;
     // A damaged page may stop any of these; the others still have something to say.
     const auto attempt = [&problems](const auto& find) {
         try {
@@ -157,7 +172,7 @@ std::vector<std::string> Store::check(const ConfigCheck& check) const {
             problems.push_back(error.what());
         }
     };
-    attempt([&] { find_damage(database(), problems); });
+    attempt([&] { find_damage(database(), schema, problems); });
     attempt([&] { find_dangling(database(), problems); });
     attempt([&] { find_unsupported_choices(database(), problems); });
     attempt([&] { find_impossible_numbers(database(), problems); });

@@ -1,10 +1,11 @@
-// The inside of a Store. Included by store.cpp, store_write.cpp and store_steps.cpp only.
+// The inside of a Store. Included by store*.cpp only.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "profiles/store.hpp"
 
@@ -15,6 +16,13 @@ struct Store::Impl {
     /// Statements of the writing functions, compiled once. Reading functions compile theirs per call: a statement that
     /// is left on a row would hold a read lock.
     std::unordered_map<std::string_view, Statement> statements{};
+
+    struct Unsaved {
+        std::int64_t run;
+        Key key;
+        Measurement measurement;
+    };
+    std::vector<Unsaved> unsaved{};  ///< that could not be written, since the file has moved
 
     Statement& cached(std::string_view literal, std::string_view doing) {
         const auto found = statements.find(literal);

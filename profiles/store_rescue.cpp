@@ -49,6 +49,7 @@ public:
 
     /// Whether everything could be read and stored.
     bool run() {
+        if (!is_plain_table()) return false;
         if (has_rowid_) {
             by_rowid(1, last_rowid());
         } else if (!copy(" ORDER BY " + joined_columns(key_))) {
@@ -60,6 +61,21 @@ public:
 
 private:
     enum class Step { row, end, unreadable };
+
+    /// Whether the source has its columns, stored as they are, in a table: of a view, a virtual table or a column that
+    /// is computed nobody knows what is run when it is read.
+    bool is_plain_table() const try {
+        Statement s = damaged_.prepare(
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ? AND sql NOT LIKE 'CREATE VIRTUAL%'",
+            kRescuing);
+        if (!s.bind(table_).step()) return false;
+        Statement column = damaged_.prepare("SELECT hidden FROM pragma_table_xinfo(?) WHERE name = ?", kRescuing);
+        return std::all_of(columns_.begin(), columns_.end(), [&](const std::string& name) {
+            return column.bind(table_, name).step() && column.integer(0) == 0;
+        });
+    } catch (const Error&) {
+        return false;
+    }
 
     std::string insertion() const {
         std::string places;
@@ -261,9 +277,7 @@ Database open_copy(const std::filesystem::path& copy, const std::filesystem::pat
     head.resize(static_cast<std::size_t>(file.gcount()));
     if (const auto complaint = not_sqlite_complaint(damaged, head, false)) throw database_error(*complaint);
     try {
-        Database database = Database::open(copy, Access::read_only);
-        database.execute("PRAGMA cell_size_check = ON", kRescuing);
-        return database;
+        return Database::open(copy, Access::read_only);
     } catch (const Error&) {
         if (!Database::damage_of(copy)) throw;  // it is the disk that is full, or the like
         throw database_error(damaged.string() +

@@ -94,7 +94,7 @@ std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Meas
             fmt::format("measurement of {}: status ok with a median of {} us", m.config.text(), m.median_us));
     }
     const auto time = [timed](double us) { return timed ? std::optional(us) : std::nullopt; };
-    return impl_->write([&] {
+    const auto add = [&] {
         Statement& owner = impl_->cached(kKeyOwner, "looking up a measurement's key");
         if (!owner.bind(key.problem, key.environment).step()) {
             throw invalid_argument(
@@ -136,7 +136,13 @@ std::int64_t Store::add_measurement(std::int64_t run, const Key& key, const Meas
         }
         if (m.counters) impl_->replace_counters(id, *m.counters);
         return id;
-    });
+    };
+    try {
+        return impl_->write(add);
+    } catch (const FileMoved& moved) {
+        if (!moved.committed()) impl_->unsaved.push_back({run, key, m});  // for save_elsewhere()
+        throw;
+    }
 }
 
 void Store::Impl::replace_counters(std::int64_t measurement, const Counters& counters) {

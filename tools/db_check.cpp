@@ -115,13 +115,35 @@ void say_unfinished(const store::Store& store, Output& out) {
     });
 }
 
+std::vector<std::string> problems_of(const store::Store& store, Output& out) {
+    if (!store.has_own_schema()) {
+        out.warn(
+            fmt::format("its rows are not looked at, since its tables are not gnntune's; restore a copy, or save its "
+                        "rows: gnntune db rescue {} FILE",
+                        shell_quoted(store.path().string())));
+        return store.check();
+    }
+    for (const std::string& other : store.others()) {
+        out.warn(fmt::format("the {} is not gnntune's; it is left alone", other));
+    }
+    RegistryCheck check(store);
+    std::vector<std::string> problems = store.check(std::ref(check));
+    check_errata(store, problems, out);
+    for (const auto& [id, configs] : check.unknown()) {
+        out.warn(fmt::format("{} ({} config{}): not in this build, which has no CUDA variants; not checked", id,
+                             configs, configs == 1 ? "" : "s"));
+    }
+    return problems;
+}
+
 }  // namespace
 
 int run_db_check(const Args& args) {
     constexpr const char* kUsage = "gnntune db check [options]";
     Options options("db check",
                     {kUsage,
-                     "Looks for damage, dangling rows, choices without a measurement, values that `db import` would "
+                     "Looks for tables and views that are not those of its schema, damage, dangling rows, choices "
+                     "without a measurement, values that `db import` would "
                      "refuse, configs that this build does not know, has in another version or refuses, and "
                      "errata that nobody understands or that name what this build does not have, those of errata.txt "
                      "beside the shipped databases too. Exit "
@@ -132,15 +154,12 @@ int run_db_check(const Args& args) {
     require_arguments(*parsed, 0, 0, kUsage);
 
     Output out("db.check", parsed->common);
-    const store::Store store = open_for_reading(parsed->common, out);
-    RegistryCheck check(store);
-    std::vector<std::string> problems = store.check(std::ref(check));
-    check_errata(store, problems, out);
-    for (const auto& [id, configs] : check.unknown()) {
-        out.warn(fmt::format("{} ({} config{}): not in this build, which has no CUDA variants; not checked", id,
-                             configs, configs == 1 ? "" : "s"));
-    }
-    say_unfinished(store, out);
+    store::OpenOptions opening;
+    opening.warn = [&out](const std::string& sentence) { out.warn(sentence); };
+    opening.any_schema = true;
+    const store::Store store = store::Store::open(parsed->common.database_path(), store::Mode::read_only, opening);
+    const std::vector<std::string> problems = problems_of(store, out);
+    if (store.has_own_schema()) say_unfinished(store, out);
     if (out.is_table()) {
         for (const std::string& problem : problems) out.print_line(problem);
         out.print_line(problems.empty() ? fmt::format("{}: sound (schema {})", store.path().string(), store.schema())

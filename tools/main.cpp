@@ -10,6 +10,7 @@
 
 #include "core/common/error.hpp"
 #include "core/common/threads.hpp"
+#include "profiles/database.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/program.hpp"
@@ -96,6 +97,8 @@ int run(const std::vector<std::string>& words) {
     }
     const Verb& verb = find_verb(first);
     require_possible_threads();
+    // Statements may take their time, until the user has had enough.
+    store::set_patience({std::nullopt, interrupted});
     if (verb.stops_in_order) install_interrupt_handlers();
     return verb.run(Args(words.begin() + 1, words.end()));
 }
@@ -123,6 +126,9 @@ int exit_code_of(ErrorKind kind) {
 int run_guarded(const std::vector<std::string>& words) {
     try {
         return run(words);
+    } catch (const store::StatementStopped& error) {
+        complain(error.what());
+        return kExitInterrupted;
     } catch (const Error& error) {
         complain("gnntune", error.what());
         return exit_code_of(error.kind());

@@ -38,6 +38,21 @@ TEST_F(LibraryErrata, WhatCannotBeReadIsSaid) {
     EXPECT_TRUE(contains(cpu().describe(), "its errata cannot be read, and keep nothing from running"));
 }
 
+TEST_F(LibraryErrata, AViewInThePlaceOfATableIsNotRead) {
+    write({row("spmm.cpu_rows{tile=16,row_block=16}", 100)});
+    open().database().execute(
+        "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; ALTER TABLE graph RENAME TO moved; CREATE VIEW "
+        "graph AS "
+        "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT moved.* FROM moved, c WHERE c.x < 0",
+        "making it endless");
+    gt::Context context = cpu();
+    EXPECT_TRUE(contains(context.describe(), "the table graph is a view"));
+    const gt::Plan plan = context.plan(graph_in(context), weighted_spmm());
+    EXPECT_EQ(plan.source(), "default");
+    expect_right(plan);
+    EXPECT_TRUE(contains(failure_of(GNNTUNE_DATABASE, [&] { cpu(true); }), "the table graph is a view"));
+}
+
 TEST_F(LibraryErrata, OfADemandedDatabaseTheyMustBeReadable) {
     write({row("spmm.cpu_rows{tile=16,row_block=16}", 100)});
     open().database().execute(
@@ -45,7 +60,8 @@ TEST_F(LibraryErrata, OfADemandedDatabaseTheyMustBeReadable) {
         "adding what a newer version may understand");
     EXPECT_TRUE(contains(cpu(true).describe(), "there is no condition colour="));
     open().database().execute("ALTER TABLE erratum RENAME COLUMN reason TO because", "breaking it");
-    EXPECT_TRUE(contains(failure_of(GNNTUNE_DATABASE, [&] { cpu(true); }), "reading errata"));
+    EXPECT_TRUE(
+        contains(failure_of(GNNTUNE_DATABASE, [&] { cpu(true); }), "the table erratum is not as gnntune makes it"));
 }
 
 TEST_F(LibraryErrata, ADefaultGivesWay) {
