@@ -85,6 +85,14 @@ std::vector<fs::path> shipped_databases() {
     return found;
 }
 
+bool is_shipped(const fs::path& path) {
+    const auto all = shipped_databases();
+    return std::any_of(all.begin(), all.end(), [&](const fs::path& shipped) {
+        std::error_code ignored;
+        return fs::equivalent(shipped, path, ignored);
+    });
+}
+
 std::vector<fs::path> layers_over(const fs::path& path) {
     std::vector<fs::path> all{path};
     for (fs::path& shipped : shipped_databases()) {
@@ -103,14 +111,16 @@ fs::path shipped_errata() {
 }
 
 std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
-                                        const std::function<void(const std::string&)>& warn) {
+                                        const std::function<void(const std::string&)>& warn, Mode mode) {
     if (const std::string missing = missing_profiles(); warn && !missing.empty()) warn(missing);
     std::vector<Erratum> all;
     const auto say = [&](const std::string& where, const std::string& words) {
         if (warn) warn(where + ": " + words + "; it keeps nothing from running");
     };
     const fs::path shipped = shipped_errata();
-    std::ifstream lines(shipped);
+    std::error_code unasked;
+    std::ifstream lines;
+    if (fs::is_regular_file(shipped, unasked)) lines.open(shipped);  // a pipe would never open
     std::string line;
     for (int number = 1; !shipped.empty() && std::getline(lines, line); ++number) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -121,7 +131,6 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
             say(shipped.string() + " line " + std::to_string(number), error.what());
         }
     }
-    // Opening may have failed, or reading: of a folder of that name.
     if (!shipped.empty() && (!lines.is_open() || lines.bad()) && warn) {
         warn(shipped.string() +
              ": the errata that came with the program cannot be read, and keep nothing from running");
@@ -129,7 +138,7 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
     for (const fs::path& path : paths) {
         try {
             if (!is_there(path)) continue;
-            for (const ErratumRow& row : Store::open(path, Mode::read_only).errata()) {
+            for (const ErratumRow& row : Store::open(path, mode).errata()) {
                 if (row.erratum) {
                     all.push_back(*row.erratum);
                 } else {

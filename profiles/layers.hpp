@@ -24,6 +24,9 @@ std::string missing_profiles();
 /// folder. Reads the environment and the file system; not safe beside setenv in another thread.
 std::vector<std::filesystem::path> shipped_databases();
 
+/// Whether `path` leads to one of them, by whatever name: they are never written to.
+bool is_shipped(const std::filesystem::path& path);
+
 /// `path`, then the shipped ones.
 std::vector<std::filesystem::path> layers_over(const std::filesystem::path& path);
 
@@ -33,8 +36,10 @@ std::filesystem::path shipped_errata();
 
 /// What must not run: of the file beside the shipped databases, then of each of `paths` that can be read. What is not
 /// understood is left out and said to `warn`, which may be empty, and so is missing_profiles(). Null if there are none.
+/// `mode`: how they are opened, read_only or untouched.
 std::shared_ptr<const Errata> errata_of(std::span<const std::filesystem::path> paths,
-                                        const std::function<void(const std::string&)>& warn = {});
+                                        const std::function<void(const std::string&)>& warn = {},
+                                        Mode mode = Mode::read_only);
 
 /// The path, and " (shipped)" behind that of a database that came with the installation.
 std::string shown(const std::filesystem::path& path);

@@ -66,8 +66,7 @@ std::vector<std::pair<EnvironmentMatch, EnvironmentRow>> fitting_environments(co
 }
 
 void SnapshotLoader::read_file(const Store& store, std::uint32_t file) {
-    for (ModelRow& row : store.models()) {
-        if (row.backend != snapshot_.here_.backend) continue;
+    for (ModelRow& row : store.models(snapshot_.here_.backend)) {
         const auto [at, fresh] = snapshot_.models_.try_emplace({row.op, row.policy});
         const SnapshotModel& before = at->second;
         const auto usable = [](const ModelRow& r) { return r.feature_version == model::kFeatureVersion; };

@@ -153,11 +153,12 @@ std::string to_text(const ModelRow& m) {
                        m.tool_version, m.git_commit.empty() ? "" : " (" + m.git_commit + ")");
 }
 
-std::vector<ModelRow> Store::models() const {
+std::vector<ModelRow> Store::models(std::optional<Backend> backend) const {
     Statement s = database().prepare(
         "SELECT op, backend, policy, clock, feature_version, bytes, training, scores, tool_version, git_commit, "
-        "fitted_at FROM model ORDER BY op, backend, policy, clock",
+        "fitted_at FROM model WHERE ?1 IS NULL OR backend = ?1 ORDER BY op, backend, policy, clock",
         "reading cost models");
+    s.bind(backend ? std::optional<std::string_view>(gnntune::to_text(*backend)) : std::nullopt);
     std::vector<ModelRow> out;
     while (s.step()) {
         // A later version may have fitted models of ops that nobody here asks about.

@@ -166,12 +166,8 @@ Device pick_device(const OpenRequest& request, std::vector<std::string>& notes) 
 
 std::string why_read_only(const std::optional<std::filesystem::path>& user_database) {
     if (!user_database) return "no database is named: set GNNTUNE_DB, or give gnntune_open one";
-    for (const auto& shipped : store::shipped_databases()) {
-        std::error_code ignored;
-        if (!std::filesystem::equivalent(shipped, *user_database, ignored)) continue;
-        return user_database->string() + ": came with the installation, and is not written to";
-    }
-    return {};
+    if (!store::is_shipped(*user_database)) return {};
+    return user_database->string() + ": came with the installation, and is not written to";
 }
 
 store::Snapshot load_snapshot(const OpenRequest& request, const std::optional<std::filesystem::path>& user_database,

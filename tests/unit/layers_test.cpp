@@ -1,7 +1,10 @@
 // The user's database and those that came with the installation, asked together.
 #include "profiles/layers.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
+#include <fstream>
 #include <set>
 
 #include "core/model/model_features.hpp"
@@ -157,6 +160,48 @@ TEST_F(Layers, WithoutAnyDatabaseTheUsersIsTheOneThatIsMissing) {
     } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find(file().string()), std::string::npos) << error.what();
     }
+}
+
+TEST_F(Layers, AnErrataFileThatIsNoFileIsSaidAndNotWaitedFor) {
+    ASSERT_EQ(mkfifo(shipped("errata.txt").c_str(), 0600), 0);
+    std::vector<std::string> said;
+    EXPECT_EQ(errata_of({}, [&](const std::string& sentence) { said.push_back(sentence); }), nullptr);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_TRUE(contains(said[0], "errata.txt: the errata that came with the program cannot be read"));
+}
+
+std::int64_t bytes_read_so_far() {
+    std::ifstream in("/proc/self/io");
+    std::string name;
+    std::int64_t bytes = 0;
+    in >> name >> bytes;
+    return name == "rchar:" ? bytes : 0;
+}
+
+// Cost models of GPUs are megabytes, which a program on the CPU would read each time it begins.
+TEST_F(Layers, WhatIsOfAnotherBackendIsNotRead) {
+    constexpr std::size_t kModelBytes = 4 << 20;
+    {
+        OpenOptions options;
+        options.journal = Journal::rollback;
+        Store below = Store::open(shipped("a.db"), Mode::read_write_create, options);
+        for (const Policy policy : {Policy::hot, Policy::cold}) {
+            below.put_model(model(std::string(kModelBytes, 'x'), policy));
+        }
+        measure(below, 16, 10);
+    }
+    Environment here = environment();
+    const auto read_by = [&] {
+        const std::int64_t before = bytes_read_so_far();
+        const Snapshot snapshot = Snapshot::load(layers_over(file()), here);
+        EXPECT_EQ(snapshot.models().size(), here.backend == Backend::cuda ? 2U : 0U);
+        return bytes_read_so_far() - before;
+    };
+    if (bytes_read_so_far() == 0) GTEST_SKIP() << "this system does not count";
+    EXPECT_GT(read_by(), 2 * static_cast<std::int64_t>(kModelBytes));
+    here.backend = Backend::cpu;
+    here.device_name = "a CPU";
+    EXPECT_LT(read_by(), 200'000);
 }
 
 }  // namespace
