@@ -1,5 +1,8 @@
 // What prune() takes, and what it leaves.
+#include <atomic>
+#include <chrono>
 #include <map>
+#include <thread>
 
 #include "tests/unit/store_fixture.hpp"
 
@@ -93,6 +96,136 @@ TEST_F(StoreTest, PruningTakesOlderVersionsThatNobodyChose) {
 
     EXPECT_EQ(report.outdated, 1);
     EXPECT_EQ(configs_of(store, key), (std::map<std::string, int>{{"spmm.a{x=1}", 2}, {"spmm.a{x=2}", 1}}));
+}
+
+/// `rows` attempts on each of as many configs as give `total`, every seventh of them failed.
+void add_repeats(const Store& store, std::int64_t total, std::int64_t rows) {
+    const Database& file = store.database();
+    set_patience({std::nullopt, nullptr});
+    file.execute("PRAGMA synchronous = OFF", "hurrying");
+    file.execute("WITH RECURSIVE n (x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n WHERE x < " +
+                     std::to_string(total - 1) +
+                     ") INSERT INTO measurement (graph_id, environment_id, problem_id, run_id, config, variant, "
+                     "variant_version, policy, clock, status, median_us, samples, sm_clock_mhz, prepare_us, "
+                     "workspace_bytes, format_bytes, deterministic, approximate, taken_at) "
+                     "SELECT graph_id, environment_id, problem_id, run_id, 'spmm.a{x=' || (x / " +
+                     std::to_string(rows) +
+                     ") || '}', variant, variant_version, policy, clock, iif(x % 7 = 0, 'failed', 'ok'), median_us, "
+                     "samples, sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, "
+                     "taken_at FROM n, (SELECT * FROM measurement WHERE id = 1)",
+                 "adding repeats");
+    set_patience({});
+}
+
+// Repeats are neither compared by pairs nor removed under one long lock.
+TEST_F(StoreTest, PruningManyRepeatsTakesSecondsAndKeepsNobodyWaiting) {
+    constexpr std::int64_t kRows = 300'000;
+    constexpr std::int64_t kRepeats = 50'000;
+    Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    const Key key = key_in(store);
+    store.add_measurement(run, key, measurement("spmm.a", 5));
+    add_repeats(store, kRows, kRepeats);
+    std::atomic<bool> done{false};
+    double longest_s = 0;
+    std::thread other([&] {
+        Store writer = open();
+        while (!done) {
+            const auto begin = std::chrono::steady_clock::now();
+            writer.add_measurement(run, key, measurement("spmm.b", 5));
+            const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+            longest_s = std::max(longest_s, waited.count());
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    const PruneReport report = store.prune(false);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    done = true;
+    other.join();
+    EXPECT_GE(report.superseded, kRows - 2 * kRows / kRepeats) << "a failure that came last stays too";
+    EXPECT_LT(took.count(), 30) << "by pairs it would be many minutes";
+    EXPECT_LT(longest_s, 4) << "another writer gives up after five seconds";
+    const auto left = configs_of(store, key);
+    EXPECT_EQ(left.size(), static_cast<std::size_t>(kRows / kRepeats) + 2);
+    EXPECT_EQ(left.at("spmm.a{x=3}"), 1);
+}
+
+// What was listed may have other numbers when it is removed: nothing is removed that nothing stands for.
+TEST_F(StoreTest, PruningBesideAMergeKeepsOneOfEach) {
+    Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    const Key key = key_in(store);
+    store.add_measurement(run, key, measurement("spmm.a", 5));
+    add_repeats(store, 40'000, 20);
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        Store writer = open();
+        while (!done) {
+            Transaction transaction = writer.transaction();
+            writer.database().execute(
+                "PRAGMA defer_foreign_keys = ON; UPDATE measurement SET id = -1 - id; UPDATE measurement SET id = -id",
+                "numbering anew");
+            transaction.commit();
+        }
+    });
+    store.prune(false);
+    done = true;
+    other.join();
+    for (const auto& [config, count] : configs_of(store, key)) EXPECT_GE(count, 1) << config;
+    EXPECT_EQ(configs_of(store, key).size(), 2001U);
+}
+
+/// Names, sizes, times and content of everything in a folder.
+std::map<std::string, std::string> state_of(const std::filesystem::path& folder) {
+    std::map<std::string, std::string> state;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        std::ifstream in(entry.path(), std::ios::binary);
+        std::string bytes((std::istreambuf_iterator<char>(in)), {});
+        state[entry.path().filename().string()] =
+            std::to_string(entry.last_write_time().time_since_epoch().count()) + " " + std::move(bytes);
+    }
+    state["."] = std::to_string(std::filesystem::last_write_time(folder).time_since_epoch().count());
+    return state;
+}
+
+TEST_F(StoreTest, UntouchedIsReadWithoutAnyTrace) {
+    const auto expect_no_trace = [&](const char* what, std::int64_t superseded) {
+        const auto before = state_of(folder_);
+        EXPECT_EQ(Store::open(file(), Mode::untouched).prune(true).superseded, superseded) << what;
+        EXPECT_EQ(Database::damage_of(file(), Access::untouched), std::nullopt) << what;
+        Store::copy_untouched(file(), std::filesystem::temp_directory_path() / (folder_.filename().string() + ".copy"));
+        std::filesystem::remove(std::filesystem::temp_directory_path() / (folder_.filename().string() + ".copy"));
+        EXPECT_TRUE(state_of(folder_) == before) << what;
+    };
+    {
+        Store store = open();
+        const std::int64_t run = store.begin_run(run_info());
+        const Key key = key_in(store);
+        store.add_measurement(run, key, measurement("spmm.a", 4));
+        store.add_measurement(run, key, measurement("spmm.a", 3));
+        // As a process that is killed leaves it.
+        std::filesystem::copy_file(file(), file("killed.db"));
+        std::filesystem::copy_file(file("test.db-wal"), file("killed.db-wal"));
+        std::filesystem::copy_file(file("test.db-shm"), file("killed.db-shm"));
+    }
+    expect_no_trace("closed", 1);
+    for (const char* side : {"", "-wal", "-shm"}) {
+        std::filesystem::rename(file(std::string("killed.db") + side), file(std::string("test.db") + side));
+    }
+    expect_no_trace("killed", 1);
+    std::filesystem::remove(file("test.db-shm"));
+    expect_no_trace("a log without its index", 1);
+    {
+        OpenOptions options;
+        options.journal = Journal::rollback;
+        Store::open(file(), Mode::read_write_create, options);
+    }
+    expect_no_trace("no log", 1);
+    const auto before = state_of(folder_);
+    EXPECT_TRUE(
+        contains(error_of(ErrorKind::database, [&] { Store::open(file("none.db"), Mode::untouched); }), "no such"));
+    EXPECT_TRUE(state_of(folder_) == before);
 }
 
 }  // namespace
