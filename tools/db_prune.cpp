@@ -21,16 +21,17 @@ int run_db_prune(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 0, 0, kUsage);
     Output out("db.prune", parsed->common);
-    // A database that is missing is not made.
-    open_store(parsed->common.database_path(), store::Mode::read_only, out);
-    store::Store store = store::Store::open(parsed->common.database_path(), store::Mode::read_write_create, {});
-    const store::PruneReport report = store.prune(parsed->flag("dry-run"));
+    const std::filesystem::path path = parsed->common.database_path();
+    const bool is_dry = parsed->flag("dry-run");
+    if (!is_dry) open_store(path, store::Mode::untouched, out);  // a database that is missing is not made
+    store::Store store = open_store(path, is_dry ? store::Mode::untouched : store::Mode::read_write_create, out);
+    const store::PruneReport report = store.prune(is_dry);
     Table table({{"superseded", "superseded", ""},
                  {"outdated", "outdated", ""},
                  {"bytes_before", "before", "bytes"},
                  {"bytes_after", "after", "bytes"}});
     // How much smaller the file would become, a count does not tell.
-    const Cell after = parsed->flag("dry-run") ? Cell() : Cell(report.bytes_after);
+    const Cell after = is_dry ? Cell() : Cell(report.bytes_after);
     table.add({report.superseded, report.outdated, report.bytes_before, after});
     out.print(table);
     if (!report.not_smaller.empty()) {

@@ -1,10 +1,23 @@
 #include "tools/open_store.hpp"
 
+#include <utility>
+
+#include "core/common/error.hpp"
+#include "profiles/layers.hpp"
+
 namespace gnntune::tools {
 
 store::Store open_store(const std::filesystem::path& path, store::Mode mode, Output& out) {
     store::OpenOptions options;
     options.warn = [&out](const std::string& sentence) { out.warn(sentence); };
+    return open_store(path, mode, std::move(options));
+}
+
+store::Store open_store(const std::filesystem::path& path, store::Mode mode, store::OpenOptions options) {
+    if (mode == store::Mode::read_write_create && store::is_shipped(path)) {
+        throw database_error(path.string() +
+                             ": came with the installation, and is not written to; name another with --db");
+    }
     return store::Store::open(path, mode, options);
 }
 

@@ -9,6 +9,8 @@
 namespace gnntune::tools {
 
 /// `out` outlives the store. Throws ErrorKind::database in words, as Store::open.
+/// A database that came with the installation is not opened to write.
 store::Store open_store(const std::filesystem::path& path, store::Mode mode, Output& out);
+store::Store open_store(const std::filesystem::path& path, store::Mode mode, store::OpenOptions options);
 
 }  // namespace gnntune::tools

@@ -74,7 +74,8 @@ std::filesystem::path CommonOptions::database_path() const {
 
 std::shared_ptr<const Errata> CommonOptions::errata() const {
     const auto warn = [](const std::string& sentence) { complain("warning", sentence); };
-    return store::errata_of(store::layers_over(database_path()), warn);
+    return store::errata_of(store::layers_over(database_path()), warn,
+                            dry_run ? store::Mode::untouched : store::Mode::read_only);
 }
 
 Device CommonOptions::device() const {
@@ -228,6 +229,7 @@ CommonOptions Options::common_of(const Parsed& parsed) const {
     common.verbose = parsed.flag("verbose");
     if (common.quiet && common.verbose) throw invalid_argument("--quiet and --verbose exclude each other");
     common.no_color = parsed.flag("no-color");
+    common.dry_run = parsed.flag("dry-run");
     common.seed = static_cast<std::uint64_t>(parsed.integer("seed", 0, INT64_MAX).value());
     return common;
 }

@@ -34,6 +34,7 @@ struct CommonOptions {
     bool quiet = false;
     bool verbose = false;
     bool no_color = false;
+    bool dry_run = false;  ///< of verbs that have --dry-run: nothing is changed, not even beside the database
     std::uint64_t seed = 1;
 
     /// --db, else $GNNTUNE_DB, else the user's database.

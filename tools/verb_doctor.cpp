@@ -2,9 +2,9 @@
 #include "tools/doctor.hpp"
 
 #include "core/common/error.hpp"
-#include "profiles/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/open_store.hpp"
 #include "tuner/device_constants.hpp"
 
 namespace gnntune::tools {
@@ -38,7 +38,7 @@ Style style_of_state(Finding::State state) {
 int measure(const Parsed& parsed, Output& out) {
     const Device device = parsed.common.device();
     out.set_device(device);
-    auto store = store::Store::open(parsed.common.database_path(), store::Mode::read_write_create);
+    auto store = open_store(parsed.common.database_path(), store::Mode::read_write_create, out);
     const auto lock = exclusive(device, parsed, out);
     const auto constants =
         tuner::measure_device_constants(device, store, [&](const std::string& line) { out.detail(line); });
