@@ -10,7 +10,8 @@
 
 namespace gnntune::tools {
 
-void FittedModels::load(const store::Store& store, Backend backend, const std::vector<Problem>& asked, Output& out) {
+void FittedModels::load(const store::Store& store, const std::filesystem::path& database, Backend backend,
+                        const std::vector<Problem>& asked, Output& out) {
     for (auto& [row, path] : store::models_of_layers(store)) {
         if (row.backend != backend) continue;
         try {
@@ -18,7 +19,8 @@ void FittedModels::load(const store::Store& store, Backend backend, const std::v
             const bool guides =
                 std::any_of(asked.begin(), asked.end(), [&](const Problem& p) { return p.op == row.op; });
             if (guides) {
-                out.detail("guided by the cost model of " + to_text(row) + ", in " + store::shown(path));
+                out.detail("guided by the cost model of " + to_text(row) + ", in " +
+                           store::shown(path == store.path() ? database : path));
             }
             models_.push_back({std::move(row), std::move(fitted)});
         } catch (const Error& e) {

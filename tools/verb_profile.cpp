@@ -94,6 +94,16 @@ public:
     }
 
     int run() {
+        try {
+            return count();
+        } catch (const store::FileMoved& moved) {
+            if (!out_.is_table()) out_.print(table_);
+            throw database_error(fmt::format("{}; {}", moved.what(), store_.save_elsewhere()));
+        }
+    }
+
+private:
+    int count() {
         GraphReader graphs(parsed_, out_);
         run_ = store_.begin_run({command_line(), version(), git_commit(),
                                  static_cast<std::int64_t>(parsed_.common.seed), device_.environment.device_name});
@@ -108,7 +118,6 @@ public:
         return table_.rows() > 0 ? kExitOk : kExitRuntime;
     }
 
-private:
     static Device gpu(const CommonOptions& common) {
         Device device = common.device();
         if (device.backend != Backend::cuda) {

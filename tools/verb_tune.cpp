@@ -1,7 +1,6 @@
 // gnntune tune: the promising configs, or every one, of every applicable variant on each graph, checked, timed and
 // remembered.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "tools/graphs.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/machine_load.hpp"
+#include "tools/open_store.hpp"
 #include "tools/parse.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
@@ -61,22 +61,6 @@ Options tune_options() {
     return options;
 }
 
-// A name for a file that is gone when this is.
-class ScratchFile {
-public:
-    ScratchFile() : path_(std::filesystem::temp_directory_path() / ("gnntune-" + std::to_string(getpid()) + ".db")) {}
-    ScratchFile(const ScratchFile&) = delete;
-    ScratchFile& operator=(const ScratchFile&) = delete;
-    ~ScratchFile() {
-        std::error_code ignored;
-        for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_.string() + suffix, ignored);
-    }
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
 class TuneVerb {
 public:
     TuneVerb(const Parsed& parsed)
@@ -105,7 +89,8 @@ public:
                 "--max-configs limits a search, and --exhaustive measures every config: give one of them");
         }
         tune_.max_configs = static_cast<std::size_t>(most.value_or(0));
-        models_.load(store_, device_.backend, tune_.exhaustive ? std::vector<Problem>() : tune_.problems, out_);
+        models_.load(store_, parsed_.common.database_path(), device_.backend,
+                     tune_.exhaustive ? std::vector<Problem>() : tune_.problems, out_);
         tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
             return models_.find(problem, policy, clock);
         };
@@ -123,6 +108,18 @@ public:
 
     int run() {
         if (parsed_.flag("dry-run")) return dry_run();
+        try {
+            return measure();
+        } catch (const store::FileMoved& moved) {
+            progress_ = nullptr;
+            out_.set_status("");
+            print_results();
+            throw database_error(fmt::format("{}; {}", moved.what(), store_.save_elsewhere()));
+        }
+    }
+
+private:
+    int measure() {
         if (interrupted()) return kExitInterrupted;  // while it waited for the GPU
         if (const auto warning = load_warning(device_, "measure again with --again")) out_.warn(*warning);
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
@@ -144,26 +141,40 @@ public:
         store_.end_run(run);
         out_.set_status("");
         say_what_is_missing();
-        if (step_) {
-            steps_.print(out_);
-        } else {
-            out_.print(results_);
-        }
+        print_results();
         if (complete) return exit_code();
         out_.note(fmt::format("stopped; everything measured is in {}; go on with: {}", store_.path().string(),
                               command_line()));
         return interrupted() ? kExitInterrupted : kExitIncomplete;
     }
 
-private:
+    void print_results() {
+        if (step_) {
+            steps_.print(out_);
+        } else {
+            out_.print(results_);
+        }
+    }
+
     store::Store open_store() {
         store::OpenOptions options;
         options.warn = [this](const std::string& text) { out_.warn(text); };
-        options.set_damaged_aside = !parsed_.flag("dry-run");  // a night of measuring must not stand still for it
-        auto path = parsed_.common.database_path();
-        // A plan must not leave a database behind.
-        if (parsed_.flag("dry-run") && !std::filesystem::exists(path)) path = scratch_.path();
-        return store::Store::open(path, store::Mode::read_write_create, options);
+        const auto path = parsed_.common.database_path();
+        if (!parsed_.flag("dry-run")) {
+            options.set_damaged_aside = true;  // a night of measuring must not stand still for it
+            return tools::open_store(path, store::Mode::read_write_create, std::move(options));
+        }
+        // A plan leaves nothing behind: it is made in a copy, or, where there is no database, beside none.
+        scratch_.emplace(std::filesystem::temp_directory_path() / "gnntune");
+        const auto copy = scratch_->path() / "plan.db";
+        if (scratch_->path().empty()) {
+            throw database_error(
+                fmt::format("no plan can be made: the folder {} cannot be written to; name another in "
+                            "TMPDIR",
+                            std::filesystem::temp_directory_path().string()));
+        }
+        if (std::filesystem::exists(path)) store::Store::copy_untouched(path, copy);
+        return store::Store::open(copy, store::Mode::read_write_create);
     }
 
     void say_what_is_missing() {
@@ -406,7 +417,7 @@ private:
     }
 
     const Parsed& parsed_;
-    ScratchFile scratch_;
+    std::optional<store::FolderBeside> scratch_;
     Output out_;
     Device device_;
     std::optional<tuner::DeviceLock> lock_;
