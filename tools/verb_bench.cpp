@@ -268,8 +268,12 @@ int run_bench(const Args& args) {
         const Features& f = graph.graph().features();
         for (const Problem& problem : wanted) {
             const bool fits = within_memory(input.name + " " + short_problem(problem), out, [&] {
-                tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
                 const Query query = graph.graph().query(problem);
+                if (const Verdict defined = defined_on(problem, query.n_rows, query.n_cols); !defined) {
+                    out.warn(fmt::format("{}: {} is left out: {}", input.name, to_text(problem), defined.reason));
+                    return;
+                }
+                tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
                 const std::int64_t gathered = gathered_rows(problem, f);
                 for (const Policy policy : timing) {
                     for (const Clock clock : by) {

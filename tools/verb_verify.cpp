@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/common/error.hpp"
 #include "tools/exit_code.hpp"
@@ -68,8 +69,7 @@ int run_verify(const Args& args) {
         graph.graph().features();
         for (const Problem& problem : wanted) {
             const bool fits = within_memory(input.name + " " + short_problem(problem), out, [&] {
-                tuner::ProblemWorkload workload(graph, problem, parsed->common.seed);
-                workload.prepare_oracles();
+                std::optional<tuner::ProblemWorkload> workload;  // made for the first variant that applies
                 const Query query = graph.graph().query(problem);
                 for (const Variant& v : registry().variants()) {
                     if (v.op != problem.op || v.backend != device.backend) continue;
@@ -93,6 +93,7 @@ int run_verify(const Args& args) {
                                   Style::dim);
                         continue;
                     }
+                    if (!workload) workload.emplace(graph, problem, parsed->common.seed).prepare_oracles();
                     for (const Params& params : v.space(query)) {
                         stopped = interrupted();
                         if (stopped) break;
@@ -100,7 +101,7 @@ int run_verify(const Args& args) {
                         ++tally.configs;
                         try {
                             const Plan plan(graph.graph(), problem, config, graph.stream());
-                            const auto result = workload.check(plan);
+                            const auto result = workload->check(plan);
                             tally.max_error = std::max(tally.max_error, result.max_error);
                             tally.worst_ratio = std::max(tally.worst_ratio, result.worst_ratio);
                             if (result.pass()) continue;

@@ -48,6 +48,10 @@ std::vector<Oracle> oracles_of_op(const Problem& problem, const CsrView& csr, co
 
 std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                             const Operands& inputs, const SampleRule* rule) {
+    // They would read past the ends of what they are given.
+    if (const Verdict defined = defined_on(problem, csr.n_rows, csr.n_cols); !defined) {
+        throw unsupported("there is no oracle for " + to_text(problem) + ": " + defined.reason);
+    }
     std::vector<Oracle> all = oracles_of_op(problem, csr, edge_id, inputs, rule);
     for (Oracle& oracle : all) {
         if (!oracle.index) oracle.dtype = problem.dtype;  // places are not rounded

@@ -23,6 +23,12 @@ std::string_view to_text(Precision precision) {
     return "?";
 }
 
+Verdict defined_on(const Problem& problem, std::int64_t n_rows, std::int64_t n_cols) {
+    if ((!problem.self_loop && problem.op != Op::gcn_norm) || n_rows == n_cols) return Verdict::yes();
+    return Verdict::no("self loops need a square graph, this one has " + std::to_string(n_rows) + " rows and " +
+                       std::to_string(n_cols) + " columns");
+}
+
 void Registry::add(const Variant& v) {
     const bool complete = v.id && v.summary && v.applicable && v.space && v.default_params && v.valid &&
                           v.deterministic && v.formats && v.prepare && v.workspace_bytes && v.launch && v.cost_terms;
@@ -66,11 +72,8 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
                            std::to_string(v.min_compute_capability % 10) + ", this device has " +
                            query.device->environment.compute_capability);
     }
-    if ((query.problem.self_loop || v.op == Op::gcn_norm) && query.n_rows != query.n_cols) {
-        return Verdict::no("self loops need a square graph, this one has " + std::to_string(query.n_rows) +
-                           " rows and " + std::to_string(query.n_cols) + " columns");
-    }
-    return v.applicable(query);
+    const Verdict defined = defined_on(query.problem, query.n_rows, query.n_cols);
+    return defined ? v.applicable(query) : defined;
 }
 
 Config Registry::default_config(const Query& query, const Constraints& constraints) const {

@@ -55,6 +55,10 @@ struct Verdict {
     explicit operator bool() const { return ok; }
 };
 
+/// Whether the problem has a meaning on a graph of these sizes (of its direction), whatever computes it: self loops, and
+/// gcn_norm, which adds them, need a square one.
+Verdict defined_on(const Problem& problem, std::int64_t n_rows, std::int64_t n_cols);
+
 /// Arrays and numbers of one run. Arrays are in the backend's memory space, owned by the caller, row-major without
 /// padding, aligned to the variant's operand_alignment. core/registry/arrays.hpp says which of them an op uses, in
 /// which shape; the others are null. A pointer to float stands for elements of the problem's dtype (elements_of below),
