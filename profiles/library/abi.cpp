@@ -64,12 +64,13 @@ const char* last_error() noexcept {
     return t_message_lost ? "host memory ran out while an error was being reported" : t_message.c_str();
 }
 
-std::size_t checked_struct_size(const void* given, std::size_t known, std::size_t first_wide_field, const char* name) {
+std::size_t checked_struct_size(const void* given, const StructSizes& sizes, const char* name) {
     if (!given) throw invalid_argument(std::string(name) + " is NULL");
     std::uint32_t size = 0;
     std::memcpy(&size, given, sizeof size);
-    const std::uint32_t step = size > first_wide_field ? 8 : 4;
-    if (size < sizeof size || size > kLargestStruct || size % step != 0) {
+    const std::size_t known = sizes.known;
+    const std::uint32_t step = size > sizes.wide ? 8 : 4;
+    if (size < sizes.first || size > kLargestStruct || size % step != 0) {
         throw invalid_argument(std::string(name) + ".struct_size is " + std::to_string(size) +
                                "; zero the struct and set struct_size to sizeof(" + name + ")");
     }

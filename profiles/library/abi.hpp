@@ -29,22 +29,37 @@ gnntune_status guarded(F&& f) noexcept {
     }
 }
 
-/// Where the first field of eight bytes of a struct begins. All fields before it have four.
+/// Sizes that a struct has had. Structs grow at their ends, so the first field that an early header lacked tells how
+/// large the struct was in it.
+struct StructSizes {
+    std::size_t first;  ///< in the first header: no program has a smaller one
+    std::size_t wide;   ///< where the first field of eight bytes begins; all before it have four
+    std::size_t known;  ///< today
+};
 template <typename T>
-inline constexpr std::size_t kFirstWideField = sizeof(T);
+inline constexpr StructSizes kStructSizes{};
 template <>
-inline constexpr std::size_t kFirstWideField<gnntune_csr> = offsetof(gnntune_csr, n_rows);
+inline constexpr StructSizes kStructSizes<gnntune_open_options>{offsetof(gnntune_open_options, sources),
+                                                                offsetof(gnntune_open_options, format_limit_bytes),
+                                                                sizeof(gnntune_open_options)};
 template <>
-inline constexpr std::size_t kFirstWideField<gnntune_coo> = offsetof(gnntune_coo, n_rows);
+inline constexpr StructSizes kStructSizes<gnntune_csr>{offsetof(gnntune_csr, transient), offsetof(gnntune_csr, n_rows),
+                                                       sizeof(gnntune_csr)};
 template <>
-inline constexpr std::size_t kFirstWideField<gnntune_problem> = offsetof(gnntune_problem, max_error);
+inline constexpr StructSizes kStructSizes<gnntune_coo>{offsetof(gnntune_coo, transient), offsetof(gnntune_coo, n_rows),
+                                                       sizeof(gnntune_coo)};
 template <>
-inline constexpr std::size_t kFirstWideField<gnntune_operands> = offsetof(gnntune_operands, x);
+inline constexpr StructSizes kStructSizes<gnntune_problem>{
+    offsetof(gnntune_problem, self_loop), offsetof(gnntune_problem, max_error), sizeof(gnntune_problem)};
+template <>
+inline constexpr StructSizes kStructSizes<gnntune_operands>{
+    offsetof(gnntune_operands, self_weight), offsetof(gnntune_operands, x), sizeof(gnntune_operands)};
 
 /// Throws ErrorKind::invalid_argument unless the bytes of a caller's struct, which is larger than the one we know, are
-/// zero from `known` on; or if its size cannot be one: that of a struct with a field of eight bytes is a multiple of
-/// eight, that of another of four. Half a pointer is never taken. Returns the number of bytes to take from it.
-std::size_t checked_struct_size(const void* given, std::size_t known, std::size_t first_wide_field, const char* name);
+/// zero from there on; or if its size cannot be one: it is that of the first header or more, of a struct with a field of
+/// eight bytes a multiple of eight, of another of four. Half a pointer is never taken. Returns the number of bytes to
+/// take from it.
+std::size_t checked_struct_size(const void* given, const StructSizes& sizes, const char* name);
 
 /// Throws ErrorKind::invalid_argument unless a reserved field is zero: a later library may give it a meaning.
 inline void require_zero(const char* field, std::int32_t value) {
@@ -59,7 +74,7 @@ template <typename T>
 T read_struct(const T* given, const char* name) {
     T known;
     std::memset(&known, 0, sizeof known);
-    std::memcpy(&known, given, checked_struct_size(given, sizeof known, kFirstWideField<T>, name));
+    std::memcpy(&known, given, checked_struct_size(given, kStructSizes<T>, name));
     return known;
 }
 

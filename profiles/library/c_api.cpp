@@ -221,6 +221,7 @@ gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* ope
         const gnntune_operands known = lib::read_struct(operands, "gnntune_operands");
         const gnntune::Operands checked = plan->story->binding->operands(known);
         lib::check_workspace(*plan->plan, workspace, workspace_bytes);
+        plan->story->binding->require_apart(known, workspace, plan->plan->workspace_bytes());
         const lib::DeviceGuard guard(plan->context->device);
         plan->plan->run(checked, workspace, stream);
     });

@@ -273,7 +273,7 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     validate(request.problem);
     auto story = std::make_shared<Story>();
     story->request = request;
-    story->binding = std::make_shared<const Binding>(graph.query(request.problem));
+    story->binding = std::make_shared<const Binding>(graph, request.problem);
     story->answers = context.snapshot.answers(graph.fingerprint(), request.problem);
     story->entry = story->answers->find(request.policy);
     story->present = graph.present(request.problem.direction);

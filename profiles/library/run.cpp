@@ -7,8 +7,12 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "core/common/error.hpp"
+#include "core/graph/formats.hpp"
+#include "core/graph/graph.hpp"
 #include "profiles/library/abi.hpp"
 
 namespace gnntune::library {
@@ -96,8 +100,21 @@ EdgeActivation activation_of(std::int32_t given) {
 
 }  // namespace
 
-Binding::Binding(const Query& query) {
-    const Problem& problem = query.problem;
+Binding::Binding(Graph& graph, const Problem& problem) {
+    const Query query = graph.query(problem);
+    const auto region = [](std::string_view name, const std::int32_t* data, std::int64_t size) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(data);
+        return Region{name, begin, begin + static_cast<std::size_t>(size) * sizeof(std::int32_t), false};
+    };
+    if (graph.base_format() == kFormatCsr) {
+        const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, nullptr);
+        graph_arrays_ = {region("the graph's row_ptr", csr->row_ptr, std::int64_t{csr->n_rows} + 1),
+                         region("the graph's col_idx", csr->col_idx, csr->m)};
+    } else {
+        const auto coo = graph.format_as<CooFormat>(kFormatCoo, Direction::forward, nullptr);
+        graph_arrays_ = {region("the graph's row_idx", coo->row_idx, coo->m),
+                         region("the graph's col_idx", coo->col_idx, coo->m)};
+    }
     const auto specs = arrays_of(query);
     for (std::size_t i = 0; i < kMembers.size(); ++i) {
         Slot slot;
@@ -148,12 +165,12 @@ Operands Binding::operands(const gnntune_operands& given) const {
     if (activation != EdgeActivation::none && forward_ != Op::sddmm) {
         throw invalid_argument("operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not " + who_);
     }
-    if (forward_ == Op::attention || forward_ == Op::sddmm) {
-        require_finite("scale", given.scale);
-        o.scale = normal(given.scale);
-    }
+    // Of an op that does not have them too: they were never set, or meant for another.
+    require_finite("scale", given.scale);
+    require_finite("negative_slope", given.negative_slope);
+    require_finite("dropout", given.dropout);
+    if (forward_ == Op::attention || forward_ == Op::sddmm) o.scale = normal(given.scale);
     if (forward_ == Op::gat || forward_ == Op::sddmm) {
-        require_finite("negative_slope", given.negative_slope);
         const float slope = normal(given.negative_slope);
         if (slope != 0.0F) o.negative_slope = slope;
     }
@@ -167,6 +184,35 @@ Operands Binding::operands(const gnntune_operands& given) const {
         o.seed = given.seed;
     }
     return o;
+}
+
+void Binding::require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const {
+    std::array<Region, kMembers.size() + std::tuple_size_v<decltype(graph_arrays_)> + 1> all;
+    std::size_t count = 0;
+    const auto add = [&](std::string_view name, const void* data, std::size_t size, bool written) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(data);
+        if (data && size > 0) all[count++] = {name, begin, begin + size, written};
+    };
+    for (const Slot& slot : slots_) {
+        const Member& m = kMembers[slot.member];
+        if (slot.wanted) add(m.name, value_of(given, m), slot.spec.bytes(), !slot.spec.is_input());
+    }
+    add("the workspace", workspace, bytes, true);
+    for (const Region& region : graph_arrays_) {
+        if (region.end > region.begin) all[count++] = region;
+    }
+    const auto named = [](const Region& region) {
+        return (region.name.starts_with("the ") ? "" : "operands.") + std::string(region.name);
+    };
+    for (std::size_t a = 0; a < count; ++a) {
+        for (std::size_t b = a + 1; b < count; ++b) {
+            if (!all[a].written && !all[b].written) continue;
+            if (all[a].begin >= all[b].end || all[b].begin >= all[a].end) continue;
+            const auto& [result, other] = all[a].written ? std::pair(all[a], all[b]) : std::pair(all[b], all[a]);
+            throw invalid_argument(named(result) + " shares memory with " + named(other) +
+                                   "; a run overwrites it, so give it memory that nothing else uses");
+        }
+    }
 }
 
 void check_workspace(const Plan& plan, const void* workspace, std::size_t bytes) {

@@ -1,7 +1,11 @@
 // The launch path: what is checked before a run is enqueued.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/dispatch/plan.hpp"
@@ -13,13 +17,23 @@ namespace gnntune::library {
 /// How the arrays of the C ABI become the operands of one problem. Made with the plan, so that a run allocates nothing.
 class Binding {
 public:
-    explicit Binding(const Query& query);
+    Binding(Graph& graph, const Problem& problem);
 
     /// Operands for the launch. Throws ErrorKind::invalid_argument in words if one is missing, not aligned or not wanted,
     /// or if a number is out of its range.
     Operands operands(const gnntune_operands& given) const;
+    /// Throws ErrorKind::invalid_argument in words if what a run writes, `bytes` of workspace among it, shares memory with
+    /// anything else of the run or with the arrays that the graph was made from. By addresses alone: nothing is read.
+    void require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const;
 
 private:
+    /// Memory that a run reads or writes.
+    struct Region {
+        std::string_view name;
+        std::uintptr_t begin = 0;
+        std::uintptr_t end = 0;
+        bool written = false;
+    };
     struct Slot {
         std::size_t member = 0;  ///< which array of gnntune_operands
         bool wanted = false;     ///< the problem has it
@@ -28,6 +42,7 @@ private:
     };
     std::vector<Slot> slots_;
     std::vector<std::size_t> unwanted_;
+    std::array<Region, 2> graph_arrays_;
     Op forward_ = Op::spmm;  ///< the op whose numbers a run has
     std::string who_;        ///< the op, in words
 };

@@ -75,7 +75,7 @@ Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& 
     const auto memo = context.buckets->of(bucket);
     auto story = std::make_shared<Story>();
     story->request = request;
-    story->binding = std::make_shared<const Binding>(graph.query(request.problem));
+    story->binding = std::make_shared<const Binding>(graph, request.problem);
     story->answers = kNothing;
     story->bucket = bucket.text();
     if (auto known = memo->find(request, kRevision)) {

@@ -169,7 +169,7 @@ protected:
     /// The sizes that every struct may not have.
     template <typename Add>
     void add_sizes(const std::string& name, Add&& add_with_size) {
-        for (const std::uint32_t size : {0U, 1U, 3U, 6U, 2053U, 4097U, std::numeric_limits<std::uint32_t>::max()}) {
+        for (const std::uint32_t size : {0U, 1U, 3U, 4U, 6U, 12U, 2053U, 4097U, std::numeric_limits<std::uint32_t>::max()}) {
             add_with_size("struct_size " + std::to_string(size), "set struct_size to sizeof(" + name + ")", size);
         }
     }

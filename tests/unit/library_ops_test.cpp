@@ -1,6 +1,5 @@
 // Every operation of the C ABI through its public header, held to the oracles: the arrays reach the kernels under the
 // names that the header gives them.
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -8,133 +7,10 @@
 #include <xmmintrin.h>
 #endif
 
-#include "core/reference/inputs.hpp"
-#include "tests/unit/library_fixture.hpp"
+#include "tests/unit/library_ops_fixture.hpp"
 
 namespace gnntune {
 namespace {
-
-class LibraryOps : public LibraryTest {
-protected:
-    void SetUp() override {
-        LibraryTest::SetUp();
-        square_ = test::csr_of(40, 40, test::random_edges(40, 40, 260, 2, 11));
-    }
-
-    /// Inputs of a problem as the library's struct has them, and the oracles of its outputs.
-    struct Run {
-        reference::Inputs inputs;
-        std::vector<reference::Oracle> expected;
-        std::vector<ArraySpec> outputs;
-        std::vector<std::vector<float>> results;
-        gnntune_operands operands{};
-    };
-
-    Run prepare(const Problem& problem) {
-        Query query;
-        query.problem = problem;
-        query.n_rows = square_.n_rows;
-        query.n_cols = square_.n_cols;
-        query.m = square_.m();
-        Operands numbers;
-        numbers.dropout = problem.op == Op::gat || problem.op == Op::gat_grad ? 0.3F : 0.0F;
-        numbers.seed = 99;
-        numbers.scale = forward_of(problem.op) == Op::attention && problem.heads > 1 ? 0.8F : 0.0F;
-        Run run;
-        run.inputs = reference::Inputs(
-            query, square_.view(), nullptr,
-            [](const ArraySpec& spec, std::size_t number) {
-                const auto drawn =
-                    values(static_cast<std::size_t>(spec.size()), static_cast<std::uint32_t>(number) + 5);
-                HostVector<float> out(drawn.begin(), drawn.end());
-                if (spec.fill == Fill::positive)
-                    std::for_each(out.begin(), out.end(), [](float& v) { v = std::abs(v); });
-                return out;
-            },
-            numbers);
-        run.expected = reference::oracles(problem, square_.view(), nullptr, run.inputs.operands());
-        gnntune_operands& o = run.operands;
-        o.dropout = numbers.dropout;
-        o.seed = numbers.seed;
-        o.scale = numbers.scale;
-        const std::pair<std::string_view, const void * gnntune_operands::*> input_members[] = {
-            {"x", &gnntune_operands::x},
-            {"x_row", &gnntune_operands::x_row},
-            {"key", &gnntune_operands::key},
-            {"edge_weight", &gnntune_operands::edge_weight},
-            {"self_weight", &gnntune_operands::self_weight},
-            {"score_row", &gnntune_operands::score_row},
-            {"score_col", &gnntune_operands::score_col},
-            {"beta", &gnntune_operands::beta},
-            {"grad_y", &gnntune_operands::grad_y},
-            {"y_saved", &gnntune_operands::y_saved},
-            {"lse_saved", &gnntune_operands::lse_saved},
-            {"argmax_saved", &gnntune_operands::argmax_saved},
-        };
-        const std::pair<std::string_view, void * gnntune_operands::*> members[] = {
-            {"y", &gnntune_operands::y},
-            {"lse", &gnntune_operands::lse},
-            {"argmax", &gnntune_operands::argmax},
-            {"y_self", &gnntune_operands::y_self},
-            {"grad_x", &gnntune_operands::grad_x},
-            {"grad_x_row", &gnntune_operands::grad_x_row},
-            {"grad_key", &gnntune_operands::grad_key},
-            {"grad_edge_weight", &gnntune_operands::grad_edge_weight},
-            {"grad_self_weight", &gnntune_operands::grad_self_weight},
-            {"grad_score_row", &gnntune_operands::grad_score_row},
-            {"grad_score_col", &gnntune_operands::grad_score_col},
-            {"grad_beta", &gnntune_operands::grad_beta},
-            {"out_ptr", &gnntune_operands::out_ptr},
-            {"out_idx", &gnntune_operands::out_idx},
-            {"out_edge_id", &gnntune_operands::out_edge_id},
-        };
-        std::size_t number = 0;
-        for (const ArraySpec& spec : arrays_of(query)) {
-            if (spec.is_input()) {
-                for (const auto& [name, member] : input_members) {
-                    if (name == spec.name) o.*member = run.inputs.stored(number);
-                }
-                ++number;
-                continue;
-            }
-            run.outputs.push_back(spec);
-            run.results.emplace_back(static_cast<std::size_t>(spec.size()), std::numeric_limits<float>::quiet_NaN());
-            for (const auto& [name, member] : members) {
-                if (name == spec.name) o.*member = run.results.back().data();
-            }
-        }
-        return run;
-    }
-
-    void expect_right(const gt::Problem& wanted, const Problem& problem) {
-        gt::Context context = cpu();
-        const gt::Graph graph =
-            context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
-        const gt::Plan plan = context.plan(graph, wanted);
-        Run run = prepare(problem);
-        HostWorkspace workspace(plan.workspace_bytes());
-        plan.run(run.operands, workspace.data(), workspace.bytes());
-        ASSERT_EQ(run.expected.size(), run.results.size());
-        for (std::size_t i = 0; i < run.expected.size(); ++i) {
-            const auto result = reference::compare(run.expected[i], run.results[i].data(), Precision::fp32);
-            EXPECT_TRUE(result.pass()) << run.outputs[i].name << " of " << to_text(problem) << ": element "
-                                       << result.worst_at << ", " << result.worst_ratio << " times the tolerance";
-        }
-    }
-
-    static Problem problem_of(Op op, std::int32_t k, std::int32_t heads = 1, bool weighted = false,
-                              bool self_loop = false) {
-        Problem p;
-        p.op = op;
-        p.k = k;
-        p.heads = heads;
-        p.weighted = weighted;
-        p.self_loop = self_loop;
-        return p;
-    }
-
-    CsrGraph square_;
-};
 
 TEST_F(LibraryOps, SumsWithSelfLoopsAndTheirGradientsAreRight) {
     expect_right(gt::spmm(9).weighted().self_loop(), problem_of(Op::spmm, 9, 1, true, true));

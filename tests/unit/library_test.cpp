@@ -136,16 +136,76 @@ TEST_F(Library, StructsMayBeOlderAndNewerThanTheLibrary) {
     EXPECT_EQ(plan, nullptr);
     EXPECT_TRUE(contains(gnntune_last_error(), "a field beyond them is set"));
 
-    // What an older program does not pass is not read: an unknown op direction behind the end does not matter.
+    // What an older program does not pass is not read: self loops behind the end, which this graph cannot have, do not
+    // matter.
     gnntune_problem older = gt::spmm(kK).raw();
-    older.struct_size = offsetof(gnntune_problem, direction);
-    older.direction = 99;
+    older.struct_size = offsetof(gnntune_problem, self_loop);
+    older.self_loop = 1;
     EXPECT_EQ(gnntune_plan_create(context.get(), graph.get(), &older, nullptr, &plan), GNNTUNE_OK);
     gnntune_plan_destroy(plan);
     for (const std::uint32_t size : {0U, 3U, 1U << 30}) {
         older.struct_size = size;
         EXPECT_EQ(gnntune_plan_create(context.get(), graph.get(), &older, nullptr, &plan), GNNTUNE_INVALID_ARGUMENT);
         EXPECT_TRUE(contains(gnntune_last_error(), "set struct_size to sizeof(gnntune_problem)"));
+    }
+}
+
+// Sizes of the first header that was ever handed out, which stay. Smaller structs are none that a program has had.
+TEST_F(Library, StructsOfTheFirstHeaderAreTakenAndNoSmallerOnes) {
+    const auto expect = [](gnntune_status status, bool taken, const char* name) {
+        EXPECT_EQ(status, taken ? GNNTUNE_OK : GNNTUNE_INVALID_ARGUMENT) << gnntune_last_error();
+        if (taken) return;
+        EXPECT_TRUE(contains(gnntune_last_error(), std::string("set struct_size to sizeof(") + name + ")"))
+            << gnntune_last_error();
+    };
+    const auto row_idx = expand_rows(csr_.view());
+    for (const std::uint32_t less : {0U, 4U, 8U}) {
+        const bool taken = less == 0;
+        gnntune_open_options options{};
+        options.struct_size = 16 - less;
+        options.backend = GNNTUNE_BACKEND_CPU;
+        gnntune_context* opened = nullptr;
+        expect(gnntune_open(file().c_str(), &options, &opened), taken, "gnntune_open_options");
+        gnntune_close(opened);
+
+        gt::Context context = cpu();
+        gnntune_csr csr{};
+        csr.struct_size = 64 - less;
+        csr.memory = GNNTUNE_HOST;
+        csr.n_rows = csr_.n_rows;
+        csr.n_cols = csr_.n_cols;
+        csr.m = csr_.m();
+        csr.row_ptr = csr_.row_ptr.data();
+        csr.col_idx = csr_.col_idx.data();
+        gnntune_graph* graph = nullptr;
+        expect(gnntune_graph_create_csr(context.get(), &csr, nullptr, &graph), taken, "gnntune_csr");
+        gnntune_graph_destroy(graph);
+
+        gnntune_coo coo{};
+        coo.struct_size = 56 - less;
+        coo.memory = GNNTUNE_HOST;
+        coo.n_rows = csr_.n_rows;
+        coo.n_cols = csr_.n_cols;
+        coo.m = csr_.m();
+        coo.row_idx = row_idx.data();
+        coo.col_idx = csr_.col_idx.data();
+        expect(gnntune_graph_create_coo(context.get(), &coo, nullptr, &graph), taken, "gnntune_coo");
+        gnntune_graph_destroy(graph);
+
+        const gt::Graph whole = graph_in(context);
+        gnntune_problem problem = gt::spmm(kK).workspace_limit_bytes(1).raw();
+        problem.struct_size = 72 - less;
+        gnntune_plan* plan = nullptr;
+        expect(gnntune_plan_create(context.get(), whole.get(), &problem, nullptr, &plan), taken, "gnntune_problem");
+        gnntune_plan_destroy(plan);
+
+        const gt::Plan running = context.plan(whole, gt::spmm(kK).workspace_limit_bytes(1));
+        std::vector<float> y(static_cast<std::size_t>(csr_.n_rows * kK));
+        gnntune_operands operands{};
+        operands.struct_size = 40 - less;
+        operands.x = x_.data();
+        operands.y = y.data();
+        expect(gnntune_run(running.get(), &operands, nullptr, 0, nullptr), taken, "gnntune_operands");
     }
 }
 

@@ -20,9 +20,9 @@
  *
  * (3) Every struct begins with struct_size. Zero the struct, set struct_size to its sizeof, then fill in what you need;
  *     zero is the default of every field that is not marked as required. Reserved fields that are not zero are
- *     refused. A program compiled against an older header
- *     passes smaller structs and gets the defaults of the fields it does not know. A larger struct than the library
- *     knows is refused unless the unknown part is zero.
+ *     refused. A program compiled against an older header passes smaller structs and gets the defaults of the fields
+ *     it does not know; a struct smaller than in the first header is refused. A larger struct than the library knows is
+ *     refused unless the unknown part is zero.
  *
  * (4) Enumerations are int32_t. Flags are int32_t: zero is no, everything else is yes.
  *
@@ -410,9 +410,9 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
  * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
  * NULL; arrays that the operation does not have must be. An activation is refused where the operation has none; of the
- * other numbers, negative_slope, dropout, seed and scale, those that the operation does not have are passed over.
- * Results are overwritten; they must not overlap anything
- * else. */
+ * other numbers, negative_slope, dropout, seed and scale, those that the operation does not have are passed over, but
+ * have to be finite. Results and workspace are overwritten: a run whose results or workspace share memory, in whole or in
+ * part, with each other, with an input or with the graph's arrays is refused. Inputs may share theirs. */
 typedef struct gnntune_operands {
     uint32_t struct_size;
     int32_t reserved; /* zero */
@@ -460,8 +460,9 @@ typedef struct gnntune_operands {
  *              until the run has ended on its stream; NULL if that is 0. Its content does not matter.
  * Any number of threads may run one plan at once, on any streams, each run with its own y and workspace; but runs of a
  * plan whose config has preprocess=1 (cuSPARSE alone) must not overlap on the device: a plan for each stream there.
- * Errors: INVALID_ARGUMENT for missing arrays and a workspace that is too small or not aligned, before anything is
- * enqueued; RUNTIME if a launch failed. Errors that kernels meet later show up where the caller synchronises. */
+ * Errors: INVALID_ARGUMENT for arrays that are missing, not aligned or share memory, and a workspace that is too small or
+ * not aligned, before anything is enqueued; RUNTIME if a launch failed. Errors that kernels meet later show up where the
+ * caller synchronises. */
 GNNTUNE_API gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
                                        size_t workspace_bytes, gnntune_stream stream);
 
