@@ -14,7 +14,7 @@ Transaction::~Transaction() {
     if (!database_ || !database_->in_transaction()) return;
     try {
         database_->execute("ROLLBACK", "rolling back");
-    } catch (const Error&) {
+    } catch (...) {
         // Closing the connection rolls back as well; a destructor has nobody to tell.
     }
 }
@@ -32,7 +32,7 @@ ReadTransaction::ReadTransaction(const Database& database) : database_(database)
 ReadTransaction::~ReadTransaction() {
     try {
         database_.execute("COMMIT", "ending to read");
-    } catch (const Error&) {
+    } catch (...) {
         // Nothing was written; closing the connection ends it as well.
     }
 }
@@ -46,7 +46,7 @@ Savepoint::~Savepoint() {
     if (!open_ || !database_.in_transaction()) return;
     try {
         database_.execute("ROLLBACK TO gnntune; RELEASE gnntune", "rolling back");
-    } catch (const Error&) {
+    } catch (...) {
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
+
 namespace gnntune::store {
 namespace {
 
@@ -49,37 +51,52 @@ bool are_possible(const FeatureCounts& c) {
 
 std::string features_text(const Features& f) {
     const FeatureCounts& c = f.counts;
-    const auto whole = [](auto number) { return static_cast<std::int64_t>(number); };
-    nlohmann::json json = {{"n_rows", whole(c.n_rows)},
-                           {"n_cols", whole(c.n_cols)},
-                           {"m", whole(c.m)},
-                           {"density", f.density},
-                           {"degree_mean", f.degree_mean},
-                           {"degree_max", whole(f.degree_max)},
-                           {"degree_std", f.degree_std},
-                           {"degree_cv", f.degree_cv},
-                           {"degree_gini", f.degree_gini},
-                           {"degree_p50", whole(f.degree_p50)},
-                           {"degree_p90", whole(f.degree_p90)},
-                           {"degree_p99", whole(f.degree_p99)},
-                           {"empty_rows", whole(f.empty_rows)},
-                           {"heaviest_1pct_share", f.heaviest_1pct_share},
-                           {"mean_column_distance", f.mean_column_distance},
-                           {"distinct_cols", whole(f.distinct_cols)},
-                           {"column_distance_sum", whole(c.column_distance_sum)},
-                           {"distinct_cols_8", whole(c.distinct_cols_8)},
-                           {"distinct_cols_16", whole(c.distinct_cols_16)},
-                           {"tc_blocks_16x8", whole(c.tc_blocks_16x8)},
-                           {"tc_blocks_16x16", whole(c.tc_blocks_16x16)},
-                           {"sgt_blocks_16x8", whole(c.sgt_blocks_16x8)},
-                           {"sgt_blocks_16x16", whole(c.sgt_blocks_16x16)},
-                           {"row_degrees", c.row_degrees},
-                           {"col_degrees", c.col_degrees}};
+    // A nlohmann::json with an inside allocates where it is destroyed, and ends the process if it cannot. One number does
+    // not.
+    std::map<std::string, std::string> members;
+    const auto whole = [&](const std::string& name, auto number) {
+        members[name] = std::to_string(static_cast<std::int64_t>(number));
+    };
+    const auto real = [&](const char* name, double number) { members[name] = nlohmann::json(number).dump(); };
+    const auto pairs = [&](const char* name, const std::vector<std::pair<std::int32_t, std::int64_t>>& degrees) {
+        std::string text;
+        for (const auto& [degree, count] : degrees) {
+            text += (text.empty() ? "[" : ",[") + std::to_string(degree) + "," + std::to_string(count) + "]";
+        }
+        members[name] = "[" + text + "]";
+    };
+    whole("n_rows", c.n_rows);
+    whole("n_cols", c.n_cols);
+    whole("m", c.m);
+    real("density", f.density);
+    real("degree_mean", f.degree_mean);
+    whole("degree_max", f.degree_max);
+    real("degree_std", f.degree_std);
+    real("degree_cv", f.degree_cv);
+    real("degree_gini", f.degree_gini);
+    whole("degree_p50", f.degree_p50);
+    whole("degree_p90", f.degree_p90);
+    whole("degree_p99", f.degree_p99);
+    whole("empty_rows", f.empty_rows);
+    real("heaviest_1pct_share", f.heaviest_1pct_share);
+    real("mean_column_distance", f.mean_column_distance);
+    whole("distinct_cols", f.distinct_cols);
+    whole("column_distance_sum", c.column_distance_sum);
+    whole("distinct_cols_8", c.distinct_cols_8);
+    whole("distinct_cols_16", c.distinct_cols_16);
+    whole("tc_blocks_16x8", c.tc_blocks_16x8);
+    whole("tc_blocks_16x16", c.tc_blocks_16x16);
+    whole("sgt_blocks_16x8", c.sgt_blocks_16x8);
+    whole("sgt_blocks_16x16", c.sgt_blocks_16x16);
+    pairs("row_degrees", c.row_degrees);
+    pairs("col_degrees", c.col_degrees);
     for (std::size_t i = 0; i < kBlockEdges.size(); ++i) {
-        json[blocks_name(i)] = whole(c.blocks_32x32[i].blocks);
-        if (i > 0) json[edges_name(i)] = whole(c.blocks_32x32[i].edges);
+        whole(blocks_name(i), c.blocks_32x32[i].blocks);
+        if (i > 0) whole(edges_name(i), c.blocks_32x32[i].edges);
     }
-    return json.dump();
+    std::string json;
+    for (const auto& [name, value] : members) json += (json.empty() ? "{\"" : ",\"") + name + "\":" + value;
+    return json + "}";
 }
 
 std::optional<Features> features_from(const std::string& features_json) {

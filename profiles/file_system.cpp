@@ -1,5 +1,6 @@
 #include "profiles/file_system.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -100,6 +102,21 @@ void require_folder(const fs::path& database) {
     if (is_there(folder)) return;
     throw database_error(fmt::format("{}: the folder {} does not exist{}", database.string(), folder.string(),
                                      code ? " and cannot be made: " + code.message() : ""));
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+    std::vector<fs::path> found;
+    struct Close {
+        void operator()(DIR* folder) const { ::closedir(folder); }
+    };
+    const std::unique_ptr<DIR, Close> open(::opendir(folder.c_str()));
+    if (!open) return found;
+    while (const dirent* entry = ::readdir(open.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") found.push_back(folder / name);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 bool rename_to_new(const fs::path& from, const fs::path& to) {

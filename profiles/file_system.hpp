@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gnntune::store {
 
@@ -16,6 +17,10 @@ std::filesystem::path default_user_database();
 /// Throws ErrorKind::database in words if the folder of `database` does not exist. Makes it first if `database` is the
 /// default one; only then, since any other is a mistyped one.
 void require_folder(const std::filesystem::path& database);
+
+/// What a folder has, sorted; nothing if it cannot be read. (std::filesystem's iterator ends the process where memory runs
+/// out.)
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// Renames `from`, unless `to` exists: then false. Throws ErrorKind::database in words if it cannot be renamed.
 bool rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -65,8 +65,8 @@ std::string missing_profiles() {
     }
     if (!shipped_databases().empty()) return {};
     // The source tree keeps them packed; a build unpacks them.
-    for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
-        if (at->path().extension() == ".xz") {
+    for (const fs::path& file : entries_of(folder)) {
+        if (file.extension() == ".xz") {
             return named + "has packed databases only (*.tar.xz), which are not read: unpack them, " + advice;
         }
     }
@@ -77,11 +77,9 @@ std::vector<fs::path> shipped_databases() {
     std::vector<fs::path> found;
     const fs::path folder = shipped_folder();
     if (folder.empty()) return found;
-    std::error_code failed;
-    for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
-        if (at->path().extension() == ".db") found.push_back(at->path());
+    for (fs::path& file : entries_of(folder)) {
+        if (file.extension() == ".db") found.push_back(std::move(file));
     }
-    std::sort(found.begin(), found.end());
     return found;
 }
 

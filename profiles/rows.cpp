@@ -3,10 +3,10 @@
 #include <limits>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "core/common/error.hpp"
 #include "core/model/model.hpp"
+#include "profiles/json_text.hpp"
+#include "profiles/json_value.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -112,18 +112,29 @@ std::optional<std::string> complaint_of(const ModelRow& row) {
 }
 
 std::string tied_text(const std::vector<Config>& tied) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Config& config : tied) list.push_back(config.text());
-    return list.dump();
+    std::string list;
+    for (const Config& config : tied) {
+        list += list.empty() ? "[" : ",";
+        append_json_text(list, config.text());
+    }
+    return list.empty() ? "[]" : list + "]";
 }
 
 std::vector<Config> tied_from(const std::string& text) {
+    JsonValue list;
+    try {
+        list = parse_json(text);
+    } catch (const Error&) {  // null, which is no list either
+    }
+    if (!list.is(JsonValue::Kind::list)) {
+        throw database_error("the tied configs of a choice are no JSON array: " + text);
+    }
     std::vector<Config> tied;
-    const nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
-    if (!list.is_array()) throw database_error("the tied configs of a choice are no JSON array: " + text);
-    for (const auto& item : list) {
-        if (!item.is_string()) throw database_error("the tied configs of a choice are not all text: " + text);
-        tied.push_back(config_from(item.get<std::string>()));
+    for (const JsonValue& item : list.items) {
+        if (!item.is(JsonValue::Kind::text)) {
+            throw database_error("the tied configs of a choice are not all text: " + text);
+        }
+        tied.push_back(config_from(item.text));
     }
     return tied;
 }

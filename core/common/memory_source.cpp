@@ -8,10 +8,18 @@
 namespace gnntune {
 namespace {
 
-std::shared_ptr<MemorySource>& slot(MemoryKind kind) noexcept {
-    thread_local std::shared_ptr<MemorySource> t_sources[2];
+// Of the innermost scope of each kind. Pointers, which nobody has to destroy, in memory that a thread is born with: to
+// register a destructor, or to make room at first use, takes memory, and without any the process would be ended.
+#if defined(__GNUC__)
+__attribute__((tls_model("initial-exec")))
+#endif
+thread_local const std::shared_ptr<MemorySource>* t_sources[2] = {nullptr, nullptr};
+
+const std::shared_ptr<MemorySource>*& slot(MemoryKind kind) noexcept {
     return t_sources[kind == MemoryKind::host ? 0 : 1];
 }
+
+constinit const std::shared_ptr<MemorySource> kPlainSource;
 
 constexpr std::align_val_t kHostAlignment{64};
 
@@ -29,14 +37,15 @@ public:
 }  // namespace
 
 const std::shared_ptr<MemorySource>& current_memory(MemoryKind kind) noexcept {
-    return slot(kind);
+    const std::shared_ptr<MemorySource>* const source = slot(kind);
+    return source ? *source : kPlainSource;
 }
 
 MemoryScope::MemoryScope(MemoryKind kind, std::shared_ptr<MemorySource> source) noexcept
-    : kind_(kind), before_(std::exchange(slot(kind), std::move(source))) {}
+    : kind_(kind), source_(std::move(source)), before_(std::exchange(slot(kind), &source_)) {}
 
 MemoryScope::~MemoryScope() {
-    slot(kind_) = std::move(before_);
+    slot(kind_) = before_;
 }
 
 void* CountingMemory::allocate(std::size_t bytes, std::size_t alignment) {

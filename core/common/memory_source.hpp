@@ -41,7 +41,8 @@ public:
 
 private:
     MemoryKind kind_;
-    std::shared_ptr<MemorySource> before_;
+    std::shared_ptr<MemorySource> source_;
+    const std::shared_ptr<MemorySource>* before_;  ///< the thread's; null: plain
 };
 
 /// Counts what is held of another source and refuses what would be too much.

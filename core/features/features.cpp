@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "core/common/error.hpp"
@@ -24,30 +25,54 @@ constexpr std::size_t kScratchBytes = std::size_t{2} << 30;
 
 /// What one thread knows of one column. Both fields share a cache line, so an edge costs one miss.
 struct ColumnState {
-    std::int32_t window_8 = -1;  ///< last window of 8 rows that referred to the column; / 2 is the window of 16
-    std::int32_t degree = 0;     ///< edges of this thread's rows into the column
+    std::int32_t window_8;  ///< last window of 8 rows that referred to the column; / 2 is the window of 16
+    std::int32_t degree;    ///< edges of this thread's rows into the column
 };
 
 /// What one thread knows of one column of blocks.
 struct BlockState {
-    std::int32_t row = -1;   ///< last row of blocks that referred to it
-    std::int32_t edges = 0;  ///< of that row
+    std::int32_t row;    ///< last row of blocks that referred to it
+    std::int32_t edges;  ///< of that row
+};
+
+/// Memory that is written by its thread first, so that it lies near that thread and is not cleared by another.
+template <typename T>
+class Untouched {
+public:
+    explicit Untouched(std::size_t size) : items_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+    void fill(const T& value) { std::fill_n(items_.get(), size_, value); }
+    T& operator[](std::size_t i) { return items_[i]; }
+
+private:
+    std::unique_ptr<T[]> items_;
+    std::size_t size_;
 };
 
 /// One thread's stamps. A stamp holds the last window that touched its column (or tile of columns), so that a window
-/// starts with everything "unseen" without clearing anything: O(m) in all.
+/// starts with everything "unseen" without clearing anything: O(m) in all. Made before the threads start, since an
+/// allocation that fails in one of them would end the process.
 struct Scratch {
     explicit Scratch(std::int32_t n_cols)
         : columns(static_cast<std::size_t>(n_cols)),
-          tile_8(static_cast<std::size_t>(n_cols) / 8 + 1, -1),
-          tile_16(static_cast<std::size_t>(n_cols) / 16 + 1, -1),
-          blocks(static_cast<std::size_t>(n_cols) / kBlockSide + 1) {}
+          tile_8(static_cast<std::size_t>(n_cols) / 8 + 1),
+          tile_16(static_cast<std::size_t>(n_cols) / 16 + 1),
+          blocks(static_cast<std::size_t>(n_cols) / kBlockSide + 1),
+          blocks_met(static_cast<std::size_t>(n_cols) / kBlockSide + 1) {}
 
-    std::vector<ColumnState> columns;
-    std::vector<std::int32_t> tile_8;
-    std::vector<std::int32_t> tile_16;
-    std::vector<BlockState> blocks;
-    std::vector<std::int32_t> blocks_met;  ///< columns of the blocks that the current row of blocks has
+    /// By the thread that uses it, once.
+    void clear() {
+        columns.fill({-1, 0});
+        tile_8.fill(-1);
+        tile_16.fill(-1);
+        blocks.fill({-1, 0});
+    }
+
+    Untouched<ColumnState> columns;
+    Untouched<std::int32_t> tile_8;
+    Untouched<std::int32_t> tile_16;
+    Untouched<BlockState> blocks;
+    Untouched<std::int32_t> blocks_met;  ///< columns of the blocks that the current row of blocks has
+    std::size_t met = 0;                 ///< how many
 };
 
 int thread_count(std::int32_t n_cols) {
@@ -76,7 +101,7 @@ void count_window(const CsrView& csr, std::int32_t window, Scratch& scratch, Fea
             BlockState& block = scratch.blocks[static_cast<std::size_t>(col / kBlockSide)];
             if (block.row != block_row) {
                 block = {block_row, 0};
-                scratch.blocks_met.push_back(col / kBlockSide);
+                scratch.blocks_met[scratch.met++] = col / kBlockSide;
             }
             ++block.edges;
             if (state.window_8 == window_8) continue;
@@ -101,10 +126,10 @@ void count_window(const CsrView& csr, std::int32_t window, Scratch& scratch, Fea
 
 /// Counts one row of blocks into `c`.
 void count_block_row(const CsrView& csr, std::int32_t block_row, Scratch& scratch, FeatureCounts& c) {
-    scratch.blocks_met.clear();
+    scratch.met = 0;
     for (std::int32_t i = 0; i < kWindowsPerBlock; ++i) count_window(csr, block_row * kWindowsPerBlock + i, scratch, c);
-    for (const std::int32_t block : scratch.blocks_met) {
-        const std::int32_t edges = scratch.blocks[static_cast<std::size_t>(block)].edges;
+    for (std::size_t b = 0; b < scratch.met; ++b) {
+        const std::int32_t edges = scratch.blocks[static_cast<std::size_t>(scratch.blocks_met[b])].edges;
         for (std::size_t i = 0; i < kBlockEdges.size() && edges >= kBlockEdges[i]; ++i) {
             ++c.blocks_32x32[i].blocks;
             c.blocks_32x32[i].edges += edges;
@@ -203,9 +228,14 @@ FeatureCounts count_features(const CsrView& csr) {
 
     std::vector<std::int32_t> col_degree(static_cast<std::size_t>(csr.n_cols), 0);
     const auto n_block_rows = static_cast<std::int32_t>(ceil_div(csr.n_rows, kBlockSide));
-#pragma omp parallel num_threads(thread_count(csr.n_cols)) if (csr.m > 10000)
+    const int threads = csr.m > 10000 ? thread_count(csr.n_cols) : 1;
+    std::vector<Scratch> scratches;
+    scratches.reserve(static_cast<std::size_t>(threads));
+    for (int t = 0; t < threads; ++t) scratches.emplace_back(csr.n_cols);
+#pragma omp parallel num_threads(threads)
     {
-        Scratch scratch(csr.n_cols);
+        Scratch& scratch = scratches[static_cast<std::size_t>(omp_get_thread_num())];
+        scratch.clear();
         FeatureCounts part;
 #pragma omp for schedule(dynamic, 32)
         for (std::int32_t row = 0; row < n_block_rows; ++row) count_block_row(csr, row, scratch, part);

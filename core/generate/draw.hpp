@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "core/common/parallel_for.hpp"
 #include "core/generate/degrees.hpp"
 #include "core/generate/finish.hpp"
 #include "core/generate/rng.hpp"
@@ -157,20 +158,17 @@ CsrGraph draw_graph(const Shape& shape, std::vector<std::int64_t> shares, const 
             static_cast<std::int32_t>(shares[static_cast<std::size_t>(labels.row_slot(row))]);
     }
     graph.col_idx.resize(static_cast<std::size_t>(graph.row_ptr.back()));
-#pragma omp parallel
-    {
-        RowDrawer<Sampler> drawer(shape, sampler);
-#pragma omp for schedule(dynamic, 64)
-        for (std::int32_t row = 0; row < shape.n_rows; ++row) {
-            std::int32_t* begin = graph.col_idx.data() + graph.row_ptr[static_cast<std::size_t>(row)];
-            std::int32_t* end = graph.col_idx.data() + graph.row_ptr[static_cast<std::size_t>(row) + 1];
-            drawer.draw(labels.row_slot(row), end - begin, begin);
-            if (labels.shuffled()) {
-                for (std::int32_t* col = begin; col != end; ++col) *col = labels.column_label(*col);
-            }
-            if (!shape.symmetric) std::sort(begin, end);
+    const auto make = [&] { return RowDrawer<Sampler>(shape, sampler); };
+    parallel_for(shape.n_rows, 64, make, [&](std::int64_t at, RowDrawer<Sampler>& drawer) {
+        const auto row = static_cast<std::int32_t>(at);
+        std::int32_t* begin = graph.col_idx.data() + graph.row_ptr[static_cast<std::size_t>(row)];
+        std::int32_t* end = graph.col_idx.data() + graph.row_ptr[static_cast<std::size_t>(row) + 1];
+        drawer.draw(labels.row_slot(row), end - begin, begin);
+        if (labels.shuffled()) {
+            for (std::int32_t* col = begin; col != end; ++col) *col = labels.column_label(*col);
         }
-    }
+        if (!shape.symmetric) std::sort(begin, end);
+    });
     return shape.symmetric ? with_both_directions(graph) : graph;
 }
 

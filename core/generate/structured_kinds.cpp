@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/common/parallel_for.hpp"
 #include "core/generate/degrees.hpp"
 #include "core/generate/finish.hpp"
 #include "core/generate/kinds.hpp"
@@ -77,10 +78,10 @@ CsrGraph make_union(const Parameters& p, const Union& u, Make make) {
     std::vector<std::int64_t> place(u.graphs() + 1, 0);
     for (std::size_t g = 0; g < u.graphs(); ++g) place[g + 1] = place[g] + u.edges[g];
     std::vector<Pair> pairs(static_cast<std::size_t>(place.back()));
-#pragma omp parallel for schedule(dynamic, 16)
-    for (std::size_t g = 0; g < u.graphs(); ++g) {
+    parallel_for(static_cast<std::int64_t>(u.graphs()), 16, [&](std::int64_t at) {
+        const auto g = static_cast<std::size_t>(at);
         make(g, Rng(p.seed(), Purpose::structure, g), pairs.data() + place[g]);
-    }
+    });
     const auto n = static_cast<std::int32_t>(p.integer("n"));
     CsrGraph graph = graph_of_pairs(n, pairs, p.boolean("symmetric"), p.seed());
     add_self_loops(graph, self_loops_of(p, n), p.seed());

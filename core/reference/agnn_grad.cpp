@@ -15,6 +15,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/common/parallel_for.hpp"
 #include "core/reference/cosine.hpp"
 #include "core/reference/oracle.hpp"
 #include "core/reference/softmax_gradient.hpp"
@@ -84,66 +85,59 @@ std::vector<Oracle> agnn_grad(const Problem& problem, const CsrView& csr, const 
     Oracle grad_x = zero_oracle(csr.n_cols, heads * k);
     Oracle grad_x_row = zero_oracle(csr.n_rows, heads * k);
     Oracle grad_beta = zero_oracle(1, heads);
-    std::vector<double> beta_value(static_cast<std::size_t>(heads));
-    std::vector<double> beta_scale(static_cast<std::size_t>(heads));
+    // Of each row: the sum over them is formed in their order, whatever the threads do.
+    std::vector<double> beta_value(static_cast<std::size_t>(csr.n_rows * heads));
+    std::vector<double> beta_scale(beta_value.size());
 
     const ColumnRows columns(csr);
-#pragma omp parallel
-    {
-        std::vector<double> scale(static_cast<std::size_t>(k));
-        std::vector<double> beta_here(static_cast<std::size_t>(heads));
-        std::vector<double> beta_scale_here(static_cast<std::size_t>(heads));
-#pragma omp for schedule(dynamic, 16) nowait
-        for (std::int32_t i = 0; i < csr.n_rows; ++i) {
-            grad_x_row.chain[static_cast<std::size_t>(i)] = chain_of(csr.row_ptr[i + 1] - csr.row_ptr[i], k);
-            for (std::int64_t h = 0; h < heads; ++h) {
-                const std::int64_t row = i * heads + h;
-                std::fill(scale.begin(), scale.end(), 0.0);
-                for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
-                    const std::int64_t col = csr.col_idx[e] * heads + h;
-                    const CosineEdge edge = gradient.edge(row, col);
-                    add_cosine(edge, in.beta[h], in.x_row + row * k, gradient.inverse_row(row), in.x + col * k,
-                               gradient.inverse_col(col), k, grad_x_row.value.data() + row * k, scale.data());
-                    const auto at = static_cast<std::size_t>(h);
-                    beta_here[at] += edge.de * edge.c.value;
-                    beta_scale_here[at] += edge.de_scale * std::abs(edge.c.value) + std::abs(edge.de) * edge.c.terms;
-                }
-                std::copy(scale.begin(), scale.end(), grad_x_row.scale.data() + row * k);
+    using Scales = std::vector<double>;
+    const auto make = [&] { return Scales(static_cast<std::size_t>(k)); };
+    parallel_for(csr.n_rows, 16, make, [&](std::int64_t i, Scales& scale) {
+        grad_x_row.chain[static_cast<std::size_t>(i)] = chain_of(csr.row_ptr[i + 1] - csr.row_ptr[i], k);
+        for (std::int64_t h = 0; h < heads; ++h) {
+            const std::int64_t row = i * heads + h;
+            std::fill(scale.begin(), scale.end(), 0.0);
+            for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
+                const std::int64_t col = csr.col_idx[e] * heads + h;
+                const CosineEdge edge = gradient.edge(row, col);
+                add_cosine(edge, in.beta[h], in.x_row + row * k, gradient.inverse_row(row), in.x + col * k,
+                           gradient.inverse_col(col), k, grad_x_row.value.data() + row * k, scale.data());
+                const auto at = static_cast<std::size_t>(row);
+                beta_value[at] += edge.de * edge.c.value;
+                beta_scale[at] += edge.de_scale * std::abs(edge.c.value) + std::abs(edge.de) * edge.c.terms;
             }
+            std::copy(scale.begin(), scale.end(), grad_x_row.scale.data() + row * k);
         }
-#pragma omp critical
-        for (std::size_t h = 0; h < beta_here.size(); ++h) {
-            beta_value[h] += beta_here[h];
-            beta_scale[h] += beta_scale_here[h];
-        }
-#pragma omp for schedule(dynamic, 16)
-        for (std::int32_t j = 0; j < csr.n_cols; ++j) {
-            const std::int64_t begin = columns.col_ptr[static_cast<std::size_t>(j)];
-            const std::int64_t end = columns.col_ptr[static_cast<std::size_t>(j) + 1];
-            grad_x.chain[static_cast<std::size_t>(j)] = chain_of(end - begin, k);
-            for (std::int64_t h = 0; h < heads; ++h) {
-                const std::int64_t col = j * heads + h;
-                double* value = grad_x.value.data() + col * k;
-                std::fill(scale.begin(), scale.end(), 0.0);
-                for (std::int64_t e = begin; e < end; ++e) {
-                    const std::int64_t row = columns.row_of[static_cast<std::size_t>(e)] * heads + h;
-                    const CosineEdge edge = gradient.edge(row, col);
-                    for (std::int64_t f = 0; f < k; ++f) {
-                        const double g = in.grad_y[row * k + f];
-                        value[f] += edge.alpha * g;
-                        scale[static_cast<std::size_t>(f)] += edge.alpha_scale * std::abs(g);
-                    }
-                    add_cosine(edge, in.beta[h], in.x + col * k, gradient.inverse_col(col), in.x_row + row * k,
-                               gradient.inverse_row(row), k, value, scale.data());
+    });
+    parallel_for(csr.n_cols, 16, make, [&](std::int64_t j, Scales& scale) {
+        const std::int64_t begin = columns.col_ptr[static_cast<std::size_t>(j)];
+        const std::int64_t end = columns.col_ptr[static_cast<std::size_t>(j) + 1];
+        grad_x.chain[static_cast<std::size_t>(j)] = chain_of(end - begin, k);
+        for (std::int64_t h = 0; h < heads; ++h) {
+            const std::int64_t col = j * heads + h;
+            double* value = grad_x.value.data() + col * k;
+            std::fill(scale.begin(), scale.end(), 0.0);
+            for (std::int64_t e = begin; e < end; ++e) {
+                const std::int64_t row = columns.row_of[static_cast<std::size_t>(e)] * heads + h;
+                const CosineEdge edge = gradient.edge(row, col);
+                for (std::int64_t f = 0; f < k; ++f) {
+                    const double g = in.grad_y[row * k + f];
+                    value[f] += edge.alpha * g;
+                    scale[static_cast<std::size_t>(f)] += edge.alpha_scale * std::abs(g);
                 }
-                std::copy(scale.begin(), scale.end(), grad_x.scale.data() + col * k);
+                add_cosine(edge, in.beta[h], in.x + col * k, gradient.inverse_col(col), in.x_row + row * k,
+                           gradient.inverse_row(row), k, value, scale.data());
             }
+            std::copy(scale.begin(), scale.end(), grad_x.scale.data() + col * k);
         }
+    });
+    std::vector<double> beta_scales(static_cast<std::size_t>(heads));
+    for (std::size_t at = 0; at < beta_value.size(); ++at) {
+        const std::size_t h = at % beta_scales.size();
+        grad_beta.value[h] += beta_value[at];
+        beta_scales[h] += beta_scale[at];
     }
-    for (std::size_t h = 0; h < beta_value.size(); ++h) {
-        grad_beta.value[h] = beta_value[h];
-        grad_beta.scale[h] = static_cast<float>(beta_scale[h]);
-    }
+    std::copy(beta_scales.begin(), beta_scales.end(), grad_beta.scale.begin());
     grad_beta.chain[0] = chain_of(csr.m, k);
     std::vector<Oracle> all;
     all.push_back(std::move(grad_x));

@@ -1,3 +1,4 @@
+#include "core/common/parallel_for.hpp"
 #include "core/reference/attention.hpp"
 #include "core/reference/oracle.hpp"
 
@@ -11,8 +12,7 @@ std::vector<Oracle> edge_softmax(const Problem& problem, const CsrView& csr, con
     y.value.resize(static_cast<std::size_t>(csr.m) * heads);
     y.scale.resize(y.value.size());
     y.chain.resize(static_cast<std::size_t>(csr.m));
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    parallel_for(csr.n_rows, 64, [&](std::int64_t i) {
         const std::int32_t begin = csr.row_ptr[i];
         const auto degree = static_cast<std::size_t>(csr.row_ptr[i + 1] - begin);
         const auto id = [&](std::size_t j) {
@@ -31,7 +31,7 @@ std::vector<Oracle> edge_softmax(const Problem& problem, const CsrView& csr, con
                 y.chain[id(j)] = static_cast<std::int32_t>(degree);
             }
         }
-    }
+    });
     std::vector<Oracle> all;
     all.push_back(std::move(y));
     return all;

@@ -1,3 +1,4 @@
+#include "core/common/parallel_for.hpp"
 #include "core/common/philox.hpp"
 #include "core/reference/attention.hpp"
 #include "core/reference/oracle.hpp"
@@ -23,8 +24,7 @@ std::vector<Oracle> gat(const Problem& problem, const CsrView& csr, const std::i
     lse.value.resize(n_rows * heads);
     lse.scale.resize(n_rows * heads);
     lse.chain.resize(n_rows);
-#pragma omp parallel for schedule(dynamic, 16)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    parallel_for(csr.n_rows, 16, [&](std::int64_t i) {
         const auto row = static_cast<std::size_t>(i);
         const std::int32_t begin = csr.row_ptr[i];
         const auto degree = static_cast<std::size_t>(csr.row_ptr[i + 1] - begin);
@@ -58,7 +58,7 @@ std::vector<Oracle> gat(const Problem& problem, const CsrView& csr, const std::i
             }
             for (std::size_t f = 0; f < k; ++f) y.scale[(row * heads + h) * k + f] = static_cast<float>(scale[f]);
         }
-    }
+    });
     std::vector<Oracle> all;
     all.push_back(std::move(y));
     all.push_back(std::move(lse));

@@ -1,3 +1,4 @@
+#include "core/common/parallel_for.hpp"
 #include "core/common/philox.hpp"
 #include "core/reference/attention.hpp"
 #include "core/reference/oracle.hpp"
@@ -45,8 +46,7 @@ std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const s
     Oracle& grad_col = all[2];
     std::vector<EdgeTerm> terms(static_cast<std::size_t>(csr.m) * heads);
 
-#pragma omp parallel for schedule(dynamic, 16)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    parallel_for(csr.n_rows, 16, [&](std::int64_t i) {
         const auto row = static_cast<std::size_t>(i);
         const auto begin = static_cast<std::size_t>(csr.row_ptr[i]);
         const std::size_t degree = static_cast<std::size_t>(csr.row_ptr[i + 1]) - begin;
@@ -100,7 +100,7 @@ std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const s
             grad_row.scale[row * heads + h] = static_cast<float>(sum_scale);
         }
         grad_row.chain[row] = static_cast<std::int32_t>(2 * degree + k);
-    }
+    });
 
     // Columns in the order of the rows: edge positions, grouped.
     std::vector<std::size_t> col_ptr(static_cast<std::size_t>(csr.n_cols) + 1, 0);
@@ -113,8 +113,7 @@ std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const s
             edges[next[static_cast<std::size_t>(csr.col_idx[e])]++] = {i, e};
         }
     }
-#pragma omp parallel for schedule(dynamic, 16)
-    for (std::int32_t c = 0; c < csr.n_cols; ++c) {
+    parallel_for(csr.n_cols, 16, [&](std::int64_t c) {
         const auto col = static_cast<std::size_t>(c);
         std::vector<double> scale(k);
         std::int32_t longest = 0;
@@ -140,7 +139,7 @@ std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const s
         const auto degree = static_cast<std::int32_t>(col_ptr[col + 1] - col_ptr[col]);
         grad_x.chain[col] = degree + longest;
         grad_col.chain[col] = degree + longest + problem.k;
-    }
+    });
     return all;
 }
 

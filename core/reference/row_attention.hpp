@@ -16,6 +16,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/common/parallel_for.hpp"
 #include "core/reference/oracle.hpp"
 
 namespace gnntune::reference {
@@ -49,52 +50,52 @@ std::vector<Oracle> row_attention(const Problem& problem, const CsrView& csr, co
     const std::int64_t heads = problem.heads;
     Oracle y = zero_oracle(csr.n_rows, heads * k);
     Oracle lse = zero_oracle(csr.n_rows, heads);
-#pragma omp parallel
-    {
+    struct RowScratch {
         std::vector<Logit> terms;  // value becomes alpha, error R
-        std::vector<double> scale(static_cast<std::size_t>(k));
-#pragma omp for schedule(dynamic, 16)
-        for (std::int32_t i = 0; i < csr.n_rows; ++i) {
-            const std::int32_t begin = csr.row_ptr[i];
-            const auto degree = static_cast<std::size_t>(csr.row_ptr[i + 1] - begin);
-            y.chain[static_cast<std::size_t>(i)] = lse.chain[static_cast<std::size_t>(i)] =
-                chain_of(static_cast<std::int64_t>(degree), k);
-            terms.resize(degree);
-            for (std::int64_t h = 0; h < heads; ++h) {
-                const std::int64_t row = i * heads + h;
-                const auto source = [&](std::size_t t) {
-                    return static_cast<std::int64_t>(csr.col_idx[static_cast<std::size_t>(begin) + t]) * heads + h;
-                };
-                double largest = -std::numeric_limits<double>::infinity();
-                for (std::size_t t = 0; t < degree; ++t) {
-                    terms[t] = logit(row, source(t));
-                    largest = std::max(largest, terms[t].value);
-                }
-                double sum = 0;
-                for (const Logit& t : terms) sum += std::exp(t.value - largest);
-                double mean_r = 0;
-                for (Logit& t : terms) {
-                    t.value = std::exp(t.value - largest) / sum;
-                    t.error += std::abs(largest);
-                    mean_r += t.value * t.error;
-                }
-                double* out = y.value.data() + row * k;
-                std::fill(scale.begin(), scale.end(), 0.0);
-                for (std::size_t t = 0; t < degree; ++t) {
-                    const float* from = x + source(t) * k;
-                    const double factor = terms[t].value * (1 + terms[t].error + mean_r);
-                    for (std::int64_t f = 0; f < k; ++f) {
-                        out[f] += terms[t].value * from[f];
-                        scale[static_cast<std::size_t>(f)] += factor * std::abs(from[f]);
-                    }
-                }
-                std::copy(scale.begin(), scale.end(), y.scale.data() + row * k);
-                const auto at = static_cast<std::size_t>(row);
-                lse.value[at] = degree > 0 ? largest + std::log(sum) : -std::numeric_limits<double>::infinity();
-                lse.scale[at] = degree > 0 ? static_cast<float>(1 + std::abs(lse.value[at]) + mean_r) : 0.0F;
+        std::vector<double> scale;
+    };
+    const auto make = [&] { return RowScratch{{}, std::vector<double>(static_cast<std::size_t>(k))}; };
+    parallel_for(csr.n_rows, 16, make, [&](std::int64_t i, RowScratch& scratch) {
+        auto& [terms, scale] = scratch;
+        const std::int32_t begin = csr.row_ptr[i];
+        const auto degree = static_cast<std::size_t>(csr.row_ptr[i + 1] - begin);
+        y.chain[static_cast<std::size_t>(i)] = lse.chain[static_cast<std::size_t>(i)] =
+            chain_of(static_cast<std::int64_t>(degree), k);
+        terms.resize(degree);
+        for (std::int64_t h = 0; h < heads; ++h) {
+            const std::int64_t row = i * heads + h;
+            const auto source = [&](std::size_t t) {
+                return static_cast<std::int64_t>(csr.col_idx[static_cast<std::size_t>(begin) + t]) * heads + h;
+            };
+            double largest = -std::numeric_limits<double>::infinity();
+            for (std::size_t t = 0; t < degree; ++t) {
+                terms[t] = logit(row, source(t));
+                largest = std::max(largest, terms[t].value);
             }
+            double sum = 0;
+            for (const Logit& t : terms) sum += std::exp(t.value - largest);
+            double mean_r = 0;
+            for (Logit& t : terms) {
+                t.value = std::exp(t.value - largest) / sum;
+                t.error += std::abs(largest);
+                mean_r += t.value * t.error;
+            }
+            double* out = y.value.data() + row * k;
+            std::fill(scale.begin(), scale.end(), 0.0);
+            for (std::size_t t = 0; t < degree; ++t) {
+                const float* from = x + source(t) * k;
+                const double factor = terms[t].value * (1 + terms[t].error + mean_r);
+                for (std::int64_t f = 0; f < k; ++f) {
+                    out[f] += terms[t].value * from[f];
+                    scale[static_cast<std::size_t>(f)] += factor * std::abs(from[f]);
+                }
+            }
+            std::copy(scale.begin(), scale.end(), y.scale.data() + row * k);
+            const auto at = static_cast<std::size_t>(row);
+            lse.value[at] = degree > 0 ? largest + std::log(sum) : -std::numeric_limits<double>::infinity();
+            lse.scale[at] = degree > 0 ? static_cast<float>(1 + std::abs(lse.value[at]) + mean_r) : 0.0F;
         }
-    }
+    });
     std::vector<Oracle> all;
     all.push_back(std::move(y));
     all.push_back(std::move(lse));

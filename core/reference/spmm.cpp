@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "core/common/parallel_for.hpp"
 #include "core/reference/oracle.hpp"
 
 namespace gnntune::reference {
@@ -27,33 +28,28 @@ std::vector<Oracle> maximum(const Problem& problem, const CsrView& csr, const st
         std::int32_t edge;
         float product;
     };
-#pragma omp parallel
-    {
-        std::vector<Term> terms;
-#pragma omp for schedule(dynamic, 64)
-        for (std::int32_t i = 0; i < csr.n_rows; ++i) {
-            for (std::int64_t f = 0; f < width; ++f) {
-                terms.clear();
-                for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
-                    const std::int32_t id = edge_id ? edge_id[e] : e;
-                    const float weight = problem.weighted ? inputs.edge_weight[id] : 1.0F;
-                    terms.push_back({id, weight * inputs.x[csr.col_idx[e] * width + f]});
-                }
-                const auto largest = std::max_element(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
-                    const bool a_nan = std::isnan(a.product);
-                    const bool b_nan = std::isnan(b.product);
-                    if (a_nan != b_nan) return b_nan;
-                    if (!a_nan && a.product != b.product) return a.product < b.product;
-                    return a.edge > b.edge;
-                });
-                const Term winner = largest == terms.end() ? Term{-1, 0.0F} : *largest;
-                const auto at = static_cast<std::size_t>(i * width + f);
-                y.value[at] = winner.product;
-                y.scale[at] = std::abs(winner.product);
-                argmax.value[at] = winner.edge;
+    parallel_for(csr.n_rows, 64, [] { return std::vector<Term>(); }, [&](std::int64_t i, std::vector<Term>& terms) {
+        for (std::int64_t f = 0; f < width; ++f) {
+            terms.clear();
+            for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
+                const std::int32_t id = edge_id ? edge_id[e] : e;
+                const float weight = problem.weighted ? inputs.edge_weight[id] : 1.0F;
+                terms.push_back({id, weight * inputs.x[csr.col_idx[e] * width + f]});
             }
+            const auto largest = std::max_element(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+                const bool a_nan = std::isnan(a.product);
+                const bool b_nan = std::isnan(b.product);
+                if (a_nan != b_nan) return b_nan;
+                if (!a_nan && a.product != b.product) return a.product < b.product;
+                return a.edge > b.edge;
+            });
+            const Term winner = largest == terms.end() ? Term{-1, 0.0F} : *largest;
+            const auto at = static_cast<std::size_t>(i * width + f);
+            y.value[at] = winner.product;
+            y.scale[at] = std::abs(winner.product);
+            argmax.value[at] = winner.edge;
         }
-    }
+    });
     std::vector<Oracle> all;
     all.push_back(std::move(y));
     all.push_back(std::move(argmax));
@@ -75,10 +71,17 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
     out.value.resize(size);
     out.scale.resize(size);
     out.chain.resize(static_cast<std::size_t>(csr.n_rows));
-#pragma omp parallel
-    {
-        std::vector<double> sum(static_cast<std::size_t>(width));
-        std::vector<double> scale(static_cast<std::size_t>(width));
+    struct Sums {
+        std::vector<double> sum;
+        std::vector<double> scale;
+    };
+    const auto make = [&] {
+        return Sums{std::vector<double>(static_cast<std::size_t>(width)),
+                    std::vector<double>(static_cast<std::size_t>(width))};
+    };
+    parallel_for(csr.n_rows, 64, make, [&](std::int64_t i, Sums& sums) {
+        std::vector<double>& sum = sums.sum;
+        std::vector<double>& scale = sums.scale;
         const auto add = [&](double weight, std::int64_t source) {
             const float* row = inputs.x + source * width;
             for (std::size_t f = 0; f < sum.size(); ++f) {
@@ -87,32 +90,29 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
                 scale[f] += std::abs(term);
             }
         };
-#pragma omp for schedule(dynamic, 64)
-        for (std::int32_t i = 0; i < csr.n_rows; ++i) {
-            sum.assign(sum.size(), 0.0);
-            scale.assign(scale.size(), 0.0);
-            const std::int32_t begin = csr.row_ptr[i];
-            const std::int32_t degree = csr.row_ptr[i + 1] - begin;
-            const RowSample sample = rule ? sample_row(*rule, degree) : RowSample{degree, 0, 0};
-            const std::int32_t count = sample.count;
-            for (std::int32_t s = 0; s < count; ++s) {
-                const std::int32_t e = begin + sample.position(s);
-                add(problem.weighted ? inputs.edge_weight[edge_id ? edge_id[e] : e] : 1.0, csr.col_idx[e]);
-            }
-            double factor = rule ? sample_scale(*rule, degree) : 1.0;
-            for (std::size_t f = 0; f < sum.size(); ++f) sum[f] *= factor, scale[f] *= factor;
-            if (problem.self_loop) add(inputs.self_weight[i], i);
-            const std::int64_t terms = std::int64_t{count} + (problem.self_loop ? 1 : 0);
-            factor = problem.reduce == Reduce::mean && terms > 0 ? 1.0 / static_cast<double>(terms) : 1.0;
-            const auto base = static_cast<std::size_t>(i) * sum.size();
-            for (std::size_t f = 0; f < sum.size(); ++f) {
-                out.value[base + f] = factor * sum[f];
-                out.scale[base + f] = static_cast<float>(factor * scale[f]);
-            }
-            out.chain[static_cast<std::size_t>(i)] =
-                static_cast<std::int32_t>(std::min<std::int64_t>(terms, std::numeric_limits<std::int32_t>::max()));
+        sum.assign(sum.size(), 0.0);
+        scale.assign(scale.size(), 0.0);
+        const std::int32_t begin = csr.row_ptr[i];
+        const std::int32_t degree = csr.row_ptr[i + 1] - begin;
+        const RowSample sample = rule ? sample_row(*rule, degree) : RowSample{degree, 0, 0};
+        const std::int32_t count = sample.count;
+        for (std::int32_t s = 0; s < count; ++s) {
+            const std::int32_t e = begin + sample.position(s);
+            add(problem.weighted ? inputs.edge_weight[edge_id ? edge_id[e] : e] : 1.0, csr.col_idx[e]);
         }
-    }
+        double factor = rule ? sample_scale(*rule, degree) : 1.0;
+        for (std::size_t f = 0; f < sum.size(); ++f) sum[f] *= factor, scale[f] *= factor;
+        if (problem.self_loop) add(inputs.self_weight[i], i);
+        const std::int64_t terms = std::int64_t{count} + (problem.self_loop ? 1 : 0);
+        factor = problem.reduce == Reduce::mean && terms > 0 ? 1.0 / static_cast<double>(terms) : 1.0;
+        const auto base = static_cast<std::size_t>(i) * sum.size();
+        for (std::size_t f = 0; f < sum.size(); ++f) {
+            out.value[base + f] = factor * sum[f];
+            out.scale[base + f] = static_cast<float>(factor * scale[f]);
+        }
+        out.chain[static_cast<std::size_t>(i)] =
+            static_cast<std::int32_t>(std::min<std::int64_t>(terms, std::numeric_limits<std::int32_t>::max()));
+    });
     std::vector<Oracle> all;
     all.push_back(std::move(out));
     return all;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "core/common/parallel_for.hpp"
 #include "core/graph/convert.hpp"
 #include "core/reference/oracle.hpp"
 
@@ -56,10 +57,18 @@ public:
         const CsrGraph csc = coo_to_csr(
             {csr_.n_cols, csr_.n_rows, csr_.m, csr_.col_idx, row.data(), nullptr, MemorySpace::host}, &position);
         Oracle out = sized(csr_.n_cols, width_);
-#pragma omp parallel
-        {
-            std::vector<double> sum(static_cast<std::size_t>(width_));
-            std::vector<double> scale(sum.size());
+        struct Sums {
+            std::vector<double> sum;
+            std::vector<double> scale;
+        };
+        const auto make = [&] {
+            return Sums{std::vector<double>(static_cast<std::size_t>(width_)),
+                        std::vector<double>(static_cast<std::size_t>(width_))};
+        };
+        parallel_for(csr_.n_cols, 64, make, [&](std::int64_t at_column, Sums& sums) {
+            const auto j = static_cast<std::int32_t>(at_column);
+            std::vector<double>& sum = sums.sum;
+            std::vector<double>& scale = sums.scale;
             const auto add = [&](double weight, std::int64_t target, std::int32_t edge) {
                 for (std::size_t f = 0; f < sum.size(); ++f) {
                     const auto at = target * width_ + static_cast<std::int64_t>(f);
@@ -69,24 +78,20 @@ public:
                     scale[f] += std::abs(term);
                 }
             };
-#pragma omp for schedule(dynamic, 64)
-            for (std::int32_t j = 0; j < csr_.n_cols; ++j) {
-                sum.assign(sum.size(), 0.0);
-                scale.assign(scale.size(), 0.0);
-                for (std::int32_t c = csc.row_ptr[j]; c < csc.row_ptr[j + 1]; ++c) {
-                    const double w = problem_.weighted ? in_.edge_weight[id(position[c])] : 1.0;
-                    add(w * factor(csc.col_idx[c]), csc.col_idx[c], id(position[c]));
-                }
-                if (problem_.self_loop) add(in_.self_weight[j] * factor(j), j, -1);
-                const auto base = static_cast<std::size_t>(j) * sum.size();
-                for (std::size_t f = 0; f < sum.size(); ++f) {
-                    out.value[base + f] = sum[f];
-                    out.scale[base + f] = static_cast<float>(scale[f]);
-                }
-                out.chain[static_cast<std::size_t>(j)] =
-                    csc.row_ptr[j + 1] - csc.row_ptr[j] + (problem_.self_loop ? 1 : 0);
+            sum.assign(sum.size(), 0.0);
+            scale.assign(scale.size(), 0.0);
+            for (std::int32_t c = csc.row_ptr[j]; c < csc.row_ptr[j + 1]; ++c) {
+                const double w = problem_.weighted ? in_.edge_weight[id(position[c])] : 1.0;
+                add(w * factor(csc.col_idx[c]), csc.col_idx[c], id(position[c]));
             }
-        }
+            if (problem_.self_loop) add(in_.self_weight[j] * factor(j), j, -1);
+            const auto base = static_cast<std::size_t>(j) * sum.size();
+            for (std::size_t f = 0; f < sum.size(); ++f) {
+                out.value[base + f] = sum[f];
+                out.scale[base + f] = static_cast<float>(scale[f]);
+            }
+            out.chain[static_cast<std::size_t>(j)] = csc.row_ptr[j + 1] - csc.row_ptr[j] + (problem_.self_loop ? 1 : 0);
+        });
         return out;
     }
 

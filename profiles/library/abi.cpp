@@ -1,14 +1,50 @@
 #include "profiles/library/abi.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <new>
 
 namespace gnntune::library {
 namespace {
 
-// The text of the last failure, and whether it could be kept: a thread may fail for want of memory.
-thread_local std::string t_message;
-thread_local bool t_message_lost = false;
+constexpr const char* kLost = "host memory ran out while an error was being reported";
+
+// The text of the thread's last failure; null before the first. A pointer in memory that a thread is born with: an object
+// with a destructor, or room that is made at first use, takes memory, and without any the process would be ended.
+#if defined(__GNUC__)
+__attribute__((tls_model("initial-exec")))
+#endif
+thread_local const char* t_message = nullptr;
+
+void free_message(const char* message) noexcept {
+    if (message && message != kLost) ::operator delete(const_cast<char*>(message));
+}
+
+/// Frees the texts of threads that end.
+class MessageKey {
+public:
+    MessageKey() noexcept
+        : made_(pthread_key_create(&key_, [](void* message) {
+                    t_message = nullptr;
+                    free_message(static_cast<const char*>(message));
+                }) == 0) {}
+    MessageKey(const MessageKey&) = delete;
+    MessageKey& operator=(const MessageKey&) = delete;
+    ~MessageKey() {
+        if (made_) pthread_key_delete(key_);
+        made_ = false;
+    }
+    /// The thread's only one from now on. What cannot be held is freed by the next failure, or stays when the thread ends.
+    void hold(const char* message) const noexcept {
+        if (made_) pthread_setspecific(key_, message);
+    }
+
+private:
+    pthread_key_t key_{};
+    bool made_;
+};
+MessageKey message_key;
 
 constexpr std::size_t kLargestStruct = 4096;  // no release will reach it: a size above it was never set
 
@@ -35,12 +71,11 @@ gnntune_status status_of(ErrorKind kind) {
 }
 
 gnntune_status remember(gnntune_status status, const char* message) noexcept {
-    try {
-        t_message = message;
-        t_message_lost = false;
-    } catch (...) {
-        t_message_lost = true;
-    }
+    const std::size_t bytes = std::strlen(message) + 1;
+    auto* copy = static_cast<char*>(::operator new(bytes, std::nothrow));
+    if (copy) std::memcpy(copy, message, bytes);
+    free_message(std::exchange(t_message, copy ? copy : kLost));
+    message_key.hold(copy);
     return status;
 }
 
@@ -61,7 +96,7 @@ gnntune_status report_current_exception() noexcept {
 }
 
 const char* last_error() noexcept {
-    return t_message_lost ? "host memory ran out while an error was being reported" : t_message.c_str();
+    return t_message ? t_message : "";
 }
 
 std::size_t checked_struct_size(const void* given, const StructSizes& sizes, const char* name) {

@@ -1,6 +1,8 @@
 // The seam between C and C++: status codes for exceptions, structs that grow, text into the caller's buffer.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,9 +20,23 @@ gnntune_status report_current_exception() noexcept;
 /// Never null; the calling thread's.
 const char* last_error() noexcept;
 
+/// While this lives the thread is not cancelled (pthread_cancel): files, locks and memory of a call are its own, and the
+/// unwinding of a cancellation may not end where exceptions do.
+class CancellationHeld {
+public:
+    CancellationHeld() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+    CancellationHeld(const CancellationHeld&) = delete;
+    CancellationHeld& operator=(const CancellationHeld&) = delete;
+    ~CancellationHeld() { pthread_setcancelstate(before_, nullptr); }
+
+private:
+    int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 /// Runs `f` and turns what it throws into a status: the one place where exceptions end.
 template <typename F>
 gnntune_status guarded(F&& f) noexcept {
+    const CancellationHeld held;
     try {
         std::forward<F>(f)();
         return GNNTUNE_OK;

@@ -97,7 +97,7 @@ gnntune_status gnntune_open(const char* db_path, const gnntune_open_options* opt
 }
 
 void gnntune_close(gnntune_context* context) {
-    delete context;
+    lib::guarded([&] { delete context; });
 }
 
 gnntune_backend gnntune_context_backend(const gnntune_context* context) {

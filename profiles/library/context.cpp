@@ -213,9 +213,9 @@ std::string about(const Context& context, const SnapshotFile& file) {
 const Registry& all_variants() {
     // Never destroyed: plans may outlive the destructors of static objects.
     static const Registry* const kRegistry = [] {
-        auto* registry = new Registry;
+        auto registry = std::make_unique<Registry>();
         register_all(*registry);
-        return registry;
+        return registry.release();
     }();
     return *kRegistry;
 }

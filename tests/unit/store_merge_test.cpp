@@ -116,6 +116,10 @@ TEST_F(StoreMergeTest, FeaturesThatThisBuildUnderstandsStay) {
     };
     const auto features = [](const Store& s) { return s.graphs().front().record.features_json; };
     ASSERT_TRUE(features_from(known));
+    EXPECT_TRUE(known.starts_with(R"({"blocks_32x32":1,"blocks_32x32_128":0,)")) << known;
+    EXPECT_TRUE(known.ends_with(R"("tc_blocks_16x16":1,"tc_blocks_16x8":1})")) << known;
+    EXPECT_TRUE(contains(known, R"("degree_mean":1.5,)")) << known;
+    EXPECT_TRUE(contains(known, R"("row_degrees":[[1,1],[2,1]],)")) << known;
     int number = 0;
     for (const std::string& other :
          {std::string(R"({"m":3})"), replaced("\"blocks_32x32\":1,", ""),

@@ -36,7 +36,8 @@
  *     more than once (they add up) and in any order; rows may be empty.
  *
  * (8) Threads. A context may be used by any number of threads at once, and so may a graph and a plan. A handle must not
- *     be destroyed while another call uses it. Each function says where more is needed.
+ *     be destroyed while another call uses it. Each function says where more is needed. A thread is not cancelled
+ *     (pthread_cancel) while it is inside a function.
  *
  * (9) CUDA. No function needs a certain device to be current, and each leaves the caller's device current. Work is
  *     enqueued on the stream that is passed; NULL is the legacy default stream. The cpu backend ignores streams and has

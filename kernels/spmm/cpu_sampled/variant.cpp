@@ -56,30 +56,35 @@ struct Rows {
     std::int32_t last;
 };
 
+constexpr std::int32_t kPieceWidth = 1024;  ///< features of a row that are added up in pieces at once
+
 GNNTUNE_TARGET_CLONES
 void rows(const CsrFormat& g, const SampleRule& rule, const float* edge_weight, const Operands& o, std::int32_t k,
           bool mean, Rows range) {
-    std::vector<float> part(rule.width > kernels::kChain ? static_cast<std::size_t>(k) : 0);
+    float part[kPieceWidth];
     for (std::int32_t i = range.first; i < range.last; ++i) {
         float* out = o.y + static_cast<std::int64_t>(i) * k;
         std::fill(out, out + k, 0.0F);
         const std::int32_t begin = g.row_ptr[i];
         const std::int32_t degree = g.row_ptr[i + 1] - begin;
         const RowSample row = sample_row(rule, degree);
-        std::int32_t s = 0;
-        const auto add_chain = [&](float* into) {
-            const std::int32_t stop = s + std::min(kernels::kChain, row.count - s);
+        // Samples [s, stop) of the features [f, f + width).
+        const auto add_chain = [&](std::int32_t s, std::int32_t stop, std::int32_t f, std::int32_t width, float* into) {
             for (; s < stop; ++s) {
                 const std::int32_t e = begin + row.position(s);
                 const float w = edge_weight ? edge_weight[g.edge_id ? g.edge_id[e] : e] : 1.0F;
-                kernels::axpy(into, w, o.x + static_cast<std::int64_t>(g.col_idx[e]) * k, k);
+                kernels::axpy(into, w, o.x + static_cast<std::int64_t>(g.col_idx[e]) * k + f, width);
             }
         };
-        add_chain(out);
-        while (s < row.count) {
-            std::fill(part.begin(), part.end(), 0.0F);
-            add_chain(part.data());
-            kernels::axpy(out, 1.0F, part.data(), k);
+        add_chain(0, std::min(kernels::kChain, row.count), 0, k, out);
+        for (std::int32_t s = kernels::kChain; s < row.count; s += kernels::kChain) {
+            const std::int32_t stop = s + std::min(kernels::kChain, row.count - s);
+            for (std::int32_t f = 0; f < k; f += kPieceWidth) {
+                const std::int32_t width = std::min(kPieceWidth, k - f);
+                std::fill(part, part + width, 0.0F);
+                add_chain(s, stop, f, width, part);
+                kernels::axpy(out + f, 1.0F, part, width);
+            }
         }
         const float scale = sample_scale(rule, degree);
         for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
