@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/common/threads.hpp"
 #include "core/include/gnntune/gnntune.h"
 
 namespace gnntune::library {
@@ -37,6 +38,7 @@ private:
 template <typename F>
 gnntune_status guarded(F&& f) noexcept {
     const CancellationHeld held;
+    const OneThreadInForkedChild alone;
     try {
         std::forward<F>(f)();
         return GNNTUNE_OK;

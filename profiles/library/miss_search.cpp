@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/common/threads.hpp"
 #include "core/dispatch/advise.hpp"
 #include "core/registry/arrays.hpp"
 #include "core/registry/errata.hpp"
@@ -75,6 +76,11 @@ void require_measurable(const Context& context, const Request& request, const Qu
     if (query.m == 0) throw unsupported("the graph has no edges, there is nothing to measure");
     if (request.policy == Policy::graph && context.device.backend != Backend::cuda) {
         throw unsupported("the cpu backend has no CUDA graphs to measure");
+    }
+    if (context.device.backend == Backend::cpu && in_forked_child() && context.device.multiprocessors > 1) {
+        throw unsupported(fmt::format(
+            "this process was forked and has one thread, and the context is one of {} threads; open one in the child",
+            context.device.multiprocessors));
     }
     const double check_us = expected_check_us(query);
     if (check_us > context.tune_budget_us) {

@@ -43,7 +43,12 @@
  *     enqueued on the stream that is passed; NULL is the legacy default stream. The cpu backend ignores streams and has
  *     finished when a function returns.
  *
- * (10) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
+ * (10) fork. A child may use what its parent made on the cpu backend, and make its own. Every call there computes on the
+ *      calling thread alone, since OpenMP's threads do not come along; a program that is executed anew has them all. No
+ *      thread of the parent may be inside a function when it forks. CUDA does not survive a fork: in a child, handles of
+ *      the cuda backend are of no use.
+ *
+ * (11) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
  *      GNNTUNE_PROFILES, GNNTUNE_FORCE, GNNTUNE_SOURCES, GNNTUNE_TUNE_BUDGET and GNNTUNE_VERBOSE, in gnntune_open only;
  *      GNNTUNE_LOCK_DIR and XDG_RUNTIME_DIR where GNNTUNE_TUNE_ON_MISS measures on a GPU.
  *      With GNNTUNE_VERBOSE=dispatch every plan of the context prints one line on stderr (docs/dispatcher.md has its
