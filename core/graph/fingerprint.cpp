@@ -9,6 +9,12 @@ namespace gnntune {
 
 using namespace fingerprint_detail;
 
+namespace {
+
+constexpr std::int64_t kTeamEdges = 16384;  ///< from which on it is worth waking threads
+
+}  // namespace
+
 std::string Fingerprint::text() const {
     char buffer[33];
     std::snprintf(buffer, sizeof buffer, "%016llx%016llx", static_cast<unsigned long long>(hi),
@@ -29,7 +35,7 @@ std::optional<Fingerprint> Fingerprint::parse(std::string_view text) {
 Fingerprint fingerprint(const CsrView& csr) {
     std::uint64_t lo = 0;
     std::uint64_t hi = 0;
-#pragma omp parallel for schedule(guided) reduction(+ : lo, hi)
+#pragma omp parallel for schedule(guided) reduction(+ : lo, hi) if (csr.m > kTeamEdges)
     for (std::int32_t i = 0; i < csr.n_rows; ++i) {
         for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
             lo += edge_term(i, csr.col_idx[e], kSeedLo);
@@ -42,7 +48,7 @@ Fingerprint fingerprint(const CsrView& csr) {
 Fingerprint fingerprint(const CooView& coo) {
     std::uint64_t lo = 0;
     std::uint64_t hi = 0;
-#pragma omp parallel for reduction(+ : lo, hi)
+#pragma omp parallel for reduction(+ : lo, hi) if (coo.m > kTeamEdges)
     for (std::int64_t e = 0; e < coo.m; ++e) {
         lo += edge_term(coo.row_idx[e], coo.col_idx[e], kSeedLo);
         hi += edge_term(coo.row_idx[e], coo.col_idx[e], kSeedHi);

@@ -15,7 +15,7 @@ CsrGraph sample(const CsrView& csr, const SampleRule& rule, HostVector<std::int3
     const auto m = static_cast<std::size_t>(out.row_ptr[static_cast<std::size_t>(csr.n_rows)]);
     out.col_idx.resize(m);
     position->resize(m);
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for schedule(dynamic, 256) if (m > 16384)
     for (std::int32_t i = 0; i < csr.n_rows; ++i) {
         const std::int32_t begin = csr.row_ptr[i];
         const std::int32_t degree = csr.row_ptr[i + 1] - begin;

@@ -1,6 +1,8 @@
 // Building blocks of the CPU variants: function versions per instruction set and rows of floats.
 #pragma once
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -18,15 +20,51 @@ namespace gnntune::kernels {
 /// sum of sums.
 inline constexpr std::int32_t kChain = 256;
 
-/// Calls f(first, last) for rows [0, n) in blocks of up to `block`, shared out among the threads of the parallel region
-/// that it is called in; they do not wait for each other at its end. Counted in 64 bits: n may be 2^31 - 2.
-template <typename F>
-void for_row_blocks(std::int32_t n, std::int32_t block, const F& f) {
+/// Who computes one run: the threads of a parallel region, or the calling thread by itself.
+class Team {
+public:
+    explicit Team(bool alone) : alone_(alone) {}
+
+    /// Calls f(first, last) for rows [0, n) in blocks of up to `block`, shared out among the threads; they do not wait
+    /// for each other at its end. Counted in 64 bits: n may be 2^31 - 2.
+    template <typename F>
+    void for_row_blocks(std::int32_t n, std::int32_t block, const F& f) const {
+        const auto call = [&](std::int64_t first) {
+            const auto row = static_cast<std::int32_t>(first);
+            f(row, row + std::min(block, n - row));
+        };
+        if (alone_) {
+            for (std::int64_t first = 0; first < n; first += block) call(first);
+            return;
+        }
 #pragma omp for schedule(dynamic) nowait
-    for (std::int64_t first = 0; first < n; first += block) {
-        const auto row = static_cast<std::int32_t>(first);
-        f(row, row + std::min(block, n - row));
+        for (std::int64_t first = 0; first < n; first += block) call(first);
     }
+    /// All threads wait here for each other.
+    void barrier() const {
+        if (alone_) return;
+#pragma omp barrier
+    }
+
+private:
+    bool alone_;
+};
+
+/// Products of a run from which on threads are woken for it. Below, waking them and waiting for them takes longer than
+/// they save: some microseconds, and many more where other processes have the cores.
+inline constexpr std::int64_t kTeamTerms = 16384;
+/// What an exponential takes of them.
+inline constexpr std::int64_t kExpTerms = 32;
+
+/// Calls f(team) on every thread of a team for a run of so many products, or once if they are few.
+template <typename F>
+void on_team(std::int64_t terms, const F& f) {
+    if (terms < kTeamTerms || omp_get_max_threads() == 1) {
+        f(Team(true));
+        return;
+    }
+#pragma omp parallel
+    f(Team(false));
 }
 
 /// acc[f] += w * x[f] for f in [0, count)

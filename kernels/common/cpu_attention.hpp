@@ -46,13 +46,25 @@ inline std::shared_ptr<const void> prepare_two_sides(const PrepareContext& c) {
                       c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream), p.k, p.heads});
 }
 
+/// Products of an attention op: for each edge and head a dot product and a weighted sum, and what two exponentials and
+/// adding up the lanes of a vector take.
+inline std::int64_t attention_terms(const CsrFormat& g, std::int32_t k, std::int32_t heads) {
+    return (g.m * (2 * std::int64_t{k} + 3 * kExpTerms) + std::int64_t{g.n_rows} * k) * heads;
+}
+/// The same of its gradient, whose passes compute five such sums.
+inline std::int64_t attention_grad_terms(const TwoSidesState& s) {
+    const std::int64_t vertices = std::int64_t{s.csr->n_rows} + s.csr->n_cols;
+    return (s.csr->m * (5 * std::int64_t{s.k} + 3 * kExpTerms) + vertices * s.k) * s.heads;
+}
+
 /// Calls rows(first, last) for blocks of `block` rows, then columns(first, last) for blocks of columns. All threads of
-/// a parallel region call it, and share the blocks.
+/// a team call it, and share the blocks.
 template <typename Rows, typename Columns>
-void rows_then_columns(const TwoSidesState& s, std::int32_t block, const Rows& rows, const Columns& columns) {
-    for_row_blocks(s.csr->n_rows, block, rows);
-#pragma omp barrier
-    for_row_blocks(s.csc->n_rows, block, columns);
+void rows_then_columns(const Team& team, const TwoSidesState& s, std::int32_t block, const Rows& rows,
+                       const Columns& columns) {
+    team.for_row_blocks(s.csr->n_rows, block, rows);
+    team.barrier();
+    team.for_row_blocks(s.csc->n_rows, block, columns);
 }
 
 /// y and lse of one unit = row * heads + head, whose edges' logits are logit(source), source = column * heads + head.

@@ -20,13 +20,14 @@ static void inverse_norms_between(const float* x, std::int32_t k, std::int64_t f
     for (std::int64_t v = first; v < last; ++v) out[v] = inverse_norm(x + v * k, k);
 }
 
-/// inverse_norm() of `vectors` rows of x. All threads of a parallel region call it, and share the rows.
-static void inverse_norms(const float* x, std::int32_t k, std::int64_t vectors, float* out) {
+/// inverse_norm() of `vectors` rows of x. All threads of a team call it, share the rows, and do not wait at its end.
+static void inverse_norms(const Team& team, const float* x, std::int32_t k, std::int64_t vectors, float* out) {
     constexpr std::int64_t kVectorBlock = 1024;
-#pragma omp for schedule(static)
-    for (std::int64_t first = 0; first < vectors; first += kVectorBlock) {
+    const auto blocks = static_cast<std::int32_t>((vectors + kVectorBlock - 1) / kVectorBlock);
+    team.for_row_blocks(blocks, 1, [&](std::int64_t block, std::int64_t) {
+        const std::int64_t first = block * kVectorBlock;
         inverse_norms_between(x, k, first, std::min(vectors, first + kVectorBlock), out);
-    }
+    });
 }
 
 }  // namespace gnntune::kernels

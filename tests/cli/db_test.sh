@@ -166,6 +166,6 @@ out_has "problem"
 
 # A composition's parts may be configs of ops that nobody tuned by themselves.
 run 0 tune ring.txt --device cpu --op gat --dim 4 --max-samples 5 --db parts.db -q
-sqlite3 parts.db "insert into variant (id, version, op) values ('spmm.cpu_edges', 1, 'spmm');
-    insert into part values (1, 0, 'spmm.cpu_edges{parts=8}', 'spmm.cpu_edges', 1)" || fail "sqlite3"
+sqlite3 parts.db "insert into variant (id, version, op) values ('spmm.cpu_edges', 2, 'spmm');
+    insert into part values (1, 0, 'spmm.cpu_edges{parts=8}', 'spmm.cpu_edges', 2)" || fail "sqlite3"
 run 0 db check --db parts.db

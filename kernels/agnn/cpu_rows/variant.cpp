@@ -51,13 +51,14 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     auto* inverse_norm = static_cast<float*>(workspace);
     const std::int64_t vectors = static_cast<std::int64_t>(s.csr->n_cols) * s.heads;
-#pragma omp parallel
-    {
-        kernels::inverse_norms(o.x, s.k, vectors, inverse_norm);
-        kernels::for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
+    const std::int64_t terms = kernels::attention_terms(*s.csr, s.k, s.heads) + vectors * s.k;
+    kernels::on_team(terms, [&](const kernels::Team& team) {
+        kernels::inverse_norms(team, o.x, s.k, vectors, inverse_norm);
+        team.barrier();
+        team.for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
             rows(s, o, inverse_norm, first, last);
         });
-    }
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

@@ -111,14 +111,14 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const Scratch t = cut(s, space);
     const std::int32_t n_rows = s.csr->n_rows;
     const std::int32_t n_cols = s.csr->n_cols;
-#pragma omp parallel
-    {
-        kernels::inverse_norms(o.x_row, s.k, std::int64_t{n_rows} * s.heads, t.inverse_row);
-        kernels::inverse_norms(o.x, s.k, std::int64_t{n_cols} * s.heads, t.inverse_col);
+    kernels::on_team(kernels::attention_grad_terms(s), [&](const kernels::Team& team) {
+        kernels::inverse_norms(team, o.x_row, s.k, std::int64_t{n_rows} * s.heads, t.inverse_row);
+        kernels::inverse_norms(team, o.x, s.k, std::int64_t{n_cols} * s.heads, t.inverse_col);
+        team.barrier();
         kernels::rows_then_columns(
-            s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
+            team, s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
             [&](std::int32_t first, std::int32_t last) { columns(s, o, t, first, last); });
-    }
+    });
     for (std::int32_t h = 0; h < s.heads; ++h) {
         double sum = 0;
         for (std::int64_t b = 0; b < kernels::ceil_div(n_rows, kBlock); ++b) sum += t.beta[b * s.heads + h];

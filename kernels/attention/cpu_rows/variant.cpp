@@ -39,9 +39,10 @@ void rows(const State& s, const Operands& o, float scale, std::int32_t first, st
 void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const float scale = logit_scale(o, s.k);
-#pragma omp parallel
-    kernels::for_row_blocks(s.csr->n_rows, s.row_block,
+    kernels::on_team(kernels::attention_terms(*s.csr, s.k, s.heads), [&](const kernels::Team& team) {
+        team.for_row_blocks(s.csr->n_rows, s.row_block,
                             [&](std::int32_t first, std::int32_t last) { rows(s, o, scale, first, last); });
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

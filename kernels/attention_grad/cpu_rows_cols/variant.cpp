@@ -85,10 +85,11 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     kernels::WorkspaceCutter space(workspace);
     const Scratch t = cut(s, space);
-#pragma omp parallel
-    kernels::rows_then_columns(
-        s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
-        [&](std::int32_t first, std::int32_t last) { columns(s, o, t, first, last); });
+    kernels::on_team(kernels::attention_grad_terms(s), [&](const kernels::Team& team) {
+        kernels::rows_then_columns(
+            team, s, kBlock, [&](std::int32_t first, std::int32_t last) { rows(s, o, t, first, last); },
+            [&](std::int32_t first, std::int32_t last) { columns(s, o, t, first, last); });
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

@@ -8,12 +8,14 @@
 #include <limits>
 
 #include "kernels/common/attention.hpp"
+#include "kernels/common/cpu.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
 namespace edge_softmax_cpu_rows {
 namespace {
 
+constexpr std::int32_t kBlock = 64;  ///< rows that a thread takes at once
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 struct State {
@@ -32,24 +34,28 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto place = [&](std::int32_t e, std::int32_t h) {
         return std::int64_t{g.edge_id ? g.edge_id[e] : e} * s.heads + h;
     };
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t i = 0; i < g.n_rows; ++i) {
+    const auto row_head = [&](std::int32_t i, std::int32_t h) {
         const std::int32_t begin = g.row_ptr[i];
         const std::int32_t end = g.row_ptr[i + 1];
-        for (std::int32_t h = 0; h < s.heads; ++h) {
-            float max = kMinusInfinity;
-            for (std::int32_t e = begin; e < end; ++e) max = std::max(max, o.edge_weight[place(e, h)]);
-            double sum = 0;
-            for (std::int32_t e = begin; e < end; ++e) {
-                const float logit = o.edge_weight[place(e, h)];
-                const float term = logit == kMinusInfinity ? 0.0F : std::exp(logit - max);
-                o.y[place(e, h)] = term;
-                sum += term;
-            }
-            const float scale = max == kMinusInfinity ? 0.0F : static_cast<float>(1.0 / sum);
-            for (std::int32_t e = begin; e < end; ++e) o.y[place(e, h)] *= scale;
+        float max = kMinusInfinity;
+        for (std::int32_t e = begin; e < end; ++e) max = std::max(max, o.edge_weight[place(e, h)]);
+        double sum = 0;
+        for (std::int32_t e = begin; e < end; ++e) {
+            const float logit = o.edge_weight[place(e, h)];
+            const float term = logit == kMinusInfinity ? 0.0F : std::exp(logit - max);
+            o.y[place(e, h)] = term;
+            sum += term;
         }
-    }
+        const float scale = max == kMinusInfinity ? 0.0F : static_cast<float>(1.0 / sum);
+        for (std::int32_t e = begin; e < end; ++e) o.y[place(e, h)] *= scale;
+    };
+    kernels::on_team((g.m * kernels::kExpTerms + g.n_rows) * s.heads, [&](const kernels::Team& team) {
+        team.for_row_blocks(g.n_rows, kBlock, [&](std::int32_t first, std::int32_t last) {
+            for (std::int32_t i = first; i < last; ++i) {
+                for (std::int32_t h = 0; h < s.heads; ++h) row_head(i, h);
+            }
+        });
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

@@ -71,7 +71,7 @@ void sgt_count_cpu(const CsrFormat& csr, const SgtShape& shape, std::int32_t* wi
     auto* keys = static_cast<std::uint64_t*>(scratch);
     const std::int32_t windows = sgt_windows(csr.n_rows, shape);
     window_ptr[0] = 0;
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) if (csr.m > 16384)
     for (std::int32_t i = 0; i < windows; ++i) {
         const Window w(csr, shape, i);
         for (std::int64_t p = w.begin; p < w.end; ++p) keys[p] = key_of(csr.col_idx[p], p);
@@ -87,7 +87,7 @@ void sgt_fill_cpu(const CsrFormat& csr, const SgtShape& shape, const SgtArrays& 
     const auto* keys = static_cast<const std::uint64_t*>(scratch);
     const std::int32_t windows = sgt_windows(csr.n_rows, shape);
     const auto fill = shape.position_bytes() == 1 ? &fill_window<std::uint8_t> : &fill_window<std::uint16_t>;
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) if (csr.m > 16384)
     for (std::int32_t i = 0; i < windows; ++i) fill(csr, shape, out, keys, i);
     out.block_ptr[out.window_ptr[windows]] = static_cast<std::int32_t>(csr.m);
 }

@@ -18,6 +18,7 @@ namespace gnntune {
 namespace gat_cpu_rows {
 namespace {
 
+constexpr std::int32_t kBlock = 64;  ///< rows that a thread takes at once
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 struct State {
@@ -66,10 +67,14 @@ void row_head(const State& s, const Operands& o, std::int32_t i, std::int32_t h)
 
 void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t i = 0; i < s.csr->n_rows; ++i) {
-        for (std::int32_t h = 0; h < s.heads; ++h) row_head(s, o, i, h);
-    }
+    const std::int64_t terms = s.csr->m * (s.k + kernels::kExpTerms) + std::int64_t{s.csr->n_rows} * s.k;
+    kernels::on_team(terms * s.heads, [&](const kernels::Team& team) {
+        team.for_row_blocks(s.csr->n_rows, kBlock, [&](std::int32_t first, std::int32_t last) {
+            for (std::int32_t i = first; i < last; ++i) {
+                for (std::int32_t h = 0; h < s.heads; ++h) row_head(s, o, i, h);
+            }
+        });
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

@@ -19,6 +19,8 @@ namespace gnntune {
 namespace gat_grad_cpu_rows_cols {
 namespace {
 
+constexpr std::int32_t kBlock = 64;  ///< rows or columns that a thread takes at once
+
 struct EdgeTerm {
     float alpha;  ///< after dropout
     float score;
@@ -75,14 +77,19 @@ void col_head(const State& s, const Operands& o, const EdgeTerm* terms, std::int
 void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     auto* terms = static_cast<EdgeTerm*>(workspace);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t i = 0; i < s.csr->n_rows; ++i) {
-        for (std::int32_t h = 0; h < s.heads; ++h) row_head(s, o, terms, i, h);
-    }
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t j = 0; j < s.csc->n_rows; ++j) {
-        for (std::int32_t h = 0; h < s.heads; ++h) col_head(s, o, terms, j, h);
-    }
+    const auto rows = [&](std::int32_t first, std::int32_t last) {
+        for (std::int32_t i = first; i < last; ++i) {
+            for (std::int32_t h = 0; h < s.heads; ++h) row_head(s, o, terms, i, h);
+        }
+    };
+    const auto columns = [&](std::int32_t first, std::int32_t last) {
+        for (std::int32_t j = first; j < last; ++j) {
+            for (std::int32_t h = 0; h < s.heads; ++h) col_head(s, o, terms, j, h);
+        }
+    };
+    kernels::on_team(kernels::attention_grad_terms(s), [&](const kernels::Team& team) {
+        kernels::rows_then_columns(team, s, kBlock, rows, columns);
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/graph/graph.hpp"
+#include "kernels/common/cpu.hpp"
 #include "kernels/common/gcn_norm.hpp"
 #include "kernels/common/row_block_params.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -25,10 +26,8 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const CsrFormat& g = *s.graph;
     auto* inverse_root = static_cast<float*>(workspace);
     const auto id = [&](std::int32_t e) { return g.edge_id ? g.edge_id[e] : e; };
-#pragma omp parallel
-    {
-#pragma omp for schedule(dynamic, s.params.row_block)
-        for (std::int32_t i = 0; i < g.n_rows; ++i) {
+    const auto degrees = [&](std::int32_t first, std::int32_t last) {
+        for (std::int32_t i = first; i < last; ++i) {
             double degree = 1.0;
             if (s.weighted) {
                 for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) degree += o.edge_weight[id(e)];
@@ -38,14 +37,20 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
             o.y_self[i] = static_cast<float>(1.0 / degree);
             inverse_root[i] = static_cast<float>(1.0 / std::sqrt(degree));
         }
-#pragma omp for schedule(dynamic, s.params.row_block)
-        for (std::int32_t i = 0; i < g.n_rows; ++i) {
+    };
+    const auto weights = [&](std::int32_t first, std::int32_t last) {
+        for (std::int32_t i = first; i < last; ++i) {
             for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
                 const float w = s.weighted ? o.edge_weight[id(e)] : 1.0F;
                 o.y[id(e)] = w * inverse_root[i] * inverse_root[g.col_idx[e]];
             }
         }
-    }
+    };
+    kernels::on_team(3 * g.m + 4 * std::int64_t{g.n_rows}, [&](const kernels::Team& team) {
+        team.for_row_blocks(g.n_rows, s.params.row_block, degrees);
+        team.barrier();
+        team.for_row_blocks(g.n_rows, s.params.row_block, weights);
+    });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) { return kernels::gcn_norm_cost(q, kernels::csr_bytes(q)); }

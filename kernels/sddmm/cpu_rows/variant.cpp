@@ -46,9 +46,10 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const float* weight = s.weighted ? o.edge_weight : nullptr;
     const kernels::EdgeEpilogue epilogue(o);
-#pragma omp parallel
-    kernels::for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
-        rows(*s.csr, weight, o.x_row, o.x, epilogue, o.y, s.k, first, last);
+    kernels::on_team(s.csr->m * s.k + s.csr->n_rows, [&](const kernels::Team& team) {
+        team.for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
+            rows(*s.csr, weight, o.x_row, o.x, epilogue, o.y, s.k, first, last);
+        });
     });
 }
 

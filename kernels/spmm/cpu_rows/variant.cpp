@@ -104,8 +104,7 @@ void rows(const CsrFormat& g, const BFloat16* edge_weight, const BFloat16* self_
 template <typename T>
 void run_in(const State& s, const Operands& o) {
     const float* weight = s.weighted ? o.edge_weight : nullptr;
-#pragma omp parallel
-    kernels::for_row_blocks(s.graph->n_rows, s.params.row_block, [&](std::int32_t first, std::int32_t last) {
+    const auto block = [&](std::int32_t first, std::int32_t last) {
         if (s.max) {
             max_rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.x), elements_of<T>(o.y), o.argmax, s.k, first,
                      last, s.params.tile);
@@ -113,6 +112,9 @@ void run_in(const State& s, const Operands& o) {
             rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.self_weight), elements_of<T>(o.x),
                  elements_of<T>(o.y), s.k, s.mean, first, last, s.params.tile);
         }
+    };
+    kernels::on_team((s.graph->m + s.graph->n_rows) * s.k, [&](const kernels::Team& team) {
+        team.for_row_blocks(s.graph->n_rows, s.params.row_block, block);
     });
 }
 

@@ -99,9 +99,11 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const SampleRule rule = kernels::rule_of(s.params);
     const float* weight = s.weighted ? o.edge_weight : nullptr;
-#pragma omp parallel
-    kernels::for_row_blocks(s.graph->n_rows, kRowBlock, [&](std::int32_t first, std::int32_t last) {
-        rows(*s.graph, rule, weight, o, s.k, s.mean, {first, last});
+    const std::int64_t samples = std::min<std::int64_t>(s.graph->m, std::int64_t{s.graph->n_rows} * rule.width);
+    kernels::on_team((samples + s.graph->n_rows) * s.k, [&](const kernels::Team& team) {
+        team.for_row_blocks(s.graph->n_rows, kRowBlock, [&](std::int32_t first, std::int32_t last) {
+            rows(*s.graph, rule, weight, o, s.k, s.mean, {first, last});
+        });
     });
 }
 

@@ -116,13 +116,11 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const std::int32_t n_rows = s.weighted || s.self_loop ? s.csr->n_rows : 0;
     const std::int32_t n_cols = s.csc->n_rows;
-#pragma omp parallel
-    {
-        kernels::for_row_blocks(n_rows, s.block,
-                                [&](std::int32_t first, std::int32_t last) { rows(s, o, first, last); });
-        kernels::for_row_blocks(n_cols, s.block,
-                                [&](std::int32_t first, std::int32_t last) { columns(s, o, first, last); });
-    }
+    const std::int64_t sums = s.csr->m * (s.weighted ? 2 : 1) + n_rows + n_cols;
+    kernels::on_team(sums * s.k, [&](const kernels::Team& team) {
+        team.for_row_blocks(n_rows, s.block, [&](std::int32_t first, std::int32_t last) { rows(s, o, first, last); });
+        team.for_row_blocks(n_cols, s.block, [&](std::int32_t first, std::int32_t last) { columns(s, o, first, last); });
+    });
 }
 
 Verdict applicable(const Query& q) {
