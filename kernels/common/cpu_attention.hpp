@@ -96,7 +96,8 @@ __attribute__((always_inline)) inline void attend(const CsrFormat& g, std::int64
     }
     const float scale = sum > 0.0F ? 1.0F / sum : 0.0F;
     for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
-    if (lse) lse[unit] = max + std::log(sum);
+    // A row without edges has no logarithm: it would divide by zero, where an application may trap that.
+    if (lse) lse[unit] = sum != 0.0F ? max + std::log(sum) : -std::numeric_limits<float>::infinity();
 }
 
 /// Edge of position e in the caller's order.

@@ -1,6 +1,9 @@
 #include "tests/conformance/harness.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -65,6 +68,7 @@ public:
             set_rule(plan);
             check_run(plan, handle, 0, "oracle");
             if (scope() == Scope::once) return;
+            check_traps(plan, handle);
             check_left_out(plan, handle);
             if (plan.variant().operand_alignment <= 4) {
                 check_run(plan, handle, 1, "misaligned");
@@ -152,6 +156,22 @@ private:
         if (!wrong.empty()) fail(oracle_check, wrong);
         if (!memory.guards_intact()) fail("guards", "a guard byte was overwritten");
         if (!memory.unchanged(inputs_)) fail("inputs", "an operand was changed");
+    }
+
+    // An application may trap floating-point exceptions. The whole run is on this thread, whose flags are asked.
+    void check_traps(const Plan& plan, StreamHandle stream) {
+        if (device_.backend != Backend::cpu) return;
+        Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), 0);
+        memory.poison(kPoison);
+        const int threads = omp_get_max_threads();
+        omp_set_num_threads(1);
+        std::feclearexcept(FE_ALL_EXCEPT);
+        plan.run(memory.operands, memory.workspace.data(), stream);
+        const int raised = std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+        omp_set_num_threads(threads);
+        if ((raised & FE_DIVBYZERO) != 0) fail("traps", "raises FE_DIVBYZERO");
+        if ((raised & FE_INVALID) != 0) fail("traps", "raises FE_INVALID");
+        if ((raised & FE_OVERFLOW) != 0) fail("traps", "raises FE_OVERFLOW");
     }
 
     // Outputs that may be null, all of them left out: the others are what they were.

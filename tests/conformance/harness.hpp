@@ -17,6 +17,8 @@ namespace gnntune::conformance {
 ///   written      no element keeps the poison it had before the run
 ///   guards       words around the output and the workspace are untouched
 ///   inputs       operands are unchanged
+///   traps        no floating-point division by zero, invalid operation or overflow that finite inputs and logits of
+///                -infinity do not ask for (cpu)
 ///   left out     the same without the outputs that may be null
 ///   repeats      a config that says so repeats bit for bit
 ///   misaligned   right with operands at 4-byte alignment, or refused where the record asks for more

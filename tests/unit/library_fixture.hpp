@@ -109,12 +109,14 @@ protected:
     }
     static gt::Problem weighted_spmm() { return gt::spmm(kK).weighted(); }
 
-    static constexpr std::int32_t kCpuRowsVersion = 2;  ///< of spmm.cpu_rows; the others that tests name have 1
+    /// Of spmm.cpu_rows and spmm.cpu_edges; the others that tests name have 1.
+    static constexpr std::int32_t kCpuRowsVersion = 2;
 
     /// A row as the tuner leaves it on this CPU.
     static Measurement row(const std::string& config, double median_us, double prepare_us = 0) {
         Measurement m = measurement(config, median_us);
-        if (config.starts_with("spmm.cpu_rows")) m.variant_version = kCpuRowsVersion;
+        const bool second = config.starts_with("spmm.cpu_rows") || config.starts_with("spmm.cpu_edges");
+        if (second) m.variant_version = kCpuRowsVersion;
         m.clock = Clock::host;
         m.prepare_us = prepare_us;
         m.workspace_bytes = 0;

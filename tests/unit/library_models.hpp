@@ -22,7 +22,7 @@ protected:
         parts.depths = {1};
         parts.splits = {{6.0F, shared + model::kCostFeatures}};
         parts.leaves = {0.5F, 0.0F};
-        m.variants.push_back({"spmm.cpu_edges", 1, {{{"parts", {}}}}, {parts}, 0.1F});
+        m.variants.push_back({"spmm.cpu_edges", kCpuRowsVersion, {{{"parts", {}}}}, {parts}, 0.1F});
         m.variants.push_back({"spmm.cpu_rows", kCpuRowsVersion, {}, {constant(std::log(4.0F))}, 0.1F});
         return m;
     }

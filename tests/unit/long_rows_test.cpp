@@ -51,6 +51,12 @@ TEST(LongRows, OfEqualTermsStayWithinTheirTolerance) {
     for (const std::int32_t degree : {kernels::kChain, kernels::kChain + 1, 2000, 20'000, 200'000}) {
         EXPECT_LT(worst_ratio(hub(degree), "spmm.cpu_rows{tile=16,row_block=16}"), 0.5) << degree;
     }
+    // Parts of the edges: a row of many parts, a part of many edges, and both.
+    for (const char* config : {"spmm.cpu_edges{parts=8}", "spmm.cpu_edges{parts=64}", "spmm.cpu_edges{parts=512}"}) {
+        for (const std::int32_t degree : {500, 1000, 2000, 20'000, 200'000}) {
+            EXPECT_LT(worst_ratio(hub(degree), config), 0.5) << config << ", " << degree;
+        }
+    }
     const SampleRule rule{SampleKind::fastrand, 1024};
     EXPECT_LT(
         worst_ratio(hub(1154), "spmm.cpu_sampled{sampling=fastrand,S=1024,prime=577,second_prime=0,rescale=0}", &rule),

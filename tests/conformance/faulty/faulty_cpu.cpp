@@ -36,6 +36,7 @@ enum class Fault {
     assumes_alignment,
     multiplies_by_zero,
     weighs_by_zero,
+    divides_by_zero,
     default_outside_space,
     refuses_without_reason,
     samples_wrong_edges,
@@ -97,6 +98,10 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
                 sum += w * value;
             }
             if (F == Fault::multiplies_by_zero && g.n_cols > 0) sum += 0.0F * x[f];
+            if (F == Fault::divides_by_zero) {
+                const volatile float share = 1.0F / static_cast<float>(count);  // of a row without edges too
+                (void)share;
+            }
             // What a walk over whole runs of edges does with the first edge behind its row.
             const bool neighbour = s.problem.weighted && g.row_ptr[i + 1] < g.m;
             if (F == Fault::weighs_by_zero && neighbour) {
@@ -336,7 +341,7 @@ void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) maximum = std::max(maximum, logit(e));
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) sum += term(e);
         std::fill(o.y + row * k, o.y + (row + 1) * k, 0.0F);
-        if (o.lse) o.lse[row] = maximum + std::log(sum);
+        if (o.lse) o.lse[row] = sum != 0 ? maximum + std::log(sum) : -INFINITY;
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
             if (!philox_keep(o.seed, static_cast<std::uint64_t>(id), static_cast<std::uint32_t>(h), o.dropout))
@@ -378,6 +383,7 @@ std::vector<FaultyVariant> on_cpu() {
         make<Fault::assumes_alignment>("assumes_alignment", "misaligned"),
         make<Fault::multiplies_by_zero>("multiplies_by_zero", "infinities"),
         make<Fault::weighs_by_zero>("weighs_by_zero", "infinities"),
+        make<Fault::divides_by_zero>("divides_by_zero", "traps"),
         make<Fault::default_outside_space>("default_outside_space", "record"),
         make<Fault::refuses_without_reason>("refuses_without_reason", "record"),
         make_sampled<Fault::none>("right_sample", ""),
