@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "core/common/error.hpp"
@@ -19,7 +21,7 @@ struct FileSource {
 };
 
 /// From "graph.mtx (reversed) (removed 12 self loops, merged 3 duplicates)", as graphs.cpp writes it. Fix-ups that a
-/// reader makes by itself are passed over. The base of an edge list is not noted.
+/// reader makes by itself are passed over.
 FileSource file_source(std::string text) {
     FileSource source;
     while (!names_a_file(text) && text.ends_with(')')) {
@@ -35,6 +37,16 @@ FileSource file_source(std::string text) {
         source.options.remove_self_loops |= says("removed ");
         source.options.merge_duplicates |= says("merged ");
         source.options.make_symmetric |= says("added ");
+        source.options.relabel |= says("relabelled ");
+        const auto number = [&note, &says](std::string_view verb) -> std::optional<std::int64_t> {
+            std::int64_t value = 0;
+            if (!says(verb)) return std::nullopt;
+            const char* const digits = note.data() + note.find(verb) + verb.size();
+            const auto read = std::from_chars(digits, note.data() + note.size(), value);
+            return read.ec == std::errc{} ? std::optional(value) : std::nullopt;
+        };
+        if (const auto base = number("took ids from ")) source.options.base = *base == 0 ? 0 : 1;
+        if (const auto vertices = number("set vertices to ")) source.options.vertices = vertices;
         text.resize(open);
     }
     source.path = std::move(text);

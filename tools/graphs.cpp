@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
@@ -17,8 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void tell_fix_ups(Output& out, const InputGraph& input) {
-    if (!input.fix_ups.empty()) out.note(fmt::format("{}: {}", input.name, input.fix_ups));
+void tell_fix_ups(Output& out, const InputGraph& input, const io::FixUps& done) {
+    if (input.fix_ups.empty()) return;
+    const char* advice = done.unused_ids > 0 ? "; --relabel leaves out ids without edges" : "";
+    out.note(fmt::format("{}: {}{}", input.name, input.fix_ups, advice));
 }
 
 GraphArgument file_argument(const fs::path& path, std::string name, const io::ReadOptions& options) {
@@ -32,7 +35,7 @@ GraphArgument file_argument(const fs::path& path, std::string name, const io::Re
         input.source = loaded.source;
         if (options.reverse) input.source += " (reversed)";
         if (!input.fix_ups.empty()) input.source += " (" + input.fix_ups + ")";
-        tell_fix_ups(out, input);
+        tell_fix_ups(out, input, loaded.fix_ups);
         return input;
     };
     return {std::move(name), path.string(), std::move(load), false};
@@ -48,7 +51,7 @@ GraphArgument damaged_argument(const io::SkippedFile& file) {
 /// Flags that change what is read cannot be kept for graphs that are not read.
 void refuse_read_options(const std::string& argument, const io::ReadOptions& options) {
     if (options.reverse || options.ignore_weights || options.remove_self_loops || options.merge_duplicates ||
-        options.make_symmetric || options.format || options.base) {
+        options.make_symmetric || options.format || options.base || options.relabel || options.vertices) {
         throw invalid_argument(fmt::format(
             "{}: a stand-in is generated as its recipe says; the options for reading graphs do not apply to it "
             "(generate it into a file first: gnntune generate {} -o FILE)",
@@ -160,7 +163,9 @@ void add_graph_options(Options& options) {
         ("merge-duplicates", po::bool_switch(), "one edge for each pair; weights add up")
         ("symmetric", po::bool_switch(), "add the missing reverse edges")
         ("ignore-weights", po::bool_switch(), "read an unweighted graph whatever the file holds")
-        ("base", value("N"), "edge lists: vertex ids start at 0 or 1 (default: found out)")
+        ("base", value("N"), "edge lists and TU: vertex ids start at 0 or 1 (default: 1 for TU and where the smallest is 1)")
+        ("vertices", value("N"), "edge lists and arrays of pairs: number of vertices (default: the largest id and those below)")
+        ("relabel", po::bool_switch(), "edge lists: number the ids that occur anew from 0")
         ("from", value("FORMAT"), "take this format instead of looking at the content: mtx, edges, npz, tu, metis, gnng");
     // clang-format on
 }
@@ -173,6 +178,11 @@ io::ReadOptions read_options(const Parsed& parsed) {
     options.make_symmetric = parsed.flag("symmetric");
     options.ignore_weights = parsed.flag("ignore-weights");
     if (const auto base = parsed.integer("base", 0, 1)) options.base = static_cast<int>(*base);
+    options.vertices = parsed.integer("vertices", 0, std::numeric_limits<std::int32_t>::max() - 1);
+    options.relabel = parsed.flag("relabel");
+    if (options.relabel && (options.base || options.vertices)) {
+        throw invalid_argument("--relabel numbers the ids that occur anew: it goes with neither --base nor --vertices");
+    }
     if (const auto word = parsed.find("from")) {
         options.format = io::parse_format(*word);
         if (!options.format) {

@@ -46,7 +46,7 @@ std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t 
 bool names_a_file(const std::string& word);
 
 /// Adds the group "Reading graphs": --reverse, --remove-self-loops, --merge-duplicates, --symmetric, --ignore-weights,
-/// --base, --from.
+/// --base, --vertices, --relabel, --from.
 void add_graph_options(Options& options);
 io::ReadOptions read_options(const Parsed& parsed);
 

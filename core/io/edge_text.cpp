@@ -101,11 +101,12 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
             const std::uint64_t low = std::min(u, v);
             const std::uint64_t high = std::max(u, v);
             if (low < static_cast<std::uint64_t>(base)) {
-                fail_line(name, line, "id {} is below {}; if ids start at 0 here, read the file with base 0", low,
-                          base);
+                fail_line(name, line, "id {} is below {}; if ids start at 0 here, give --base 0", low, base);
             }
             if (high > static_cast<std::uint64_t>(std::numeric_limits<Id>::max())) {
                 out.too_narrow = true;
+                out.largest = static_cast<std::int64_t>(high);
+                out.line = line;
                 return out;
             }
             smallest = std::min(smallest, low);

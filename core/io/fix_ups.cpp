@@ -15,6 +15,12 @@ std::string FixUps::text() const {
     };
     add(skipped_header_lines, "skipped", "header line", "header lines");
     add(relabelled_ids, "relabelled", "id", "ids");
+    const auto number = [&out](const auto& value, std::string_view words) {
+        if (value) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", words, *value);
+    };
+    number(first_id, "took ids from");
+    number(vertices, "set vertices to");
+    add(unused_ids, "kept", "id without edges", "ids without edges");
     add(mirrored_entries, "mirrored", "symmetric entry", "symmetric entries");
     add(dropped_unit_weights, "dropped", "weight, which is 1", "weights, which are all 1");
     add(ignored_weights, "ignored", "weight", "weights");

@@ -51,10 +51,16 @@ struct ReadOptions {
 
     std::optional<Format> format;  ///< take this format instead of looking at the content
 
-    /// Edge lists only. Unset: ids that are exactly 0..n-1 or 1..n, or that fit a comment `# Nodes: N`, are kept, and
-    /// all others are renumbered in ascending order (LoadedGraph::original_ids). 0 or 1: ids start there, nothing is
-    /// renumbered, and an id that no edge names is a vertex without edges.
+    /// Edge lists and TU: ids start at 0 or 1. Unset: 1 for TU, and for an edge list whose smallest id is 1 (with a
+    /// comment `# Nodes: N` that fits: whose largest is N and smallest not 0); else 0. Ids stay as they are: one that no
+    /// edge names is a vertex without edges.
     std::optional<int> base;
+    /// Edge lists: number the ids that occur from 0, ascending (LoadedGraph::original_ids). Goes with neither `base` nor
+    /// `vertices`.
+    bool relabel = false;
+    /// Edge lists, TU without its indicator, and arrays of pairs: the number of vertices. Unset: what the file says, else
+    /// the largest id and those below it.
+    std::optional<std::int64_t> vertices;
 
     /// Largest size in bytes of the arrays built from one file. 0, the default, means three quarters of the physical
     /// memory, and then two more rules keep a small file from claiming much: row_ptr may take 256 MiB, or 64 times the
@@ -70,7 +76,10 @@ struct FixUps {
     std::int64_t removed_self_loops = 0;
     std::int64_t merged_duplicates = 0;  ///< entries that went into another one
     std::int64_t added_reverse_edges = 0;
-    std::int64_t relabelled_ids = 0;    ///< vertices, where ids were renumbered
+    std::int64_t relabelled_ids = 0;       ///< vertices, where ids were renumbered
+    std::optional<int> first_id;           ///< of an edge list 1, of TU 0: where ids start, other than is usual
+    std::int64_t unused_ids = 0;           ///< of an edge list, where most ids are of vertices without edges
+    std::optional<std::int64_t> vertices;  ///< ReadOptions::vertices, where it was used
     std::int64_t mirrored_entries = 0;  ///< entries of a (skew-)symmetric Matrix Market file written once, stored twice
     std::int64_t dropped_unit_weights = 0;  ///< an .npz whose data are all 1 is an unweighted graph
     std::int64_t ignored_weights = 0;       ///< by ReadOptions::ignore_weights

@@ -36,15 +36,14 @@ void Limits::require(std::uint64_t bytes, const std::string& name, std::string_v
          what, bytes / kMebibyte, memory_bytes / kMebibyte);
 }
 
-void Limits::require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const {
+void Limits::require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name,
+                              std::string_view advice) const {
     const auto bytes = (static_cast<std::uint64_t>(n) + 1) * sizeof(std::int32_t);
     require(bytes, name, "the vertices");
     // Division, not a product: a file of many exabytes is no reason to overflow.
     if (!given && bytes > kFreeVertexBytes && bytes / kVertexBytesPerDataByte > data_bytes) {
-        fail(name,
-             "claims {} vertices but holds only {} bytes, which is taken for damage; if it is right, leave out the "
-             "vertices without edges and number the others anew",
-             n, data_bytes);
+        fail(name, "claims {} vertices but holds only {} bytes, which is taken for damage; if it is right, {}", n,
+             data_bytes, advice);
     }
 }
 

@@ -1,4 +1,5 @@
-// Edge lists: `u v [weight]` per line, u -> v. Ids may be any whole numbers; the graph's are 0..n-1.
+// Edge lists: `u v [weight]` per line, u -> v. Ids are the numbers of vertices, from 0 or from 1, so that an application
+// which has the same list has the same graph; on request those that occur are numbered anew.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -63,6 +64,52 @@ HostVector<std::int32_t> mapped(HostVector<Id>& ids, const Map& map) {
     }
 }
 
+constexpr std::string_view kRelabel = "give --relabel, which numbers the ids that occur from 0";
+
+/// Where ids start, and how many vertices there are.
+struct Numbering {
+    std::int64_t base = 0;
+    std::int64_t n = 0;
+    bool counted = false;  ///< n was said, by a comment or by the caller
+};
+
+template <typename Id>
+Numbering find_numbering(const EdgeText<Id>& text, const ReadOptions& options, const std::string& name) {
+    Numbering found;
+    // A comment with the number of vertices explains missing ids as vertices without edges.
+    const std::int64_t in_comment = text.vertices.value_or(-1);
+    const bool comment = !options.vertices && in_comment >= text.largest && in_comment < kMaxEdges;
+    const bool from_one =
+        comment ? text.largest == in_comment && text.smallest >= 1
+                : text.smallest == 1 || (options.vertices && text.smallest > 1 && text.largest == *options.vertices);
+    found.base = options.base.value_or(from_one ? 1 : 0);
+    found.n = text.largest + 1 - (text.largest < 0 ? 0 : found.base);
+    found.counted = comment || options.vertices;
+    if (comment) found.n = std::max(found.n, in_comment);
+    if (!options.vertices) return found;
+    if (found.n > *options.vertices) {
+        fail(name, "id {} is outside {}..{}, the {} vertices of --vertices", text.largest, found.base,
+             *options.vertices - 1 + found.base, *options.vertices);
+    }
+    found.n = *options.vertices;
+    return found;
+}
+
+/// How many of the ids below n no edge names.
+template <typename Id>
+std::int64_t count_unused(const EdgeText<Id>& text, const Numbering& numbering) {
+    std::vector<bool> used(static_cast<std::size_t>(numbering.n));
+    std::int64_t unused = numbering.n;
+    for (const auto* ids : {&text.source, &text.target}) {
+        for (const Id id : *ids) {
+            auto bit = used[static_cast<std::size_t>(id - numbering.base)];
+            unused -= !bit;
+            bit = true;
+        }
+    }
+    return unused;
+}
+
 template <typename Id>
 RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::uint64_t data_bytes,
                          const Input& input) {
@@ -70,38 +117,41 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
     raw.format = "edges";
     raw.data_bytes = data_bytes;
     raw.fix_ups.skipped_header_lines = text.header_lines;
+    raw.fix_ups.vertices = options.vertices;
     EdgeSink edges;
     edges.weights = std::move(text.weights);
     edges.weighted = !edges.weights.empty();
     edges.sorted = text.sorted;  // every numbering below is ascending
     edges.size = text.source.size();
-
-    std::int64_t n = 0;
-    const auto subtract = [&](std::int64_t base) {
-        const auto map = [base](Id id) { return static_cast<std::int32_t>(id - static_cast<Id>(base)); };
-        n = std::max(text.largest + 1 - base, text.vertices.value_or(0));
-        require_counts(n, n, 0, input.name);
+    const auto take_over = [&](const auto& map) {
         edges.rows = mapped(text.target, map);
         edges.cols = mapped(text.source, map);
     };
-    // A comment with the number of vertices explains missing ids as vertices without edges.
-    const bool counted = text.vertices && *text.vertices >= text.largest && *text.vertices < kMaxEdges;
-    if (options.base) {
-        subtract(*options.base);
-    } else if (counted && (text.largest < *text.vertices || text.smallest >= 1)) {
-        subtract(text.largest < *text.vertices ? 0 : 1);
-    } else {
-        text.vertices.reset();
+
+    std::int64_t n = 0;
+    if (options.relabel) {
         Ranks<Id> ranks(text, input);
         n = static_cast<std::int64_t>(ranks.ids().size());
-        if (n == 0 || text.largest - text.smallest + 1 != n || text.smallest > 1) {
-            edges.rows = mapped(text.target, ranks);
-            edges.cols = mapped(text.source, ranks);
+        take_over(ranks);
+        if (text.largest + 1 != n) {
             raw.fix_ups.relabelled_ids = n;
             raw.original_ids = std::move(ranks.ids());
-        } else {
-            subtract(text.smallest);
         }
+    } else {
+        const Numbering numbering = find_numbering(text, options, input.name);
+        n = numbering.n;
+        if (n >= kMaxEdges) {
+            throw unsupported(
+                fmt::format("{}: id {} is beyond the 2^31-2 vertices that a graph may have; if ids are not "
+                            "the numbers of vertices, {}",
+                            input.name, text.largest, kRelabel));
+        }
+        input.limits.require_vertices(n, data_bytes, input.name, kRelabel);
+        if (numbering.base == 1) raw.fix_ups.first_id = 1;
+        // More vertices than edges have ends: most are without edges.
+        const bool sparse = static_cast<std::uint64_t>(n) > 2 * std::uint64_t{edges.size};
+        if (sparse && !numbering.counted) raw.fix_ups.unused_ids = count_unused(text, numbering);
+        take_over([base = static_cast<Id>(numbering.base)](Id id) { return static_cast<std::int32_t>(id - base); });
     }
     raw.graph = to_csr(std::move(edges), n, n, data_bytes, input);
     return raw;
@@ -113,6 +163,10 @@ RawGraph read_edge_list(const Input& input, const ReadOptions& options) {
     if (options.base && *options.base != 0 && *options.base != 1) {
         throw invalid_argument(fmt::format("base {} of an edge list: expected 0 or 1", *options.base));
     }
+    if (options.relabel && (options.base || options.vertices)) {
+        throw invalid_argument(
+            "an edge list is numbered anew, or has a base and a number of vertices: expected one of them");
+    }
     const std::int64_t base = options.base.value_or(0);
     const auto parse = [&](auto id) {
         LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
@@ -122,7 +176,14 @@ RawGraph read_edge_list(const Input& input, const ReadOptions& options) {
     };
     auto [narrow, bytes] = parse(std::int32_t{});
     if (!narrow.too_narrow) return number_vertices(std::move(narrow), options, bytes, input);
-    // An id beyond int32 (hashes, phone numbers): once more with wide ids, which the numbering then makes small.
+    // An id beyond int32 (hashes, phone numbers) is none of a vertex.
+    if (!options.relabel) {
+        throw unsupported(
+            fmt::format("{} line {}: id {} is beyond the 2^31-2 vertices that a graph may have; if ids are "
+                        "not the numbers of vertices, {}",
+                        input.name, narrow.line, narrow.largest, kRelabel));
+    }
+    // Once more with wide ids, which the numbering then makes small.
     narrow = {};
     auto [wide, wide_bytes] = parse(std::int64_t{});
     return number_vertices(std::move(wide), options, wide_bytes, input);

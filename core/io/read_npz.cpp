@@ -191,6 +191,11 @@ private:
 
     /// Number of vertices as the archive states it: num_nodes, or the rows of its labels or features.
     std::optional<Shape> square() {
+        if (options_.vertices) {
+            raw_.fix_ups.vertices = options_.vertices;
+            require_counts(*options_.vertices, 0, 0, input_.name);
+            return Shape{*options_.vertices, *options_.vertices};
+        }
         std::int64_t n = -1;
         for (const std::string_view key :
              {"num_nodes", "node_labels", "node_features", "labels", "features", "y", "x"}) {

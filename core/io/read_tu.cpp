@@ -1,4 +1,4 @@
-// TU data sets: <DS>_A.txt holds 1-based pairs `u, v`; line i of <DS>_graph_indicator.txt names the graph of vertex i.
+// TU data sets: <DS>_A.txt holds pairs `u, v`, 1-based unless ReadOptions::base says 0; line i of <DS>_graph_indicator.txt names the graph of vertex i.
 // The small graphs stay what they are in the file: one block-diagonal graph.
 #include "core/io/detail/edge_text.hpp"
 #include "core/io/detail/fail.hpp"
@@ -26,24 +26,33 @@ std::int64_t count_vertices(const Input& indicator, std::uint64_t& data_bytes) {
 
 }  // namespace
 
-RawGraph read_tu(const Input& pairs, const Input* indicator, const ReadOptions&) {
+RawGraph read_tu(const Input& pairs, const Input* indicator, const ReadOptions& options) {
     LineReader lines(open_stream(pairs.bytes, pairs.name), pairs.name, pairs.limits);
-    auto text = parse_edge_text<std::int32_t>(lines, pairs.limits, 1, false);
+    const std::int32_t base = options.base.value_or(1);
+    auto text = parse_edge_text<std::int32_t>(lines, pairs.limits, base, false);
     if (text.too_narrow) require_counts(kMaxEdges, 0, 0, pairs.name);
     RawGraph raw;
     raw.format = "tu";
     raw.data_bytes = lines.bytes();
-    std::int64_t n = text.source.empty() ? 0 : text.largest;
+    if (base == 0) raw.fix_ups.first_id = 0;
+    std::int64_t n = text.source.empty() ? 0 : text.largest + 1 - base;
     if (indicator) {
         const std::int64_t counted = count_vertices(*indicator, raw.data_bytes);
         if (n > counted) {
-            fail(pairs.name, "vertex id {} is outside 1..{}; {} has one line for each of {} vertices", n, counted,
-                 indicator->name, counted);
+            fail(pairs.name, "vertex id {} is outside {}..{}; {} has one line for each of {} vertices", text.largest,
+                 base, counted - 1 + base, indicator->name, counted);
         }
         n = counted;
+    } else if (options.vertices) {
+        if (n > *options.vertices) {
+            fail(pairs.name, "vertex id {} is outside {}..{}, the {} vertices of --vertices", text.largest, base,
+                 *options.vertices - 1 + base, *options.vertices);
+        }
+        n = *options.vertices;
+        raw.fix_ups.vertices = n;
     }
-    for (auto& id : text.source) --id;
-    for (auto& id : text.target) --id;
+    for (auto& id : text.source) id -= base;
+    for (auto& id : text.target) id -= base;
     EdgeSink edges;
     edges.size = text.source.size();
     edges.rows = std::move(text.target);

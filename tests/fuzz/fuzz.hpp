@@ -62,6 +62,9 @@ inline int read(std::string_view bytes, std::optional<io::Format> format, const 
     options.merge_duplicates = choice & 4;
     options.make_symmetric = choice & 8;
     if (choice & 16) options.base = choice >> 5 & 1;
+    options.relabel = !options.base && (choice & 32);
+    options.ignore_weights = choice & 64;
+    if (!options.relabel && (choice & 128)) options.vertices = choice;
     return hold([&] { return io::read_graph_bytes(bytes, name, options); });
 }
 

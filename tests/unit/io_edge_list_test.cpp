@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "core/graph/fingerprint.hpp"
 #include "core/io/graph_io.hpp"
 
 namespace gnntune {
@@ -63,27 +64,81 @@ TEST(EdgeList, ReverseMeansTargetThenSource) {
     EXPECT_EQ(cols(g), (Ints{1, 2, 1}));
 }
 
-TEST(EdgeList, KeepsContiguousIdsFromOne) {
+TEST(EdgeList, TakesIdsFromOneWhereTheSmallestIsOneAndSaysSo) {
     const auto g = read("% konect\n1 2\n2 3\n3 1\n");
     EXPECT_EQ(rows(g), (Ints{0, 1, 2, 3}));
     EXPECT_EQ(cols(g), (Ints{2, 0, 1}));
-    EXPECT_EQ(g.fix_ups.relabelled_ids, 0);
+    EXPECT_EQ(g.fix_ups.text(), "took ids from 1");
+    const auto gap = read("1 2\n2 5\n5 1\n");
+    EXPECT_EQ(rows(gap), (Ints{0, 1, 2, 2, 2, 3}));
+    EXPECT_EQ(gap.fix_ups.text(), "took ids from 1");
 }
 
-TEST(EdgeList, RenumbersOtherIdsInAscendingOrder) {
-    const auto g = read("30 10\n10 20\n");
+TEST(EdgeList, KeepsIdsAndTheirGapsAsAnApplicationHasThem) {
+    const auto g = read("0 2\n2 5\n5 0\n0 5\n");
+    EXPECT_EQ(rows(g), (Ints{0, 1, 1, 2, 2, 2, 4}));
+    EXPECT_EQ(cols(g), (Ints{5, 0, 0, 2}));
+    EXPECT_EQ(g.fix_ups.text(), "");
+    EXPECT_TRUE(g.original_ids.empty());
+    CsrGraph application;  // edge_index = [[0, 2, 5, 0], [2, 5, 0, 5]], six vertices
+    application.n_rows = application.n_cols = 6;
+    application.row_ptr = {0, 1, 1, 2, 2, 2, 4};
+    application.col_idx = {5, 0, 0, 2};
+    EXPECT_EQ(fingerprint(g.graph.view()), fingerprint(application.view()));
+}
+
+TEST(EdgeList, SaysWhereMostIdsHaveNoEdges) {
+    const auto g = read("7 90\n90 8\n");
+    EXPECT_EQ(g.graph.n_rows, 91);
+    EXPECT_EQ(g.fix_ups.text(), "kept 88 ids without edges");
+    EXPECT_EQ(read("# Nodes: 91 Edges: 2\n7 90\n90 8\n").fix_ups.text(), "");  // the file says so itself
+}
+
+TEST(EdgeList, RefusesIdsThatNoMemoryHoldsAndNamesRelabel) {
+    EXPECT_NE(problem([] { read("0 1\n5 2000000000\n"); }).find("claims 2000000001 vertices"), std::string::npos);
+    EXPECT_NE(problem([] { read("0 1\n5 2000000000\n"); }).find("give --relabel"), std::string::npos);
+    for (const char* text : {"7 8\n8 90000000000\n", "7 8\n8 2147483647\n"}) {
+        try {
+            read(text);
+            ADD_FAILURE() << text;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+            EXPECT_NE(std::string(error.what()).find("give --relabel"), std::string::npos) << error.what();
+        }
+    }
+}
+
+TEST(EdgeList, RelabelsInAscendingOrderOnRequest) {
+    io::ReadOptions options;
+    options.relabel = true;
+    const auto g = read("30 10\n10 20\n", options);
     EXPECT_EQ(rows(g), (Ints{0, 1, 2, 2}));
     EXPECT_EQ(cols(g), (Ints{2, 0}));
     EXPECT_EQ(g.original_ids, (Ids{10, 20, 30}));
     EXPECT_EQ(g.fix_ups.text(), "relabelled 3 ids");
+    EXPECT_EQ(read("5 2000000000\n", options).original_ids, (Ids{5, 2000000000}));
+    const auto wide = read("7 90000000000\n90000000000 8\n", options);
+    EXPECT_EQ(wide.original_ids, (Ids{7, 8, 90000000000}));
+    EXPECT_EQ(rows(wide), (Ints{0, 0, 1, 2}));
+    EXPECT_EQ(cols(wide), (Ints{2, 0}));
+    EXPECT_EQ(read("0 1\n1 0\n", options).fix_ups.text(), "");
+    options.base = 0;
+    EXPECT_THROW(read("0 1\n", options), Error);
 }
 
-TEST(EdgeList, RenumbersSparseAndWideIds) {
-    EXPECT_EQ(read("5 2000000000\n").original_ids, (Ids{5, 2000000000}));
-    const auto g = read("7 90000000000\n90000000000 8\n");
-    EXPECT_EQ(g.original_ids, (Ids{7, 8, 90000000000}));
-    EXPECT_EQ(rows(g), (Ints{0, 0, 1, 2}));
-    EXPECT_EQ(cols(g), (Ints{2, 0}));
+TEST(EdgeList, TheNumberOfVerticesMayBeGiven) {
+    io::ReadOptions options;
+    options.vertices = 6;
+    const auto g = read("0 2\n2 1\n", options);
+    EXPECT_EQ(g.graph.n_rows, 6);
+    EXPECT_EQ(g.fix_ups.text(), "set vertices to 6");
+    EXPECT_EQ(read("1 2\n2 6\n", options).fix_ups.text(), "took ids from 1, set vertices to 6");
+    EXPECT_EQ(read("2 3\n3 6\n", options).fix_ups.text(), "took ids from 1, set vertices to 6");  // else 6 is too large
+    EXPECT_EQ(read("2 3\n3 5\n", options).fix_ups.text(), "set vertices to 6");
+    EXPECT_NE(problem([&] { read("0 6\n", options); }).find("id 6 is outside 0..5, the 6 vertices of --vertices"),
+              std::string::npos);
+    options.vertices = 0;
+    EXPECT_EQ(read("# Nodes: 4\n", options).graph.n_rows, 0);
 }
 
 TEST(EdgeList, ABaseKeepsIdsAndTheirGaps) {
@@ -95,14 +150,13 @@ TEST(EdgeList, ABaseKeepsIdsAndTheirGaps) {
     EXPECT_NE(problem([&] { read("1 2\n0 1\n", options); }).find("g.txt line 2: id 0 is below 1"), std::string::npos);
     options.base = 0;
     EXPECT_EQ(read("2 4\n", options).graph.n_rows, 5);
+    EXPECT_EQ(read("1 2\n", options).graph.n_rows, 3);
 }
 
 TEST(EdgeList, BelievesTheNumberOfVerticesInACommentThatFits) {
     EXPECT_EQ(read("# Nodes: 5 Edges: 1\n0 2\n").graph.n_rows, 5);
     EXPECT_EQ(read("# Nodes: 3 Edges: 1\n1 3\n").graph.n_rows, 3);
-    const auto g = read("# Nodes: 2 Edges: 1\n5 9\n");
-    EXPECT_EQ(g.graph.n_rows, 2);
-    EXPECT_EQ(g.original_ids, (Ids{5, 9}));
+    EXPECT_EQ(read("# Nodes: 2 Edges: 1\n5 9\n").graph.n_rows, 10);  // SNAP counts those with edges
     EXPECT_EQ(read("# Nodes: 4 Edges: 0\n").graph.n_rows, 4);
 }
 
@@ -234,10 +288,27 @@ TEST_F(TuFolder, RefusesIdsThatTheIndicatorDoesNotKnow) {
     put("DS_graph_indicator.txt", "1\n1\n");
     EXPECT_NE(problem([&] { io::read_graph(folder_); }).find("vertex id 5 is outside 1..2"), std::string::npos);
     put("DS_A.txt", "0, 1\n");
-    EXPECT_NE(problem([&] { io::read_graph(folder_); }).find("DS_A.txt line 1: id 0 is below 1"), std::string::npos);
+    EXPECT_NE(problem([&] {
+                  io::read_graph(folder_);
+              }).find("DS_A.txt line 1: id 0 is below 1; if ids start at 0 here, give --base 0"),
+              std::string::npos);
     put("DS_A.txt", "1, 2\n");
     put("DS_graph_indicator.txt", "1\nx\n");
     EXPECT_NE(problem([&] { io::read_graph(folder_); }).find("indicator.txt line 2: expected the number of a graph"),
+              std::string::npos);
+}
+
+TEST_F(TuFolder, TakesIdsFromZeroWhereItIsTold) {
+    put("DS_A.txt", "0, 1\n0, 2\n2, 1\n");
+    put("DS_graph_indicator.txt", "1\n1\n1\n2\n");
+    io::ReadOptions options;
+    options.base = 0;
+    const auto g = io::read_graph(folder_, options);
+    EXPECT_EQ(rows(g), (Ints{0, 0, 2, 3, 3}));
+    EXPECT_EQ(cols(g), (Ints{0, 2, 0}));
+    EXPECT_EQ(g.fix_ups.text(), "took ids from 0");
+    put("DS_A.txt", "0, 4\n");
+    EXPECT_NE(problem([&] { io::read_graph(folder_, options); }).find("vertex id 4 is outside 0..3"),
               std::string::npos);
 }
 

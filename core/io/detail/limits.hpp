@@ -20,8 +20,11 @@ struct Limits {
     /// Throws ErrorKind::input unless `bytes` are within the limit. `what` reads as "the edges", "member data.npy".
     void require(std::uint64_t bytes, const std::string& name, std::string_view what) const;
 
-    /// Throws unless an offset array over `n` vertices is in proportion to the `data_bytes` that were read.
-    void require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const;
+    /// Throws unless an offset array over `n` vertices is in proportion to the `data_bytes` that were read. `advice` is
+    /// what to do if the number is right.
+    void require_vertices(
+        std::int64_t n, std::uint64_t data_bytes, const std::string& name,
+        std::string_view advice = "leave out the vertices without edges and number the others anew") const;
 };
 
 /// Throws where compressed data grew beyond reason (a zip bomb).
