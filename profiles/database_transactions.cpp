@@ -1,7 +1,6 @@
 // Transactions over a Database.
 #include <utility>
 
-#include "core/common/error.hpp"
 #include "profiles/database.hpp"
 
 namespace gnntune::store {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <new>
+#include <sstream>
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
@@ -129,12 +131,35 @@ void add_path(const std::string& argument, const io::ReadOptions& options, Outpu
     found.push_back(file_argument(path, io::graph_name(path), options));
 }
 
-void add_list(const std::string& list, const io::ReadOptions& options, Output& out, std::vector<GraphArgument>& found) {
-    std::ifstream file(list);
+std::string list_text(const std::string& list) {
+    constexpr std::size_t kLargestList = std::size_t{16} << 20;
+    std::ifstream file(list, std::ios::binary);
     if (!file) throw input_error(fmt::format("{}: the list of graphs cannot be read", list));
+    std::string text(1 << 16, '\0');
+    std::size_t size = 0;
+    while (file.read(text.data() + size, static_cast<std::streamsize>(text.size() - size))) {
+        size = text.size();
+        if (size > kLargestList) {
+            throw input_error(
+                fmt::format("{}: is over {} MiB, expected a list with one file, folder or stand-in on each line", list,
+                            size >> 20));
+        }
+        text.resize(2 * size);
+    }
+    text.resize(size + static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) throw input_error(fmt::format("{}: the list of graphs cannot be read", list));
+    if (text.find('\0') != std::string::npos) {
+        throw input_error(
+            fmt::format("{}: holds bytes of 0, expected a list with one file, folder or stand-in on each line", list));
+    }
+    return text;
+}
+
+void add_list(const std::string& list, const io::ReadOptions& options, Output& out, std::vector<GraphArgument>& found) {
+    std::istringstream lines(list_text(list));
     std::size_t number = 0;
     const std::size_t before = found.size();
-    for (std::string line; std::getline(file, line);) {
+    for (std::string line; std::getline(lines, line);) {
         ++number;
         while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
         if (line.empty() || line.front() == '#') continue;
@@ -217,13 +242,42 @@ std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t 
     }
 }
 
+std::string sized_name(const InputGraph& input) {
+    return fmt::format("{} ({} x {}, {} entries)", input.source, input.graph.n_rows, input.graph.n_cols,
+                       input.graph.m());
+}
+
+bool hold_among(const std::string& sized, std::size_t of, Output& out, const std::function<void()>& work) {
+    std::string why = "memory ran out";
+    try {
+        work();
+        return true;
+    } catch (const std::bad_alloc&) {
+    } catch (const Error& e) {
+        if (e.kind() != ErrorKind::out_of_memory) throw;
+        why = e.what();
+    }
+    if (of < 2) throw input_error(fmt::format("{}: {}; use a machine with more memory", sized, why));
+    out.warn(fmt::format("{} is left out: {}", sized, why));
+    return false;
+}
+
+bool GraphReader::hold(const std::function<void()>& work) {
+    const bool held = hold_among(sized_, graphs_.size(), out_, work);
+    all_read_ = all_read_ && held;
+    return held;
+}
+
 GraphReader::GraphReader(const Parsed& parsed, Output& out)
     : graphs_(find_graphs(parsed.arguments, read_options(parsed), out)), out_(out) {}
 
 std::optional<InputGraph> GraphReader::next() {
     while (next_ < graphs_.size()) {
         auto input = load_among(graphs_[next_++], graphs_.size(), out_);
-        if (input) return input;
+        if (input) {
+            sized_ = sized_name(*input);
+            return input;
+        }
         all_read_ = false;
     }
     return std::nullopt;

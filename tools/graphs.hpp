@@ -45,6 +45,12 @@ std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t 
 /// Whether a word of the command line is the name of a file or folder; not if nobody can say.
 bool names_a_file(const std::string& word);
 
+/// The file and the size of a graph, for messages about memory.
+std::string sized_name(const InputGraph& input);
+/// Does the work on one of `of` graphs that takes memory of its size. Where that runs out the graph is left out, as
+/// load_among() does: false.
+bool hold_among(const std::string& sized, std::size_t of, Output& out, const std::function<void()>& work);
+
 /// Adds the group "Reading graphs": --reverse, --remove-self-loops, --merge-duplicates, --symmetric, --ignore-weights,
 /// --base, --vertices, --relabel, --from.
 void add_graph_options(Options& options);
@@ -63,12 +69,15 @@ public:
     std::optional<InputGraph> next();
     /// Whether none was left out so far.
     bool all_read() const { return all_read_; }
+    /// hold_among() for the graph that next() gave last.
+    bool hold(const std::function<void()>& work);
 
 private:
     std::vector<GraphArgument> graphs_;
     Output& out_;
     std::size_t next_ = 0;
     bool all_read_ = true;
+    std::string sized_;  ///< of the last graph
 };
 /// As find_graphs() for exactly one graph; warns of what cannot be read beside it.
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out);

@@ -264,7 +264,13 @@ int run_bench(const Args& args) {
             out.warn(input.name + " has no edges: there is nothing to time");
             continue;
         }
-        tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
+        std::optional<tuner::GraphWorkload> held;
+        const bool fits_whole = graphs.hold([&] {
+            held.emplace(registry(), device, std::move(input.graph));
+            held->graph().features();
+        });
+        if (!fits_whole) continue;
+        tuner::GraphWorkload& graph = *held;
         const Features& f = graph.graph().features();
         for (const Problem& problem : wanted) {
             const bool fits = within_memory(input.name + " " + short_problem(problem), out, [&] {

@@ -231,7 +231,7 @@ int run_info(const Args& args) {
     std::vector<Description> descriptions;
     GraphReader graphs(*parsed, out);
     while (auto input = graphs.next()) {
-        descriptions.push_back(describe(std::move(*input)));
+        if (!graphs.hold([&] { descriptions.push_back(describe(std::move(*input))); })) continue;
         if (!out.is_table()) continue;
         if (descriptions.size() > 1) out.print_line();
         print_text(descriptions.back(), l2, out);

@@ -117,7 +117,8 @@ public:
         out_.note("on " + environment_.device_name);
         GraphReader graphs(parsed_, out_);
         while (const auto input = graphs.next()) {
-            const Features features = features_of(input->graph.view());
+            Features features;
+            if (!graphs.hold([&] { features = features_of(input->graph.view()); })) continue;
             for (const Problem& problem : problems(parsed_)) rank(input->name, features, problem);
         }
         if (table_.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_ == Backend::cuda) {

@@ -251,7 +251,16 @@ private:
         }
         InputGraph description = input;
         description.graph = {};
-        tuner::GraphWorkload workload(registry(), device_, std::move(input.graph));
+        std::optional<tuner::GraphWorkload> held;
+        const bool fits = hold_among(sized_name(input), graphs_.size(), out_, [&] {
+            held.emplace(registry(), device_, std::move(input.graph));
+            held->graph().features();
+        });
+        if (!fits) {
+            ++unread_;
+            return true;
+        }
+        tuner::GraphWorkload& workload = *held;
         const Features& features = workload.graph().features();
         GraphRecord record = graph_record(description, workload.graph().fingerprint(), features);
         record.n_rows = workload.graph().n_rows();

@@ -65,8 +65,13 @@ int run_verify(const Args& args) {
     GraphReader graphs(*parsed, out);
     while (auto loaded = graphs.next()) {
         InputGraph& input = *loaded;
-        tuner::GraphWorkload graph(registry(), device, std::move(input.graph));
-        graph.graph().features();
+        std::optional<tuner::GraphWorkload> held;
+        const bool fits_whole = graphs.hold([&] {
+            held.emplace(registry(), device, std::move(input.graph));
+            held->graph().features();
+        });
+        if (!fits_whole) continue;
+        tuner::GraphWorkload& graph = *held;
         for (const Problem& problem : wanted) {
             const bool fits = within_memory(input.name + " " + short_problem(problem), out, [&] {
                 std::optional<tuner::ProblemWorkload> workload;  // made for the first variant that applies

@@ -56,28 +56,51 @@ private:
     std::string name_;
 };
 
-std::shared_ptr<const std::string> read_all(const FileDescriptor& fd, const std::string& name, const Limits& limits) {
-    auto all = std::make_shared<std::string>();
-    constexpr std::size_t kChunk = 1 << 20;
+std::unique_ptr<RandomBytes> read_all(const FileDescriptor& fd, const std::string& name, const Limits& limits) {
+    auto all = std::make_unique<HeldBytes>(name);
     while (true) {
-        const std::size_t had = all->size();
-        limits.require(had + kChunk, name, "the bytes of this pipe");
-        all->resize(had + kChunk);
-        const ssize_t got = read(fd.get(), all->data() + had, kChunk);
-        all->resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        if (got < 0 && errno != EINTR) fail(name, "cannot be read ({})", system_words(errno));
+        std::size_t room = 0;
+        char* const to = all->next(room, limits, "the bytes of this pipe");
+        const ssize_t got = read(fd.get(), to, room);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) fail(name, "cannot be read ({})", system_words(errno));
         if (got == 0) return all;
+        all->grew(static_cast<std::size_t>(got));
     }
+}
+
+[[noreturn]] void fail_short(const std::string& name, std::uint64_t size, std::uint64_t offset, std::size_t n) {
+    fail(name, "ends at byte {}, but {} bytes were expected at byte {}: it is cut short", size, n, offset);
 }
 
 }  // namespace
 
 void MemoryBytes::read_at(std::uint64_t offset, void* to, std::size_t n) const {
-    if (offset > bytes_.size() || n > bytes_.size() - offset) {
-        fail(name_, "ends at byte {}, but {} bytes were expected at byte {}: it is cut short", bytes_.size(), n,
-             offset);
-    }
+    if (offset > bytes_.size() || n > bytes_.size() - offset) fail_short(name_, bytes_.size(), offset, n);
     if (n > 0) std::memcpy(to, bytes_.data() + offset, n);
+}
+
+void HeldBytes::read_at(std::uint64_t offset, void* to, std::size_t n) const {
+    if (offset > size_ || n > size_ - offset) fail_short(name_, size_, offset, n);
+    auto* out = static_cast<char*>(to);
+    while (n > 0) {
+        const auto within = static_cast<std::size_t>(offset % kPieceBytes);
+        const std::size_t take = std::min(n, kPieceBytes - within);
+        std::memcpy(out, pieces_[static_cast<std::size_t>(offset / kPieceBytes)].get() + within, take);
+        out += take;
+        offset += take;
+        n -= take;
+    }
+}
+
+char* HeldBytes::next(std::size_t& room, const Limits& limits, std::string_view what) {
+    const auto within = static_cast<std::size_t>(size_ % kPieceBytes);
+    if (size_ == held_bytes()) {
+        limits.require(size_ + kPieceBytes, name_, what);
+        pieces_.push_back(std::make_unique_for_overwrite<char[]>(kPieceBytes));
+    }
+    room = kPieceBytes - within;
+    return pieces_.back().get() + within;
 }
 
 std::unique_ptr<RandomBytes> open_bytes(const std::filesystem::path& path, const Limits& limits) {
@@ -91,7 +114,11 @@ std::unique_ptr<RandomBytes> open_bytes(const std::filesystem::path& path, const
         return std::make_unique<FileBytes>(std::move(fd), static_cast<std::uint64_t>(info.st_size), name);
     }
     if (S_ISDIR(info.st_mode)) fail(name, "is a folder, expected a file");
-    return std::make_unique<MemoryBytes>(read_all(fd, name, limits), name);
+    // /dev/zero has no end; /dev/stdin is what stands behind it.
+    if (!S_ISFIFO(info.st_mode) && !S_ISSOCK(info.st_mode) && isatty(fd.get()) == 0) {
+        fail(name, "is a device, expected a file or a pipe");
+    }
+    return read_all(fd, name, limits);
 }
 
 }  // namespace gnntune::io::detail

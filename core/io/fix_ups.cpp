@@ -27,6 +27,7 @@ std::string FixUps::text() const {
     add(removed_self_loops, "removed", "self loop", "self loops");
     add(merged_duplicates, "merged", "duplicate", "duplicates");
     add(added_reverse_edges, "added", "reverse edge", "reverse edges");
+    if (!remarks.empty()) out += (out.empty() ? "" : ", ") + remarks;
     return out;
 }
 
@@ -171,6 +172,7 @@ void EdgeSink::ensure(std::size_t extra, const Limits& limits, const std::string
 CsrGraph to_csr(EdgeSink&& edges, std::int64_t n_rows, std::int64_t n_cols, std::uint64_t data_bytes,
                 const Input& input) {
     require_counts(n_rows, n_cols, static_cast<std::int64_t>(edges.size), input.name);
+    if (n_cols > n_rows) input.limits.require_columns(n_cols, data_bytes, input.name);
     input.limits.require_vertices(n_rows, data_bytes, input.name);
     edges.rows.resize(edges.size);
     edges.cols.resize(edges.size);

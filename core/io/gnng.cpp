@@ -67,6 +67,7 @@ RawGraph read_gnng(const Input& input, const ReadOptions&) {
     const gnng::Header header = read_gnng_header(input.bytes, name);
     // file_bytes is the size of the file, so these arrays are backed by it.
     input.limits.require(header.file_bytes, name, "the graph");
+    input.limits.require_columns(header.n_cols, header.file_bytes, name);
     gnng::Header zeroed = header;
     zeroed.checksum = 0;
     uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(&zeroed), sizeof zeroed);

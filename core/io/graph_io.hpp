@@ -2,8 +2,8 @@
 //
 // The format is recognised from the content; gzip and xz are undone on the way. A name's suffix is evidence: .graph and
 // .metis mean METIS where every line has two or three numbers, _A.txt marks a TU file, and a text whose name ends in
-// .mtx, .npz, .gnng, .graph or .metis and that is not such a file is an error. So is what nearly is a graph of a format:
-// a Matrix Market banner with a slip of the pen, a line of counts above an edge list, an adjacency list.
+// .mtx, .npz, .gnng, .graph or .metis and that is not such a file is an error. So is what nearly is a graph of a
+// format: a Matrix Market banner with a slip of the pen, a line of counts above an edge list, an adjacency list.
 // ReadOptions::format says what such a file is.
 //
 // Direction. A is n_rows targets x n_cols sources. Matrix Market, scipy and PyG `adj_*` arrays, METIS and .gnng give A
@@ -44,7 +44,7 @@ std::string graph_name(const std::filesystem::path& path);
 
 struct ReadOptions {
     bool reverse = false;            ///< swap rows and columns of A, before anything below
-    bool ignore_weights = false;     ///< give an unweighted graph whatever the file holds; values must still be numbers
+    bool ignore_weights = false;     ///< give an unweighted graph whatever stands where weights are
     bool remove_self_loops = false;  ///< drop entries (i, i); a matrix that is not square has no self loops
     bool merge_duplicates = false;   ///< one entry for each (row, column); weights add up, unweighted edges count once
     bool make_symmetric = false;  ///< add (j, i) with the same weight where (i, j) lacks it; the matrix must be square
@@ -52,22 +52,23 @@ struct ReadOptions {
     std::optional<Format> format;  ///< take this format instead of looking at the content
 
     /// Edge lists and TU: ids start at 0 or 1. Unset: 1 for TU, and for an edge list whose smallest id is 1 (with a
-    /// comment `# Nodes: N` that fits: whose largest is N and smallest not 0); else 0. Ids stay as they are: one that no
-    /// edge names is a vertex without edges.
+    /// comment `# Nodes: N` that fits: whose largest is N and smallest not 0); else 0. Ids stay as they are: one that
+    /// no edge names is a vertex without edges.
     std::optional<int> base;
-    /// Edge lists: number the ids that occur from 0, ascending (LoadedGraph::original_ids). Goes with neither `base` nor
-    /// `vertices`.
+    /// Edge lists: number the ids that occur from 0, ascending (LoadedGraph::original_ids). Goes with neither `base`
+    /// nor `vertices`.
     bool relabel = false;
-    /// Edge lists, TU without its indicator, and arrays of pairs: the number of vertices. Unset: what the file says, else
-    /// the largest id and those below it.
+    /// Edge lists, TU without its indicator, and arrays of pairs: the number of vertices. Unset: what the file says,
+    /// else the largest id and those below it.
     std::optional<std::int64_t> vertices;
 
     /// Largest size in bytes of the arrays built from one file. 0, the default, means three quarters of the physical
-    /// memory, and then two more rules keep a small file from claiming much: row_ptr may take 256 MiB, or 64 times the
-    /// bytes that were read where that is more; and compressed text may unpack to 1 GiB, or to 1000 times its
-    /// compressed size where that is more. Text is parsed as it is unpacked and never held. An explicit limit replaces
-    /// the first of the two. Nothing is allocated on the word of a header: edge arrays grow with the entries that were
-    /// read.
+    /// memory, and then two more rules keep a small file from claiming much: four bytes for each row, and for each
+    /// column, may take 256 MiB, or 64 times the bytes that were read where that is more; and what is compressed,
+    /// arrays of an .npz too, may unpack to 256 MiB, or to 256 times its compressed size where that is more. Text is
+    /// parsed as it is unpacked and never held; what comes through a pipe is held, and counts. An explicit limit
+    /// replaces the first of the two. Nothing is allocated on the word of a header: edge arrays grow with the entries
+    /// that were read.
     std::uint64_t memory_limit_bytes = 0;
 };
 
@@ -84,6 +85,7 @@ struct FixUps {
     std::int64_t dropped_unit_weights = 0;  ///< an .npz whose data are all 1 is an unweighted graph
     std::int64_t ignored_weights = 0;       ///< by ReadOptions::ignore_weights
     std::int64_t skipped_header_lines = 0;  ///< a line of column names before an edge list
+    std::string remarks;                    ///< what else a reader took or left out: "left out edge_attr of 3 columns"
 
     /// "removed 12 self loops, merged 3 duplicates"; empty where nothing was changed.
     std::string text() const;
@@ -113,9 +115,9 @@ struct Sniffed {
     bool near_miss = false;  ///< by its name or its first lines it was meant to be a graph
 };
 
-/// Looks at the first 64 KiB (of an .npz: at its directory). Throws ErrorKind::input only where the file cannot be read
-/// at all.
-Sniffed sniff_format(const std::filesystem::path& path);
+/// Looks at the first 64 KiB (of an .npz: at its directory); of the options, ignore_weights counts. Throws
+/// ErrorKind::input only where the file cannot be read at all.
+Sniffed sniff_format(const std::filesystem::path& path, const ReadOptions& options = {});
 
 struct FoundGraph {
     std::filesystem::path path;  ///< what read_graph takes: a file, or a TU folder
@@ -136,10 +138,10 @@ struct FolderScan {
 
 /// Looks for graphs in `folder` and in folders up to `depth` levels below it (0: the folder alone); does not follow
 /// links to folders. Throws ErrorKind::input where `folder` is no readable folder.
-FolderScan find_graphs(const std::filesystem::path& folder, int depth = 2);
+FolderScan find_graphs(const std::filesystem::path& folder, int depth = 2, const ReadOptions& options = {});
 
 /// Writes a host graph so that read_graph gives the same graph back (float weights bit for bit). The file appears under
-/// its name only when complete. A name that ends in .gz is compressed. Formats:
+/// its name only when complete. A name that ends in .gz is compressed; `-` is standard output. Formats:
 ///   matrix_market  general, pattern or real
 ///   edge_list      `source target [weight]`, 0-based, after a comment with the number of vertices; square graphs only
 ///   npz            scipy CSR, members stored; an unweighted graph has data of ones, as scipy requires

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "core/io/detail/fail.hpp"
 #include "core/io/graph_io.hpp"
 
@@ -11,8 +13,8 @@ namespace {
 constexpr std::uint64_t kMebibyte = 1ull << 20;
 constexpr std::uint64_t kFreeVertexBytes = 256 * kMebibyte;
 constexpr std::uint64_t kVertexBytesPerDataByte = 64;
-constexpr std::uint64_t kFreeUnpackedBytes = 1024 * kMebibyte;
-constexpr std::uint64_t kLargestRatio = 1000;
+constexpr std::uint64_t kFreeUnpackedBytes = 256 * kMebibyte;
+constexpr std::uint64_t kLargestRatio = 256;
 
 std::uint64_t physical_memory_bytes() {
     const long pages = sysconf(_SC_PHYS_PAGES);
@@ -21,14 +23,33 @@ std::uint64_t physical_memory_bytes() {
     return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
 }
 
+/// Of row_ptr and of what else has a number for each vertex.
+std::uint64_t vertex_bytes(std::int64_t n) {
+    return (static_cast<std::uint64_t>(n) + 1) * sizeof(std::int32_t);
+}
+
+bool out_of_proportion(std::int64_t n, std::uint64_t data_bytes) {
+    // Division, not a product: a file of many exabytes is no reason to overflow.
+    return vertex_bytes(n) > kFreeVertexBytes && vertex_bytes(n) / kVertexBytesPerDataByte > data_bytes;
+}
+
 }  // namespace
 
 Limits Limits::from(const ReadOptions& options) {
-    if (options.memory_limit_bytes > 0) return {options.memory_limit_bytes, true};
-    return {physical_memory_bytes() / 4 * 3, false};
+    Limits limits;
+    limits.given = options.memory_limit_bytes > 0;
+    limits.memory_bytes = limits.given ? options.memory_limit_bytes : physical_memory_bytes() / 4 * 3;
+    return limits;
+}
+
+Limits Limits::without(std::uint64_t held_bytes) const {
+    Limits left = *this;
+    left.memory_bytes -= std::min(held_bytes, memory_bytes);
+    return left;
 }
 
 void Limits::require(std::uint64_t bytes, const std::string& name, std::string_view what) const {
+    *asked = {bytes, what};
     if (bytes <= memory_bytes) return;
     fail(name,
          "{} would take {} MiB, over the limit of {} MiB, three quarters of the memory unless it is given; use a "
@@ -38,13 +59,19 @@ void Limits::require(std::uint64_t bytes, const std::string& name, std::string_v
 
 void Limits::require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name,
                               std::string_view advice) const {
-    const auto bytes = (static_cast<std::uint64_t>(n) + 1) * sizeof(std::int32_t);
-    require(bytes, name, "the vertices");
-    // Division, not a product: a file of many exabytes is no reason to overflow.
-    if (!given && bytes > kFreeVertexBytes && bytes / kVertexBytesPerDataByte > data_bytes) {
-        fail(name, "claims {} vertices but holds only {} bytes, which is taken for damage; if it is right, {}", n,
-             data_bytes, advice);
-    }
+    require(vertex_bytes(n), name, "the vertices");
+    if (given || !out_of_proportion(n, data_bytes)) return;
+    fail(name, "claims {} vertices but holds only {} bytes, which is taken for damage; if it is right, {}", n,
+         data_bytes, advice);
+}
+
+void Limits::require_columns(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const {
+    require(vertex_bytes(n), name, "the columns");
+    if (given || !out_of_proportion(n, data_bytes)) return;
+    fail(name,
+         "claims {} columns but holds only {} bytes, which is taken for damage; if it is right, leave out the columns "
+         "without entries and number the others anew",
+         n, data_bytes);
 }
 
 void require_ratio(std::uint64_t packed_bytes, std::uint64_t unpacked_bytes, const std::string& name) {

@@ -91,6 +91,7 @@ NpyArray::NpyArray(const NpzArchive& archive, std::string_view key, const Limits
     if (index < 0) fail(archive.name(), "lacks the array '{}'; it holds {}", key, archive.keys());
     const ZipMember& member = archive.member(index);
     content_ = open_member(archive.bytes(), member, archive.name());
+    archive.count_unpacked(member.unpacked_bytes);
     unsigned char fixed[12];
     const std::size_t got = content_->read(reinterpret_cast<char*>(fixed), 10);
     if (got < 10 || std::memcmp(fixed, "\x93NUMPY", 6) != 0) fail(where_, "is no NumPy array");

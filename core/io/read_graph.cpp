@@ -17,8 +17,8 @@ using detail::RawGraph;
 RawGraph read_binary(const Input& input, const ReadOptions& options, Format format) {
     const auto read = format == Format::npz ? detail::read_npz : detail::read_gnng;
     if (detail::compression_of(input.bytes) == detail::Compression::none) return read(input, options);
-    const detail::MemoryBytes content(detail::read_content(input.bytes, input.name, input.limits), input.name);
-    return read({content, input.name, input.limits}, options);
+    const auto content = detail::read_content(input.bytes, input.name, input.limits);
+    return read({*content, input.name, input.limits.without(content->held_bytes())}, options);
 }
 
 RawGraph read_format(const Input& input, const ReadOptions& options, Format format, const Input* indicator) {
@@ -38,7 +38,15 @@ RawGraph read_format(const Input& input, const ReadOptions& options, Format form
     throw invalid_argument("unknown graph format");
 }
 
-LoadedGraph load(const Input& input, const ReadOptions& options, const Input* indicator, const std::string& source) {
+Error out_of_memory(const Input& input) {
+    const detail::Limits::Asked& asked = *input.limits.asked;
+    std::string words = input.name + ": memory ran out while it was read";
+    if (asked.bytes > 0) words += fmt::format(", where {} were to take {} MiB", asked.what, (asked.bytes >> 20) + 1);
+    return {ErrorKind::out_of_memory, words + "; use a machine with more memory, or split the graph"};
+}
+
+LoadedGraph load(const Input& all, const ReadOptions& options, const Input* indicator, const std::string& source) {
+    const Input input{all.bytes, all.name, all.limits.without(all.bytes.held_bytes())};
     try {
         std::optional<Format> format = options.format;
         if (input.bytes.size() == 0) detail::fail(input.name, "is empty (0 bytes); expected a graph");
@@ -59,9 +67,9 @@ LoadedGraph load(const Input& input, const ReadOptions& options, const Input* in
         loaded.original_ids = std::move(raw.original_ids);
         return loaded;
     } catch (const std::bad_alloc&) {
-        throw Error(ErrorKind::out_of_memory, input.name + ": the graph does not fit into the memory of this machine");
+        throw out_of_memory(input);
     } catch (const std::length_error&) {
-        throw Error(ErrorKind::out_of_memory, input.name + ": the graph does not fit into the memory of this machine");
+        throw out_of_memory(input);
     }
 }
 

@@ -53,12 +53,19 @@ MetisHeader read_metis_header(LineReader& lines) {
     return header;
 }
 
-/// Parses the neighbours of vertex `row` up to the '\n' at which `p` is left.
-const char* read_neighbours(const char* p, const char* end, std::int64_t row, const MetisHeader& header,
-                            EdgeSink& edges, const std::string& name, std::uint64_t line) {
+/// How far the line of a vertex has been read, which may come in pieces.
+struct VertexLine {
+    std::uint64_t skipped = 0;    ///< numbers before the neighbours, of header.skipped
+    std::uint64_t neighbour = 0;  ///< the one whose weight comes next; 0: none
+    std::int32_t last = -1;
+};
+
+/// Parses what `p` has of the line of vertex `row`, up to the '\n' at which `p` is left. `seam`: the line goes on.
+const char* read_neighbours(const char* p, const char* end, std::int64_t row, VertexLine& at, bool seam,
+                            const MetisHeader& header, EdgeSink& edges, const std::string& name, std::uint64_t line) {
     p = skip_blanks(p);
     std::uint64_t ignored = 0;
-    for (std::uint64_t k = 0; k < header.skipped; ++k) {
+    for (; at.skipped < header.skipped && !(seam && *p == '\n'); ++at.skipped) {
         const char* const behind = parse_id(p, ignored);
         if (!behind || !ends_metis_number(*behind)) {
             fail_line(name, line,
@@ -68,29 +75,33 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, co
         }
         p = skip_blanks(behind);
     }
-    std::int32_t last = -1;
-    while (*p != '\n') {
-        std::uint64_t id = 0;
-        const char* behind = parse_id(p, id);
-        if (!behind || !ends_metis_number(*behind)) {
-            fail_line(name, line, "expected the neighbours of vertex {}, found {}", row + 1, quoted(p));
-        }
-        if (id < 1 || id > static_cast<std::uint64_t>(header.n)) {
-            fail_line(name, line, "neighbour {} of vertex {} is outside 1..{}, the vertices of the header", id, row + 1,
-                      header.n);
-        }
-        p = skip_blanks(behind);
-        if (header.weighted) {
-            behind = parse_weight(p, end, edges.weights[edges.size]);
+    while (*p != '\n' || (at.neighbour > 0 && !seam)) {
+        const char* const start = p;
+        if (at.neighbour == 0) {
+            const char* const behind = parse_id(p, at.neighbour);
             if (!behind || !ends_metis_number(*behind)) {
-                fail_line(name, line, "expected a finite edge weight behind neighbour {}, found {}", id, quoted(p));
+                fail_line(name, line, "expected the neighbours of vertex {}, found {}", row + 1, quoted(p));
+            }
+            if (at.neighbour < 1 || at.neighbour > static_cast<std::uint64_t>(header.n)) {
+                fail_line(name, line, "neighbour {} of vertex {} is outside 1..{}, the vertices of the header",
+                          at.neighbour, row + 1, header.n);
+            }
+            p = skip_blanks(behind);
+            if (header.weighted && *p == '\n' && seam) break;
+        }
+        if (header.weighted) {
+            const char* const behind = parse_weight(p, end, edges.weights[edges.size]);
+            if (!behind || !ends_metis_number(*behind)) {
+                fail_line(name, line, "expected a finite edge weight behind neighbour {}, found {}", at.neighbour,
+                          quoted(start));
             }
             p = skip_blanks(behind);
         }
         edges.rows[edges.size] = static_cast<std::int32_t>(row);
-        edges.cols[edges.size] = static_cast<std::int32_t>(id - 1);
-        edges.sorted &= edges.cols[edges.size] >= last;
-        last = edges.cols[edges.size++];
+        edges.cols[edges.size] = static_cast<std::int32_t>(at.neighbour - 1);
+        edges.sorted &= edges.cols[edges.size] >= at.last;
+        at.last = edges.cols[edges.size++];
+        at.neighbour = 0;
     }
     return p;
 }
@@ -133,16 +144,27 @@ RawGraph read_metis(const Input& input, const ReadOptions&) {
     edges.weighted = header.weighted;
     std::uint64_t line = lines.line();
     std::int64_t row = 0;
-    for (std::string_view block; lines.next_block(block);) {
-        edges.ensure(block.size() / (header.weighted ? 4 : 2) + 1, input.limits, input.name);
-        const char* const end = block.data() + block.size();
-        for (const char* p = block.data(); p != end; ++p) {
-            ++line;
+    bool inside = false;  // a line goes on in the next piece
+    bool comment = false;
+    bool ends_line = true;
+    VertexLine at;
+    for (std::string_view piece; lines.next_piece(piece, ends_line);) {
+        edges.ensure(piece.size() / (header.weighted ? 4 : 2) + 2, input.limits, input.name);
+        const char* const end = piece.data() + piece.size();
+        for (const char* p = piece.data(); p != end; ++p) {
             const char* const text = skip_blanks(p);
-            if (*text == '%') {
+            if (!inside) {
+                ++line;
+                comment = *text == '%';
+                at = {};
+            }
+            // Whether the line that starts or goes on here is cut off by the end of the piece.
+            inside = !ends_line && skip_line(p, end) == end;
+            if (comment) {
                 p = skip_line(p, end) - 1;
             } else if (row < header.n) {
-                p = read_neighbours(p, end, row++, header, edges, input.name, line);
+                p = read_neighbours(p, end, row, at, inside, header, edges, input.name, line);
+                row += !inside;
             } else if (*text == '\n') {
                 p = text;  // blank lines at the end
             } else {

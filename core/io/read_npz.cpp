@@ -128,10 +128,10 @@ private:
         require_counts(shape->n_rows, shape->n_cols, g.m(), input_.name);
         g.n_rows = static_cast<std::int32_t>(by_column ? shape->n_cols : shape->n_rows);
         g.n_cols = static_cast<std::int32_t>(by_column ? shape->n_rows : shape->n_cols);
+        input_.limits.require_columns(g.n_cols, raw_.data_bytes, input_.name);
         check_csr(g, input_.name, prefix + "indptr", prefix + "indices");
         g.edge_weight = read_weights(prefix + "data", g.m());
         if (by_column) {
-            input_.limits.require_vertices(g.n_cols, raw_.data_bytes, input_.name);
             g = reverse(g.view());
         } else {
             sort_columns(g);

@@ -255,8 +255,7 @@ Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Lim
     Sniffed found = sniff_head(head, head.size() < kHeadBytes, name);
     if (found.format != Format::npz) return found;
     if (compression_of(bytes) == Compression::none) return sniff_npz(bytes, name, limits);
-    const MemoryBytes content(read_content(bytes, name, limits), name);
-    return sniff_npz(content, name, limits);
+    return sniff_npz(*read_content(bytes, name, limits), name, limits);
 }
 
 }  // namespace detail

@@ -195,18 +195,15 @@ std::string read_head(const RandomBytes& bytes, const std::string& name, std::si
     return head;
 }
 
-std::shared_ptr<const std::string> read_content(const RandomBytes& bytes, const std::string& name,
-                                                const Limits& limits) {
-    auto all = std::make_shared<std::string>();
+std::unique_ptr<RandomBytes> read_content(const RandomBytes& bytes, const std::string& name, const Limits& limits) {
+    auto all = std::make_unique<HeldBytes>(name);
     const auto stream = open_stream(bytes, name);
-    constexpr std::size_t kChunk = 1 << 20;
     while (true) {
-        const std::size_t had = all->size();
-        limits.require(had + kChunk, name, "the unpacked file");
-        all->resize(had + kChunk);
-        const std::size_t got = stream->read(all->data() + had, kChunk);
-        all->resize(had + got);
-        if (got < kChunk) return all;
+        std::size_t room = 0;
+        char* const to = all->next(room, limits, "the unpacked file");
+        const std::size_t got = stream->read(to, room);
+        all->grew(got);
+        if (got < room) return all;
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,12 +13,21 @@ struct ReadOptions;
 namespace gnntune::io::detail {
 
 struct Limits {
+    /// What was asked for last: what an allocation that fails was for.
+    struct Asked {
+        std::uint64_t bytes = 0;
+        std::string_view what;
+    };
+
     std::uint64_t memory_bytes = 0;
     bool given = false;  ///< the caller set the limit himself
+    std::shared_ptr<Asked> asked = std::make_shared<Asked>();
 
     static Limits from(const ReadOptions& options);
+    /// What is left where so many bytes are held already.
+    Limits without(std::uint64_t held_bytes) const;
 
-    /// Throws ErrorKind::input unless `bytes` are within the limit. `what` reads as "the edges", "member data.npy".
+    /// Throws ErrorKind::input unless `bytes` are within the limit. `what`, a literal, reads as "the edges".
     void require(std::uint64_t bytes, const std::string& name, std::string_view what) const;
 
     /// Throws unless an offset array over `n` vertices is in proportion to the `data_bytes` that were read. `advice` is
@@ -25,6 +35,8 @@ struct Limits {
     void require_vertices(
         std::int64_t n, std::uint64_t data_bytes, const std::string& name,
         std::string_view advice = "leave out the vertices without edges and number the others anew") const;
+    /// The same of columns, which cost memory as soon as the graph is looked at.
+    void require_columns(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const;
 };
 
 /// Throws where compressed data grew beyond reason (a zip bomb).

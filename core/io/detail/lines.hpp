@@ -21,6 +21,9 @@ public:
     bool next_line(std::string_view& line);
     /// All lines in memory that next_line has not given, or those of the next block; false at the end.
     bool next_block(std::string_view& block);
+    /// The same for lines of any length: one that the buffer does not hold comes in pieces, cut at blanks, each with a
+    /// '\n' in the blank's place. Not `ends_line`: the '\n' that the piece ends in is such a seam.
+    bool next_piece(std::string_view& piece, bool& ends_line);
 
     /// Number of the last line that next_line gave, from 1. next_block does not count.
     std::uint64_t line() const { return line_; }
@@ -29,7 +32,9 @@ public:
     const std::string& name() const { return name_; }
 
 private:
-    bool fill();
+    bool fill(bool in_pieces);
+    /// Ends the lines that are complete at the last blank of the buffer.
+    bool cut_at_blank();
 
     std::unique_ptr<ByteStream> stream_;
     std::string name_;
@@ -41,6 +46,7 @@ private:
     std::uint64_t line_ = 0;
     std::uint64_t bytes_ = 0;
     bool ended_ = false;
+    bool seam_ = false;
 };
 
 }  // namespace gnntune::io::detail

@@ -24,11 +24,17 @@ public:
     const std::string& name() const { return name_; }
     const RandomBytes& bytes() const { return bytes_; }
     const ZipMember& member(int index) const { return members_[static_cast<std::size_t>(index)]; }
+    /// Throws where what was read of the archive grew beyond reason, with so many bytes more.
+    void count_unpacked(std::uint64_t bytes) const {
+        unpacked_ += bytes;
+        require_ratio(bytes_.size(), unpacked_, name_);
+    }
 
 private:
     const RandomBytes& bytes_;
     std::string name_;
     std::vector<ZipMember> members_;
+    mutable std::uint64_t unpacked_ = 0;
 };
 
 /// One array, opened: its header is read and checked. Each read_ function may be called once and takes all elements.

@@ -32,7 +32,6 @@ std::unique_ptr<ByteStream> open_deflated_slice(const RandomBytes& bytes, std::u
 std::string read_head(const RandomBytes& bytes, const std::string& name, std::size_t n);
 
 /// The whole content in memory, for formats that need random access (an .npz inside a .gz); bounded by the limits.
-std::shared_ptr<const std::string> read_content(const RandomBytes& bytes, const std::string& name,
-                                                const Limits& limits);
+std::unique_ptr<RandomBytes> read_content(const RandomBytes& bytes, const std::string& name, const Limits& limits);
 
 }  // namespace gnntune::io::detail
