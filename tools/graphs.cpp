@@ -78,7 +78,7 @@ GraphArgument standin_argument(const std::string& argument, const io::ReadOption
 
 void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& out,
                 std::vector<GraphArgument>& found) {
-    const io::FolderScan scan = io::find_graphs(folder);
+    const io::FolderScan scan = io::find_graphs(folder, 2, options);
     const std::size_t before = found.size();
     std::size_t others = 0;
     for (const auto& skipped : scan.skipped) {
@@ -125,7 +125,7 @@ void add_path(const std::string& argument, const io::ReadOptions& options, Outpu
     }
     // A pipe can be read once: what it holds shows then.
     if (!options.format && fs::is_regular_file(status)) {
-        const io::Sniffed sniffed = io::sniff_format(path);
+        const io::Sniffed sniffed = io::sniff_format(path, options);
         if (!sniffed.format) throw input_error(fmt::format("{}: not a graph: {}", argument, sniffed.reason));
     }
     found.push_back(file_argument(path, io::graph_name(path), options));

@@ -10,7 +10,8 @@ int run_convert(const Args& args) {
     Options options("convert",
                     {kUsage,
                      "Reads a graph and writes it in another format. The fingerprint stays the same unless an "
-                     "option changes the graph. OUT appears only when it is complete.",
+                     "option changes the graph. OUT appears only when it is complete; - is standard output, and "
+                     "needs --to.",
                      {"gnntune convert graph.mtx graph.gnng", "gnntune convert --symmetric edges.txt graph.mtx.gz",
                       "gnntune convert --from edges --base 1 data.dat graph.npz"}});
     options.group("Writing").add_options()("to", value("FORMAT"),

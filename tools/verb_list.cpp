@@ -173,7 +173,8 @@ Table formats() {
     };
     add("mtx", ".mtx", true, "row a, column b", "Matrix Market coordinate");
     add("edges", ".txt .el .edges .tsv .csv", true, "row b, column a", "edge list: source target [weight]");
-    add("npz", ".npz", true, "by its arrays", "NumPy: scipy CSR/CSC/COO, edge_index, edges, src and dst arrays");
+    add("npz", ".npz .npy", true, "by its arrays",
+        "NumPy: scipy CSR/CSC/COO, edge_index, edges, src and dst (src_li and dst_li)");
     add("tu", "_A.txt", false, "row b, column a", "TU data set: a folder with <name>_A.txt");
     add("metis", ".graph .metis", true, "both", "METIS adjacency, undirected");
     add("gnng", ".gnng", true, "row a, column b", "gnntune's own: CSR arrays, read at disk speed");

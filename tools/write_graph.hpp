@@ -13,7 +13,7 @@ namespace gnntune::tools {
 /// Throws ErrorKind::invalid_argument where neither says.
 io::Format output_format(const std::string& path, const Parsed& parsed);
 
-/// Writes the graph and prints name, format, sizes, fingerprint and file.
+/// Writes the graph and prints name, format, sizes, fingerprint and file; of `-`, standard output, in a note on stderr.
 void write_and_report(const std::string& path, io::Format format, const CsrGraph& graph, const std::string& name,
                       Output& out);
 

@@ -38,7 +38,7 @@ bool is_header(const char* p, const char* end) {
 }  // namespace
 
 template <typename Id>
-EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64_t base, bool weights_allowed) {
+EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64_t base, ThirdColumn third) {
     EdgeText<Id> out;
     const std::string& name = lines.name();
     std::uint64_t line = lines.line();
@@ -87,10 +87,17 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
             if (*p != '\n') {
                 here = 3;
                 const char* const behind = parse_weight(p, end, weight);
-                if (!behind) fail_line(name, line, "expected a finite weight as third column, found {}", quoted(p));
-                p = skip_blanks(behind);
-                if (*p != '\n') fail_line(name, line, "expected two or three columns, found {}", quoted(start));
-                if (!weights_allowed) fail_line(name, line, "expected two columns, found {}", quoted(start));
+                if (third == ThirdColumn::ignored) {
+                    if (!behind) weight = 0;
+                    p = skip_line(p, end) - 1;
+                } else {
+                    if (!behind) fail_line(name, line, "expected a finite weight as third column, found {}", quoted(p));
+                    p = skip_blanks(behind);
+                    if (*p != '\n') fail_line(name, line, "expected two or three columns, found {}", quoted(start));
+                    if (third == ThirdColumn::refused) {
+                        fail_line(name, line, "expected two columns, found {}", quoted(start));
+                    }
+                }
             }
             if (here != columns) {
                 if (columns != 0) fail_line(name, line, "has {} columns, but the lines before have {}", here, columns);
@@ -131,7 +138,7 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
     return out;
 }
 
-template EdgeText<std::int32_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
-template EdgeText<std::int64_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
+template EdgeText<std::int32_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, ThirdColumn);
+template EdgeText<std::int64_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, ThirdColumn);
 
 }  // namespace gnntune::io::detail

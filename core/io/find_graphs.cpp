@@ -27,7 +27,7 @@ bool is_folder(const fs::directory_entry& entry) {
     return entry.is_directory(error) && !entry.is_symlink(error);
 }
 
-void look_at_file(const fs::directory_entry& entry, FolderScan& scan) {
+void look_at_file(const fs::directory_entry& entry, const ReadOptions& options, FolderScan& scan) {
     std::error_code error;
     if (!entry.is_regular_file(error)) {
         // Opening a pipe would wait for its writer.
@@ -41,7 +41,7 @@ void look_at_file(const fs::directory_entry& entry, FolderScan& scan) {
         return;
     }
     try {
-        const Sniffed sniffed = sniff_format(entry.path());
+        const Sniffed sniffed = sniff_format(entry.path(), options);
         if (sniffed.format) {
             scan.graphs.push_back({entry.path(), *sniffed.format, graph_name(entry.path())});
         } else {
@@ -55,19 +55,19 @@ void look_at_file(const fs::directory_entry& entry, FolderScan& scan) {
     }
 }
 
-void scan_folder(const fs::path& folder, int depth, FolderScan& scan) {
+void scan_folder(const fs::path& folder, int depth, const ReadOptions& options, FolderScan& scan) {
     const TuFolder tu = find_tu(folder);
     if (!tu.pairs.empty()) scan.graphs.push_back({folder, Format::tu, tu.name});
     for (const auto& entry : sorted_entries(folder)) {
         if (is_folder(entry)) {
             if (depth == 0) continue;
             try {
-                scan_folder(entry.path(), depth - 1, scan);
+                scan_folder(entry.path(), depth - 1, options, scan);
             } catch (const Error& problem) {
                 scan.skipped.push_back({entry.path(), problem.what(), true});
             }
         } else if (tu.pairs.empty() || !entry.path().filename().string().starts_with(tu.name + "_")) {
-            look_at_file(entry, scan);
+            look_at_file(entry, options, scan);
         }
     }
 }
@@ -89,9 +89,9 @@ TuFolder find_tu(const fs::path& folder) {
 
 }  // namespace detail
 
-FolderScan find_graphs(const std::filesystem::path& folder, int depth) {
+FolderScan find_graphs(const std::filesystem::path& folder, int depth, const ReadOptions& options) {
     FolderScan scan;
-    detail::scan_folder(folder, depth, scan);
+    detail::scan_folder(folder, depth, options, scan);
     const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
     std::sort(scan.graphs.begin(), scan.graphs.end(), by_path);
     std::sort(scan.skipped.begin(), scan.skipped.end(), by_path);

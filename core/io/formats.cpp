@@ -82,9 +82,12 @@ std::string graph_name(const std::filesystem::path& path) {
             break;
         }
     }
+    // Read as what an .npz holds, and never written.
+    if (low.ends_with(".npy") && low.size() > 4) name.resize(name.size() - 4);
     if (name.ends_with("_A") && low.ends_with("_a.txt")) name.resize(name.size() - 2);
     // Names are printed, line by line and on terminals, which obey control characters.
-    std::replace_if(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '_');
     return name;
 }
 

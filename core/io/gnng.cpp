@@ -62,7 +62,7 @@ gnng::Header read_gnng_header(const RandomBytes& bytes, const std::string& name)
 
 }  // namespace
 
-RawGraph read_gnng(const Input& input, const ReadOptions&) {
+RawGraph read_gnng(const Input& input, const ReadOptions& options) {
     const std::string& name = input.name;
     const gnng::Header header = read_gnng_header(input.bytes, name);
     // file_bytes is the size of the file, so these arrays are backed by it.
@@ -99,7 +99,7 @@ RawGraph read_gnng(const Input& input, const ReadOptions&) {
 
     // A sound checksum says that the bytes are the writer's, not that the writer was right.
     check_csr(g, name, "row_ptr", "col_idx");
-    for (std::size_t e = 0; e < g.edge_weight.size(); ++e) {
+    for (std::size_t e = 0; e < g.edge_weight.size() && !options.ignore_weights; ++e) {
         if (!std::isfinite(g.edge_weight[e])) fail(name, "edge_weight[{}] is not a finite number", e);
     }
     const Fingerprint print = fingerprint(g.view());

@@ -1,5 +1,5 @@
-// Edge lists: `u v [weight]` per line, u -> v. Ids are the numbers of vertices, from 0 or from 1, so that an application
-// which has the same list has the same graph; on request those that occur are numbered anew.
+// Edge lists: `u v [weight]` per line, u -> v. Ids are the numbers of vertices, from 0 or from 1, so that an
+// application which has the same list has the same graph; on request those that occur are numbered anew.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -170,7 +170,8 @@ RawGraph read_edge_list(const Input& input, const ReadOptions& options) {
     const std::int64_t base = options.base.value_or(0);
     const auto parse = [&](auto id) {
         LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
-        auto text = parse_edge_text<decltype(id)>(lines, input.limits, base, true);
+        const auto third = options.ignore_weights ? ThirdColumn::ignored : ThirdColumn::weight;
+        auto text = parse_edge_text<decltype(id)>(lines, input.limits, base, third);
         if (!options.format) refuse_other_formats(text, input.name);
         return std::pair(std::move(text), lines.bytes());
     };

@@ -52,7 +52,7 @@ LoadedGraph load(const Input& all, const ReadOptions& options, const Input* indi
         if (input.bytes.size() == 0) detail::fail(input.name, "is empty (0 bytes); expected a graph");
         if (indicator) format = Format::tu;
         if (!format) {
-            const Sniffed sniffed = detail::sniff_bytes(input.bytes, input.name, input.limits);
+            const Sniffed sniffed = detail::sniff_bytes(input.bytes, input.name, input.limits, options.ignore_weights);
             if (!sniffed.format) detail::fail(input.name, "is no graph: {}", sniffed.reason);
             format = sniffed.format;
         }

@@ -16,6 +16,7 @@ struct MetisHeader {
     std::int64_t m = 0;
     std::uint64_t skipped = 0;  ///< numbers before the neighbours of a line
     bool weighted = false;
+    bool any_weight = false;  ///< whatever stands where weights are counts as 0
 };
 
 bool ends_metis_number(char c) {
@@ -90,7 +91,11 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, Ve
             if (header.weighted && *p == '\n' && seam) break;
         }
         if (header.weighted) {
-            const char* const behind = parse_weight(p, end, edges.weights[edges.size]);
+            const char* behind = parse_weight(p, end, edges.weights[edges.size]);
+            if (header.any_weight && *p != '\n') {
+                for (behind = p; !ends_metis_number(*behind);) ++behind;
+                edges.weights[edges.size] = 0;
+            }
             if (!behind || !ends_metis_number(*behind)) {
                 fail_line(name, line, "expected a finite edge weight behind neighbour {}, found {}", at.neighbour,
                           quoted(start));
@@ -137,9 +142,10 @@ void require_symmetric(const CsrGraph& g, const std::string& name) {
 
 }  // namespace
 
-RawGraph read_metis(const Input& input, const ReadOptions&) {
+RawGraph read_metis(const Input& input, const ReadOptions& options) {
     LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
-    const MetisHeader header = read_metis_header(lines);
+    MetisHeader header = read_metis_header(lines);
+    header.any_weight = options.ignore_weights;
     EdgeSink edges;
     edges.weighted = header.weighted;
     std::uint64_t line = lines.line();

@@ -27,7 +27,7 @@ std::string next_word(const char*& p) {
     return word;
 }
 
-void read_banner(LineReader& lines, MtxHeader& header) {
+void read_banner(LineReader& lines, bool any_value, MtxHeader& header) {
     std::string_view line;
     const char* p = nullptr;
     do {
@@ -52,12 +52,13 @@ void read_banner(LineReader& lines, MtxHeader& header) {
     }
     header.pattern = field == "pattern";
     if (field != "pattern" && field != "real" && field != "double" && field != "integer" &&
-        field != "unsigned-integer") {
-        fail_line(name, number, "values of kind '{}' are not supported; expected pattern, real or integer",
+        field != "unsigned-integer" && !(any_value && field == "complex")) {
+        fail_line(name, number,
+                  "values of kind '{}' are not supported; expected pattern, real or integer, or --ignore-weights",
                   printable(field));
     }
     header.skew = symmetry == "skew-symmetric";
-    header.symmetric = header.skew || symmetry == "symmetric";
+    header.symmetric = header.skew || symmetry == "symmetric" || (any_value && symmetry == "hermitian");
     if (!header.symmetric && symmetry != "general") {
         fail_line(name, number, "symmetry '{}' is not supported; expected general, symmetric or skew-symmetric",
                   printable(symmetry));
@@ -130,7 +131,7 @@ void read_sizes(LineReader& lines, MtxHeader& header) {
 
 /// The hot loop: 15 bytes per edge, both ids straight into the arrays.
 template <bool kPattern>
-void read_entries(LineReader& lines, const MtxHeader& header, EdgeSink& out, const Limits& limits) {
+void read_entries(LineReader& lines, const MtxHeader& header, bool any_value, EdgeSink& out, const Limits& limits) {
     constexpr std::size_t kFewestBytes = kPattern ? 4 : 6;  // "1 1\n", "1 1 1\n"
     const auto promised = static_cast<std::size_t>(header.m);
     const auto n_rows = static_cast<std::uint64_t>(header.n_rows);
@@ -164,8 +165,14 @@ void read_entries(LineReader& lines, const MtxHeader& header, EdgeSink& out, con
             if (!(p = parse_id(skip_blanks(p), j))) fail_entry(lines.name(), line, start, end, header);
             if (i - 1 >= n_rows || j - 1 >= n_cols) fail_entry(lines.name(), line, start, end, header);
             if constexpr (!kPattern) {
-                if (!is_blank(*p) || !(p = parse_weight(skip_blanks(p), end, weights[m]))) {
+                const char* const behind = is_blank(*p) ? parse_weight(skip_blanks(p), end, weights[m]) : nullptr;
+                if (any_value && (is_blank(*p) || *p == '\n')) {
+                    if (!behind) weights[m] = 0;
+                    p = skip_line(p, end) - 1;
+                } else if (!behind) {
                     fail_entry(lines.name(), line, start, end, header);
+                } else {
+                    p = behind;
                 }
                 if (header.skew && i == j) fail_entry(lines.name(), line, start, end, header);
             }
@@ -208,10 +215,10 @@ std::int64_t mirror(EdgeSink& edges, bool skew, const Limits& limits, const std:
 
 }  // namespace
 
-RawGraph read_mtx(const Input& input, const ReadOptions&) {
+RawGraph read_mtx(const Input& input, const ReadOptions& options) {
     LineReader lines(open_stream(input.bytes, input.name), input.name, input.limits);
     MtxHeader header;
-    read_banner(lines, header);
+    read_banner(lines, options.ignore_weights, header);
     read_sizes(lines, header);
     EdgeSink edges;
     edges.weighted = !header.pattern;
@@ -220,8 +227,8 @@ RawGraph read_mtx(const Input& input, const ReadOptions&) {
         edges.ensure(static_cast<std::size_t>(std::min(static_cast<std::uint64_t>(header.m), input.bytes.size() / 4)),
                      input.limits, input.name);
     }
-    header.pattern ? read_entries<true>(lines, header, edges, input.limits)
-                   : read_entries<false>(lines, header, edges, input.limits);
+    header.pattern ? read_entries<true>(lines, header, false, edges, input.limits)
+                   : read_entries<false>(lines, header, options.ignore_weights, edges, input.limits);
     RawGraph raw;
     raw.format = "mtx";
     raw.data_bytes = lines.bytes();

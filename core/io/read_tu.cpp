@@ -1,5 +1,6 @@
-// TU data sets: <DS>_A.txt holds pairs `u, v`, 1-based unless ReadOptions::base says 0; line i of <DS>_graph_indicator.txt names the graph of vertex i.
-// The small graphs stay what they are in the file: one block-diagonal graph.
+// TU data sets: <DS>_A.txt holds pairs `u, v`, 1-based unless ReadOptions::base says 0; line i of
+// <DS>_graph_indicator.txt names the graph of vertex i. The small graphs stay what they are in the file: one
+// block-diagonal graph.
 #include "core/io/detail/edge_text.hpp"
 #include "core/io/detail/fail.hpp"
 #include "core/io/detail/numbers.hpp"
@@ -29,7 +30,7 @@ std::int64_t count_vertices(const Input& indicator, std::uint64_t& data_bytes) {
 RawGraph read_tu(const Input& pairs, const Input* indicator, const ReadOptions& options) {
     LineReader lines(open_stream(pairs.bytes, pairs.name), pairs.name, pairs.limits);
     const std::int32_t base = options.base.value_or(1);
-    auto text = parse_edge_text<std::int32_t>(lines, pairs.limits, base, false);
+    auto text = parse_edge_text<std::int32_t>(lines, pairs.limits, base, ThirdColumn::refused);
     if (text.too_narrow) require_counts(kMaxEdges, 0, 0, pairs.name);
     RawGraph raw;
     raw.format = "tu";

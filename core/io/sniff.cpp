@@ -29,8 +29,13 @@ Sniffed nearly(std::string reason) {
 }
 
 /// Things that people keep beside graphs, or in which graphs come that only Python reads.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOthers{{
-    {"\x93NUMPY", "a single NumPy array; a graph in NumPy form is an .npz with indptr and indices, or edges"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOthers{{
+    {"BZh", "compressed with bzip2; unpack it first (bunzip2)"},
+    {"\x28\xb5\x2f\xfd", "compressed with Zstandard; unpack it first (unzstd)"},
+    {"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it first"},
+    {"Rar!", "a RAR archive; unpack it first"},
+    {"\xff\xfe", "a text in UTF-16; save it as UTF-8"},
+    {"\xfe\xff", "a text in UTF-16; save it as UTF-8"},
     {"\x89HDF", "an HDF5 file; export the graph with scipy.sparse.save_npz or as .mtx"},
     {"\x80\x02", "a Python pickle, which is never loaded; export the graph with scipy.sparse.save_npz"},
     {"\x80\x03", "a Python pickle, which is never loaded; export the graph with scipy.sparse.save_npz"},
@@ -71,7 +76,7 @@ bool is_number(std::string_view word) {
     return error != std::errc::invalid_argument && end == word.data() + word.size();
 }
 
-void look_at_line(std::string_view line, std::size_t number, Columns& seen) {
+void look_at_line(std::string_view line, std::size_t number, bool any_weight, Columns& seen) {
     constexpr std::string_view kSeparators = " \t\r,";
     std::size_t count = 0;
     bool commas = false;
@@ -84,6 +89,10 @@ void look_at_line(std::string_view line, std::size_t number, Columns& seen) {
         if (count == 0 && (word[0] == '#' || word[0] == '%')) {
             seen.nodes_comment |= line.find("Nodes:") != std::string_view::npos;
             return;
+        }
+        if (any_weight && count == 2 && ids && !is_number(word)) {
+            ++count;
+            break;
         }
         if (!is_number(word)) {
             // The first line may be a header of names; any other word ends the matter.
@@ -149,7 +158,7 @@ std::string unequal_text(const Columns& seen) {
         seen.first, seen.first == 1 ? "" : "s", seen.unequal_line);
 }
 
-Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
+Sniffed sniff_text(std::string_view head, bool whole, const std::string& name, bool any_weight) {
     Columns seen;
     std::size_t number = 0;
     if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
@@ -158,23 +167,25 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name) {
         if (end == std::string_view::npos && !whole && seen.lines > 0) {
             // The head cuts this line off. A long one is a METIS vertex with many neighbours; a short one says nothing.
             const std::string_view cut = head.substr(at, head.find_last_of(" \t,") - at);
-            if (cut.size() > kLongLine && cut.size() < head.size()) look_at_line(cut, number + 1, seen);
+            if (cut.size() > kLongLine && cut.size() < head.size()) look_at_line(cut, number + 1, any_weight, seen);
             break;
         }
-        look_at_line(head.substr(at, end == std::string_view::npos ? end : end - at), ++number, seen);
+        look_at_line(head.substr(at, end == std::string_view::npos ? end : end - at), ++number, any_weight, seen);
         if (end == std::string_view::npos) break;
         at = end + 1;
     }
-    if (!seen.stray.empty()) {
-        return no_graph(
-            fmt::format("a text whose line {} holds '{}' where numbers were expected", seen.stray_line, seen.stray));
-    }
     const std::string plain = plain_name(name);
+    const bool metis = plain.ends_with(".graph") || plain.ends_with(".metis");
+    if (!seen.stray.empty()) {
+        return {std::nullopt,
+                fmt::format("a text whose line {} holds '{}' where numbers were expected", seen.stray_line, seen.stray),
+                metis};
+    }
     if (seen.lines == 0) {
         if (seen.nodes_comment) return {Format::edge_list, ""};
         return no_graph("a text without any numbers; expected an edge list, METIS or Matrix Market");
     }
-    if (plain.ends_with(".graph") || plain.ends_with(".metis")) {
+    if (metis) {
         const bool header = seen.first_ids == seen.first && seen.first >= 2 && seen.first <= 4 && !seen.comma;
         if (header) return {Format::metis, ""};
         return nearly(
@@ -214,9 +225,27 @@ Sniffed broken_promise(std::string_view suffix, std::string_view text) {
 
 }  // namespace
 
-Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
+std::string torch_advice(const std::string& name) {
+    // What a shell or Python would not take for letters of a name stays out of the line.
+    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return c > 0x20 && c != 0x7f &&
+               std::string_view("\"'\\$`!").find(static_cast<char>(c)) == std::string_view::npos;
+    });
+    const std::string from = plain ? name : "FILE.pt";
+    const std::string to = std::filesystem::path(from).replace_extension(".npz").string();
+    return fmt::format(
+        "a PyTorch file, which Python alone can read; of a PyG graph this saves the edges as .npz (torch.load runs "
+        "what the file holds, so trust it first): python3 -c \"import numpy, torch; "
+        "d = torch.load('{}', weights_only=False); d = d[0] if isinstance(d, (tuple, list)) else d; numpy.savez('{}', "
+        "edge_index=d['edge_index'].cpu().numpy(), "
+        "num_nodes=getattr(d, 'num_nodes', 0) or d.get('num_nodes') or len(d['x']))\"",
+        from, to);
+}
+
+Sniffed sniff_head(std::string_view head, bool whole, const std::string& name, bool any_weight) {
     if (head.empty()) return no_graph("an empty file");
     if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return {Format::npz, ""};
+    if (head.starts_with("\x93NUMPY")) return {Format::npz, ""};
     if (head.starts_with(gnng::kMagic)) return {Format::gnng, ""};
     constexpr std::string_view kBanner = "%%matrixmarket";
     const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
@@ -228,7 +257,14 @@ Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
         std::equal(kBanner.begin(), kBanner.end(), text.begin(), [&](char b, char a) { return same(a, b); })) {
         return {Format::matrix_market, ""};
     }
-    const std::string_view promise = promise_of(plain_name(name));
+    const std::string plain = plain_name(name);
+    const std::string_view promise = promise_of(plain);
+    // Before it used ZIP archives, PyTorch wrote this number in front.
+    if (head.starts_with(std::string_view("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14)) ||
+        (head.starts_with("\x80") && (plain.ends_with(".pt") || plain.ends_with(".pth")))) {
+        return no_graph(torch_advice(name));
+    }
+    if (head.size() > 262 && head.substr(257, 5) == "ustar") return no_graph("a tar archive; unpack it first");
     for (const auto& [magic, words] : kOthers) {
         if (head.starts_with(magic)) return {std::nullopt, std::string(words), !promise.empty()};
     }
@@ -247,12 +283,12 @@ Sniffed sniff_head(std::string_view head, bool whole, const std::string& name) {
     }
     if (const std::string reason = nearly_banner(head); !reason.empty()) return nearly(reason);
     if (!promise.empty()) return broken_promise(promise, text);
-    return sniff_text(head, whole, name);
+    return sniff_text(head, whole, name, any_weight);
 }
 
-Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Limits& limits) {
+Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Limits& limits, bool any_weight) {
     const std::string head = read_head(bytes, name, kHeadBytes);
-    Sniffed found = sniff_head(head, head.size() < kHeadBytes, name);
+    Sniffed found = sniff_head(head, head.size() < kHeadBytes, name, any_weight);
     if (found.format != Format::npz) return found;
     if (compression_of(bytes) == Compression::none) return sniff_npz(bytes, name, limits);
     return sniff_npz(*read_content(bytes, name, limits), name, limits);
@@ -260,15 +296,15 @@ Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Lim
 
 }  // namespace detail
 
-Sniffed sniff_format(const std::filesystem::path& path) {
+Sniffed sniff_format(const std::filesystem::path& path, const ReadOptions& options) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
         if (!detail::find_tu(path).pairs.empty()) return {Format::tu, ""};
         return {std::nullopt, "a folder; look for graphs inside it"};
     }
-    const auto limits = detail::Limits::from({});
+    const auto limits = detail::Limits::from(options);
     const auto bytes = detail::open_bytes(path, limits);
-    return detail::sniff_bytes(*bytes, path.string(), limits);
+    return detail::sniff_bytes(*bytes, path.string(), limits, options.ignore_weights);
 }
 
 }  // namespace gnntune::io

@@ -43,6 +43,12 @@ Output::Output(const std::filesystem::path& path) : path_(path) {
     if (path.extension() == ".xz") {
         throw unsupported(path.string() + ": files are written plain or as .gz; write it plain and run xz on it");
     }
+    buffer_.reserve(kBufferBytes);
+    if (to_stdout()) {
+        fd_ = dup(STDOUT_FILENO);
+        if (fd_ < 0) fail(name(), "cannot be written ({})", system_words(errno));
+        return;
+    }
     // The finished file is renamed over its name: follow a link to what it names, and leave devices and pipes alone.
     std::error_code error;
     for (int links = 0; std::filesystem::is_symlink(path_, error); ++links) {
@@ -61,7 +67,6 @@ Output::Output(const std::filesystem::path& path) : path_(path) {
     if (fd_ < 0)
         fail(path.string(), "cannot be written ({}); check the folder and its permissions", system_words(errno));
     if (path.extension() == ".gz") gzip_ = gzdopen(dup(fd_), "wb6");
-    buffer_.reserve(kBufferBytes);
 }
 
 Output::~Output() {
@@ -93,7 +98,7 @@ void Output::flush() {
         if (done < 0 && errno == EINTR && !gzip_) continue;
         if (done <= 0) {
             const int error = errno;
-            fail(path_.string(), "cannot be written ({}); {}", system_words(error), advice_for_unwritten(error));
+            fail(name(), "cannot be written ({}); {}", system_words(error), advice_for_unwritten(error));
         }
         p += done;
         left -= static_cast<std::size_t>(done);
@@ -103,6 +108,7 @@ void Output::flush() {
 
 void Output::commit() {
     flush();
+    if (to_stdout()) return;
     int rc = gzip_ ? gzclose(static_cast<gzFile>(gzip_)) : 0;
     gzip_ = nullptr;
     if (rc == 0 && !has_name_) {

@@ -96,7 +96,9 @@ TEST(Sniffing, SaysWhatAFileIsThatIsNoGraph) {
     EXPECT_HAS(problem("0.1 0.2\n0.3 0.4\n"), "no vertex ids");
     EXPECT_HAS(problem("1 2 3 4 5\n1 2 3 4 5\n"), "lines hold 5 numbers");
     EXPECT_HAS(problem("# only a comment\n"), "without any numbers");
-    EXPECT_HAS(problem(std::string("\x93NUMPY\x01\x00 rest", 13)), "a single NumPy array");
+    EXPECT_HAS(problem("BZh91AY&SY rest"), "compressed with bzip2; unpack it first");
+    EXPECT_HAS(problem("\x28\xb5\x2f\xfd rest"), "compressed with Zstandard");
+    EXPECT_HAS(problem("\xff\xfe%\1"), "UTF-16");
     EXPECT_HAS(problem("\x80\x04\x95 rest"), "pickle");
     EXPECT_HAS(problem(std::string("abc\0\1\2", 6)), "binary file");
 }

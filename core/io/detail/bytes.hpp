@@ -34,8 +34,8 @@ private:
     std::string name_;
 };
 
-/// Bytes of which nobody knows beforehand how many will come. They are kept in pieces, so that growing copies nothing and
-/// takes no more than what came.
+/// Bytes of which nobody knows beforehand how many will come. They are kept in pieces, so that growing copies nothing
+/// and takes no more than what came.
 class HeldBytes : public RandomBytes {
 public:
     explicit HeldBytes(std::string name) : name_(std::move(name)) {}
@@ -57,8 +57,8 @@ private:
 };
 
 /// Opens a regular file for reading in place. Read with pread and not mapped: as fast here, and a file that another
-/// process cuts short is an error instead of a SIGBUS. Pipes and terminals are read into memory, up to the limit; other devices
-/// are refused.
+/// process cuts short is an error instead of a SIGBUS. Pipes and terminals are read into memory, up to the limit;
+/// other devices are refused.
 std::unique_ptr<RandomBytes> open_bytes(const std::filesystem::path& path, const Limits& limits);
 
 }  // namespace gnntune::io::detail

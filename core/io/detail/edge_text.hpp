@@ -23,18 +23,21 @@ struct EdgeText {
     std::optional<std::int64_t> vertices;  ///< from a comment `# Nodes: N`
 };
 
-/// Parses all lines. Ids below `base` are refused, and a third column unless `weights_allowed`.
-template <typename Id>
-EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64_t base, bool weights_allowed);
+/// What may stand behind two ids: nothing, a finite weight, or whatever there is, which then counts as 0.
+enum class ThirdColumn { refused, weight, ignored };
 
-/// Throws where the lines are those of another format: METIS or Matrix Market without what tells them apart from an edge
-/// list, an adjacency list, or a first line that counts the others.
+/// Parses all lines. Ids below `base` are refused.
+template <typename Id>
+EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64_t base, ThirdColumn third);
+
+/// Throws where the lines are those of another format: METIS or Matrix Market without what tells them apart from an
+/// edge list, an adjacency list, or a first line that counts the others.
 template <typename Id>
 void refuse_other_formats(const EdgeText<Id>& text, const std::string& name);
 
 extern template void refuse_other_formats(const EdgeText<std::int32_t>&, const std::string&);
 extern template void refuse_other_formats(const EdgeText<std::int64_t>&, const std::string&);
-extern template EdgeText<std::int32_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
-extern template EdgeText<std::int64_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, bool);
+extern template EdgeText<std::int32_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, ThirdColumn);
+extern template EdgeText<std::int64_t> parse_edge_text(LineReader&, const Limits&, std::int64_t, ThirdColumn);
 
 }  // namespace gnntune::io::detail

@@ -12,7 +12,8 @@ namespace gnntune::io::detail {
 
 /// Writes beside the target, to a file without a name where the file system has those, so that a process that is killed
 /// leaves nothing, else under a temporary name; commit() moves it into place, the destructor removes what was not
-/// committed. Compresses where the name ends in .gz. Throws ErrorKind::input when the disk refuses.
+/// committed. `-` is standard output, and what was written there stays. Compresses where the name ends in .gz. Throws
+/// ErrorKind::input when the disk refuses.
 class Output {
 public:
     explicit Output(const std::filesystem::path& path);
@@ -24,9 +25,10 @@ public:
     void write(std::string_view text) { write(text.data(), text.size()); }
     void commit();
     std::uint64_t written() const { return written_; }
-    std::string name() const { return path_.string(); }
+    std::string name() const { return to_stdout() ? "standard output" : path_.string(); }
 
 private:
+    bool to_stdout() const { return path_ == "-"; }
     void flush();
 
     std::filesystem::path path_;

@@ -64,8 +64,11 @@ void require_counts(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, co
 void check_csr(const CsrGraph& graph, const std::string& name, std::string_view ptr_name, std::string_view idx_name);
 
 /// The format of a file's content by its first bytes; `name` breaks ties. `whole`: `head` is all there is.
-Sniffed sniff_head(std::string_view head, bool whole, const std::string& name);
-Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Limits& limits);
+/// `any_weight`: a third column may be words.
+Sniffed sniff_head(std::string_view head, bool whole, const std::string& name, bool any_weight);
+Sniffed sniff_bytes(const RandomBytes& bytes, const std::string& name, const Limits& limits, bool any_weight);
+/// What a PyTorch file of that name is, with the line of Python that saves its graph as .npz.
+std::string torch_advice(const std::string& name);
 /// Whether these may be the digits `fmt` of METIS's header.
 inline bool is_metis_fmt(std::uint64_t digits) {
     return digits % 10 <= 1 && digits / 10 % 10 <= 1 && digits <= 111;
