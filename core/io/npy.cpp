@@ -69,8 +69,19 @@ std::string_view value_of(std::string_view header, std::string_view key) {
 NpzArchive::NpzArchive(const RandomBytes& bytes, const std::string& name)
     : bytes_(bytes), name_(name), members_(read_zip_directory(bytes, name)) {}
 
+const RandomBytes& NpzArchive::nothing() {
+    static const MemoryBytes bytes({}, {});
+    return bytes;
+}
+
+bool NpzArchive::holds_pickle() const {
+    return std::any_of(members_.begin(), members_.end(), [](const ZipMember& member) {
+        return member.name == "data.pkl" || member.name.ends_with("/data.pkl");
+    });
+}
+
 int NpzArchive::find(std::string_view key) const {
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (std::size_t i = members_.size(); i-- > 0;) {
         if (without_npy(members_[i].name) == key) return static_cast<int>(i);
     }
     return -1;
@@ -86,12 +97,21 @@ std::string NpzArchive::keys() const {
 }
 
 NpyArray::NpyArray(const NpzArchive& archive, std::string_view key, const Limits& limits)
-    : where_(archive.name() + " member " + std::string(key) + ".npy"), limits_(limits) {
+    : where_(archive.name() + " member " + std::string(key) + ".npy"), limits_(limits), archive_(&archive) {
     const int index = archive.find(key);
     if (index < 0) fail(archive.name(), "lacks the array '{}'; it holds {}", key, archive.keys());
     const ZipMember& member = archive.member(index);
+    packed_bytes_ = member.packed_bytes;
     content_ = open_member(archive.bytes(), member, archive.name());
-    archive.count_unpacked(member.unpacked_bytes);
+    open(member.unpacked_bytes);
+}
+
+NpyArray::NpyArray(std::unique_ptr<ByteStream> content, std::uint64_t bytes, std::string name, const Limits& limits)
+    : where_(std::move(name)), limits_(limits), content_(std::move(content)), packed_bytes_(bytes) {
+    open(bytes);
+}
+
+void NpyArray::open(std::uint64_t bytes) {
     unsigned char fixed[12];
     const std::size_t got = content_->read(reinterpret_cast<char*>(fixed), 10);
     if (got < 10 || std::memcmp(fixed, "\x93NUMPY", 6) != 0) fail(where_, "is no NumPy array");
@@ -105,12 +125,12 @@ NpyArray::NpyArray(const NpzArchive& archive, std::string_view key, const Limits
     } else if (version != 1) {
         fail(where_, "has NumPy format version {}, expected 1 to 3", version);
     }
-    if (header_bytes > kLargestHeader || header_bytes > member.unpacked_bytes - before) {
-        fail(where_, "claims a header of {} bytes; the archive is damaged", header_bytes);
+    if (header_bytes > kLargestHeader || header_bytes > bytes - before) {
+        fail(where_, "claims a header of {} bytes; the file is damaged", header_bytes);
     }
     std::string header(header_bytes, '\0');
     content_->read(header.data(), header_bytes);
-    content_bytes_ = member.unpacked_bytes - before - header_bytes;
+    content_bytes_ = bytes - before - header_bytes;
     parse_header(header);
 }
 
@@ -119,12 +139,18 @@ void NpyArray::parse_header(const std::string& header) {
     const std::string_view order = value_of(header, "fortran_order");
     const std::string_view shape = value_of(header, "shape");
     if (descr.empty() || order.empty() || shape.empty() || shape[0] != '(') {
-        fail(where_, "has a header without descr, fortran_order and shape; the archive is damaged");
+        fail(where_, "has a header without descr, fortran_order and shape; the file is damaged");
     }
-    if (descr[0] == '[') fail(where_, "is a structured array; save its columns as plain arrays");
-    const auto close = descr.find(descr[0], 1);
-    if (close == std::string_view::npos) fail(where_, "has a header that cannot be read; the archive is damaged");
-    parse_type(descr.substr(1, close - 1));
+    if (descr[0] == '[') {
+        refusal_ = "is a structured array; save its columns as plain arrays";
+    } else {
+        const auto close = descr.find(descr[0], 1);
+        if (close == std::string_view::npos) fail(where_, "has a header that cannot be read; the file is damaged");
+        const std::string_view type = descr.substr(1, close - 1);
+        if (const std::string why = parse_type(type); !why.empty()) {
+            refusal_ = fmt::format("has type '{}': {}", printable(type, 20), why);
+        }
+    }
 
     const char* p = shape.data() + 1;
     const char* const end = shape.data() + shape.size();
@@ -142,20 +168,19 @@ void NpyArray::parse_header(const std::string& header) {
         if (p != end && *p == 'L') ++p;  // Python 2
     }
     if (p == end) fail(where_, "has a shape that cannot be read: {}", printable(shape, 30));
-    if (order.starts_with("True") && shape_.size() > 1) {
-        fail(where_, "is stored in Fortran order; save numpy.ascontiguousarray of it");
-    }
+    fortran_ = order.starts_with("True") && shape_.size() > 1;
     std::uint64_t expected = 0;
+    if (!refusal_.empty()) return;
     if (__builtin_mul_overflow(count_, item_bytes_, &expected) || expected != content_bytes_) {
-        fail(where_, "has {} bytes of data, but its header promises {} elements of {} bytes; the archive is damaged",
-             content_bytes_, count_, item_bytes_);
+        refusal_ =
+            fmt::format("has {} bytes of data, but its header promises {} elements of {} bytes; the file is damaged",
+                        content_bytes_, count_, item_bytes_);
     }
 }
 
-void NpyArray::parse_type(std::string_view descr) {
-    const auto refuse = [&](std::string_view why) { fail(where_, "has type '{}': {}", printable(descr, 20), why); };
-    if (descr.size() < 2) refuse("not a NumPy type");
-    if (descr[1] == 'O' || descr == "O") refuse("Python objects are not read; save it as a numeric array");
+std::string NpyArray::parse_type(std::string_view descr) {
+    if (descr.size() < 2) return descr == "O" ? "Python objects are not read" : "not a NumPy type";
+    if (descr[1] == 'O') return "Python objects are not read; save it as a numeric array";
     std::string_view rest = descr;
     bool big = false;
     if (std::string_view("<>|=").find(rest[0]) != std::string_view::npos) {
@@ -165,16 +190,26 @@ void NpyArray::parse_type(std::string_view descr) {
     kind_ = rest[0];
     rest.remove_prefix(1);
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), item_bytes_);
-    if (error != std::errc{} || end != rest.data() + rest.size()) refuse("not a plain number or text");
-    if (big && item_bytes_ > 1) refuse("big-endian numbers are not read; save it with astype('<i4') or the like");
+    if (error != std::errc{} || end != rest.data() + rest.size()) return "not a plain number or text";
+    if (big && item_bytes_ > 1) return "big-endian numbers are not read; save it with astype('<i4') or the like";
     const bool number = kind_ == 'i' || kind_ == 'u';
     const bool power = item_bytes_ == 1 || item_bytes_ == 2 || item_bytes_ == 4 || item_bytes_ == 8;
     const bool text = (kind_ == 'S' || kind_ == 'U') && item_bytes_ <= kLargestText;
     if (!((kind_ == 'b' && item_bytes_ == 1) || (number && power) || (kind_ == 'f' && power && item_bytes_ > 1) ||
           text)) {
-        refuse("expected bool, int8 to int64, uint8 to uint64 or float16 to float64");
+        return "expected bool, int8 to int64, uint8 to uint64 or float16 to float64";
     }
     if (kind_ == 'U') item_bytes_ *= 4;
+    return {};
+}
+
+std::string NpyArray::no_numbers() const {
+    return !refusal_.empty() ? refusal_ : kind_ == 'S' || kind_ == 'U' ? "holds text, expected numbers" : "";
+}
+
+void NpyArray::require_readable() const {
+    if (!refusal_.empty()) fail(where_, "{}", refusal_);
+    if (archive_) archive_->count_unpacked(content_bytes_);
 }
 
 void NpyArray::require_vector() const {
@@ -208,6 +243,7 @@ void NpyArray::read_all(HostVector<To>& out) {
 
 template <typename To>
 HostVector<To> NpyArray::read_as() {
+    require_readable();
     HostVector<To> out;
     if (kind_ == 'f') {
         if constexpr (std::is_floating_point_v<To>) {
@@ -248,6 +284,7 @@ HostVector<float> NpyArray::read_float() {
 }
 
 std::string NpyArray::read_text() {
+    require_readable();
     if ((kind_ != 'S' && kind_ != 'U') || count_ != 1) fail(where_, "expected one string such as b'csr'");
     std::string raw(static_cast<std::size_t>(item_bytes_), '\0');
     content_->read(raw.data(), raw.size());

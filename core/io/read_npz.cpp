@@ -1,5 +1,6 @@
 // NumPy archives that hold a graph: scipy CSR, CSC and COO, PyG's adj_* (and adj_matrix.*), `edges` [m, 2],
-// `edge_index` [2, m], and the src_li/dst_li of TC-GNN.
+// `edge_index` [2, m], src/dst and the src_li/dst_li of TC-GNN. Weights are `data`, `edge_weight` or `edge_attr`. A
+// single array (.npy) is an edge_index or edges by its shape.
 #include <algorithm>
 #include <optional>
 
@@ -15,7 +16,7 @@ enum class Layout { compressed, coordinates, edges, edge_index, lists };
 
 struct Found {
     Layout layout;
-    std::string_view prefix;  ///< before indptr, indices, data and shape
+    std::string_view prefix;  ///< before indptr, indices, data and shape; behind src and dst
 };
 
 std::optional<Found> find_layout(const NpzArchive& archive) {
@@ -26,14 +27,31 @@ std::optional<Found> find_layout(const NpzArchive& archive) {
     }
     if (archive.has("edge_index")) return Found{Layout::edge_index, ""};
     if (archive.has("edges")) return Found{Layout::edges, ""};
-    if (archive.has("src_li") && archive.has("dst_li")) return Found{Layout::lists, ""};
+    if (archive.has("src_li") && archive.has("dst_li")) return Found{Layout::lists, "_li"};
+    if (archive.has("src") && archive.has("dst")) return Found{Layout::lists, ""};
     return std::nullopt;
 }
 
 std::string no_graph(const NpzArchive& archive) {
+    if (archive.holds_pickle()) return torch_advice(archive.name());
     return "an archive that holds " + archive.keys() +
-           "; expected indptr and indices, row and col, adj_indptr and adj_indices, edges, edge_index, or src_li and "
-           "dst_li";
+           "; expected indptr and indices, row and col, adj_indptr and adj_indices, edges, edge_index, src and dst, or "
+           "src_li and dst_li";
+}
+
+/// Whether a matrix of this shape holds a pair in each column (1), in each row (0), or none (-1).
+int pairs_by_shape(const std::vector<std::uint64_t>& shape) {
+    if (shape.size() != 2 || (shape[0] == 2) == (shape[1] == 2)) return -1;
+    return shape[0] == 2 ? 1 : 0;
+}
+
+std::string no_pairs(const NpyArray& array) {
+    std::string shape;
+    for (const auto extent : array.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+    return fmt::format(
+        "a single NumPy array of shape ({}){}; of single arrays an edge_index [2, m] or edges [m, 2] of whole numbers "
+        "are read, others belong into an .npz under their names",
+        shape, array.whole_numbers() ? "" : " and no whole numbers");
 }
 
 struct Shape {
@@ -41,9 +59,17 @@ struct Shape {
     std::int64_t n_cols;
 };
 
+bool is_single_array(const RandomBytes& bytes) {
+    char start[kNpyMagic.size()];
+    if (bytes.size() < sizeof start) return false;
+    bytes.read_at(0, start, sizeof start);
+    return std::string_view(start, sizeof start) == kNpyMagic;
+}
+
 /// Reads one archive; holds what all layouts share.
 class Reader {
 public:
+    /// `archive` has no members where a single array is read.
     Reader(const NpzArchive& archive, const Input& input, const ReadOptions& options)
         : archive_(archive), input_(input), options_(options) {}
 
@@ -60,9 +86,19 @@ public:
                 read_pairs(found.layout == Layout::edge_index);
                 break;
             case Layout::lists:
-                read_lists();
+                read_lists(std::string(found.prefix));
                 break;
         }
+        return std::move(raw_);
+    }
+
+    /// Of a single array.
+    RawGraph read(NpyArray&& array) {
+        const int by_column = pairs_by_shape(array.shape());
+        if (by_column < 0 || !array.whole_numbers()) fail(input_.name, "is no graph: {}", no_pairs(array));
+        raw_.data_bytes = array.bytes();
+        raw_.format = by_column ? "npy/edge_index" : "npy/edges";
+        finish_pairs(pairs(std::move(array), by_column == 1), {}, {});
         return std::move(raw_);
     }
 
@@ -84,17 +120,57 @@ private:
         return Shape{values[0], values[1]};
     }
 
-    /// Weights of m entries; empty where there are none, or all are 1 as scipy and PyG write for an unweighted graph.
-    HostVector<float> read_weights(const std::string& key, std::int64_t m) {
-        if (!archive_.has(key)) return {};
-        NpyArray array = open(key);
-        if (array.count() != static_cast<std::uint64_t>(m)) {
-            fail(array.where(), "has {} values for {} entries; the file is damaged", array.count(), m);
+    void remark(const std::string& words) {
+        raw_.fix_ups.remarks += (raw_.fix_ups.remarks.empty() ? "" : ", ") + words;
+    }
+
+    /// Weights of m entries, from `data`, or else `edge_weight` or `edge_attr`. Empty where there are none, where they
+    /// are not wanted, or all are 1 as scipy and PyG write for an unweighted graph.
+    HostVector<float> read_weights(const std::string& data, std::int64_t m) {
+        std::string chosen;
+        for (const std::string& key : {data, std::string("edge_weight"), std::string("edge_attr")}) {
+            if (key.empty() || key == chosen || !archive_.has(key)) continue;
+            if (!chosen.empty()) {
+                remark("left out " + key + " beside " + chosen);
+            } else if (holds_weights(key, m)) {
+                chosen = key;
+            }
         }
-        HostVector<float> weights = array.read_float();
+        if (chosen.empty()) return {};
+        if (options_.ignore_weights) {
+            raw_.fix_ups.ignored_weights = m;
+            return {};
+        }
+        if (chosen == "edge_attr") remark("took edge_attr as weights");
+        HostVector<float> weights = open(chosen).read_float();
         if (!std::all_of(weights.begin(), weights.end(), [](float w) { return w == 1.0f; })) return weights;
-        if (!options_.ignore_weights) raw_.fix_ups.dropped_unit_weights = m;
+        raw_.fix_ups.dropped_unit_weights = m;
         return {};
+    }
+
+    /// Whether the array has a number for each of m entries. What cannot be used is said; of an array that must be
+    /// weights by its name it is an error, unless weights are ignored.
+    bool holds_weights(const std::string& key, std::int64_t m) {
+        const NpyArray array(archive_, key, input_.limits);
+        const auto& shape = array.shape();
+        const std::uint64_t rows = shape.empty() ? 1 : shape[0];
+        const bool attribute = key == "edge_attr" || options_.ignore_weights;
+        if (rows == static_cast<std::uint64_t>(m) && array.count() != rows) {
+            remark(fmt::format("left out {} of {} columns", key, array.count() / rows));
+            return false;
+        }
+        if (array.count() != static_cast<std::uint64_t>(m)) {
+            if (!attribute) {
+                fail(array.where(), "has {} values for {} entries; the file is damaged", array.count(), m);
+            }
+            remark(fmt::format("left out {} of {} values for {} entries", key, array.count(), m));
+            return false;
+        }
+        if (key == "edge_attr" && !options_.ignore_weights && !array.no_numbers().empty()) {
+            remark("left out edge_attr, which holds no numbers that are read");
+            return false;
+        }
+        return true;
     }
 
     HostVector<std::int32_t> read_ids(const std::string& key) {
@@ -163,56 +239,86 @@ private:
             fail(array.where(), "must have the shape {}, one edge per {}", two_rows ? "[2, m]" : "[m, 2]",
                  two_rows ? "column" : "row");
         }
+        EdgeSink edges = pairs(std::move(array), two_rows);
+        edges.weights = read_weights("", static_cast<std::int64_t>(edges.rows.size()));
+        raw_.format = "npz/" + key;
+        finish_pairs(std::move(edges), key, key);
+    }
+
+    EdgeSink pairs(NpyArray&& array, bool two_rows) {
         const std::uint64_t m = array.count() / 2;
         require_counts(0, 0, static_cast<std::int64_t>(m), input_.name);
+        // Sources lie together, or each beside its target.
+        const bool apart = two_rows != array.fortran();
         const auto both = array.read_int32();
         EdgeSink edges;
         input_.limits.require(m * 16, input_.name, "the edges");
         edges.rows.resize(static_cast<std::size_t>(m));
         edges.cols.resize(static_cast<std::size_t>(m));
         for (std::size_t e = 0; e < m; ++e) {
-            edges.cols[e] = both[two_rows ? e : 2 * e];
-            edges.rows[e] = both[two_rows ? m + e : 2 * e + 1];
+            edges.cols[e] = both[apart ? e : 2 * e];
+            edges.rows[e] = both[apart ? m + e : 2 * e + 1];
         }
-        raw_.format = "npz/" + key;
-        finish(std::move(edges), square(), key, key);
+        return edges;
     }
 
-    void read_lists() {
+    void read_lists(const std::string& suffix) {
+        const std::string src = "src" + suffix;
+        const std::string dst = "dst" + suffix;
         EdgeSink edges;
-        edges.cols = read_ids("src_li");
-        edges.rows = read_ids("dst_li");
+        edges.cols = read_ids(src);
+        edges.rows = read_ids(dst);
         if (edges.rows.size() != edges.cols.size()) {
-            fail(input_.name, "has {} elements in src_li, but {} in dst_li", edges.cols.size(), edges.rows.size());
+            fail(input_.name, "has {} elements in {}, but {} in {}", edges.cols.size(), src, edges.rows.size(), dst);
         }
+        edges.weights = read_weights("", static_cast<std::int64_t>(edges.rows.size()));
         raw_.format = "npz/src-dst";
-        finish(std::move(edges), square(), "dst_li", "src_li");
+        finish_pairs(std::move(edges), dst, src);
     }
 
-    /// Number of vertices as the archive states it: num_nodes, or the rows of its labels or features.
-    std::optional<Shape> square() {
+    /// Rows of an array of which nothing but its shape counts; -1 where it is not there.
+    std::int64_t rows_of(std::string_view key) {
+        if (!archive_.has(key)) return -1;
+        const NpyArray array(archive_, key, input_.limits);
+        if (array.shape().empty()) return -1;
+        raw_.data_bytes += array.packed_bytes();
+        return static_cast<std::int64_t>(std::min<std::uint64_t>(array.shape()[0], 1ull << 62));
+    }
+
+    /// Number of vertices as the archive states it: num_nodes, or the rows of what belongs to vertices by its name.
+    /// `labels`, `features` and `y` may belong to edges or to the whole graph: they count where all ids fit and there
+    /// is not one for each edge.
+    std::int64_t stated_vertices(std::int64_t id_bound, std::int64_t m) {
+        if (archive_.has("num_nodes")) {
+            NpyArray array(archive_, "num_nodes", input_.limits);
+            if (array.count() != 1) fail(array.where(), "has {} elements, expected one number", array.count());
+            const std::int64_t n = array.read_int64()[0];
+            if (n < 0) fail(array.where(), "is {}: there cannot be fewer than 0 vertices", n);
+            return n;
+        }
+        for (const std::string_view key : {"node_labels", "node_features", "x"}) {
+            if (const std::int64_t n = rows_of(key); n >= 0) return n;
+        }
+        for (const std::string_view key : {"labels", "features", "y"}) {
+            if (const std::int64_t n = rows_of(key); n >= id_bound && n != m) return n;
+        }
+        return id_bound;
+    }
+
+    void finish_pairs(EdgeSink&& edges, std::string_view row_key, std::string_view col_key) {
+        std::int64_t n = 0;
         if (options_.vertices) {
-            raw_.fix_ups.vertices = options_.vertices;
-            require_counts(*options_.vertices, 0, 0, input_.name);
-            return Shape{*options_.vertices, *options_.vertices};
-        }
-        std::int64_t n = -1;
-        for (const std::string_view key :
-             {"num_nodes", "node_labels", "node_features", "labels", "features", "y", "x"}) {
-            if (n >= 0 || !archive_.has(key)) continue;
-            NpyArray array(archive_, key, input_.limits);
-            if (key == "num_nodes") {
-                if (array.count() != 1) fail(array.where(), "has {} elements, expected one number", array.count());
-                n = array.read_int64()[0];
-                if (n < 0) fail(array.where(), "is {}: there cannot be fewer than 0 vertices", n);
-            } else if (!array.shape().empty()) {
-                n = static_cast<std::int64_t>(std::min<std::uint64_t>(array.shape()[0], 1ull << 62));
-                raw_.data_bytes += array.bytes();
+            n = *options_.vertices;
+            raw_.fix_ups.vertices = n;
+        } else {
+            std::int32_t largest = -1;
+            for (const auto* ids : {&edges.rows, &edges.cols}) {
+                for (const std::int32_t id : *ids) largest = std::max(largest, id);
             }
+            n = stated_vertices(largest + std::int64_t{1}, static_cast<std::int64_t>(edges.rows.size()));
         }
-        if (n < 0) return std::nullopt;
         require_counts(n, n, 0, input_.name);
-        return Shape{n, n};
+        finish(std::move(edges), Shape{n, n}, row_key, col_key);
     }
 
     /// Checks ids against the sizes (or takes the sizes from the ids) and builds the CSR.
@@ -231,7 +337,7 @@ private:
         if (!shape) shape = Shape{std::max(row_bound, col_bound), std::max(row_bound, col_bound)};
         const auto check = [&](std::int64_t bound, std::int64_t n, std::string_view key) {
             if (bound <= n) return;
-            fail(input_.name + " member " + std::string(key) + ".npy",
+            fail(key.empty() ? input_.name : input_.name + " member " + std::string(key) + ".npy",
                  "holds id {}, outside 0..{}, of a {} x {} matrix", bound - 1, n - 1, shape->n_rows, shape->n_cols);
         };
         check(row_bound, shape->n_rows, row_key);
@@ -247,8 +353,13 @@ private:
 
 }  // namespace
 
-Sniffed sniff_npz(const RandomBytes& bytes, const std::string& name, const Limits&) {
+Sniffed sniff_npz(const RandomBytes& bytes, const std::string& name, const Limits& limits) {
     try {
+        if (is_single_array(bytes)) {
+            const NpyArray array(open_slice(bytes, 0, bytes.size()), bytes.size(), name, limits);
+            if (pairs_by_shape(array.shape()) >= 0 && array.whole_numbers()) return {Format::npz, ""};
+            return {std::nullopt, no_pairs(array)};
+        }
         const NpzArchive archive(bytes, name);
         if (find_layout(archive)) return {Format::npz, ""};
         return {std::nullopt, no_graph(archive)};
@@ -259,6 +370,12 @@ Sniffed sniff_npz(const RandomBytes& bytes, const std::string& name, const Limit
 }
 
 RawGraph read_npz(const Input& input, const ReadOptions& options) {
+    if (is_single_array(input.bytes)) {
+        const NpzArchive none(input.name);
+        return Reader(none, input, options)
+            .read(
+                NpyArray(open_slice(input.bytes, 0, input.bytes.size()), input.bytes.size(), input.name, input.limits));
+    }
     const NpzArchive archive(input.bytes, input.name);
     const auto found = find_layout(archive);
     if (!found) throw input_error(input.name + ": is no graph: " + no_graph(archive));

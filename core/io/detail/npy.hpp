@@ -12,11 +12,17 @@
 
 namespace gnntune::io::detail {
 
+inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
+
 /// An .npz archive. The bytes must outlive it.
 class NpzArchive {
 public:
     NpzArchive(const RandomBytes& bytes, const std::string& name);
-    /// The member's index or -1; keys are names without .npy.
+    /// One without members.
+    explicit NpzArchive(const std::string& name) : bytes_(nothing()), name_(name) {}
+    /// Whether it is one of PyTorch's, which hold pickled Python.
+    bool holds_pickle() const;
+    /// The member's index or -1; keys are names without .npy. Of several with one name it is the last, as in NumPy.
     int find(std::string_view key) const;
     bool has(std::string_view key) const { return find(key) >= 0; }
     /// "labels, train_mask, ..." for messages; "nothing" for an empty archive.
@@ -31,21 +37,33 @@ public:
     }
 
 private:
+    static const RandomBytes& nothing();
+
     const RandomBytes& bytes_;
     std::string name_;
     std::vector<ZipMember> members_;
     mutable std::uint64_t unpacked_ = 0;
 };
 
-/// One array, opened: its header is read and checked. Each read_ function may be called once and takes all elements.
+/// One array, opened: its header is read. Its shape can be asked whatever its elements are; each read_ function may be
+/// called once, takes all elements, and throws where they are of a type that is not read.
 class NpyArray {
 public:
-    /// Throws ErrorKind::input where the archive lacks `key` or holds something unreadable under it.
+    /// Throws ErrorKind::input where the archive lacks `key` or holds no array under it.
     NpyArray(const NpzArchive& archive, std::string_view key, const Limits& limits);
+    /// A single array, as a .npy file of `bytes` bytes holds it.
+    NpyArray(std::unique_ptr<ByteStream> content, std::uint64_t bytes, std::string name, const Limits& limits);
 
     const std::vector<std::uint64_t>& shape() const { return shape_; }
     std::uint64_t count() const { return count_; }
-    std::uint64_t bytes() const { return count_ * item_bytes_; }
+    std::uint64_t bytes() const { return content_bytes_; }
+    /// Bytes of the file that hold it.
+    std::uint64_t packed_bytes() const { return packed_bytes_; }
+    /// Elements of a column follow one another, not those of a row.
+    bool fortran() const { return fortran_; }
+    bool whole_numbers() const { return kind_ == 'i' || kind_ == 'u'; }
+    /// Why read_float() would refuse the type; empty where it would not.
+    std::string no_numbers() const;
     /// "NAME member indptr.npy", for messages.
     const std::string& where() const { return where_; }
     /// Throws unless the array has one dimension.
@@ -61,8 +79,11 @@ public:
     std::string read_text();
 
 private:
+    void open(std::uint64_t bytes);
     void parse_header(const std::string& header);
-    void parse_type(std::string_view descr);
+    /// What is wrong with the type; empty where nothing is.
+    std::string parse_type(std::string_view descr);
+    void require_readable() const;
     template <typename To>
     HostVector<To> read_as();
     template <typename From, typename To>
@@ -72,6 +93,10 @@ private:
     Limits limits_;
     std::unique_ptr<ByteStream> content_;
     std::uint64_t content_bytes_ = 0;
+    std::uint64_t packed_bytes_ = 0;
+    const NpzArchive* archive_ = nullptr;  ///< null: a single array
+    std::string refusal_;                  ///< why the elements cannot be read
+    bool fortran_ = false;
     char kind_ = 0;  ///< b, i, u, f, S, U
     std::uint64_t item_bytes_ = 0;
     std::vector<std::uint64_t> shape_;
