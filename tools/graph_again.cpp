@@ -33,6 +33,7 @@ FileSource file_source(std::string text) {
             return at == 0 || (at != std::string::npos && note.substr(0, at).ends_with(", "));
         };
         source.options.reverse |= note == "reversed";
+        if (note.starts_with("as ")) source.options.format = io::parse_format(note.substr(3));
         source.options.ignore_weights |= says("ignored ");
         source.options.remove_self_loops |= says("removed ");
         source.options.merge_duplicates |= says("merged ");

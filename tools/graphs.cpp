@@ -35,6 +35,7 @@ GraphArgument file_argument(const fs::path& path, std::string name, const io::Re
         input.format = std::move(loaded.format);
         input.fix_ups = loaded.fix_ups.text();
         input.source = loaded.source;
+        if (options.format) input.source += fmt::format(" (as {})", io::format_name(*options.format));
         if (options.reverse) input.source += " (reversed)";
         if (!input.fix_ups.empty()) input.source += " (" + input.fix_ups + ")";
         tell_fix_ups(out, input, loaded.fix_ups);

@@ -39,8 +39,15 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
     }
     store::GraphRow unknown;
     const CsrView view = input.graph.view();
-    unknown.record = {
-        fingerprint(view), view.n_rows, view.n_cols, view.m, input.name, text, features_json(features_of(view)).dump()};
+    hold_among(sized_name(input), 1, out, [&] {
+        unknown.record = {fingerprint(view),
+                          view.n_rows,
+                          view.n_cols,
+                          view.m,
+                          input.name,
+                          text,
+                          features_json(features_of(view)).dump()};
+    });
     return unknown;
 }
 

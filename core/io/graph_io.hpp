@@ -78,7 +78,7 @@ struct FixUps {
     std::int64_t merged_duplicates = 0;  ///< entries that went into another one
     std::int64_t added_reverse_edges = 0;
     std::int64_t relabelled_ids = 0;       ///< vertices, where ids were renumbered
-    std::optional<int> first_id;           ///< of an edge list 1, of TU 0: where ids start, other than is usual
+    std::optional<int> first_id;           ///< where ids start, if it was given, or is 1 in an edge list or 0 in TU
     std::int64_t unused_ids = 0;           ///< of an edge list, where most ids are of vertices without edges
     std::optional<std::int64_t> vertices;  ///< ReadOptions::vertices, where it was used
     std::int64_t mirrored_entries = 0;  ///< entries of a (skew-)symmetric Matrix Market file written once, stored twice

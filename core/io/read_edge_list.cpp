@@ -147,7 +147,7 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
                             input.name, text.largest, kRelabel));
         }
         input.limits.require_vertices(n, data_bytes, input.name, kRelabel);
-        if (numbering.base == 1) raw.fix_ups.first_id = 1;
+        if (numbering.base == 1 || options.base) raw.fix_ups.first_id = static_cast<int>(numbering.base);
         // More vertices than edges have ends: most are without edges.
         const bool sparse = static_cast<std::uint64_t>(n) > 2 * std::uint64_t{edges.size};
         if (sparse && !numbering.counted) raw.fix_ups.unused_ids = count_unused(text, numbering);

@@ -90,11 +90,12 @@ void look_at_line(std::string_view line, std::size_t number, bool any_weight, Co
             seen.nodes_comment |= line.find("Nodes:") != std::string_view::npos;
             return;
         }
-        if (any_weight && count == 2 && ids && !is_number(word)) {
+        const bool weight = any_weight && count > 0 && !is_number(word);
+        if (weight && count == 2 && ids) {
             ++count;
             break;
         }
-        if (!is_number(word)) {
+        if (!weight && !is_number(word)) {
             // The first line may be a header of names; any other word ends the matter.
             if (number > 1 || count > 0 || !std::isalpha(static_cast<unsigned char>(word[0] == '"' ? 'a' : word[0]))) {
                 seen.stray = printable(word, 24);

@@ -34,6 +34,11 @@ run 0 tune gap.txt --relabel --dim 4 --device cpu --max-samples 5 --variant spmm
 last="gnntune db verify again.db"
 "$GNNTUNE" db verify again.db --sample 1 -q >out 2>err
 [ $? -le 1 ] || fail "the graph is not read as it was"  # 1: it was faster or slower
+printf '1 2\n2 3\n3 1\n' >edges.mtx
+run 0 tune edges.mtx --from edges --base 0 --dim 4 --device cpu --max-samples 5 --variant spmm.cpu_rows --db from.db -q
+last="gnntune db verify from.db"
+"$GNNTUNE" db verify from.db --sample 1 -q >out 2>err
+[ $? -le 1 ] || fail "the graph is not read as it was"
 
 # One file that claims more columns than it can have, in a folder: named, and left out; the others are there.
 mkdir folder

@@ -151,6 +151,7 @@ TEST(EdgeList, ABaseKeepsIdsAndTheirGaps) {
     options.base = 0;
     EXPECT_EQ(read("2 4\n", options).graph.n_rows, 5);
     EXPECT_EQ(read("1 2\n", options).graph.n_rows, 3);
+    EXPECT_EQ(read("1 2\n", options).fix_ups.text(), "took ids from 0");
 }
 
 TEST(EdgeList, BelievesTheNumberOfVerticesInACommentThatFits) {
@@ -181,6 +182,25 @@ TEST(EdgeList, ReadsAWeightColumnInAllLinesOrNone) {
     EXPECT_NE(problem([&] { read("0 1 nan\n", options); }).find("line 1: expected a finite weight"), std::string::npos);
     EXPECT_NE(problem([&] { read("0 1 2 3\n", options); }).find("line 1: expected two or three columns"),
               std::string::npos);
+}
+
+TEST(IgnoredWeights, MayBeAnythingInEveryTextFormat) {
+    io::ReadOptions options;
+    options.ignore_weights = true;
+    const std::pair<const char*, const char*> kFiles[] = {
+        {"g.txt", "0 1 inf\n1 2 nan\n2 0 many words\n"},
+        {"g.csv", "0,1,1e999\n1,2,-\n2,0,x\n"},
+        {"g.graph", "3 3 001\n2 inf 3 abc\n1 inf 3 nan\n1 abc 2 -\n"},
+        {"g.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 inf\n2 3 abc def\n3 1\n"},
+        {"g.mtx", "%%MatrixMarket matrix coordinate complex general\n3 3 3\n1 2 0 1\n2 3 nan 1\n3 1 1 1\n"},
+    };
+    for (const auto& [name, text] : kFiles) {
+        const auto g = read(text, options, name);
+        EXPECT_FALSE(g.graph.weighted()) << text;
+        EXPECT_EQ(g.graph.n_rows, 3) << text;
+        EXPECT_EQ(g.fix_ups.text(), g.format == "metis" ? "ignored 6 weights" : "ignored 3 weights") << text;
+        EXPECT_THROW(read(text, {}, name), Error) << text;
+    }
 }
 
 TEST(EdgeList, NamesTheLineThatIsNoEdge) {
