@@ -127,7 +127,7 @@ int run_guarded(const std::vector<std::string>& words) {
     try {
         return run(words);
     } catch (const store::StatementStopped& error) {
-        complain(error.what());
+        complain("gnntune", error.what());
         return kExitInterrupted;
     } catch (const Error& error) {
         complain("gnntune", error.what());
