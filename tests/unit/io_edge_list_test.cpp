@@ -151,7 +151,7 @@ TEST(EdgeList, ABaseKeepsIdsAndTheirGaps) {
     options.base = 0;
     EXPECT_EQ(read("2 4\n", options).graph.n_rows, 5);
     EXPECT_EQ(read("1 2\n", options).graph.n_rows, 3);
-    EXPECT_EQ(read("1 2\n", options).fix_ups.text(), "took ids from 0");
+    EXPECT_EQ(read("1 2\n", options).fix_ups.text(), "took ids from 0, kept 1 id without edges");
 }
 
 TEST(EdgeList, BelievesTheNumberOfVerticesInACommentThatFits) {
