@@ -16,7 +16,9 @@ tune_while() {
         [ "${rows:-0}" -ge 2 ] && break
         sleep 0.02
     done
+    kill -STOP $tuning  # so that it meets what was done as a whole
     "$@"
+    kill -CONT $tuning
     wait $tuning
     local code=$?
     [ "$code" -eq 6 ] || fail "exit code $code, expected 6"
@@ -50,9 +52,10 @@ command -v sqlite3 >/dev/null || exit 0
 move_and_write() {
     mv van/x.db van/moved.db
     coproc OTHER { sqlite3 van/moved.db >/dev/null; }
-    echo "insert into run (command, tool_version, git_commit, started_at, seed, host) values ('other', '', '', '2026-11-21T09:30:00Z', 1, '');" >&"${OTHER[1]}"
-    for _ in $(seq 1 100); do
-        [ -s van/moved.db-wal ] && break
+    printf "%s\n" "insert into run (command, tool_version, git_commit, started_at, seed, host)" \
+        "values ('other', '', '', '2026-11-21T09:30:00Z', 1, '');" ".shell touch written" >&"${OTHER[1]}"
+    for _ in $(seq 1 500); do
+        [ -e written ] && break
         sleep 0.02
     done
 }

@@ -34,9 +34,9 @@ chmod 644 data/a.db
 if command -v sqlite3 >/dev/null; then
     # Beside a writer.
     coproc WRITER { sqlite3 data/a.db >/dev/null; }
-    echo "update run set host = 'y'; select 1;" >&"${WRITER[1]}"
-    for _ in $(seq 1 100); do
-        [ -s data/a.db-wal ] && break
+    printf "%s\n" "update run set host = 'y';" ".shell touch written" >&"${WRITER[1]}"
+    for _ in $(seq 1 500); do
+        [ -e written ] && break
         sleep 0.02
     done
     [ -s data/a.db-wal ] || fail "there is no log"
