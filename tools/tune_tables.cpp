@@ -1,8 +1,10 @@
 #include "tools/tune_tables.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tools/problems.hpp"
+#include "tools/program.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -35,6 +37,33 @@ Table result_table() {
                   {"reason", "reason", "", 0, false},
                   {"measured", "measured", "configs", 0},
                   {"configs", "of", "", 0}});
+}
+
+void add_result(Table& results, const std::string& graph, const tuner::TuneStep& step, const Decision& decision,
+                const std::vector<Candidate>& candidates, const ResultPlace& place, std::int64_t measured) {
+    const Candidate& winner = candidates[*decision.winner];
+    Cell vs_library;
+    Cell vs_default;
+    double library_us = std::numeric_limits<double>::infinity();
+    for (const Candidate& c : candidates) {
+        const Variant* v = registry().find(c.config.variant);
+        if (!v->baseline || v->precision != Precision::fp32) continue;
+        library_us = std::min(library_us, c.median_us);
+        if (c.config.params == v->default_params(place.query)) vs_default = c.median_us / winner.median_us;
+    }
+    if (library_us < 1e300) vs_library = library_us / winner.median_us;
+    Cell limit;
+    Cell fraction;
+    const auto roof = roofline(place.query, place.gathered, place.constants);
+    if (place.constants.copy_gbps > 0) {
+        limit = roof.us();
+        fraction = 100.0 * roof.us() / winner.median_us;
+    }
+    results.add({graph, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
+                 short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)),
+                 winner.config.text(), winner.median_us, (winner.ci_high_us - winner.ci_low_us) / 2, vs_library,
+                 vs_default, limit, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason, measured,
+                 static_cast<std::int64_t>(step.configs)});
 }
 
 void add_left_out(Table& results, const std::string& graph, const tuner::TuneStep& step, const std::string& why) {

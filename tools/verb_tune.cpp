@@ -371,29 +371,9 @@ private:
                 (wrong ? "no result agrees with the oracle; nothing is chosen" : why_unchosen(decision, candidates)));
             return;
         }
-        const Candidate& winner = candidates[*decision.winner];
-        Cell vs_library;
-        Cell vs_default;
-        double library_us = std::numeric_limits<double>::infinity();
-        for (const Candidate& c : candidates) {
-            const Variant* v = registry().find(c.config.variant);
-            if (!v->baseline || v->precision != Precision::fp32) continue;
-            library_us = std::min(library_us, c.median_us);
-            if (c.config.params == v->default_params(query)) vs_default = c.median_us / winner.median_us;
-        }
-        if (library_us < 1e300) vs_library = library_us / winner.median_us;
-        Cell limit;
-        Cell fraction;
-        const auto roof = roofline(query, gathered_rows(step.problem, workload.graph().features()), constants_);
-        if (constants_.copy_gbps > 0) {
-            limit = roof.us();
-            fraction = 100.0 * roof.us() / winner.median_us;
-        }
-        results_.add({record.name, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
-                      short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)),
-                      winner.config.text(), winner.median_us, (winner.ci_high_us - winner.ci_low_us) / 2, vs_library,
-                      vs_default, limit, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason,
-                      measured_ - step_begin_, static_cast<std::int64_t>(step.configs)});
+        add_result(results_, record.name, step, decision, candidates,
+                   {query, gathered_rows(step.problem, workload.graph().features()), constants_},
+                   measured_ - step_begin_);
     }
 
     const Parsed& parsed_;
