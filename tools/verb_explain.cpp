@@ -287,7 +287,7 @@ private:
                      !words.empty())
                 note = words;
             else if (is_chosen(*m))
-                note = "chosen";
+                note = m->reason.empty() ? "chosen" : "chosen; " + m->reason;
             Cell time;
             Cell spread;
             Cell relative;

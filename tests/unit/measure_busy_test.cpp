@@ -65,6 +65,19 @@ TEST_F(MeasureTest, EnoughTimesCountHoweverManyWereLost) {
     EXPECT_NE(of(0).reason.find("calls more waited for a processor and do not count"), std::string::npos);
 }
 
+TEST_F(MeasureTest, WhatIsStillUncertainIsTakenAgainLater) {
+    stopwatch_.times = {{0, {10, 20}}};
+    std::vector<bool> losses;
+    for (int i = 0; i < 40; ++i) losses.insert(losses.end(), {true, false, false});
+    stopwatch_.lost_calls[0] = losses;
+    options_.most_lost_us = 30 * stopwatch_.lost_us;
+
+    EXPECT_TRUE(measure_all(1));
+
+    EXPECT_EQ(of(0).status, MeasurementStatus::ok);
+    EXPECT_TRUE(of(0).reason.starts_with("stopped early: ")) << of(0).reason;
+}
+
 TEST_F(MeasureTest, NobodyIsGivenUpForALostBurst) {
     stopwatch_.times = {{0, {10}}, {1, {11}}};
     stopwatch_.lost_calls[1] = {true, true, true, true, true, true, true, true, true, true, false};

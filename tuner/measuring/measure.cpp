@@ -230,6 +230,9 @@ private:
         Measurement& m = racer.contender->measurement;
         if (racer.lost.calls >= options_.most_lost_calls && racer.lost.us >= options_.most_lost_us) {
             if (n < options_.min_samples) return fail(racer, MeasurementStatus::failed, disturbed_words(racer.lost, n));
+            if (s.relative_error() > options_.steady_error) {
+                m.reason = fmt::format("{}{} calls give no narrow interval", kStoppedEarly, n);
+            }
             frontier_.add(racer.traits, s.median);
             return finish(racer);
         }
