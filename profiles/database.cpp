@@ -290,11 +290,10 @@ bool Database::has_moved() const {
 std::optional<std::filesystem::path> Database::new_path() const {
     namespace fs = std::filesystem;
     if (!connection_->device_and_inode) return std::nullopt;
-    std::error_code failed;
     // The system keeps the names of open files up to date.
-    for (fs::directory_iterator at("/proc/self/fd", failed), end; !failed && at != end; at.increment(failed)) {
+    for (const fs::path& name : entries_of("/proc/self/fd")) {
         std::error_code gone;
-        const fs::path target = fs::read_symlink(at->path(), gone);
+        const fs::path target = fs::read_symlink(name, gone);
         if (!gone && detail::identity_of(target) == connection_->device_and_inode) return target;
     }
     return std::nullopt;
