@@ -42,7 +42,7 @@ void LibraryNonsense::add_opens() {
     add_open("a missing database", GNNTUNE_DATABASE, "no such database", demanded, file("none.db").string());
     add_open("a folder as a database", GNNTUNE_DATABASE, "found a folder", demanded, folder_.string());
     add_open("a text as a database", GNNTUNE_DATABASE, "found a text file", demanded, file("text.db").string());
-    add_open("a name that is too long", GNNTUNE_DATABASE, "no such database", demanded, std::string(5000, 'x'));
+    add_open("a name that is too long", GNNTUNE_DATABASE, "cannot be reached", demanded, std::string(5000, 'x'));
 }
 
 void LibraryNonsense::add_graphs() {
