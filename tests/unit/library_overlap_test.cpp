@@ -130,7 +130,10 @@ TEST_F(LibraryOverlap, AWorkspaceThatSharesMemoryIsRefused) {
                     ASSERT_EQ(gnntune_run(plan.get(), &operands, workspace.data(), workspace.bytes(), nullptr),
                               GNNTUNE_INVALID_ARGUMENT)
                         << moved.name << ", " << to_text(problem);
-                    EXPECT_TRUE(contains(gnntune_last_error(), "the workspace")) << gnntune_last_error();
+                    // What reaches beyond the workspace may lie in another array too, which is named then.
+                    const bool within = to == space.data && moved.bytes <= space.bytes;
+                    EXPECT_TRUE(contains(gnntune_last_error(), within ? "the workspace" : "shares memory with"))
+                        << gnntune_last_error();
                     EXPECT_TRUE(contains(gnntune_last_error(), "operands." + moved.name)) << gnntune_last_error();
                     ++refused;
                 }
