@@ -13,6 +13,7 @@
 #include "profiles/database.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/out_of_memory.hpp"
 #include "tools/program.hpp"
 #include "tools/streams.hpp"
 #include "tools/suggest.hpp"
@@ -123,8 +124,10 @@ int exit_code_of(ErrorKind kind) {
     return kExitRuntime;
 }
 
-int run_guarded(const std::vector<std::string>& words) {
+int run_guarded(int argc, char** argv) {
     try {
+        const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+        set_command_line(words);
         return run(words);
     } catch (const store::StatementStopped& error) {
         complain("gnntune", error.what());
@@ -155,10 +158,9 @@ std::span<const Verb> verbs() {
 
 int main(int argc, char** argv) {
     using namespace gnntune::tools;
-    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-    set_command_line(words);
+    end_when_memory_is_gone();
     let_writes_fail_in_words();
-    int code = run_guarded(words);
+    int code = run_guarded(argc, argv);
     if (!flush_stdout() && code == kExitOk) {
         complain("gnntune", "the output could not be written in full");
         code = kExitRuntime;

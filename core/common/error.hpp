@@ -2,6 +2,7 @@
 // and tools/ maps them to exit codes in one place.
 #pragma once
 
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -29,6 +30,11 @@ public:
 private:
     ErrorKind kind_;
 };
+
+/// What an exception says to people: a failed allocation of the standard library has no words of its own.
+inline std::string words_of(const std::exception& e) {
+    return dynamic_cast<const std::bad_alloc*>(&e) ? "memory ran out" : e.what();
+}
 
 /// Short forms, so that throwing reads as prose.
 inline Error invalid_argument(const std::string& m) { return {ErrorKind::invalid_argument, m}; }

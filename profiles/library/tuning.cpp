@@ -58,7 +58,7 @@ void measure_and_store(const Context& context, Graph& graph, const Request& requ
         store_measured(context, graph, request.problem, measured);
         tuning.stored_in = context.user_database.string();
     } catch (const std::exception& error) {
-        tuning.why_not_stored = error.what();
+        tuning.why_not_stored = words_of(error);
     }
 }
 

@@ -88,7 +88,7 @@ std::unique_ptr<Plan> admit(ProblemWorkload& workload, Contender& c) {
         return plan;
     } catch (const std::exception& e) {
         m.status = MeasurementStatus::failed;
-        m.reason = e.what();
+        m.reason = words_of(e);
         return nullptr;
     }
 }
@@ -218,7 +218,7 @@ private:
             }
             return true;
         } catch (const std::exception& e) {
-            fail(racer, MeasurementStatus::failed, e.what());
+            fail(racer, MeasurementStatus::failed, words_of(e));
             return false;
         }
     }
