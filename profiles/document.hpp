@@ -29,10 +29,12 @@ using ByteSource = std::function<std::size_t(char* to, std::size_t n)>;
 /// Adds the rows of a document to a database of the present schema that has no rows. `name` stands in messages. Needs
 /// memory for one record, the names of graphs and problems, and a number for each record. The caller has a transaction
 /// open, and rolls it back if this throws.
-void load_document(const ByteSource& source, const std::string& name, const Database& empty);
+void load_document(const ByteSource& source, const std::string& name, const Database& empty,
+                   const ConfigCheck& check = {});
 
 /// Makes the new database `target` of a document; it is complete on the disk when this returns, and does not exist if
 /// this throws. Throws ErrorKind::database also if `target` exists.
-void import_document(const ByteSource& source, const std::string& name, const std::filesystem::path& target);
+void import_document(const ByteSource& source, const std::string& name, const std::filesystem::path& target,
+                     const ConfigCheck& check = {});
 
 }  // namespace gnntune::store

@@ -40,7 +40,7 @@ std::string insertion(std::string_view table, const std::vector<std::string_view
 
 class DocumentLoader {
 public:
-    explicit DocumentLoader(const Database& database) : database_(database) {}
+    DocumentLoader(const Database& database, const ConfigCheck& check) : database_(database), check_(check) {}
 
     void take(const RecordPlace& place, const JsonValue& record) {
         const Section& section = *place.section;
@@ -112,8 +112,12 @@ private:
                     append_columns(columns_, field, *members[f], here);
             }
             if (field.type == FieldType::config) variant = std::get<std::string>(columns_.back());
-            if (field.name == "variant_version")
+            if (field.name == "variant_version") {
                 require_variant(variant, std::get<std::int64_t>(columns_.back()), here);
+                // The config and its variant stand before their version.
+                require_taken(std::get<std::string>(*(columns_.end() - 3)), std::get<std::int64_t>(columns_.back()),
+                              path + ".config");
+            }
         }
         return name;
     }
@@ -172,6 +176,12 @@ private:
         if (!variants_.contains(text)) throw RecordError(path, fmt::format("the section \"variant\" has no {}", text));
     }
 
+    void require_taken(const std::string& config, std::int64_t version, const std::string& path) {
+        if (!check_ || !checked_.insert(version_text(config, version)).second) return;
+        const auto complaint = check_(Config::parse(config), static_cast<std::int32_t>(version), true);
+        if (complaint) throw RecordError(path, fmt::format("{}: {}", config, *complaint));
+    }
+
     void require_same_text(std::int64_t id) const {
         Statement row =
             database_.prepare(fmt::format("SELECT text, {} FROM problem WHERE id = ?", kProblemColumns), kImporting);
@@ -210,6 +220,8 @@ private:
     }
 
     const Database& database_;
+    const ConfigCheck& check_;
+    std::unordered_set<std::string> checked_;  // configs with their versions
     const Section* section_ = nullptr;
     std::optional<Statement> into_section_;
     std::vector<Statement> into_children_;
@@ -221,13 +233,15 @@ private:
 
 }  // namespace
 
-void load_document(const ByteSource& source, const std::string& name, const Database& empty) {
-    DocumentLoader loader(empty);
+void load_document(const ByteSource& source, const std::string& name, const Database& empty,
+                   const ConfigCheck& check) {
+    DocumentLoader loader(empty, check);
     read_records(source, name, [&](const RecordPlace& place, const JsonValue& record) { loader.take(place, record); });
     loader.finish(name);
 }
 
-void import_document(const ByteSource& source, const std::string& name, const std::filesystem::path& target) {
+void import_document(const ByteSource& source, const std::string& name, const std::filesystem::path& target,
+                     const ConfigCheck& check) {
     std::error_code ignored;
     if (std::filesystem::exists(target, ignored)) {
         throw database_error(target.string() + ": exists already; name a new file for what is imported");
@@ -237,7 +251,7 @@ void import_document(const ByteSource& source, const std::string& name, const st
         options.journal = Journal::rollback;
         Store store = Store::open(target, Mode::read_write_create, options);
         Transaction transaction = store.transaction();
-        load_document(source, name, store.database());
+        load_document(source, name, store.database(), check);
         transaction.commit();
     } catch (...) {
         std::filesystem::remove(target, ignored);  // nothing of use is in it

@@ -14,8 +14,8 @@ namespace {
 template <class T>
 T known(const std::optional<T>& value, std::string_view what, std::string_view text) {
     if (value) return *value;
-    throw database_error("the database has the " + std::string(what) + " '" + std::string(text) +
-                         "', which this gnntune does not know; use a newer one");
+    throw UnreadableRow("the " + std::string(what) + " '" + std::string(text) +
+                        "' is none that this gnntune knows; a newer one may");
 }
 
 }  // namespace
@@ -38,8 +38,13 @@ Config config_from(std::string_view text) {
     try {
         return Config::parse(text);
     } catch (const Error& error) {
-        throw database_error(std::string("in the database: ") + error.what());
+        throw UnreadableRow(error.what());
     }
+}
+
+Fingerprint fingerprint_from(std::string_view text) {
+    if (const auto fingerprint = Fingerprint::parse(text)) return *fingerprint;
+    throw UnreadableRow("the fingerprint '" + std::string(text) + "' is none");
 }
 
 Environment read_environment(const Statement& row, int first) {
@@ -127,12 +132,12 @@ std::vector<Config> tied_from(const std::string& text) {
     } catch (const Error&) {  // null, which is no list either
     }
     if (!list.is(JsonValue::Kind::list)) {
-        throw database_error("the tied configs of a choice are no JSON array: " + text);
+        throw UnreadableRow("the tied configs of a choice are no JSON array: " + text);
     }
     std::vector<Config> tied;
     for (const JsonValue& item : list.items) {
         if (!item.is(JsonValue::Kind::text)) {
-            throw database_error("the tied configs of a choice are not all text: " + text);
+            throw UnreadableRow("the tied configs of a choice are not all text: " + text);
         }
         tied.push_back(config_from(item.text));
     }

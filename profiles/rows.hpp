@@ -5,11 +5,19 @@
 #include <string>
 #include <string_view>
 
+#include "core/common/error.hpp"
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
 #include "profiles/store.hpp"
 
 namespace gnntune::store {
+
+/// A row that this build cannot read: it has a word of a later version, or a text that somebody has damaged. Who reads
+/// a list passes it over and says so (Store::Impl::reads).
+class UnreadableRow : public Error {
+public:
+    explicit UnreadableRow(const std::string& message) : Error(ErrorKind::database, message) {}
+};
 
 inline constexpr std::string_view kEnvironmentColumns =
     "backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, driver, cuda_runtime, "
@@ -46,8 +54,8 @@ inline constexpr std::string_view kUnsupportedStepCall =
     "m.clock = step_choice.clock AND m.config = step_call.config AND m.variant_version = step_call.variant_version "
     "AND m.status = 'ok')";
 
-// Each reads its columns in the order above, from column `first` on. They throw ErrorKind::database for a word that
-// this build does not know.
+// Each reads its columns in the order above, from column `first` on. They throw UnreadableRow for a word that this
+// build does not know.
 Environment read_environment(const Statement& row, int first);
 Problem read_problem(const Statement& row, int first);
 Measurement read_measurement(const Statement& row, int first);
@@ -56,8 +64,9 @@ Policy policy_from(std::string_view text);
 Clock clock_from(std::string_view text);
 Op op_from(std::string_view text);
 Backend backend_from(std::string_view text);
-/// Config::parse with ErrorKind::database.
+/// Config::parse with UnreadableRow.
 Config config_from(std::string_view text);
+Fingerprint fingerprint_from(std::string_view text);
 
 /// What is wrong with the bytes of a model, in words; nothing if this program can read them.
 std::optional<std::string> complaint_of(const ModelRow& model);

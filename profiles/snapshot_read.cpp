@@ -85,12 +85,8 @@ void SnapshotLoader::read_file(const Store& store, std::uint32_t file) {
     const Database& database = store.database();
     Statement graphs = database.prepare("SELECT fingerprint FROM graph ORDER BY fingerprint", "reading graphs");
     while (graphs.step()) {
-        const auto fingerprint = Fingerprint::parse(graphs.view(0));
-        if (!fingerprint) {
-            throw database_error(fmt::format("{}: a graph has the malformed fingerprint '{}'; run `gnntune db check`",
-                                             database.path().string(), graphs.view(0)));
-        }
-        snapshot_.graphs_.push_back(*fingerprint);
+        // One that is none is nobody's: the others answer all the same.
+        if (const auto fingerprint = Fingerprint::parse(graphs.view(0))) snapshot_.graphs_.push_back(*fingerprint);
     }
 }
 
@@ -151,13 +147,14 @@ void SnapshotReader::read_rows(const Database& database, const Key& key, const S
         "reading measurements");
     s.bind(key.graph, key.environment, key.problem);
     while (s.step()) {
-        const Policy policy = policy_from(s.view(0));
-        const Clock clock = clock_from(s.view(1));
-        if (groups.empty() || groups.back().entry.policy != policy || groups.back().entry.clock != clock) {
+        const auto policy = parse_policy(s.view(0));
+        const auto clock = parse_clock(s.view(1));
+        if (!policy || !clock) continue;  // of a later version, or damaged
+        if (groups.empty() || groups.back().entry.policy != *policy || groups.back().entry.clock != *clock) {
             Group& group = groups.emplace_back();
             group.entry = origin;
-            group.entry.policy = policy;
-            group.entry.clock = clock;
+            group.entry.policy = *policy;
+            group.entry.clock = *clock;
         }
         Group& group = groups.back();
         Candidate candidate;
@@ -185,8 +182,8 @@ void SnapshotReader::read_choices(const Database& database, const Key& key, std:
         "reading choices");
     s.bind(key.graph, key.environment, key.problem);
     while (s.step()) {
-        const Policy policy = policy_from(s.view(0));
-        const Clock clock = clock_from(s.view(1));
+        const auto policy = parse_policy(s.view(0));
+        const auto clock = parse_clock(s.view(1));
         for (Group& group : groups) {
             if (group.entry.policy != policy || group.entry.clock != clock) continue;
             group.entry.made_under = made_under_in(s.view(4));

@@ -166,6 +166,11 @@ void require_json(const std::string& features, const Database& database) {
 
 }  // namespace
 
+void Store::Impl::pass_over(const UnreadableRow& row) const {
+    if (!warn || !said.emplace(row.what()).second) return;
+    warn(fmt::format("{}: {}; rows with it are passed over (gnntune db check)", database.path().string(), row.what()));
+}
+
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
@@ -215,7 +220,7 @@ Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
                             path.string()));
         }
     }
-    return Store(std::make_unique<Impl>(Impl{std::move(database)}));
+    return Store(std::make_unique<Impl>(Impl{std::move(database), options.warn}));
 }
 
 void Store::copy_untouched(const fs::path& from, const fs::path& target) {

@@ -4,6 +4,8 @@
 // with a Store each; writers queue for up to five seconds. A Store is not carried across fork().
 // Errors: every function throws ErrorKind::database if the file cannot be read or written, naming the file, what was
 // being done and what to do; the functions add further errors where they say so. A failed write changes nothing.
+// What reads rows passes over those that this build cannot read, with words of later versions or damaged texts, and says
+// so once to OpenOptions::warn; check() names them.
 #pragma once
 
 #include <cstdint>
@@ -360,9 +362,12 @@ public:
     /// Takes in everything of another database, in one commit: raw measurements with their runs, parts and counters,
     /// and the newer of what stands once (formats, constants, models, choices). Rows are the same if their values are,
     /// so that the same file taken in twice adds nothing. Attempts are then in the order of their times. Throws
-    /// ErrorKind::database if that file is no database of this schema or contradicts this one about a graph, and
-    /// ErrorKind::invalid_argument if it is this one.
-    MergeReport merge(const std::filesystem::path& from);
+    /// ErrorKind::database, and takes in nothing, if that file is no database of this schema, contradicts this one about
+    /// a graph, or has rows that check(`check`) has something against; and ErrorKind::invalid_argument if it is this one.
+    MergeReport merge(const std::filesystem::path& from, const ConfigCheck& check = {});
+
+    /// Throws as merge() would for the rows of this database, if another one took it in now.
+    void require_mergeable(const ConfigCheck& check = {}) const;
 
     /// Removes what no choice and no view asks for: measurements of a config that was measured again with the same
     /// version of its variant (a failure never replaces a success), and those of older versions unless they are chosen;
@@ -385,7 +390,7 @@ public:
     /// In order of name, table_bytes, row_bytes.
     std::vector<DeviceConstant> device_constants(std::int64_t environment, std::string_view name = {}) const;
 
-    /// In order of op, backend, policy and clock; without those of ops that this build does not know.
+    /// In order of op, backend, policy and clock.
     /// `backend`: only its own; the bytes of others, which are large, are not read.
     std::vector<ModelRow> models(std::optional<Backend> backend = {}) const;
 

@@ -4,13 +4,34 @@
 #include "core/common/error.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/schema_compare.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store_check.hpp"
 #include "profiles/store_check_fields.hpp"
 
 namespace gnntune::store {
 namespace {
 
 using Problems = std::vector<std::string>;
+
+/// Adds sentences about one kind of fault: the first few, then how many there are more.
+class FaultList {
+public:
+    FaultList(Problems& problems, std::string_view kind) : problems_(problems), kind_(kind) {}
+    FaultList(const FaultList&) = delete;
+    FaultList& operator=(const FaultList&) = delete;
+    ~FaultList() {
+        if (count_ > kMostNamed) problems_.push_back(fmt::format("{} more {}", count_ - kMostNamed, kind_));
+    }
+
+    void add(std::string sentence) {
+        if (++count_ <= kMostNamed) problems_.push_back(std::move(sentence));
+    }
+
+private:
+    static constexpr std::int64_t kMostNamed = 20;
+    Problems& problems_;
+    std::string_view kind_;
+    std::int64_t count_ = 0;
+};
 
 void find_damage(const Database& database, const SchemaReport& schema, Problems& problems) {
     for (const std::string& statement : check_statements(schema, "integrity_check", 20)) {
@@ -38,10 +59,10 @@ void find_unsupported_choices(const Database& database, Problems& problems) {
                     "JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id WHERE {}",
                     kUnsupportedChoice),
         "checking choices");
+    FaultList faults(problems, "choices of which no ok measurement is stored");
     while (s.step()) {
-        problems.push_back(
-            fmt::format("the choice for {}, {} ({}, {}) is {} version {}, of which no ok measurement is stored",
-                        s.view(0), s.view(1), s.view(2), s.view(3), s.view(4), s.view(5)));
+        faults.add(fmt::format("the choice for {}, {} ({}, {}) is {} version {}, of which no ok measurement is stored",
+                               s.view(0), s.view(1), s.view(2), s.view(3), s.view(4), s.view(5)));
     }
 }
 
@@ -51,9 +72,10 @@ void find_impossible_numbers(const Database& database, Problems& problems) {
                     "JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id WHERE {}",
                     kImpossibleNumbers),
         "checking numbers");
+    FaultList faults(problems, "measurements with numbers that no measuring gives");
     while (s.step()) {
-        problems.push_back(fmt::format("measurement {} of {} for {}, {} has numbers that no measuring gives", s.view(3),
-                                       s.view(2), s.view(0), s.view(1)));
+        faults.add(fmt::format("measurement {} of {} for {}, {} has numbers that no measuring gives", s.view(3),
+                               s.view(2), s.view(0), s.view(1)));
     }
 }
 
@@ -64,8 +86,9 @@ void find_unsupported_step_calls(const Database& database, Problems& problems) {
                     "JOIN graph ON graph.id = graph_id JOIN problem ON problem.id = problem_id WHERE {}",
                     kUnsupportedStepCall),
         "checking choices for steps");
+    FaultList faults(problems, "calls of steps of which no ok measurement is stored");
     while (s.step()) {
-        problems.push_back(fmt::format(
+        faults.add(fmt::format(
             "the choice for step {} on {}, {} ({}, {}) is {} version {}, of which no ok measurement is stored",
             s.view(1), s.view(0), s.view(2), s.view(3), s.view(4), s.view(5), s.view(6)));
     }
@@ -73,22 +96,23 @@ void find_unsupported_step_calls(const Database& database, Problems& problems) {
 
 void find_bad_texts(const Database& database, Problems& problems) {
     Statement graphs = database.prepare("SELECT name, fingerprint FROM graph", "checking graphs");
+    FaultList bad_graphs(problems, "graphs with malformed fingerprints");
     while (graphs.step()) {
         const auto fingerprint = Fingerprint::parse(graphs.view(1));
         if (!fingerprint || fingerprint->text() != graphs.view(1)) {
-            problems.push_back(
-                fmt::format("graph {} has the malformed fingerprint '{}'", graphs.view(0), graphs.view(1)));
+            bad_graphs.add(fmt::format("graph {} has the malformed fingerprint '{}'", graphs.view(0), graphs.view(1)));
         }
     }
     Statement s =
         database.prepare(fmt::format("SELECT text, id, {} FROM problem", kProblemColumns), "checking problems");
+    FaultList bad_problems(problems, "problems that are none, or say another");
     while (s.step()) {
         try {
             const std::string text = to_text(read_problem(s, 2));
             if (text != s.view(0))
-                problems.push_back(fmt::format("problem {} is '{}' but says '{}'", s.view(1), text, s.view(0)));
+                bad_problems.add(fmt::format("problem {} is '{}' but says '{}'", s.view(1), text, s.view(0)));
         } catch (const Error& error) {
-            problems.push_back(fmt::format("problem {}: {}", s.view(1), error.what()));
+            bad_problems.add(fmt::format("problem {}: {}", s.view(1), error.what()));
         }
     }
 }
@@ -105,6 +129,7 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
                   SELECT config, variant, variant_version, 1 FROM part)
             GROUP BY 1, 2, 3 ORDER BY 1, 3)",
         "checking configs");
+    FaultList faults(problems, "configs with faults");
     while (s.step()) {
         std::optional<std::string> complaint;
         try {
@@ -121,8 +146,8 @@ void find_bad_configs(const Database& database, const ConfigCheck& check, Proble
         }
         if (complaint) {
             const std::int64_t rows = s.integer(3);
-            problems.push_back(fmt::format("config {} version {} ({} row{}): {}", s.text(0), s.integer(2), rows,
-                                           rows == 1 ? "" : "s", *complaint));
+            faults.add(fmt::format("config {} version {} ({} row{}): {}", s.text(0), s.integer(2), rows,
+                                   rows == 1 ? "" : "s", *complaint));
         }
     }
 }
@@ -149,6 +174,16 @@ void find_bad_models(const std::vector<ModelRow>& models, Problems& problems) {
     }
 }
 
+/// A damaged page may stop any of the checks; the others still have something to say.
+template <class F>
+void attempt_check(Problems& problems, F&& find) {
+    try {
+        find();
+    } catch (const Error& error) {
+        problems.push_back(error.what());
+    }
+}
+
 }  // namespace
 
 bool Store::has_own_schema() const {
@@ -159,29 +194,27 @@ std::vector<std::string> Store::others() const {
     return compare_schema(database(), shipped_migrations()).beside;
 }
 
+std::vector<std::string> faults_of_rows(const Database& database, const ConfigCheck& check) {
+    Problems problems;
+    attempt_check(problems, [&] { find_unsupported_choices(database, problems); });
+    attempt_check(problems, [&] { find_impossible_numbers(database, problems); });
+    attempt_check(problems, [&] { find_unsupported_step_calls(database, problems); });
+    attempt_check(problems, [&] { find_bad_texts(database, problems); });
+    attempt_check(problems, [&] { find_bad_fields(database, problems); });
+    attempt_check(problems, [&] { find_bad_configs(database, check, problems); });
+    attempt_check(problems, [&] { find_bad_errata(read_errata(database), problems); });
+    return problems;
+}
+
 std::vector<std::string> Store::check(const ConfigCheck& check) const {
     Problems problems;
     const SchemaReport schema = compare_schema(database(), shipped_migrations());
     if (!schema.broken.empty()) return schema.broken;
     problems = schema.alien;
-    // A damaged page may stop any of these; the others still have something to say.
-    const auto attempt = [&problems](const auto& find) {
-        try {
-            find();
-        } catch (const Error& error) {
-            problems.push_back(error.what());
-        }
-    };
-    attempt([&] { find_damage(database(), schema, problems); });
-    attempt([&] { find_dangling(database(), problems); });
-    attempt([&] { find_unsupported_choices(database(), problems); });
-    attempt([&] { find_impossible_numbers(database(), problems); });
-    attempt([&] { find_unsupported_step_calls(database(), problems); });
-    attempt([&] { find_bad_texts(database(), problems); });
-    attempt([&] { find_bad_fields(database(), problems); });
-    attempt([&] { find_bad_configs(database(), check, problems); });
-    attempt([&] { find_bad_models(models(), problems); });
-    attempt([&] { find_bad_errata(errata(), problems); });
+    attempt_check(problems, [&] { find_damage(database(), schema, problems); });
+    attempt_check(problems, [&] { find_dangling(database(), problems); });
+    for (std::string& fault : faults_of_rows(database(), check)) problems.push_back(std::move(fault));
+    attempt_check(problems, [&] { find_bad_models(models(), problems); });
     return problems;
 }
 

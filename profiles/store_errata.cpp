@@ -3,15 +3,16 @@
 
 #include "core/common/error.hpp"
 #include "core/common/utc.hpp"
+#include "profiles/store_check.hpp"
 #include "profiles/store_impl.hpp"
 
 namespace gnntune::store {
 
-std::vector<ErratumRow> Store::errata() const {
+std::vector<ErratumRow> read_errata(const Database& database) {
     std::vector<ErratumRow> out;
-    if (!database().has_table("erratum")) return out;
+    if (!database.has_table("erratum")) return out;
     Statement s =
-        database().prepare("SELECT id, condition, reason, added_at FROM erratum ORDER BY id", "reading errata");
+        database.prepare("SELECT id, condition, reason, added_at FROM erratum ORDER BY id", "reading errata");
     while (s.step()) {
         ErratumRow& row = out.emplace_back();
         row.id = s.integer(0);
@@ -25,6 +26,10 @@ std::vector<ErratumRow> Store::errata() const {
         }
     }
     return out;
+}
+
+std::vector<ErratumRow> Store::errata() const {
+    return read_errata(database());
 }
 
 std::int64_t Store::add_erratum(const Erratum& erratum) {

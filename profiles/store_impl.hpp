@@ -5,14 +5,18 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "profiles/rows.hpp"
 #include "profiles/store.hpp"
 
 namespace gnntune::store {
 
 struct Store::Impl {
     Database database;
+    std::function<void(const std::string&)> warn{};
+    mutable std::unordered_set<std::string> said{};
     /// Statements of the writing functions, compiled once. Reading functions compile theirs per call: a statement that
     /// is left on a row would hold a read lock.
     std::unordered_map<std::string_view, Statement> statements{};
@@ -44,6 +48,19 @@ struct Store::Impl {
         transaction.commit();
         return result;
     }
+
+    /// Calls `read`, which reads one row. False if this build cannot read it: that is said once for each reason.
+    template <class F>
+    bool reads(F&& read) const {
+        try {
+            read();
+            return true;
+        } catch (const UnreadableRow& row) {
+            pass_over(row);
+            return false;
+        }
+    }
+    void pass_over(const UnreadableRow& row) const;
 
     /// Makes the row that foreign keys need, and fills in what this caller knows and no one before did.
     void note_variant(const std::string& id, std::int32_t version, std::optional<std::string_view> op,

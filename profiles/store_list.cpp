@@ -6,12 +6,14 @@
 
 #include "core/common/error.hpp"
 #include "profiles/rows.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store_impl.hpp"
 
 namespace gnntune::store {
 namespace {
 
-std::vector<GraphRow> read_graphs(const Database& database, std::string_view where, std::string_view value) {
+/// `reads` is Store::Impl::reads.
+std::vector<GraphRow> read_graphs(const Database& database, std::string_view where, std::string_view value,
+                                  const auto& reads) {
     Statement s = database.prepare(
         fmt::format(
             "SELECT id, fingerprint, n_rows, n_cols, m, name, source, features, "
@@ -25,9 +27,9 @@ std::vector<GraphRow> read_graphs(const Database& database, std::string_view whe
     while (s.step()) {
         GraphRow row;
         row.id = s.integer(0);
-        const auto fingerprint = Fingerprint::parse(s.view(1));
-        if (!fingerprint) throw database_error("graph " + std::to_string(row.id) + " has a malformed fingerprint");
-        row.record = {*fingerprint, s.integer(2), s.integer(3), s.integer(4), s.text(5), s.text(6), s.text(7)};
+        Fingerprint fingerprint;
+        if (!reads([&] { fingerprint = fingerprint_from(s.view(1)); })) continue;
+        row.record = {fingerprint, s.integer(2), s.integer(3), s.integer(4), s.text(5), s.text(6), s.text(7)};
         row.measurements = s.integer(8);
         names.bind(row.id);
         while (names.step()) {
@@ -53,14 +55,15 @@ std::optional<T> unless_null(const Statement& row, int column, F&& read) {
 }  // namespace
 
 std::vector<GraphRow> Store::graphs() const {
-    return read_graphs(database(), "?1 = ''", "");
+    return read_graphs(database(), "?1 = ''", "", [this](const auto& read) { return impl_->reads(read); });
 }
 
 std::vector<GraphRow> Store::find_graphs(std::string_view text) const {
-    auto rows = read_graphs(database(),
-                            "name = ?1 OR id IN (SELECT graph_id FROM graph_name WHERE graph_name.name = ?1)", text);
+    const auto reads = [this](const auto& read) { return impl_->reads(read); };
+    auto rows = read_graphs(
+        database(), "name = ?1 OR id IN (SELECT graph_id FROM graph_name WHERE graph_name.name = ?1)", text, reads);
     if (rows.empty() && is_fingerprint_start(text)) {
-        rows = read_graphs(database(), "substr(fingerprint, 1, length(?1)) = lower(?1)", text);
+        rows = read_graphs(database(), "substr(fingerprint, 1, length(?1)) = lower(?1)", text, reads);
     }
     return rows;
 }
@@ -69,7 +72,9 @@ std::vector<EnvironmentRow> Store::environments() const {
     Statement s = database().prepare(fmt::format("SELECT id, {} FROM environment ORDER BY id", kEnvironmentColumns),
                                      "listing environments");
     std::vector<EnvironmentRow> rows;
-    while (s.step()) rows.push_back({s.integer(0), read_environment(s, 1)});
+    while (s.step()) {
+        impl_->reads([&] { rows.push_back({s.integer(0), read_environment(s, 1)}); });
+    }
     return rows;
 }
 
@@ -77,7 +82,9 @@ std::vector<ProblemRow> Store::problems() const {
     Statement s = database().prepare(
         fmt::format("SELECT id, {} FROM problem ORDER BY op, k, heads, id", kProblemColumns), "listing problems");
     std::vector<ProblemRow> rows;
-    while (s.step()) rows.push_back({s.integer(0), read_problem(s, 1)});
+    while (s.step()) {
+        impl_->reads([&] { rows.push_back({s.integer(0), read_problem(s, 1)}); });
+    }
     return rows;
 }
 
@@ -111,17 +118,20 @@ std::vector<ChoiceRow> Store::choices() const {
         "listing choices");
     std::vector<ChoiceRow> rows;
     while (s.step()) {
-        ChoiceRow row;
-        row.key = {s.integer(0), s.integer(1), s.integer(2)};
-        row.graph_name = s.text(3);
-        row.policy = policy_from(s.view(4));
-        row.clock = clock_from(s.view(5));
-        row.choice = {config_from(s.view(6)), s.integer32(7), s.text(8), s.text(9), s.real(10), tied_from(s.text(11))};
-        row.run = s.integer(12);
-        row.decided_at = s.text(13);
-        row.environment = read_environment(s, 14);
-        row.problem = read_problem(s, 23);
-        rows.push_back(std::move(row));
+        impl_->reads([&] {
+            ChoiceRow row;
+            row.key = {s.integer(0), s.integer(1), s.integer(2)};
+            row.graph_name = s.text(3);
+            row.policy = policy_from(s.view(4));
+            row.clock = clock_from(s.view(5));
+            row.choice = {config_from(s.view(6)), s.integer32(7), s.text(8),
+                          s.text(9),              s.real(10),     tied_from(s.text(11))};
+            row.run = s.integer(12);
+            row.decided_at = s.text(13);
+            row.environment = read_environment(s, 14);
+            row.problem = read_problem(s, 23);
+            rows.push_back(std::move(row));
+        });
     }
     return rows;
 }
@@ -134,24 +144,26 @@ std::vector<BestRow> Store::best() const {
     const auto real = [&](int c) { return s.real(c); };
     std::vector<BestRow> rows;
     while (s.step()) {
-        BestRow row;
-        row.graph = s.text(0);
-        row.op = op_from(s.view(1));
-        row.k = s.integer32(2);
-        row.problem = s.text(3);
-        row.device = s.text(4);
-        row.policy = policy_from(s.view(5));
-        row.clock = clock_from(s.view(6));
-        row.config = s.text(7);
-        row.time_us = s.real(8);
-        row.cusparse_us = unless_null<double>(s, 9, real);
-        row.vs_cusparse = unless_null<double>(s, 10, real);
-        row.runner_up = unless_null<std::string>(s, 11, [&](int c) { return s.text(c); });
-        row.margin_percent = unless_null<double>(s, 12, real);
-        row.deterministic = s.view(13) == "yes";
-        row.taken_at = s.text(14);
-        row.environment = s.integer(15);
-        rows.push_back(std::move(row));
+        impl_->reads([&] {
+            BestRow row;
+            row.graph = s.text(0);
+            row.op = op_from(s.view(1));
+            row.k = s.integer32(2);
+            row.problem = s.text(3);
+            row.device = s.text(4);
+            row.policy = policy_from(s.view(5));
+            row.clock = clock_from(s.view(6));
+            row.config = s.text(7);
+            row.time_us = s.real(8);
+            row.cusparse_us = unless_null<double>(s, 9, real);
+            row.vs_cusparse = unless_null<double>(s, 10, real);
+            row.runner_up = unless_null<std::string>(s, 11, [&](int c) { return s.text(c); });
+            row.margin_percent = unless_null<double>(s, 12, real);
+            row.deterministic = s.view(13) == "yes";
+            row.taken_at = s.text(14);
+            row.environment = s.integer(15);
+            rows.push_back(std::move(row));
+        });
     }
     return rows;
 }

@@ -8,6 +8,7 @@
 #include "core/model/model.hpp"
 #include "core/model/model_features.hpp"
 #include "profiles/features_json.hpp"
+#include "profiles/merge_check.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store_impl.hpp"
 
@@ -382,7 +383,7 @@ std::int64_t take_errata(const Database& database) {
 
 }  // namespace
 
-MergeReport Store::merge(const std::filesystem::path& from) {
+MergeReport Store::merge(const std::filesystem::path& from, const ConfigCheck& check) {
     const Database& database = impl_->database;
     std::error_code ignored;
     if (std::filesystem::equivalent(from, path(), ignored)) {
@@ -392,6 +393,7 @@ MergeReport Store::merge(const std::filesystem::path& from) {
     const Access access = open(from, Mode::read_only).database().access();
     const Attached attached(database, from, access);
     Transaction transaction(database);
+    refuse_faults(database, from, check);
     refuse_contradictions(database, from);
     MergeReport report;
     report.conflicts = refuse_damaged_models(database);

@@ -1,11 +1,12 @@
 // Store: what is asked of one (graph, environment, problem).
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
 #include "profiles/rows.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store_impl.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -53,7 +54,9 @@ AttemptSet Store::done(const Key& key) const {
     s.bind(key.graph, key.environment, key.problem);
     AttemptSet done;
     while (s.step()) {
-        done.insert({s.text(0), s.integer32(1), policy_from(s.view(2)), clock_from(s.view(3)), s.text(4)});
+        impl_->reads([&] {
+            done.insert({s.text(0), s.integer32(1), policy_from(s.view(2)), clock_from(s.view(3)), s.text(4)});
+        });
     }
     return done;
 }
@@ -72,8 +75,12 @@ std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const 
         "reading parts of measurements");
     part_rows.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
     std::map<std::int64_t, std::vector<PartVersion>> parts;
+    std::set<std::int64_t> unreadable;  // of which a part is
     while (part_rows.step()) {
-        parts[part_rows.integer(0)].push_back({config_from(part_rows.view(1)), part_rows.integer32(2)});
+        const bool reads = impl_->reads([&] {
+            parts[part_rows.integer(0)].push_back({config_from(part_rows.view(1)), part_rows.integer32(2)});
+        });
+        if (!reads) unreadable.insert(part_rows.integer(0));
     }
 
     Statement counter_rows =
@@ -93,7 +100,9 @@ std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const 
     s.bind(key.graph, key.environment, key.problem, word(filter.policy), word(filter.clock), filter.run);
     std::vector<StoredMeasurement> rows;
     while (s.step()) {
-        StoredMeasurement row{s.integer(0), s.integer(1), read_measurement(s, 2)};
+        if (unreadable.contains(s.integer(0))) continue;
+        StoredMeasurement row{s.integer(0), s.integer(1), {}};
+        if (!impl_->reads([&] { row.measurement = read_measurement(s, 2); })) continue;
         if (const auto found = parts.find(row.id); found != parts.end())
             row.measurement.parts = std::move(found->second);
         if (const auto found = counters.find(row.id); found != counters.end()) row.measurement.counters = found->second;
@@ -161,10 +170,10 @@ std::vector<ModelRow> Store::models(std::optional<Backend> backend) const {
     s.bind(backend ? std::optional<std::string_view>(gnntune::to_text(*backend)) : std::nullopt);
     std::vector<ModelRow> out;
     while (s.step()) {
-        // A later version may have fitted models of ops that nobody here asks about.
-        if (!parse_op(s.view(0))) continue;
-        out.push_back({op_from(s.view(0)), backend_from(s.view(1)), policy_from(s.view(2)), clock_from(s.view(3)),
-                       s.integer32(4), s.text(5), s.text(6), s.text(7), s.text(8), s.text(9), s.text(10)});
+        impl_->reads([&] {
+            out.push_back({op_from(s.view(0)), backend_from(s.view(1)), policy_from(s.view(2)), clock_from(s.view(3)),
+                           s.integer32(4), s.text(5), s.text(6), s.text(7), s.text(8), s.text(9), s.text(10)});
+        });
     }
     return out;
 }

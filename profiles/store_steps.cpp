@@ -72,20 +72,22 @@ std::vector<StepChoiceRow> Store::step_choices() const {
         "reading choices for steps");
     std::vector<StepChoiceRow> out;
     while (s.step()) {
-        StepChoiceRow row{s.integer(1),          s.integer(2), s.text(3),     s.text(4), policy_from(s.view(5)),
-                          clock_from(s.view(6)), {},           s.integer(16), s.text(17)};
-        StepChoice& c = row.choice;
-        c.step = s.text(7);
-        c.expected_steps = s.real(8);
-        if (!s.is_null(9)) c.format_limit_bytes = s.integer(9);
-        c.formats = s.text(10);
-        c.format_bytes = s.integer(11);
-        c.workspace_bytes = s.integer(12);
-        c.build_us = s.real(13);
-        c.step_us = s.real(14);
-        c.reason = s.text(15);
-        c.calls = calls_of_choice(database(), s.integer(0));
-        out.push_back(std::move(row));
+        impl_->reads([&] {
+            StepChoiceRow row{s.integer(1),          s.integer(2), s.text(3),     s.text(4), policy_from(s.view(5)),
+                              clock_from(s.view(6)), {},           s.integer(16), s.text(17)};
+            StepChoice& c = row.choice;
+            c.step = s.text(7);
+            c.expected_steps = s.real(8);
+            if (!s.is_null(9)) c.format_limit_bytes = s.integer(9);
+            c.formats = s.text(10);
+            c.format_bytes = s.integer(11);
+            c.workspace_bytes = s.integer(12);
+            c.build_us = s.real(13);
+            c.step_us = s.real(14);
+            c.reason = s.text(15);
+            c.calls = calls_of_choice(database(), s.integer(0));
+            out.push_back(std::move(row));
+        });
     }
     return out;
 }

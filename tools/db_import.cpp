@@ -75,7 +75,7 @@ public:
         }
         io::FileReader reader(is_stdin ? "/dev/stdin" : file);
         store::import_document([&reader](char* to, std::size_t n) { return reader.read(to, n); },
-                               is_stdin ? "stdin" : file, path_);
+                               is_stdin ? "stdin" : file, path_, merge_check);
     }
     Imported(const Imported&) = delete;
     Imported& operator=(const Imported&) = delete;
@@ -128,7 +128,7 @@ int run_db_import(const Args& args) {
     }
     store::Store store = open_store(target, store::Mode::read_write_create, out);
     const MergeSource source{imported.path(), file};
-    out.print(merge_into(store, {&source, 1}, parsed->common, out));
+    merge_into(store, {&source, 1}, parsed->common, out);
     return kExitOk;
 }
 

@@ -19,7 +19,8 @@ Options merge_options() {
          "Takes what other databases hold into the one of --db: every measurement with its run, parts and "
          "counters, and the newer of formats, constants and models. Then makes the choices again that have "
          "new measurements beside them. Says what the databases disagree about. The same file taken in twice "
-         "adds nothing.",
+         "adds nothing. One with rows that this build cannot read, or that `db check` has something against, is "
+         "refused whole, with exit code 6.",
          {"gnntune db merge piece1.db piece2.db --db all.db", "gnntune db merge colleague.db --json"}});
 }
 
@@ -37,12 +38,12 @@ int run_db_merge(const Args& args) {
                             "{} FILE` and take in FILE",
                             from, *damage, from));
         }
-        store::Store::open(from, store::Mode::read_only);
+        store::Store::open(from, store::Mode::read_only).require_mergeable(merge_check);
     }
     store::Store store = open_store(parsed->common.database_path(), store::Mode::read_write_create, out);
     std::vector<MergeSource> sources;
     for (const std::string& from : parsed->arguments) sources.push_back({from, from});
-    out.print(merge_into(store, sources, parsed->common, out));
+    merge_into(store, sources, parsed->common, out);
     return kExitOk;
 }
 

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <map>
 
+#include "core/common/error.hpp"
 #include "profiles/features_json.hpp"
 #include "profiles/layers.hpp"
 #include "tools/program.hpp"
+#include "tools/unknown_names.hpp"
 #include "tuner/training.hpp"
 #include "tuner/tune.hpp"
 
@@ -28,12 +31,18 @@ public:
 
     /// The choice, if this build has variants that may be chosen.
     std::optional<Choice> again(const store::OpenChoice& open) const {
-        const GraphRecord& graph = graphs_.at(open.key.graph);
-        const Problem& problem = problems_.at(open.key.problem);
+        const auto known_graph = graphs_.find(open.key.graph);
+        const auto known_problem = problems_.find(open.key.problem);
+        const auto known_device = devices_.find(open.key.environment);
+        if (known_graph == graphs_.end() || known_problem == problems_.end() || known_device == devices_.end()) {
+            return std::nullopt;  // this build cannot read them
+        }
+        const GraphRecord& graph = known_graph->second;
+        const Problem& problem = known_problem->second;
         const bool reversed = problem.direction == Direction::reversed;
         const auto features = store::features_from(graph.features_json);
         const Query query{problem, reversed ? graph.n_cols : graph.n_rows, reversed ? graph.n_rows : graph.n_cols,
-                          graph.m, features ? &*features : nullptr,        &devices_.at(open.key.environment)};
+                          graph.m, features ? &*features : nullptr,        &known_device->second};
         const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
         const auto candidates =
             tuner::candidates_of(registry(), query, rows, store_.choice(open.key, open.policy, open.clock));
@@ -81,10 +90,22 @@ Table merge_table() {
                   {"errata", "errata", ""}});
 }
 
-Table merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out) {
+std::optional<std::string> merge_check(const Config& config, std::int32_t version, bool) {
+    return foreign_params(config, version);
+}
+
+void merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out) {
     Table table = merge_table();
     std::vector<store::MergeReport> reports;
-    for (const MergeSource& source : sources) reports.push_back(store.merge(source.database));
+    std::exception_ptr refused;
+    for (const MergeSource& source : sources) {
+        try {
+            reports.push_back(store.merge(source.database, merge_check));
+        } catch (const Error&) {
+            refused = std::current_exception();
+            break;
+        }
+    }
     // Once all are in: of their choices the newest is there, whatever the order of the files.
     std::optional<std::int64_t> run;
     const Chooser chooser(store, out);
@@ -123,7 +144,8 @@ Table merge_into(store::Store& store, std::span<const MergeSource> sources, cons
         }
     }
     if (run) store.end_run(*run);
-    return table;
+    if (!refused || table.rows() > 0) out.print(table);
+    if (refused) std::rethrow_exception(refused);
 }
 
 }  // namespace gnntune::tools

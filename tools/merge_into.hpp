@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,7 +22,11 @@ struct MergeSource {
 Table merge_table();
 
 /// Takes everything of `sources` into `store`, warns of conflicts, and makes the choices again that have new
-/// measurements beside them, by the rule and the default constraints. A row for each source.
-Table merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out);
+/// measurements beside them, by the rule and the default constraints. Prints a row for each source. One that is refused
+/// ends it: those before it are in, with their choices, and printed when its error is thrown.
+void merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out);
+
+/// Whether the rows of a config may be taken in, for Store::merge and import_document.
+std::optional<std::string> merge_check(const Config& config, std::int32_t version, bool untaken);
 
 }  // namespace gnntune::tools

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <vector>
 
 #include "core/registry/typical.hpp"
@@ -18,6 +20,36 @@ bool fits(const Variant& v, const Erratum& e) {
            (!e.backend || *e.backend == v.backend);
 }
 
+bool is_whole_number(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The params of a variant by name, and whether all values of each are numbers, as far as a problem of typical size
+/// tells.
+const std::map<std::string, bool>& known_params(const Variant& variant) {
+    static std::map<std::string, std::map<std::string, bool>, std::less<>> known;
+    const auto [at, is_new] = known.try_emplace(std::string(variant.id));
+    if (!is_new) return at->second;
+    static const Device cpu = typical_device(Backend::cpu);
+    static const Device cuda = typical_device(Backend::cuda);
+    Problem problem;
+    problem.op = variant.op;
+    problem.k = 64;
+    const Query query = typical_query(problem, variant.backend == Backend::cpu ? cpu : cuda);
+    const auto take = [&params = at->second](const Params& of_config) {
+        for (const auto& [name, value] : of_config.values()) {
+            const auto found = params.try_emplace(name, true).first;
+            found->second = found->second && is_whole_number(value);
+        }
+    };
+    take(variant.default_params(query));
+    if (variant.applicable(query)) {
+        for (const Params& params : variant.space(query)) take(params);
+    }
+    return at->second;
+}
+
 std::string spelled(const std::string& id) {
     std::vector<std::string> known;
     for (const Variant& v : registry().variants()) known.emplace_back(v.id);
@@ -27,16 +59,21 @@ std::string spelled(const std::string& id) {
 }  // namespace
 
 bool has_param(const Variant& variant, const std::string& name) {
-    static const Device cpu = typical_device(Backend::cpu);
-    static const Device cuda = typical_device(Backend::cuda);
-    Problem problem;
-    problem.op = variant.op;
-    problem.k = 64;
-    const Query query = typical_query(problem, variant.backend == Backend::cpu ? cpu : cuda);
-    if (variant.default_params(query).find(name)) return true;
-    if (!variant.applicable(query)) return false;
-    const auto space = variant.space(query);
-    return std::any_of(space.begin(), space.end(), [&name](const Params& p) { return p.find(name) != nullptr; });
+    return known_params(variant).contains(name);
+}
+
+std::optional<std::string> foreign_params(const Config& config, std::int32_t version) {
+    const Variant* variant = registry().find(config.variant);
+    if (!variant || variant->version != version) return std::nullopt;
+    const auto& known = known_params(*variant);
+    for (const auto& [name, value] : config.params.values()) {
+        const auto found = known.find(name);
+        if (found == known.end()) return fmt::format("{} has no param '{}'", variant->id, name);
+        if (found->second && !is_whole_number(value)) {
+            return fmt::format("the param '{}' of {} is a number, not '{}'", name, variant->id, value);
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<std::string> unknown_name(const Erratum& erratum) {

@@ -149,6 +149,33 @@ err_has "the database itself"
 run 6 db merge nosuch.db --db merged.db
 run 2 db merge --db merged.db
 
+# What this build cannot read, or db check has something against, is refused whole, whatever else is merged.
+hip="insert into environment (backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, driver,
+     cuda_runtime, libraries) values ('hip', 'MI300', 'gfx942', 304, 1, 1, '', '', '')"
+cp a.db newer.db && sqlite3 newer.db "$hip"
+cp a.db spoilt.db && sqlite3 spoilt.db 'update measurement set median_us = 9e999 where id = 1'
+cp a.db bent.db && sqlite3 bent.db "update measurement set config = replace(config, '{', '{speed=3,') where config like '%{%'"
+cp b.db target.db && sqlite3 target.db .dump >before
+for source in newer spoilt bent; do
+    run 6 db merge c.db $source.db --db target.db
+    err_has "$source.db: nothing of it was taken in: "
+    sqlite3 target.db .dump | cmp -s - before || fail "a refused merge changed the target"
+    run 6 db merge $source.db --db untouched.db
+    [ ! -e untouched.db ] || fail "a target was made for nothing"
+done
+run 0 db check --db target.db
+
+# A database in which such a row stands already still works, and says so.
+run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db newer.db
+err_has "newer.db: the backend 'hip' is none that this gnntune knows; a newer one may; rows with it are passed over"
+[ "$(grep -c "'hip'" err)" -eq 1 ] || fail "it is said more than once"
+run 0 explain ring --op spmm --dim 8 --device cpu --db newer.db
+out_has "spmm."
+run 0 db show ring --db newer.db
+run 0 db ls choices --db newer.db
+run 0 db merge b.db --db newer.db
+run 6 db check --db newer.db
+
 run 0 db check --db a.db
 out_has "a.db: sound"
 run 0 doctor --db a.db

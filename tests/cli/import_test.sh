@@ -97,6 +97,11 @@ run 3 db import bad.json new.db
 out_empty
 err_has "bad.json: line "
 err_has ".samples: expected a whole number from 0, found \"five\""
+sed 's/row_block=[0-9]*/row_block=null/' a.json >null.json
+cmp -s a.json null.json && fail "no config has a param to spoil"
+run 3 db import null.json new.db
+err_has "the param 'row_block' of spmm.cpu_rows is a number, not 'null'"
+[ ! -e new.db ] || fail "a database was made of it"
 run 0 db export --db imported.db before.json
 run 3 db import bad.json imported.db
 run 0 db export --db imported.db after.json
