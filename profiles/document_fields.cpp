@@ -44,6 +44,9 @@ bool is_condition(std::string_view text) {
         return false;
     }
 }
+bool is_identity(std::string_view text) {
+    return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 bool is_base(std::string_view word) {
     return word == "csr" || word == "coo";
 }
@@ -100,6 +103,8 @@ constexpr Field kProblemFields[] = {{"text", name},
                                     {"direction", word, false, 0, 0, is_direction},
                                     {"self_loop", boolean}};
 
+constexpr Field kIdentityFields[] = {{"identity", word, false, 0, 0, is_identity}};
+constexpr ChildTable kRunChildren[] = {{"run_identity", "run_id", false, kIdentityFields, "identity"}};
 constexpr Field kRunFields[] = {{"id", number},          {"command"},
                                 {"tool_version"},        {"git_commit"},
                                 {"started_at", instant}, {"ended_at", instant, true},
@@ -203,6 +208,8 @@ constexpr Field kModelFields[] = {{"op", word, false, 0, 0, is_op},
 constexpr Field kErratumFields[] = {
     {"condition", word, false, 0, 0, is_condition}, {"reason"}, {"added_at", instant}};
 
+constexpr Field kRemovedFields[] = {{"condition", word, false, 0, 0, is_condition}, {"removed_at", instant}};
+
 // What the order goes by beside the table's own columns.
 constexpr std::string_view kJoinGraph = "LEFT JOIN (SELECT id AS graph_id, fingerprint FROM graph) USING (graph_id)";
 constexpr std::string_view kJoinBoth =
@@ -217,7 +224,7 @@ constexpr Section kSections[] = {
     {"environment", true, kEnvironmentFields, {}, "", "id"},
     {"variant", false, kVariantFields, {}, "", "id, version"},
     {"problem", true, kProblemFields, {}, "", "op, k, heads, dtype, reduce, weighted, direction, self_loop"},
-    {"run", true, kRunFields, {}, "", "id"},
+    {"run", true, kRunFields, kRunChildren, "", "id"},
     {"measurement", true, kMeasurementFields, kMeasurementChildren, "", "id"},
     {"choice",
      true,
@@ -230,6 +237,7 @@ constexpr Section kSections[] = {
     {"device_constant", false, kConstantFields, {}, "", "environment_id, name, table_bytes, row_bytes"},
     {"model", true, kModelFields, {}, "", "op, backend, policy, clock"},
     {"erratum", true, kErratumFields, {}, "", "condition"},
+    {"removed_erratum", false, kRemovedFields, {}, "", "condition"},
 };
 
 }  // namespace

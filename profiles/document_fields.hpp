@@ -10,9 +10,9 @@
 
 namespace gnntune::store {
 
-inline constexpr std::string_view kDocumentSchema = "gnntune.database/2";
-/// Read too: it has fewer sections, nothing else.
-inline constexpr std::string_view kOlderDocumentSchema = "gnntune.database/1";
+inline constexpr std::string_view kDocumentSchema = "gnntune.database/3";
+/// Read too: they have fewer sections and lists, nothing else.
+inline constexpr std::string_view kOlderDocumentSchemas[] = {"gnntune.database/1", "gnntune.database/2"};
 
 enum class FieldType {
     text,

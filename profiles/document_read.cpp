@@ -161,7 +161,7 @@ private:
 
     void take_schema(const JsonValue& value) {
         if (!value.is(JsonValue::Kind::text)) refuse(kind_words(value));
-        if (value.text == kDocumentSchema || value.text == kOlderDocumentSchema) {
+        if (value.text == kDocumentSchema || std::ranges::count(kOlderDocumentSchemas, value.text) > 0) {
             has_schema_ = true;
             return;
         }

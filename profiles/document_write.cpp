@@ -46,7 +46,10 @@ private:
                                           columns_of(section.fields), section.name, section.joins, section.order),
                               kExporting);
         std::vector<Statement> children;
+        std::vector<const ChildTable*> child_tables;
         for (const ChildTable& child : section.children) {
+            if (!database_.has_table(child.name)) continue;  // the file is older
+            child_tables.push_back(&child);
             children.push_back(
                 database_.prepare(fmt::format("SELECT {} FROM {} WHERE {} = ? ORDER BY {}", columns_of(child.fields),
                                               child.name, child.parent, child.order),
@@ -60,7 +63,7 @@ private:
             where_ = fmt::format("row {} of {}", section.has_id ? id : place, section.name);
             const auto name = write_fields(section.fields, rows, section.has_id ? 1 : 0, place);
             if (name) names.emplace(id, *name);
-            for (std::size_t c = 0; c < children.size(); ++c) write(section.children[c], children[c].bind(id));
+            for (std::size_t c = 0; c < children.size(); ++c) write(*child_tables[c], children[c].bind(id));
             line_ += '}';
             flush();
         }

@@ -220,7 +220,7 @@ Store Store::open(const fs::path& path, Mode mode, const OpenOptions& options) {
                             path.string()));
         }
     }
-    return Store(std::make_unique<Impl>(Impl{std::move(database), options.warn}));
+    return Store(std::make_unique<Impl>(Impl{std::move(database), options.warn, options.version_here}));
 }
 
 void Store::copy_untouched(const fs::path& from, const fs::path& target) {
@@ -265,8 +265,16 @@ std::int64_t Store::graph_id(const GraphRecord& graph) {
         known.bind(graph.fingerprint.text()).step();
         const std::int64_t id = known.integer(0);
         if (known.integer(1) != graph.n_rows || known.integer(2) != graph.n_cols || known.integer(3) != graph.m) {
-            throw invalid_argument(
-                fmt::format("graph '{}' has the fingerprint of '{}' but other sizes", graph.name, known.view(4)));
+            // Sizes are part of the fingerprint, which was made of the graph in hand: the row is what is damaged.
+            if (impl_->warn) {
+                impl_->warn(fmt::format("{}: the graph {} had {} rows, {} columns and {} edges there, and has {}, {} and {}; "
+                                        "that is corrected",
+                                        path().string(), known.view(4), known.view(1), known.view(2), known.view(3),
+                                        graph.n_rows, graph.n_cols, graph.m));
+            }
+            impl_->cached("UPDATE graph SET n_rows = ?, n_cols = ?, m = ? WHERE id = ?", "correcting a graph")
+                .bind(graph.n_rows, graph.n_cols, graph.m, id)
+                .run();
         }
         const std::string name = known.text(4);
         const bool other_features = features != "{}" && known.view(5) != features;

@@ -40,11 +40,17 @@ enum class Journal {
     rollback,  ///< no side files once closed: for files that are shipped
 };
 
+/// The version of a variant that this build has; nothing if it has none of that id. The caller knows the registry.
+using VersionHere = std::function<std::optional<std::int32_t>(std::string_view variant)>;
+
 struct OpenOptions {
     Journal journal = Journal::automatic;
     /// Receives sentences about things that work, but not as one may expect. May be empty.
     std::function<void(const std::string&)> warn;
     std::span<const Migration> migrations = shipped_migrations();
+    /// Says which version of a variant counts in best() and prune(): this one's. Of variants that it does not know, and
+    /// of all if it is empty, the newest that was measured.
+    VersionHere version_here{};
     /// A damaged file is renamed to FILE.damaged-TIME and a new one begun, with a warning; else it is an error. For
     /// Mode::read_write_create.
     bool set_damaged_aside = false;
@@ -169,7 +175,7 @@ struct StepChoiceRow {
     std::int64_t run = 0;  ///< the run that decided
     std::string decided_at;
 };
-/// A row of the view `best`: the fastest exact config of its key.
+/// The fastest exact config of its key, as the view `best` has it.
 struct BestRow {
     std::string graph;
     Op op = Op::spmm;
@@ -187,6 +193,8 @@ struct BestRow {
     bool deterministic = false;
     std::string taken_at;
     std::int64_t environment = 0;
+    Key key;
+    std::vector<PartVersion> parts;  ///< of a composition
 };
 
 /// A measured constant of a device: "copy_gbps", or "gather_gbps" at a table of `table_bytes` read in rows of
@@ -249,13 +257,14 @@ struct MergeReport {
     std::int64_t measurements = 0;
     std::int64_t known = 0;   ///< measurements that were here already
     std::int64_t models = 0;  ///< new, or in the place of another
-    std::int64_t errata = 0;
+    std::int64_t errata = 0;  ///< new, or with another reason
     /// What the two databases say differently, a sentence each: configs that were wrong in one and right in the other,
-    /// models. Of models one that this build reads stays, then that of newer features, of more graphs, the newer; none
+    /// configs whose times are more than twice apart, models. Of models one that this build reads stays, then that of newer features, of more graphs, the newer; none
     /// whose bytes are damaged. Rows and choices that were taken in before are not named again.
     std::vector<std::string> conflicts;
     std::vector<ChoiceConflict> choice_conflicts;  ///< of both the newer stays, until it is made again
-    std::vector<OpenChoice> open_choices;          ///< choices beside which measurements were added: to be made again
+    std::vector<std::string> notes;        ///< errata that come, go or stay removed, and stamps past now
+    std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
 };
 
 /// Configs of one problem on one graph and environment, under one policy and clock, whose times are still to be had.
@@ -316,8 +325,8 @@ public:
 
     /// By fingerprint. The first name stays, unless it is stand_in_name(), and further ones are kept beside it; features
     /// replace older ones unless empty.
-    /// Throws ErrorKind::invalid_argument if the sizes contradict the row of that fingerprint or features_json is no
-    /// JSON.
+    /// Sizes that contradict the row of that fingerprint replace its own, which says so to OpenOptions::warn: they are
+    /// part of the fingerprint. Throws ErrorKind::invalid_argument if features_json is no JSON.
     std::int64_t graph_id(const GraphRecord& graph);
     std::int64_t environment_id(const Environment& environment);
     /// Throws ErrorKind::invalid_argument if the problem is not valid.
@@ -356,12 +365,14 @@ public:
 
     /// Replaces the reason of an erratum of the same condition. Returns its id.
     std::int64_t add_erratum(const Erratum& erratum);
-    /// False if there is none of that id.
+    /// Remembers that it was removed, so that merge() does not bring it back. False if there is none of that id.
     bool remove_erratum(std::int64_t id);
 
     /// Takes in everything of another database, in one commit: raw measurements with their runs, parts and counters,
-    /// and the newer of what stands once (formats, constants, models, choices). Rows are the same if their values are,
-    /// so that the same file taken in twice adds nothing. Attempts are then in the order of their times. Throws
+    /// and the newer of what stands once (formats, constants, models, choices, errata and their removal). Runs are the
+    /// same by their identity, rows if their values are, so that the same file taken in twice adds nothing. Attempts are
+    /// then in the order of their times, and the result is the same in whatever order databases are taken in, but for
+    /// which of a graph's names comes first. Stamps past now count as older than all others. Throws
     /// ErrorKind::database, and takes in nothing, if that file is no database of this schema, contradicts this one about
     /// a graph, or has rows that check(`check`) has something against; and ErrorKind::invalid_argument if it is this one.
     MergeReport merge(const std::filesystem::path& from, const ConfigCheck& check = {});
@@ -370,8 +381,8 @@ public:
     void require_mergeable(const ConfigCheck& check = {}) const;
 
     /// Removes what no choice and no view asks for: measurements of a config that was measured again with the same
-    /// version of its variant (a failure never replaces a success), and those of older versions unless they are chosen;
-    /// with their parts and counters. In many short commits, so that others go on writing. Then makes the file smaller.
+    /// version of its variant (a failure never replaces a success), and those of versions older than the one that
+    /// counts (OpenOptions::version_here) unless they are chosen; with their parts and counters. In many short commits, so that others go on writing. Then makes the file smaller.
     /// `dry_run`: counts only, which Mode::untouched allows too.
     PruneReport prune(bool dry_run);
 
@@ -406,6 +417,7 @@ public:
     std::vector<ChoiceRow> choices() const;
     /// In order of graph name, step, environment, policy and clock.
     std::vector<StepChoiceRow> step_choices() const;
+    /// In order of graph name, op, k, problem, device, policy and clock (store_best.cpp).
     std::vector<BestRow> best() const;
     /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or
     /// more).
@@ -424,6 +436,9 @@ public:
     bool has_own_schema() const;
     /// Tables and views that somebody else has put into it.
     std::vector<std::string> others() const;
+
+    /// What is no fault, but strange, one sentence each: time stamps past now.
+    std::vector<std::string> doubts() const;
 
     /// For this folder (csv.cpp) and its tests.
     const Database& database() const;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "profiles/merge_words.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/schema_compare.hpp"
 #include "profiles/store_check.hpp"
@@ -117,12 +118,11 @@ void find_bad_texts(const Database& database, Problems& problems) {
     }
 }
 
-/// The registry is asked about the newest version of a variant only: older rows no longer count and are kept as
-/// history.
+/// The registry is asked about the newest version of a variant that stands in rows: older rows are kept as history.
 void find_bad_configs(const Database& database, const ConfigCheck& check, Problems& problems) {
     Statement s = database.prepare(
         R"(SELECT config, variant, variant_version, count(*), min(untaken),
-                  variant_version = (SELECT max(version) FROM variant AS v WHERE v.id = variant)
+                  variant_version = max(variant_version) OVER (PARTITION BY variant)
             FROM (SELECT config, variant, variant_version, status = 'refused' AS untaken FROM measurement UNION ALL
                   SELECT config, variant, variant_version, 0 FROM choice UNION ALL
                   SELECT config, variant, variant_version, 0 FROM step_call UNION ALL
@@ -204,6 +204,10 @@ std::vector<std::string> faults_of_rows(const Database& database, const ConfigCh
     attempt_check(problems, [&] { find_bad_configs(database, check, problems); });
     attempt_check(problems, [&] { find_bad_errata(read_errata(database), problems); });
     return problems;
+}
+
+std::vector<std::string> Store::doubts() const {
+    return late_stamps(database(), "main", kLatestStamp);
 }
 
 std::vector<std::string> Store::check(const ConfigCheck& check) const {

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostNamed = 20;  // rows with the same fault
 bool is_looked_at(std::string_view table, const Field& field) {
     switch (field.type) {
         case FieldType::word:  // of a problem and of an erratum a sentence of their own says more
-            return table != "problem" && field.name != "condition";
+            return table != "problem" && (table != "erratum" || field.name != "condition");
         case FieldType::instant:
         case FieldType::integer:
         case FieldType::real:

@@ -38,11 +38,14 @@ std::int64_t Store::add_erratum(const Erratum& erratum) {
     return impl_->write([&] {
         impl_
             ->cached(
-                "INSERT INTO erratum (condition, reason, added_at) VALUES (?, ?, ?) "
+                // Later than its removal, which files that were taken in may know.
+                "INSERT INTO erratum (condition, reason, added_at) VALUES (?1, ?2, max(?3, coalesce((SELECT "
+                "strftime('%Y-%m-%dT%H:%M:%SZ', removed_at, '+1 second') FROM removed_erratum WHERE condition = ?1), ''))) "
                 "ON CONFLICT DO UPDATE SET reason = excluded.reason, added_at = excluded.added_at",
                 "adding an erratum")
             .bind(condition, erratum.reason, utc_now())
             .run();
+        impl_->cached("DELETE FROM removed_erratum WHERE condition = ?", "adding an erratum").bind(condition).run();
         Statement id = database().prepare("SELECT id FROM erratum WHERE condition = ?", "looking up an erratum");
         return *impl_->first_id(id.bind(condition));
     });
@@ -50,6 +53,11 @@ std::int64_t Store::add_erratum(const Erratum& erratum) {
 
 bool Store::remove_erratum(std::int64_t id) {
     return impl_->write([&] {
+        impl_
+            ->cached("INSERT OR REPLACE INTO removed_erratum SELECT condition, max(?, added_at) FROM erratum WHERE id = ?",
+                     "removing an erratum")
+            .bind(utc_now(), id)
+            .run();
         impl_->cached("DELETE FROM erratum WHERE id = ?", "removing an erratum").bind(id).run();
         return database().integer("SELECT changes()", "removing an erratum") > 0;
     });

@@ -16,6 +16,7 @@ namespace gnntune::store {
 struct Store::Impl {
     Database database;
     std::function<void(const std::string&)> warn{};
+    VersionHere version_here{};
     mutable std::unordered_set<std::string> said{};
     /// Statements of the writing functions, compiled once. Reading functions compile theirs per call: a statement that
     /// is left on a row would hold a read lock.

@@ -1,4 +1,5 @@
 // Store: runs, measurements, choices and constants.
+#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -75,7 +76,15 @@ std::int64_t Store::begin_run(const RunInfo& info) {
         impl_->cached(kInsertRun, "beginning a run")
             .bind(info.command, info.tool_version, info.git_commit, utc_now(), info.seed, info.host)
             .run();
-        return impl_->database.last_insert_id();
+        const std::int64_t id = impl_->database.last_insert_id();
+        if (impl_->database.has_table("run_identity")) {  // not where OpenOptions::migrations ends before it
+            // The time comes first, so that of runs of one second the one that began later is the later.
+            const auto now = std::chrono::system_clock::now().time_since_epoch();
+            impl_->cached("INSERT INTO run_identity VALUES (?, ? || lower(hex(randomblob(8))))", "naming a run")
+                .bind(id, fmt::format("{:016x}", std::chrono::duration_cast<std::chrono::microseconds>(now).count()))
+                .run();
+        }
+        return id;
     });
 }
 

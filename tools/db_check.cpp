@@ -129,6 +129,7 @@ std::vector<std::string> problems_of(const store::Store& store, Output& out) {
     RegistryCheck check(store);
     std::vector<std::string> problems = store.check(std::ref(check));
     check_errata(store, problems, out);
+    for (const std::string& doubt : store.doubts()) out.warn(fmt::format("{}: {}", store.path().string(), doubt));
     for (const auto& [id, configs] : check.unknown()) {
         out.warn(fmt::format("{} ({} config{}): not in this build, which has no CUDA variants; not checked", id,
                              configs, configs == 1 ? "" : "s"));

@@ -123,7 +123,9 @@ int run_db_import(const Args& args) {
     store::require_folder(target);
     const Imported imported(file, target);
     if (!store::is_there(target) && store::rename_to_new(imported.path(), target)) {
-        out.print(all_of(store::Store::open(target, store::Mode::read_only), file));
+        const store::Store made = store::Store::open(target, store::Mode::read_only);
+        for (const std::string& doubt : made.doubts()) out.warn(file + ": " + doubt);
+        out.print(all_of(made, file));
         return kExitOk;
     }
     store::Store store = open_store(target, store::Mode::read_write_create, out);

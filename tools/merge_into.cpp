@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <map>
 
 #include "core/common/error.hpp"
 #include "profiles/features_json.hpp"
-#include "profiles/layers.hpp"
 #include "tools/program.hpp"
+#include "tools/stored_queries.hpp"
 #include "tools/unknown_names.hpp"
 #include "tuner/training.hpp"
 #include "tuner/tune.hpp"
@@ -19,47 +18,29 @@ namespace {
 /// Makes choices again, by the rule and the default constraints.
 class Chooser {
 public:
-    Chooser(store::Store& store, Output& out) : store_(store) {
-        for (const auto& row : store.graphs()) graphs_.emplace(row.id, row.record);
-        const auto errata = store::errata_of(store::layers_over(store.path()),
-                                             [&out](const std::string& sentence) { out.warn(sentence); });
-        for (const auto& row : store.environments()) {
-            devices_.emplace(row.id, tuner::device_of(row.environment)).first->second.errata = errata;
-        }
-        for (const auto& row : store.problems()) problems_.emplace(row.id, row.problem);
-    }
+    Chooser(store::Store& store, Output& out) : store_(store), queries_(store, out) {}
 
     /// The choice, if this build has variants that may be chosen.
     std::optional<Choice> again(const store::OpenChoice& open) const {
-        const auto known_graph = graphs_.find(open.key.graph);
-        const auto known_problem = problems_.find(open.key.problem);
-        const auto known_device = devices_.find(open.key.environment);
-        if (known_graph == graphs_.end() || known_problem == problems_.end() || known_device == devices_.end()) {
-            return std::nullopt;  // this build cannot read them
-        }
-        const GraphRecord& graph = known_graph->second;
-        const Problem& problem = known_problem->second;
-        const bool reversed = problem.direction == Direction::reversed;
-        const auto features = store::features_from(graph.features_json);
-        const Query query{problem, reversed ? graph.n_cols : graph.n_rows, reversed ? graph.n_rows : graph.n_cols,
-                          graph.m, features ? &*features : nullptr,        &known_device->second};
+        auto query = queries_.query(open.key);
+        if (!query) return std::nullopt;
+        const auto features = store::features_from(queries_.graph(open.key).features_json);
+        query->features = features ? &*features : nullptr;
         const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
         const auto candidates =
-            tuner::candidates_of(registry(), query, rows, store_.choice(open.key, open.policy, open.clock));
+            tuner::candidates_of(registry(), *query, rows, store_.choice(open.key, open.policy, open.clock));
         const Decision decision = choose(candidates, {});
         if (!decision.winner) return std::nullopt;
         return tuner::choice_of(registry(), candidates, decision);
     }
     std::string where(const store::OpenChoice& open) const {
-        return fmt::format("{}, {}, {}, {}", graphs_.at(open.key.graph).name, to_text(problems_.at(open.key.problem)),
+        return fmt::format("{}, {}, {}, {}", queries_.graph(open.key).name, to_text(queries_.query(open.key)->problem),
                            to_text(open.policy), to_text(open.clock));
     }
 
 private:
     store::Store& store_;
-    std::map<std::int64_t, GraphRecord> graphs_;
-    std::map<std::int64_t, Device> devices_;
-    std::map<std::int64_t, Problem> problems_;
+    StoredQueries queries_;
 };
 
 /// In words; of choices with what stands now.
@@ -132,6 +113,7 @@ void merge_into(store::Store& store, std::span<const MergeSource> sources, const
             ++made;
         }
         transaction.commit();
+        for (const std::string& note : report.notes) out.warn(from + ": " + note);
         const auto conflicts = conflicts_of(store, report, from);
         out.warn_of_many(conflicts, [&](std::size_t more) {
             return fmt::format("{}: {} conflicts more; --verbose lists them", from, more);

@@ -22,7 +22,7 @@ std::string columns_of(const Database& db) {
 
 TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
     const Store store = open();
-    EXPECT_EQ(store.schema(), 2);
+    EXPECT_EQ(store.schema(), 3);
     EXPECT_EQ(store.database().integer("PRAGMA application_id", "reading"), 0x474e4e54);
     EXPECT_EQ(store.database().integer("PRAGMA foreign_keys", "reading"), 1);
     EXPECT_EQ(
@@ -48,7 +48,9 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         "model: id op backend policy clock feature_version bytes training scores tool_version git_commit fitted_at\n"
         "part: measurement_id position config variant variant_version\n"
         "problem: id op k heads dtype reduce weighted direction self_loop text\n"
+        "removed_erratum: condition removed_at\n"
         "run: id command tool_version git_commit started_at ended_at seed host\n"
+        "run_identity: run_id identity\n"
         "step_call: step_choice_id position problem_id runs_per_step runs_per_graph config variant variant_version "
         "formats expected_us\n"
         "step_choice: id graph_id environment_id step policy clock expected_steps format_limit_bytes formats "
@@ -88,7 +90,8 @@ protected:
 TEST_F(StoreMigrationTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
     const Migration next[] = {shipped_migrations()[0],
                               {2, "add_colour", "ALTER TABLE graph ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';"},
-                              {3, "add_wish", "CREATE TABLE wish (id INTEGER PRIMARY KEY) STRICT;"}};
+                              {3, "add_wish", "CREATE TABLE wish (id INTEGER PRIMARY KEY) STRICT;"},
+                              {4, "add_hope", "CREATE TABLE hope (id INTEGER PRIMARY KEY) STRICT;"}};
     std::vector<std::string> warnings;
     OpenOptions options;
     options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
@@ -100,10 +103,10 @@ TEST_F(StoreMigrationTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
         store.add_measurement(store.begin_run(run_info()), key, measurement("spmm.a", 1));
     }
     EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file(), Mode::read_only, options); }),
-                         "has schema 1, this gnntune reads schema 3"));
+                         "has schema 1, this gnntune reads schema 4"));
     for (const int round : {0, 1}) {
         const Store store = Store::open(file(), Mode::read_write_create, options);
-        EXPECT_EQ(store.schema(), 3) << round;
+        EXPECT_EQ(store.schema(), 4) << round;
         EXPECT_EQ(store.measurements(key).size(), 1u);
         EXPECT_EQ(store.database().text("SELECT colour FROM graph", "reading"), "blue");
     }
@@ -115,8 +118,8 @@ TEST_F(StoreMigrationTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
     EXPECT_EQ(old.measurements(key).size(), 1u);
 
     const std::string words = error_of(ErrorKind::database, [&] { open(); });
-    EXPECT_TRUE(contains(words, "has schema 3"));
-    EXPECT_TRUE(contains(words, "knows schemas up to 2"));
+    EXPECT_TRUE(contains(words, "has schema 4"));
+    EXPECT_TRUE(contains(words, "knows schemas up to 3"));
 }
 
 TEST_F(StoreMigrationTest, AFailingMigrationChangesNothing) {
@@ -177,7 +180,7 @@ TEST_F(StoreTest, RefusesWhatIsNoStoreAndSaysWhatItIs) {
                          "does not exist"));
     EXPECT_FALSE(std::filesystem::exists(file("none.db")));
     EXPECT_FALSE(std::filesystem::exists(file("no")));
-    EXPECT_EQ(Store::open(file("empty.db"), Mode::read_write_create).schema(), 2);
+    EXPECT_EQ(Store::open(file("empty.db"), Mode::read_write_create).schema(), 3);
 }
 
 TEST_F(StoreTest, RefusesTheDatabaseOfAnotherProgram) {
@@ -328,7 +331,7 @@ TEST_F(StoreTest, ChoosesTheJournalAndTheDefaultPlace) {
     setenv("XDG_DATA_HOME", (folder_ / "data").c_str(), 1);
     unsetenv("GNNTUNE_DB");
     EXPECT_EQ(default_user_database(), folder_ / "data" / "gnntune" / "user.db");
-    EXPECT_EQ(Store::open(default_user_database(), Mode::read_write_create).schema(), 2);
+    EXPECT_EQ(Store::open(default_user_database(), Mode::read_write_create).schema(), 3);
     unsetenv("XDG_DATA_HOME");
     setenv("HOME", "/somewhere", 1);
     EXPECT_EQ(default_user_database(), "/somewhere/.local/share/gnntune/user.db");
@@ -339,7 +342,7 @@ TEST_F(StoreTest, ChoosesTheJournalAndTheDefaultPlace) {
 
 TEST_F(StoreTest, OpensPathsThatAnUriWouldMisread) {
     for (const char* name : {"a b.db", "q?mode=memory.db", "h#x.db", "p%41.db", "ü.db"}) {
-        EXPECT_EQ(Store::open(file(name), Mode::read_write_create).schema(), 2);
+        EXPECT_EQ(Store::open(file(name), Mode::read_write_create).schema(), 3);
         EXPECT_TRUE(std::filesystem::exists(file(name))) << name;
     }
 }

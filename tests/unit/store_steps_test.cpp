@@ -114,7 +114,8 @@ TEST_F(StoreStepsTest, AMergeTakesTheNewerOfEachWithItsCalls) {
     EXPECT_EQ(rows[0].choice.calls.at(0).problem, problem());
     EXPECT_EQ(rows[1].choice.format_limit_bytes, 7);
 
-    date("other.db", "2090");
+    date("test.db", "2021");
+    date("other.db", "2022");
     for (int round = 0; round < 2; ++round) store_->merge(file("other.db"));
     rows = store_->step_choices();
     ASSERT_EQ(rows.size(), 2u);
