@@ -62,9 +62,37 @@ constexpr std::string_view kCounterColumns =
 
 }  // namespace
 
-void write_best_csv(const Store& store, std::ostream& out) {
-    Statement rows = store.database().prepare("SELECT * FROM best", "exporting the best configs");
-    write_query(rows, out);
+void write_best_csv(const Store& store, const HeldBackWords& held_back, std::ostream& out) {
+    out << "graph,op,k,problem,device,policy,clock,config,time_us,cusparse_us,vs_cusparse,runner_up,margin_percent,"
+           "deterministic,taken_at,environment_id,held_back\n";
+    const auto field = [&out](std::string_view text) {
+        write_field(out, text);
+        out << ',';
+    };
+    const auto number = [&out](const std::optional<double>& value) {
+        if (value) write_real(out, *value);
+        out << ',';
+    };
+    for (const BestRow& row : store.best()) {
+        field(row.graph);
+        field(to_text(row.op));
+        field(std::to_string(row.k));
+        field(row.problem);
+        field(row.device);
+        field(to_text(row.policy));
+        field(to_text(row.clock));
+        field(row.config);
+        number(row.time_us);
+        number(row.cusparse_us);
+        number(row.vs_cusparse);
+        field(row.runner_up.value_or(""));
+        number(row.margin_percent);
+        field(row.deterministic ? "yes" : "no");
+        field(row.taken_at);
+        field(std::to_string(row.environment));
+        write_field(out, held_back(row));
+        out << '\n';
+    }
 }
 
 void write_measurements_csv(const Store& store, std::optional<std::int64_t> run, std::ostream& out) {

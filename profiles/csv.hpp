@@ -4,15 +4,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <ostream>
+#include <string>
 
 #include "profiles/store.hpp"
 
 namespace gnntune::store {
 
-/// The view `best`, all columns.
-void write_best_csv(const Store& store, std::ostream& out);
+/// Says of the config of a row what keeps it from running; empty if nothing does.
+using HeldBackWords = std::function<std::string(const BestRow& row)>;
+
+/// Store::best(), with the columns of the view `best` and `held_back`.
+void write_best_csv(const Store& store, const HeldBackWords& held_back, std::ostream& out);
 
 /// Every measurement of `run` (of all runs if none is given) in the order taken, failed ones with their reason:
 /// graph, n_rows, n_cols, m, op, k, heads, weighted, direction, self_loop, dtype, reduce, policy, clock, config, variant_version,

@@ -159,9 +159,12 @@ std::string shown(const fs::path& path, std::span<const fs::path> shipped) {
     return path.string() + (std::find(shipped.begin(), shipped.end(), path) == shipped.end() ? "" : " (shipped)");
 }
 
-std::vector<Store> open_layers(const fs::path& path, WhenMissing missing) {
+std::vector<Store> open_layers(const fs::path& path, WhenMissing missing,
+                               const std::function<void(const std::string&)>& warn) {
     std::vector<Store> stores;
-    if (is_there(path)) stores.push_back(Store::open(path, Mode::read_only));
+    OpenOptions options;
+    options.warn = warn;
+    if (is_there(path)) stores.push_back(Store::open(path, Mode::read_only, options));
     std::error_code ignored;
     for_each_shipped([&](Store&& shipped) {
         if (stores.empty() || !fs::equivalent(shipped.path(), path, ignored)) stores.push_back(std::move(shipped));

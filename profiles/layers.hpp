@@ -48,8 +48,10 @@ std::string shown(const std::filesystem::path& path, std::span<const std::filesy
 
 enum class WhenMissing { error, nothing };
 /// layers_over(path), opened for reading. A shipped one that cannot be read is passed over. Throws ErrorKind::database
-/// if `path` is there and cannot be read, or (WhenMissing::error) if there is no database at all.
-std::vector<Store> open_layers(const std::filesystem::path& path, WhenMissing missing = WhenMissing::error);
+/// if `path` is there and cannot be read, or (WhenMissing::error) if there is no database at all. `warn` is
+/// OpenOptions::warn of `path`.
+std::vector<Store> open_layers(const std::filesystem::path& path, WhenMissing missing = WhenMissing::error,
+                               const std::function<void(const std::string&)>& warn = {});
 
 struct LayeredModel {
     ModelRow row;

@@ -136,38 +136,6 @@ std::vector<ChoiceRow> Store::choices() const {
     return rows;
 }
 
-std::vector<BestRow> Store::best() const {
-    Statement s = database().prepare(
-        "SELECT graph, op, k, problem, device, policy, clock, config, time_us, cusparse_us, vs_cusparse, runner_up, "
-        "margin_percent, deterministic, taken_at, environment_id FROM best",
-        "listing the best configs");
-    const auto real = [&](int c) { return s.real(c); };
-    std::vector<BestRow> rows;
-    while (s.step()) {
-        impl_->reads([&] {
-            BestRow row;
-            row.graph = s.text(0);
-            row.op = op_from(s.view(1));
-            row.k = s.integer32(2);
-            row.problem = s.text(3);
-            row.device = s.text(4);
-            row.policy = policy_from(s.view(5));
-            row.clock = clock_from(s.view(6));
-            row.config = s.text(7);
-            row.time_us = s.real(8);
-            row.cusparse_us = unless_null<double>(s, 9, real);
-            row.vs_cusparse = unless_null<double>(s, 10, real);
-            row.runner_up = unless_null<std::string>(s, 11, [&](int c) { return s.text(c); });
-            row.margin_percent = unless_null<double>(s, 12, real);
-            row.deterministic = s.view(13) == "yes";
-            row.taken_at = s.text(14);
-            row.environment = s.integer(15);
-            rows.push_back(std::move(row));
-        });
-    }
-    return rows;
-}
-
 std::vector<UnfinishedRow> Store::unfinished() const {
     Statement s = database().prepare(
         fmt::format("WITH newest AS (SELECT max(id) AS id FROM measurement GROUP BY graph_id, environment_id, "
@@ -182,8 +150,10 @@ std::vector<UnfinishedRow> Store::unfinished() const {
         "listing what is unfinished");
     std::vector<UnfinishedRow> out;
     while (s.step()) {
-        out.push_back({s.text(0), s.text(1), s.text(2), policy_from(s.view(3)), clock_from(s.view(4)), s.integer(5),
-                       s.integer(6)});
+        impl_->reads([&] {
+            out.push_back({s.text(0), s.text(1), s.text(2), policy_from(s.view(3)), clock_from(s.view(4)), s.integer(5),
+                           s.integer(6)});
+        });
     }
     return out;
 }

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store_impl.hpp"
+#include "profiles/usable_here.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -22,9 +23,9 @@ old.id < kept.id AND (kept.status = 'ok' OR old.status <> 'ok')
 AND (kept.graph_id, kept.environment_id, kept.problem_id, kept.policy, kept.clock, kept.config, kept.variant_version)
   = (old.graph_id, old.environment_id, old.problem_id, old.policy, old.clock, old.config, old.variant_version))sql";
 
-// Of a version of its variant that a newer one has replaced, and chosen nowhere.
+// Of a version of its variant that is older than the one that counts (usable_here.hpp), and chosen nowhere.
 constexpr std::string_view kOutdated = R"sql(
-variant_version < (SELECT max(version) FROM variant WHERE variant.id = measurement.variant)
+variant_version < (SELECT version FROM temp.counting WHERE counting.id = measurement.variant)
 AND NOT EXISTS (SELECT 1 FROM choice WHERE choice.graph_id = measurement.graph_id
                 AND choice.environment_id = measurement.environment_id AND choice.problem_id = measurement.problem_id
                 AND choice.config = measurement.config AND choice.variant_version = measurement.variant_version))sql";
@@ -102,6 +103,7 @@ PruneReport Store::prune(bool dry_run) {
     const Database& file = database();
     PruneReport report;
     report.bytes_before = report.bytes_after = file_bytes(file);
+    count_versions(file, impl_->version_here);
     const PruneLists lists(file);
     if (dry_run) {
         report.superseded = lists.count("superseded");

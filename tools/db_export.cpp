@@ -11,16 +11,18 @@
 #include "profiles/document.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/stored_queries.hpp"
 
 namespace gnntune::tools {
 namespace {
 
 constexpr const char* kExportUsage = "gnntune db export [options] [FILE|-]";
 
-void write_csv(const store::Store& store, const Parsed& parsed, const store::ByteSink& sink) {
+void write_csv(const store::Store& store, const Parsed& parsed, const store::ByteSink& sink, Output& out) {
     std::ostringstream text;
     if (parsed.flag("best")) {
-        store::write_best_csv(store, text);
+        const StoredQueries queries(store, out);
+        store::write_best_csv(store, [&](const store::BestRow& row) { return queries.held_back(row); }, text);
     } else {
         store::write_measurements_csv(store, parsed.integer("run", 1, INT64_MAX), text);
     }
@@ -61,7 +63,7 @@ int run_db_export(const Args& args) {
     Output out("db.export", parsed->common);
     const store::Store store = open_for_reading(parsed->common, out);
     const auto write = [&](const store::ByteSink& sink) {
-        csv ? write_csv(store, *parsed, sink) : store::write_document(store, sink);
+        csv ? write_csv(store, *parsed, sink, out) : store::write_document(store, sink);
     };
     if (path == "-") {
         write([&out](std::string_view bytes) { out.print_raw(bytes); });

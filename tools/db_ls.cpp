@@ -1,10 +1,13 @@
 // gnntune db ls: the tables of the database.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/common/error.hpp"
 #include "tools/db.hpp"
 #include "tools/environments.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/stored_queries.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -19,7 +22,12 @@ Cell maybe(const std::optional<T>& value) {
     return value ? Cell(*value) : Cell();
 }
 
-Table best(const store::Store& store) {
+Table best(const store::Store& store, Output& out) {
+    const StoredQueries queries(store, out);
+    const auto rows = store.best();
+    std::vector<std::string> held;
+    for (const store::BestRow& r : rows) held.push_back(queries.held_back(r));
+    const bool any_held = std::any_of(held.begin(), held.end(), [](const std::string& words) { return !words.empty(); });
     EnvironmentColumns environments(store);
     Table table = environments.table({{"graph", "graph", ""},
                                       {"op", "op", "", 0, false},
@@ -35,18 +43,21 @@ Table best(const store::Store& store) {
                                       {"runner_up", "runner-up", "", 0, false},
                                       {"margin_percent", "margin", "%", 1},
                                       {"deterministic", "deterministic", ""},
-                                      {"taken_at", "taken", ""}});
-    for (const store::BestRow& r : store.best()) {
+                                      {"taken_at", "taken", ""},
+                                      {"held_back", "held back", "", 0, any_held}});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const store::BestRow& r = rows[i];
         table.add(environments.row(
             {r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device, text(to_text(r.policy)),
              text(to_text(r.clock)), r.config, r.time_us, maybe(r.cusparse_us), maybe(r.vs_cusparse),
-             maybe(r.runner_up), maybe(r.margin_percent), r.deterministic, r.taken_at},
+             maybe(r.runner_up), maybe(r.margin_percent), r.deterministic, r.taken_at,
+             held[i].empty() ? Cell() : Cell(held[i])},
             r.environment));
     }
     return table;
 }
 
-Table graphs(const store::Store& store) {
+Table graphs(const store::Store& store, Output&) {
     Table table({{"graph", "graph", ""},
                  {"n_rows", "rows", ""},
                  {"n_cols", "columns", ""},
@@ -62,7 +73,7 @@ Table graphs(const store::Store& store) {
     return table;
 }
 
-Table problems(const store::Store& store) {
+Table problems(const store::Store& store, Output&) {
     Table table({{"id", "id", ""},
                  {"problem", "problem", ""},
                  {"op", "op", ""},
@@ -82,7 +93,7 @@ Table problems(const store::Store& store) {
     return table;
 }
 
-Table runs(const store::Store& store) {
+Table runs(const store::Store& store, Output&) {
     Table table({{"run", "run", ""},
                  {"started_at", "started", ""},
                  {"ended_at", "ended", ""},
@@ -100,7 +111,7 @@ Table runs(const store::Store& store) {
     return table;
 }
 
-Table choices(const store::Store& store) {
+Table choices(const store::Store& store, Output&) {
     EnvironmentColumns environments(store);
     Table table = environments.table({{"graph", "graph", ""},
                                       {"problem", "problem", ""},
@@ -124,7 +135,7 @@ Table choices(const store::Store& store) {
     return table;
 }
 
-Table steps(const store::Store& store) {
+Table steps(const store::Store& store, Output&) {
     EnvironmentColumns environments(store);
     Table table = environments.table({{"graph", "graph", ""},
                                       {"step", "step", ""},
@@ -159,7 +170,7 @@ Table steps(const store::Store& store) {
     return table;
 }
 
-Table environments(const store::Store& store) {
+Table environments(const store::Store& store, Output&) {
     Table table({{"id", "id", ""},
                  {"backend", "backend", ""},
                  {"device", "device", ""},
@@ -186,7 +197,7 @@ bool is_record_of_a_model(const Json& training, const Json& scores) {
     return scores["model"].is_object() && number(scores["model"], "geomean") && number(scores["model"], "worst");
 }
 
-Table models(const store::Store& store) {
+Table models(const store::Store& store, Output&) {
     Table table({{"op", "op", ""},
                  {"backend", "backend", ""},
                  {"policy", "policy", ""},
@@ -223,7 +234,7 @@ Table models(const store::Store& store) {
 
 struct Listing {
     const char* name;
-    Table (*make)(const store::Store& store);
+    Table (*make)(const store::Store& store, Output& out);
 };
 constexpr Listing kListings[] = {{"best", best},     {"graphs", graphs},   {"problems", problems},
                                  {"runs", runs},     {"choices", choices}, {"environments", environments},
@@ -249,7 +260,7 @@ int run_db_ls(const Args& args) {
         if (what != listing.name) continue;
         Output out("db.ls", parsed->common);
         const store::Store store = open_for_reading(parsed->common, out);
-        const Table table = listing.make(store);
+        const Table table = listing.make(store, out);
         out.print(table);
         if (table.rows() == 0) out.note(fmt::format("{}: nothing there yet", store.path().string()));
         return kExitOk;

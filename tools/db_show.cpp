@@ -10,6 +10,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
 #include "tools/problems.hpp"
+#include "tools/stored_queries.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
@@ -70,7 +71,15 @@ store::GraphRow find_row(const store::Store& store, const std::string& argument,
                                   joined(fingerprints)));
 }
 
-Table best_rows(const store::Store& store, const std::string& graph, const Filter& filter) {
+Table best_rows(const store::Store& store, std::int64_t graph, const Filter& filter, const StoredQueries& queries) {
+    std::vector<std::pair<store::BestRow, std::string>> rows;
+    bool any_held = false;
+    for (store::BestRow& row : store.best()) {
+        if (row.key.graph != graph || !filter.wants(row.op, row.k)) continue;
+        std::string held = queries.held_back(row);
+        any_held = any_held || !held.empty();
+        rows.emplace_back(std::move(row), std::move(held));
+    }
     EnvironmentColumns environments(store);
     Table table = environments.table({{"problem", "problem", ""},
                                       {"device", "device", ""},
@@ -80,13 +89,13 @@ Table best_rows(const store::Store& store, const std::string& graph, const Filte
                                       {"time_us", "time", "us", 1},
                                       {"vs_cusparse", "vs cuSPARSE", "x", 2},
                                       {"runner_up", "runner-up", ""},
-                                      {"margin_percent", "margin", "%", 1}});
-    for (const store::BestRow& r : store.best()) {
-        if (r.graph != graph || !filter.wants(r.op, r.k)) continue;
+                                      {"margin_percent", "margin", "%", 1},
+                                      {"held_back", "held back", "", 0, any_held}});
+    for (const auto& [r, held] : rows) {
         table.add(environments.row(
             {r.problem, r.device, std::string(to_text(r.policy)), std::string(to_text(r.clock)), r.config, r.time_us,
              r.vs_cusparse ? Cell(*r.vs_cusparse) : Cell(), r.runner_up ? Cell(*r.runner_up) : Cell(),
-             r.margin_percent ? Cell(*r.margin_percent) : Cell()},
+             r.margin_percent ? Cell(*r.margin_percent) : Cell(), held.empty() ? Cell() : Cell(held)},
             r.environment));
     }
     return table;
@@ -97,8 +106,15 @@ Style style_of_status(MeasurementStatus status) {
     return status == MeasurementStatus::wrong || status == MeasurementStatus::failed ? Style::bad : Style::dim;
 }
 
-void add_row(Table& table, const EnvironmentColumns& environments, const store::EnvironmentRow& environment,
-             const Problem& problem, const store::StoredMeasurement& row) {
+struct ShownRow {
+    store::EnvironmentRow environment;
+    Problem problem;
+    store::StoredMeasurement row;
+    std::string held_back;
+};
+
+void add_row(Table& table, const EnvironmentColumns& environments, const ShownRow& shown) {
+    const auto& [environment, problem, row, held] = shown;
     const Measurement& m = row.measurement;
     const bool timed = m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned;
     const auto time = [timed](double us) { return timed ? Cell(us) : Cell(); };
@@ -122,12 +138,38 @@ void add_row(Table& table, const EnvironmentColumns& environments, const store::
                                 m.deterministic,
                                 row.run,
                                 m.taken_at,
-                                m.reason},
+                                m.reason,
+                                held.empty() ? Cell() : Cell(held)},
                                environment.id),
               style_of_status(m.status));
 }
 
-Table all_measurements(const store::Store& store, std::int64_t graph, const Filter& filter) {
+Table all_measurements(const store::Store& store, std::int64_t graph, const Filter& filter,
+                       const StoredQueries& queries) {
+    std::vector<ShownRow> shown;
+    bool any_held = false;
+    for (const store::EnvironmentRow& environment : store.environments()) {
+        for (const store::ProblemRow& problem : store.problems()) {
+            if (!filter.wants(problem.problem.op, problem.problem.k)) continue;
+            auto rows = store.stored_measurements({graph, environment.id, problem.id});
+            // Timed ones first, fastest first; the others in the order they were taken.
+            std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+                const auto rank = [](const Measurement& m) {
+                    return m.status == MeasurementStatus::ok ? 0 : m.status == MeasurementStatus::abandoned ? 1 : 2;
+                };
+                const int rank_a = rank(a.measurement);
+                const int rank_b = rank(b.measurement);
+                if (rank_a != rank_b) return rank_a < rank_b;
+                return rank_a < 2 && a.measurement.median_us < b.measurement.median_us;
+            });
+            for (store::StoredMeasurement& row : rows) {
+                std::string held = queries.held_back({graph, environment.id, problem.id}, row.measurement.config,
+                                                     row.measurement.parts);
+                any_held = any_held || !held.empty();
+                shown.push_back({environment, problem.problem, std::move(row), std::move(held)});
+            }
+        }
+    }
     EnvironmentColumns environments(store);
     Table table = environments.table({{"problem", "problem", ""},
                                       {"device", "device", "", 0, false},
@@ -149,24 +191,9 @@ Table all_measurements(const store::Store& store, std::int64_t graph, const Filt
                                       {"deterministic", "deterministic", "", 0, false},
                                       {"run", "run", ""},
                                       {"taken_at", "taken", ""},
-                                      {"reason", "reason", ""}});
-    for (const store::EnvironmentRow& environment : store.environments()) {
-        for (const store::ProblemRow& problem : store.problems()) {
-            if (!filter.wants(problem.problem.op, problem.problem.k)) continue;
-            auto rows = store.stored_measurements({graph, environment.id, problem.id});
-            // Timed ones first, fastest first; the others in the order they were taken.
-            std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-                const auto rank = [](const Measurement& m) {
-                    return m.status == MeasurementStatus::ok ? 0 : m.status == MeasurementStatus::abandoned ? 1 : 2;
-                };
-                const int rank_a = rank(a.measurement);
-                const int rank_b = rank(b.measurement);
-                if (rank_a != rank_b) return rank_a < rank_b;
-                return rank_a < 2 && a.measurement.median_us < b.measurement.median_us;
-            });
-            for (const auto& row : rows) add_row(table, environments, environment, problem.problem, row);
-        }
-    }
+                                      {"reason", "reason", ""},
+                                      {"held_back", "held back", "", 0, any_held}});
+    for (const ShownRow& row : shown) add_row(table, environments, row);
     return table;
 }
 
@@ -194,8 +221,9 @@ int run_db_show(const Args& args) {
     Output out("db.show", parsed->common);
     const store::Store store = open_for_reading(parsed->common, out);
     const store::GraphRow graph = find_row(store, parsed->arguments.front(), *parsed, out);
-    const Table best = best_rows(store, graph.record.name, filter);
-    const Table measurements = all_measurements(store, graph.id, filter);
+    const StoredQueries queries(store, out);
+    const Table best = best_rows(store, graph.id, filter, queries);
+    const Table measurements = all_measurements(store, graph.id, filter, queries);
     if (measurements.rows() == 0) {
         const auto problems = problems_on(store, graph.id);
         out.note(problems.empty()

@@ -4,11 +4,22 @@
 
 #include "core/common/error.hpp"
 #include "profiles/layers.hpp"
+#include "tools/program.hpp"
 
 namespace gnntune::tools {
 
-store::Store open_store(const std::filesystem::path& path, store::Mode mode, Output& out) {
+store::OpenOptions options_here() {
     store::OpenOptions options;
+    options.version_here = [](std::string_view id) -> std::optional<std::int32_t> {
+        const Variant* variant = registry().find(id);
+        if (!variant) return std::nullopt;
+        return variant->version;
+    };
+    return options;
+}
+
+store::Store open_store(const std::filesystem::path& path, store::Mode mode, Output& out) {
+    store::OpenOptions options = options_here();
     options.warn = [&out](const std::string& sentence) { out.warn(sentence); };
     return open_store(path, mode, std::move(options));
 }

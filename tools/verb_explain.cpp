@@ -371,7 +371,8 @@ int run_explain(const Args& args) {
     if (!step && wanted.size() != 1)
         throw invalid_argument(
             "explain looks at one problem: give one --op, one --dim, one --heads, one --weights and one --direction");
-    const auto layers = store::open_layers(parsed->common.database_path());
+    const auto layers = store::open_layers(parsed->common.database_path(), store::WhenMissing::error,
+                                           [&out](const std::string& sentence) { out.warn(sentence); });
     Device device = device_here(layers, *parsed);
     auto graph = find_known_graph(layers, *parsed, out);
     // Who tuned a graph on CPUs asks about them; a GPU that is not here answers where it is asked for.

@@ -78,7 +78,8 @@ public:
     explicit PredictVerb(const Parsed& parsed)
         : parsed_(parsed),
           out_("predict", parsed.common),
-          layers_(store::open_layers(parsed.common.database_path())),
+          layers_(store::open_layers(parsed.common.database_path(), store::WhenMissing::error,
+                                     [this](const std::string& sentence) { out_.warn(sentence); })),
           backend_(backend_of_models(layers_, parsed)),
           environment_(device_named(layers_, parsed.text("on"), backend_)),
           device_(tuner::device_of(environment_)),

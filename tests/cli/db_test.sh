@@ -165,14 +165,28 @@ for source in newer spoilt bent; do
 done
 run 0 db check --db target.db
 
+# A clock that was wrong is said, and its rows give way to honest ones. So does a wrong size to the graph in hand.
+cp a.db future.db
+sqlite3 future.db "update measurement set taken_at = '2940-01-01T00:00:00Z'; update graph set n_rows = 41 where n_rows = 40"
+run 0 db check --db future.db
+err_has "rows are stamped later than now, the last 2940-01-01T00:00:00Z"
+run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db future.db
+err_has "had 41 rows, 40 columns and"
+err_has "that is corrected"
+run 0 db merge future.db --db target.db
+err_has "future.db: "
+err_has "rows are stamped later than now"
+
 # A database in which such a row stands already still works, and says so.
-run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db newer.db
+run 0 db show ring --db newer.db
 err_has "newer.db: the backend 'hip' is none that this gnntune knows; a newer one may; rows with it are passed over"
 [ "$(grep -c "'hip'" err)" -eq 1 ] || fail "it is said more than once"
+run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db newer.db
 run 0 explain ring --op spmm --dim 8 --device cpu --db newer.db
 out_has "spmm."
-run 0 db show ring --db newer.db
+[ "$(grep -c "'hip'" err)" -eq 1 ] || fail "explain does not say once what it passes over"
 run 0 db ls choices --db newer.db
+run 0 db ls --db newer.db
 run 0 db merge b.db --db newer.db
 run 6 db check --db newer.db
 

@@ -31,6 +31,23 @@ run 0 db show ring --db a.db --dim 16 --csv
 grep -q 'spmm.cpu_edges' out && fail "tune has measured an erratum"
 run 0 db check --db a.db
 
+# Lists mark them: of the width at which it was measured before, and only there.
+run 0 db show ring --db a.db --dim 8 --csv
+grep 'spmm.cpu_edges' out | grep -qv 'erratum: wrong on rings' && fail "a row of an erratum is not marked"
+grep 'spmm.cpu_rows' out | grep -q 'erratum' && fail "a row of another variant is marked"
+cp a.db held.db
+run 0 db errata add op=spmm --reason 'wrong at all widths' --db held.db
+run 0 db ls --db held.db
+out_has "held back"
+out_has "erratum: wrong at all widths"
+run 0 db show ring --db held.db
+out_has "erratum: wrong at all widths"
+run 0 db export --csv --best --db held.db
+head -1 out | grep -q ',held_back$' || fail "no column for what is held back"
+[ "$(tail -n +2 out | grep -vc 'erratum: wrong at all widths$')" -eq 0 ] || fail "a best config is not marked"
+run 0 db ls graphs --db held.db
+out_lacks "held back"
+
 # Where they leave nothing over, it was measured all the same.
 cp a.db all.db
 run 0 db errata add op=spmm --reason 'wrong everywhere' --db all.db
@@ -43,8 +60,15 @@ run 0 db errata --db b.db --csv
 out_has "wrong on rings"
 run 0 tune ring.txt --device cpu --op spmm --dim 8 --db c.db -q
 run 0 db merge a.db --db c.db
+err_has "a.db: the erratum 'variant=spmm.cpu_edges k<=64' comes along: what it holds for runs no more here (wrong on rings)"
 run 0 db errata --db c.db --csv
 out_has "wrong on rings"
+cp c.db removed.db
+run 0 db errata remove 1 --db removed.db
+run 0 db merge a.db --db removed.db
+err_has "it stays removed"
+run 0 db errata --db removed.db --csv
+[ "$(wc -l <out)" -eq 1 ] || fail "a removed erratum came back"
 
 # From the file beside the shipped databases.
 mkdir shipped
@@ -110,7 +134,7 @@ run 6 db errata remove 1 --db missing.db
 
 # What is not there is not removed, and a file of an older schema stays as it is.
 command -v sqlite3 >/dev/null || exit 0
-sqlite3 c.db 'drop table erratum; pragma user_version = 1' || fail "sqlite3"
+sqlite3 c.db 'drop table erratum; drop table removed_erratum; drop table run_identity; pragma user_version = 1' || fail "sqlite3"
 run 2 db errata remove 1 --db c.db
 err_has "there is no erratum 1"
 [ "$(sqlite3 c.db 'pragma user_version')" -eq 1 ] || fail "the file was moved to another schema"
