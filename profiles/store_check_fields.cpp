@@ -75,66 +75,62 @@ std::string complaint(const Field& field, const Statement& row, int column) {
     return {};
 }
 
-/// The rows of one table.
-class TableCheck {
-public:
-    TableCheck(const Database& database, std::string_view table, std::span<const Field> fields,
-               std::vector<std::string>& problems)
-        : database_(database), table_(table), problems_(problems) {
-        for (const Field& field : fields) {
-            if (is_looked_at(table, field)) fields_.push_back(field);
+SqlValue bound_value(const Statement& row, int column) {
+    if (row.is_null(column)) return nullptr;
+    if (row.is_integer(column)) return row.integer(column);
+    if (row.is_real(column)) return row.real(column);
+    return row.text(column);
+}
+
+/// The rows of a section, or of a child table of it. `key` is the column that names a row of the section; if it is empty,
+/// the place in the order does, as it does in a document.
+void look_at_table(const Database& database, const Section& section, const ChildTable* child, std::string_view key,
+                   const std::string& rest, const std::function<void(const BadField&)>& take) {
+    const std::string_view table = child ? child->name : section.name;
+    std::vector<Field> fields;
+    for (const Field& field : child ? child->fields : section.fields) {
+        if (is_looked_at(table, field)) fields.push_back(field);
+    }
+    if (fields.empty() || !database.has_table(table)) return;
+    Statement row = database.prepare(
+        fmt::format("SELECT {}, {} FROM {} {}", key.empty() ? "0" : key, columns_of(fields), table, rest), kChecking);
+    for (std::int64_t place = 1; row.step(); ++place) {
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            const int column = static_cast<int>(f) + 1;
+            std::string words = complaint(fields[f], row, column);
+            if (words.empty()) continue;
+            take({section, child, fields[f], key.empty() ? place : row.integer(0), bound_value(row, column),
+                  std::move(words)});
         }
     }
-
-    /// `key` is the column that names a row, a row of `owner`; if it is empty, the place in the order does, as it does
-    /// in a document.
-    void run(std::string_view key, std::string_view owner, std::string_view joins, std::string_view order) {
-        if (fields_.empty() || !database_.has_table(table_)) return;
-        Statement row = database_.prepare(fmt::format("SELECT {}, {} FROM {} {} ORDER BY {}", key.empty() ? "0" : key,
-                                                      columns_of(fields_), table_, joins, order),
-                                          kChecking);
-        for (std::int64_t place = 1; row.step(); ++place) {
-            for (std::size_t f = 0; f < fields_.size(); ++f) {
-                const std::string words = complaint(fields_[f], row, static_cast<int>(f) + 1);
-                if (words.empty()) continue;
-                const std::int64_t number = key.empty() ? place : row.integer(0);
-                add(fields_[f],
-                    owner == table_ ? fmt::format("row {} of {}", number, table_)
-                                    : fmt::format("{} of row {} of {}", table_, number, owner),
-                    words);
-            }
-        }
-        for (const auto& [field, count] : count_) {
-            if (count > kMostNamed) {
-                problems_.push_back(
-                    fmt::format("{} rows of {} more whose {} is wrong", count - kMostNamed, table_, field));
-            }
-        }
-    }
-
-private:
-    void add(const Field& field, const std::string& where, const std::string& words) {
-        if (++count_[field.name] > kMostNamed) return;
-        problems_.push_back(fmt::format("{}, {}: {}", where, field.name, words));
-    }
-
-    const Database& database_;
-    std::string_view table_;
-    std::vector<std::string>& problems_;
-    std::vector<Field> fields_;
-    std::map<std::string_view, std::int64_t> count_;  // of rows, by field
-};
+}
 
 }  // namespace
 
-void find_bad_fields(const Database& database, std::vector<std::string>& problems) {
+void for_each_bad_field(const Database& database, const std::function<void(const BadField&)>& take) {
     for (const Section& section : document_sections()) {
-        TableCheck(database, section.name, section.fields, problems)
-            .run(section.has_id ? "id" : "", section.name, section.has_id ? "" : section.joins,
-                 section.has_id ? "id" : section.order);
+        look_at_table(database, section, nullptr, section.has_id ? "id" : "",
+                      fmt::format("{} ORDER BY {}", section.has_id ? "" : section.joins,
+                                  section.has_id ? "id" : section.order),
+                      take);
         for (const ChildTable& child : section.children) {
-            TableCheck(database, child.name, child.fields, problems)
-                .run(child.parent, section.name, "", fmt::format("{}, {}", child.parent, child.order));
+            look_at_table(database, section, &child, child.parent,
+                          fmt::format("ORDER BY {}, {}", child.parent, child.order), take);
+        }
+    }
+}
+
+void find_bad_fields(const Database& database, std::vector<std::string>& problems) {
+    std::map<std::pair<std::string_view, std::string_view>, std::int64_t> count;  // of rows, by table and field
+    for_each_bad_field(database, [&](const BadField& bad) {
+        if (++count[{bad.table(), bad.field.name}] > kMostNamed) return;
+        problems.push_back(fmt::format("{}row {} of {}, {}: {}", bad.child ? fmt::format("{} of ", bad.child->name) : "",
+                                       bad.key, bad.section.name, bad.field.name, bad.words));
+    });
+    for (const auto& [place, rows] : count) {
+        if (rows > kMostNamed) {
+            problems.push_back(fmt::format("{} rows of {} more whose {} is wrong", rows - kMostNamed, place.first,
+                                           place.second));
         }
     }
 }

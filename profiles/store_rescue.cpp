@@ -10,6 +10,7 @@
 
 #include "core/common/error.hpp"
 #include "profiles/file_system.hpp"
+#include "profiles/rescue_rows.hpp"
 #include "profiles/rows.hpp"
 #include "profiles/store.hpp"
 
@@ -308,16 +309,22 @@ std::vector<RescuedTable> rescue_into(const std::filesystem::path& made, const D
         rescued.whole = lacks || TableRescue(source, database, table).run();
         out.push_back(rescued);
     }
+    const auto rows_of_table = [&database](const RescuedTable& t) {
+        return database.integer(fmt::format("SELECT count(*) FROM \"{}\"", t.name), kRescuing);
+    };
+    for (RescuedTable& t : out) t.orphans = rows_of_table(t);
+    remove_unreadable_rows(database);
+    for (RescuedTable& t : out) t.orphans -= rows_of_table(t);
     restore_names(database);
     for (RescuedTable& t : out) {
-        t.orphans = remove_orphans(database, t.name);
+        t.orphans += remove_orphans(database, t.name);
         if (t.name == "measurement") t.orphans += remove_rows(database, t.name, kImpossibleNumbers);
         if (t.name == "choice") t.orphans += remove_rows(database, t.name, kUnsupportedChoice);
     }
     const std::int64_t steps = remove_unsupported_steps(database);
     for (RescuedTable& t : out) {
         if (t.name == "step_choice") t.orphans += steps;
-        t.rows = database.integer(fmt::format("SELECT count(*) FROM \"{}\"", t.name), kRescuing);
+        t.rows = rows_of_table(t);
     }
     database.execute("COMMIT", kRescuing);
     return out;

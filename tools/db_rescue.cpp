@@ -43,7 +43,7 @@ int run_db_rescue(const Args& args) {
     Options options("db rescue",
                     {kUsage,
                      "Copies what can be read of a damaged database to a new file, around the pages that "
-                     "cannot, and leaves out rows that rest on lost ones. The damaged file stays as it is.",
+                     "cannot, and leaves out rows that rest on lost ones or that this build cannot read. The damaged file stays as it is.",
                      {"gnntune db rescue user.db.damaged-20261122T093000Z rescued.db",
                       "gnntune db check --db rescued.db && gnntune db merge rescued.db --db user.db"}});
     const auto parsed = options.parse(args);

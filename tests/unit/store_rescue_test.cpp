@@ -183,6 +183,52 @@ TEST_F(Rescue, OfATruncatedFileTakesItsFront) {
     EXPECT_TRUE(Store::open(file("rescued.db"), Mode::read_only).check({}).empty());
 }
 
+TEST_F(Rescue, LeavesOutRowsThatNobodyCanRead) {
+    {
+        Store store = Store::open(file("odd.db"), Mode::read_write_create);
+        const Key key = key_in(store);
+        const std::int64_t run = store.begin_run(run_info());
+        store.add_measurement(run, key, measurement("spmm.kept", 1));
+        store.add_measurement(run, key, measurement("spmm.timed", 2));
+        store.add_measurement(run, key, measurement("spmm.named", 3));
+        store.add_measurement(run, key,
+                              with_parts(measurement("spmm.whole{spmm=x}", 4), {{Config::parse("spmm.part"), 1}}));
+        const std::int64_t later = store.begin_run(run_info());
+        store.add_measurement(later, key_in(store, 128), measurement("spmm.kept", 5));
+        store.database().execute(R"sql(
+PRAGMA ignore_check_constraints = ON;
+INSERT INTO environment SELECT 7, 'hip', 'MI300', '', 1, 1, 1, '', '', '' ;
+INSERT INTO measurement SELECT 70, graph_id, 7, problem_id, run_id, config, variant, variant_version, policy, clock, status,
+    reason, 1, 1, 1, 1, 1, 1, samples, sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic, approximate,
+    max_error, mean_error, worst_ratio, taken_at FROM measurement WHERE id = 1;
+UPDATE measurement SET taken_at = 'then' WHERE config = 'spmm.timed';
+UPDATE measurement SET config = 'spmm.named{' WHERE config = 'spmm.named';
+UPDATE part SET config = '{}';
+UPDATE run SET started_at = 'once', ended_at = 'never' WHERE id = 2;
+UPDATE problem SET text = 'none' WHERE k = 64;
+UPDATE variant SET backend = 'hip' WHERE id = 'spmm.kept';
+INSERT INTO problem SELECT 7, 'convolution', 1, 1, 'f32', 'sum', 0, 'forward', 0, 'convolution';
+INSERT INTO graph SELECT 7, 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz', 1, 1, 1, 'none', '', '{}';
+)sql",
+                                 "spoiling it");
+        EXPECT_GE(store.check().size(), 10U);
+    }
+    for (const RescuedTable& table : rescue(file("odd.db"), file("rescued.db"))) {
+        EXPECT_TRUE(table.whole) << table.name;
+        if (table.name == "measurement") EXPECT_EQ(table.orphans, 4);
+        if (table.name == "environment" || table.name == "problem" || table.name == "graph") EXPECT_EQ(table.orphans, 1);
+    }
+    Store rescued = Store::open(file("rescued.db"), Mode::read_write_create);
+    EXPECT_EQ(rescued.check(), std::vector<std::string>{});
+    const auto left = rescued.measurements(key_in(rescued));
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(left.front().median_us, 1);
+    EXPECT_EQ(rescued.measurements(key_in(rescued, 128)).size(), 1U) << "a run whose time is lost is made anew";
+    Store other = Store::open(file("other.db"), Mode::read_write_create);
+    EXPECT_THROW((void)other.merge(file("odd.db")), Error);
+    EXPECT_EQ(other.merge(file("rescued.db")).measurements, 2);
+}
+
 TEST_F(Rescue, WithoutItsFirstPageIsRefusedAndLeavesNothing) {
     EXPECT_THROW(rescue(damaged(without_page(1)), file("rescued.db")), Error);
     EXPECT_FALSE(fs::exists(file("rescued.db")));
