@@ -368,13 +368,10 @@ public:
     /// Remembers that it was removed, so that merge() does not bring it back. False if there is none of that id.
     bool remove_erratum(std::int64_t id);
 
-    /// Takes in everything of another database, in one commit: raw measurements with their runs, parts and counters,
-    /// and the newer of what stands once (formats, constants, models, choices, errata and their removal). Runs are the
-    /// same by their identity, rows if their values are, so that the same file taken in twice adds nothing. Attempts are
-    /// then in the order of their times, and the result is the same in whatever order databases are taken in, but for
-    /// which of a graph's names comes first. Stamps past now count as older than all others. Throws
-    /// ErrorKind::database, and takes in nothing, if that file is no database of this schema, contradicts this one about
-    /// a graph, or has rows that check(`check`) has something against; and ErrorKind::invalid_argument if it is this one.
+    /// Takes in everything of another database, in one commit, with the same result in whatever order databases are taken
+    /// in, and nothing new the second time (docs/database.md, Merging). Throws ErrorKind::database, and takes in nothing,
+    /// if that file is no database of this schema, contradicts this one about a graph, or has rows that check(`check`)
+    /// has something against; and ErrorKind::invalid_argument if it is this one.
     MergeReport merge(const std::filesystem::path& from, const ConfigCheck& check = {});
 
     /// Throws as merge() would for the rows of this database, if another one took it in now.
