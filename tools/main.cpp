@@ -13,7 +13,6 @@
 #include "profiles/database.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
-#include "tools/out_of_memory.hpp"
 #include "tools/program.hpp"
 #include "tools/streams.hpp"
 #include "tools/suggest.hpp"
@@ -158,7 +157,6 @@ std::span<const Verb> verbs() {
 
 int main(int argc, char** argv) {
     using namespace gnntune::tools;
-    end_when_memory_is_gone();
     let_writes_fail_in_words();
     int code = run_guarded(argc, argv);
     if (!flush_stdout() && code == kExitOk) {

@@ -1,5 +1,6 @@
-#include "tools/out_of_memory.hpp"
-
+// What the program does when memory runs out: where even a small allocation fails, nothing can be reported in order, and
+// what was committed is safe. It ends with a sentence and exit code 1. A large one that fails, an array of a graph, throws
+// std::bad_alloc as ever.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -22,10 +23,10 @@ void on_failed_allocation() {
     _exit(kExitRuntime);
 }
 
-}  // namespace
-
-void end_when_memory_is_gone() {
+// Before the initialisers of the program, which allocate.
+[[gnu::constructor(101)]] void watch_memory() {
     std::set_new_handler(on_failed_allocation);
 }
 
+}  // namespace
 }  // namespace gnntune::tools
