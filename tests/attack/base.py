@@ -58,6 +58,7 @@ class Field:
         self.program = options.program
         self.application = options.application
         self.harness = options.harness
+        self.failing_malloc = options.failing_malloc
         self.seed = options.seed
         self.keep = options.keep
         self.folder = pathlib.Path(folder)

@@ -38,7 +38,7 @@ def peak_of(field, program, words):
 
 
 def attack(field, seconds):
-    preload = str(field.harness / "libgnntune_failing_malloc.so")
+    preload = str(field.failing_malloc)
     count_file = field.folder / "allocations"
     # One thread: the order of allocations is then always the same.
     environment = {"LD_PRELOAD": preload, "OMP_NUM_THREADS": "1"}
@@ -65,5 +65,4 @@ def attack(field, seconds):
 
 
 def attacks(field, share):
-    if (field.harness / "libgnntune_failing_malloc.so").exists():
-        yield "failing allocations", lambda: attack(field, share)
+    yield "failing allocations", lambda: attack(field, share)

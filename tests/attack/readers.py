@@ -14,7 +14,7 @@ def attack(field, program, target, seconds):
     tries = 0
     for _ in base.Until(seconds):
         left = max(0.1, seconds) if tries == 0 else 1.0
-        done = subprocess.run([field.harness / program, target, str(field.seed), str(tries), str(left), found, corpus],
+        done = subprocess.run([program, target, str(field.seed), str(tries), str(left), found, corpus],
                               capture_output=True, timeout=seconds + 120, env={**field.environment, "OMP_NUM_THREADS": "1"})
         try:
             tries = int(done.stdout.split()[-1])
@@ -31,9 +31,7 @@ def attack(field, program, target, seconds):
 
 
 def attacks(field, share):
-    for program, targets in TARGETS.items():
-        if not (field.harness / program).exists():
-            continue
-        for target in targets:
+    for program in field.harness:
+        for target in TARGETS[program.name]:
             name = f"mutated {'documents' if target == 'document' else 'graphs'}, {target}"
             yield name, lambda program=program, target=target: attack(field, program, target, share)
