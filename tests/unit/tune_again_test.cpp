@@ -79,7 +79,8 @@ TEST_F(TuneAgainTest, ASearchTakesWhatAnOldTimeWouldDecide) {
 /// Stored as it is where other programs had the processor.
 Measurement could_not_be_timed(Measurement m) {
     m.status = MeasurementStatus::failed;
-    m.reason = std::string(kDisturbed) + "40 of 40 calls waited for a processor";
+    m.reason = kDisturbed;
+    m.reason += "40 of 40 calls waited for a processor";
     m.samples = 0;
     return m;
 }
