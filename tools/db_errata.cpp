@@ -88,8 +88,9 @@ int run_db_errata(const Args& args) {
         out.note(fmt::format("erratum {} added: {}", id, condition_text(erratum)));
         // Another build may have it: it is stored all the same.
         if (const auto complaint = unknown_name(erratum)) {
-            out.warn(fmt::format("erratum {}: {}{}; it keeps nothing from running here (gnntune list)", id, *complaint,
-                                 may_be_of_cuda(erratum) ? ", which has no CUDA variants" : ""));
+            out.warn(fmt::format("erratum {}: it keeps nothing from running here{}: {}", id,
+                                 may_be_of_cuda(erratum) ? ", in a build without CUDA variants" : " (gnntune list)",
+                                 *complaint));
         }
         return kExitOk;
     }

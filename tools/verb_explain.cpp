@@ -265,7 +265,7 @@ private:
         for (const Measurement& m : rows_) newest[m.config.text()] = &m;
         for (const auto& [text, m] : newest) shown.push_back(m);
         const auto order = [](const Measurement* m) {
-            return std::pair(m->status != MeasurementStatus::ok, m->samples > 0 ? m->median_us : 1e300);
+            return std::pair(m->status != MeasurementStatus::ok, m->median_us > 0 ? m->median_us : 1e300);
         };
         std::stable_sort(shown.begin(), shown.end(), [&](auto* a, auto* b) { return order(a) < order(b); });
         const double best = shown.empty() ? 0 : shown.front()->median_us;
@@ -291,7 +291,7 @@ private:
             Cell time;
             Cell spread;
             Cell relative;
-            if (m->samples > 0) {
+            if (m->median_us > 0) {  // calls that did not count leave samples and no time
                 time = m->median_us;
                 spread = (m->ci_high_us - m->ci_low_us) / 2;
                 relative = m->median_us / best;

@@ -92,7 +92,7 @@ public:
 private:
     int measure() {
         if (interrupted()) return kExitInterrupted;  // while it waited for the GPU
-        if (const auto warning = load_warning(device_, "measure again with --again")) out_.warn(*warning);
+        if (const auto warning = load_warning(device_, "the same command measures what is missing")) out_.warn(*warning);
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
                               store_.path().string()));
         const std::int64_t run =
@@ -114,8 +114,8 @@ private:
         say_what_is_missing();
         print_results();
         if (complete) return exit_code();
-        out_.note(fmt::format("stopped; everything measured is in {}; go on with: {}", store_.path().string(),
-                              command_line()));
+        out_.note(fmt::format("stopped; everything measured is in {}; {}: {}", store_.path().string(),
+                              tune_.again ? "--again begins anew, with more time" : "go on with", command_line()));
         return interrupted() ? kExitInterrupted : kExitIncomplete;
     }
 
@@ -179,7 +179,10 @@ private:
         for (const GraphArgument& argument : graphs_) {
             if (interrupted()) return kExitInterrupted;
             auto input = load_among(argument, graphs_.size(), out_);
-            if (!input) continue;
+            if (!input) {
+                ++unread_;
+                continue;
+            }
             tuner::GraphWorkload workload(registry(), device_, std::move(input->graph));
             GraphRecord record;
             record.fingerprint = workload.graph().fingerprint();
@@ -201,10 +204,10 @@ private:
         }
         // A search decides as it goes how many it measures.
         const char* more =
-            tune_.exhaustive ? "" : "; `to measure` is one too: about so many, --exhaustive measures all";
+            tune_.exhaustive ? "" : "; a search may measure more than `to measure`, --exhaustive measures all";
         out_.note(
             fmt::format("estimated time: {} (a guess from bytes, not a measurement{})", duration_text(total_s), more));
-        return kExitOk;
+        return unread_ > 0 ? kExitInput : kExitOk;
     }
 
     // False if it was stopped.
@@ -284,6 +287,11 @@ private:
         };
         events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
                                const std::vector<Candidate>& candidates, const std::optional<Choice>& before) {
+            if (step.stopped && tune_.again && before) {
+                out_.note(fmt::format("{}: stays {}: not all of it was taken again", problem_text_,
+                                      before->config.text()));
+                return leave_out(record.name, step);
+            }
             report(record, workload, step, decision, candidates);
             if (!before || !decision.winner) return;
             const Config& now = candidates[*decision.winner].config;
