@@ -99,7 +99,10 @@ struct Operands {
     float negative_slope = 0.2F;  ///< of leaky ReLUs: gat's, and sddmm's activation
     float dropout = 0.0F;         ///< gat: probability of dropping an edge, [0, 1)
     std::uint64_t seed = 0;       ///< gat: of the dropout
-    float scale = 0.0F;           ///< attention: factor of the logits; 0: 1 / sqrt(k). sddmm: of the products; 0: 1
+    /// Added to `seed` modulo 2^64; in the backend's memory, read when the run executes, so that a captured run draws anew
+    /// at each replay. Null: nothing is added.
+    const std::uint64_t* seed_offset = nullptr;
+    float scale = 0.0F;  ///< attention: factor of the logits; 0: 1 / sqrt(k). sddmm: of the products; 0: 1
     EdgeActivation activation = EdgeActivation::none;  ///< sddmm: of the scaled products. Other ops do not look at it
 };
 
