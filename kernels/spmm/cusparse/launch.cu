@@ -12,24 +12,19 @@
 namespace gnntune::spmm_cusparse {
 
 struct Plan {
-    std::shared_ptr<const CsrFormat> csr;
-    std::shared_ptr<const CooFormat> coo;
+    Matrix graph;
     CusparseParams params;
     std::int32_t k = 0;
     bool weighted = false;
     DType dtype = DType::f32;
-    DeviceBuffer<unsigned char> ones;  // values of an unweighted graph, of dtype
+    DeviceBuffer<unsigned char> ones;  // values of an unweighted graph without self loops, of dtype
     std::size_t buffer_bytes = 0;
     // Preprocessed plans only.
     kernels::SpMat matrix;
     DeviceBuffer<unsigned char> buffer;
     mutable std::mutex turn;
 
-    std::int32_t n_rows() const { return csr ? csr->n_rows : coo->n_rows; }
-    std::int32_t n_cols() const { return csr ? csr->n_cols : coo->n_cols; }
-    std::int64_t m() const { return csr ? csr->m : coo->m; }
-    const std::int32_t* edge_id() const { return csr ? csr->edge_id : coo->edge_id; }
-    std::size_t value_bytes() const { return static_cast<std::size_t>(m()) * size_of(dtype); }
+    std::size_t value_bytes() const { return static_cast<std::size_t>(graph.m()) * size_of(dtype); }
 };
 
 using kernels::align_workspace;
@@ -39,23 +34,25 @@ using kernels::kZero;
 
 namespace {
 
+// Whether the values of a run have to be brought into the matrix's order.
 bool permutes(const Plan& p) {
-    return p.weighted && p.edge_id();
+    return p.graph.self_loop || (p.weighted && p.graph.edge_id());
 }
 
 kernels::SpMat describe(const Plan& p, const void* values) {
     cusparseSpMatDescr_t d = nullptr;
     auto* v = const_cast<void*>(values);
     const cudaDataType type = kernels::cusparse_type(p.dtype);
-    if (p.csr) {
-        GNNTUNE_CUSPARSE(cusparseCreateCsr(&d, p.csr->n_rows, p.csr->n_cols, p.csr->m,
-                                           const_cast<std::int32_t*>(p.csr->row_ptr),
-                                           const_cast<std::int32_t*>(p.csr->col_idx), v, CUSPARSE_INDEX_32I,
+    if (p.graph.csr) {
+        GNNTUNE_CUSPARSE(cusparseCreateCsr(&d, p.graph.csr->n_rows, p.graph.csr->n_cols, p.graph.csr->m,
+                                           const_cast<std::int32_t*>(p.graph.csr->row_ptr),
+                                           const_cast<std::int32_t*>(p.graph.csr->col_idx), v, CUSPARSE_INDEX_32I,
                                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type));
     } else {
-        GNNTUNE_CUSPARSE(cusparseCreateCoo(
-            &d, p.coo->n_rows, p.coo->n_cols, p.coo->m, const_cast<std::int32_t*>(p.coo->row_idx),
-            const_cast<std::int32_t*>(p.coo->col_idx), v, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type));
+        GNNTUNE_CUSPARSE(cusparseCreateCoo(&d, p.graph.coo->n_rows, p.graph.coo->n_cols, p.graph.coo->m,
+                                           const_cast<std::int32_t*>(p.graph.coo->row_idx),
+                                           const_cast<std::int32_t*>(p.graph.coo->col_idx), v, CUSPARSE_INDEX_32I,
+                                           CUSPARSE_INDEX_BASE_ZERO, type));
     }
     return kernels::SpMat(d);
 }
@@ -63,15 +60,33 @@ kernels::SpMat describe(const Plan& p, const void* values) {
 // One of the plan's storage type, written once for each edge.
 template <typename T>
 void fill_with_ones(const Plan& p, unsigned char* out, cudaStream_t stream) {
-    kernels::fill_values<<<kernels::permute_blocks(p.m()), kernels::kPermuteThreads, 0, stream>>>(
-        reinterpret_cast<T*>(out), p.m(), from_float<T>(1.0F));
+    kernels::fill_values<<<kernels::permute_blocks(p.graph.m()), kernels::kPermuteThreads, 0, stream>>>(
+        reinterpret_cast<T*>(out), p.graph.m(), from_float<T>(1.0F));
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
+// out[e] = the weight of edge e of the matrix: of an edge of the graph, 1 where there are none, or of a self loop.
 template <typename T>
-void gather_weights(const Plan& p, const float* edge_weight, unsigned char* out, cudaStream_t stream) {
-    kernels::gather_values<<<kernels::permute_blocks(p.m()), kernels::kPermuteThreads, 0, stream>>>(
-        elements_of<T>(edge_weight), p.edge_id(), p.m(), reinterpret_cast<T*>(out));
+__global__ void gather_with_loops(const T* __restrict__ edge_weight, const T* __restrict__ self_weight,
+                                  const std::int32_t* __restrict__ source, std::int64_t m, T one, T* __restrict__ out) {
+    const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(kernels::kPermuteThreads) + threadIdx.x;
+    if (e >= m) return;
+    const std::int32_t from = source[e];
+    out[e] = from < 0 ? self_weight[-1 - from] : edge_weight ? edge_weight[from] : one;
+}
+
+template <typename T>
+void gather_weights(const Plan& p, const Operands& o, unsigned char* out, cudaStream_t stream) {
+    const std::int64_t m = p.graph.m();
+    const T* weights = p.weighted ? elements_of<T>(o.edge_weight) : nullptr;
+    if (p.graph.self_loop) {
+        gather_with_loops<<<kernels::permute_blocks(m), kernels::kPermuteThreads, 0, stream>>>(
+            weights, elements_of<T>(o.self_weight), p.graph.edge_id(), m, from_float<T>(1.0F),
+            reinterpret_cast<T*>(out));
+    } else {
+        kernels::gather_values<<<kernels::permute_blocks(m), kernels::kPermuteThreads, 0, stream>>>(
+            weights, p.graph.edge_id(), m, reinterpret_cast<T*>(out));
+    }
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -81,20 +96,19 @@ cusparseSpMMAlg_t algorithm(const Plan& p) {
 
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CooFormat> coo,
-                                      const CusparseParams& params, std::int32_t k, bool weighted, DType dtype,
-                                      StreamHandle stream_handle) {
+std::shared_ptr<const Plan> make_plan(Matrix graph, const CusparseParams& params, std::int32_t k, bool weighted,
+                                      DType dtype, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     auto plan = std::make_shared<Plan>();
-    if (csr) kernels::require_aligned_ids({csr->row_ptr, csr->col_idx});
-    if (coo) kernels::require_aligned_ids({coo->row_idx, coo->col_idx});
-    plan->csr = std::move(csr);
-    plan->coo = std::move(coo);
+    if (graph.csr) kernels::require_aligned_ids({graph.csr->row_ptr, graph.csr->col_idx});
+    if (graph.coo) kernels::require_aligned_ids({graph.coo->row_idx, graph.coo->col_idx});
+    plan->graph = std::move(graph);
     plan->params = params;
     plan->k = k;
     plan->weighted = weighted;
     plan->dtype = dtype;
-    if (!weighted) {
+    const bool has_values = weighted || plan->graph.self_loop;  // that come with a run
+    if (!has_values) {
         plan->ones = DeviceBuffer<unsigned char>(plan->value_bytes());
         if (dtype == DType::f32) fill_with_ones<float>(*plan, plan->ones.data(), stream);
         if (dtype == DType::f16) fill_with_ones<Float16>(*plan, plan->ones.data(), stream);
@@ -102,10 +116,10 @@ std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std:
     }
     // The sizes alone decide the buffer; any non-null addresses do for the operands that are not here yet.
     DeviceBuffer<float> nowhere(1);
-    const void* values = weighted ? static_cast<const void*>(nowhere.data()) : plan->ones.data();
+    const void* values = has_values ? static_cast<const void*>(nowhere.data()) : plan->ones.data();
     kernels::SpMat matrix = describe(*plan, values);
-    const kernels::DnMat x = kernels::row_major(plan->n_cols(), k, nowhere.data(), dtype);
-    const kernels::DnMat y = kernels::row_major(plan->n_rows(), k, nowhere.data(), dtype);
+    const kernels::DnMat x = kernels::row_major(plan->graph.n_cols(), k, nowhere.data(), dtype);
+    const kernels::DnMat y = kernels::row_major(plan->graph.n_rows(), k, nowhere.data(), dtype);
     const kernels::CusparseLease handle(stream);
     GNNTUNE_CUSPARSE(cusparseSpMM_bufferSize(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero,
                                              y.get(), CUDA_R_32F, algorithm(*plan), &plan->buffer_bytes));
@@ -130,15 +144,13 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     const void* values = p.weighted ? static_cast<const void*>(o.edge_weight) : p.ones.data();
     if (permutes(p)) {
         values = free_space;
-        if (p.dtype == DType::f32) {
-            gather_weights<float>(p, o.edge_weight, free_space, stream);
-        } else {
-            gather_weights<Float16>(p, o.edge_weight, free_space, stream);  // moves bits
-        }
+        if (p.dtype == DType::f32) gather_weights<float>(p, o, free_space, stream);
+        if (p.dtype == DType::f16) gather_weights<Float16>(p, o, free_space, stream);
+        if (p.dtype == DType::bf16) gather_weights<BFloat16>(p, o, free_space, stream);
         free_space += align_workspace(p.value_bytes());
     }
-    const kernels::DnMat x = kernels::row_major(p.n_cols(), p.k, o.x, p.dtype);
-    const kernels::DnMat y = kernels::row_major(p.n_rows(), p.k, o.y, p.dtype);
+    const kernels::DnMat x = kernels::row_major(p.graph.n_cols(), p.k, o.x, p.dtype);
+    const kernels::DnMat y = kernels::row_major(p.graph.n_rows(), p.k, o.y, p.dtype);
     const kernels::CusparseLease handle(stream);
     if (p.params.preprocess != 0) {
         const std::lock_guard lock(p.turn);

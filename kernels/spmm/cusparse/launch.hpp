@@ -8,13 +8,24 @@
 
 namespace gnntune::spmm_cusparse {
 
-/// What a plan keeps. Exactly one of `csr` and `coo` is set, by params.coo().
+/// The matrix that cuSPARSE is given. Exactly one of `csr` and `coo` is set, by params.coo().
+struct Matrix {
+    std::shared_ptr<const CsrFormat> csr;
+    std::shared_ptr<const CooFormat> coo;
+    bool self_loop = false;  ///< self loops are among its edges: edge_id has -1 - i for that of row i
+
+    std::int32_t n_rows() const { return csr ? csr->n_rows : coo->n_rows; }
+    std::int32_t n_cols() const { return csr ? csr->n_cols : coo->n_cols; }
+    std::int64_t m() const { return csr ? csr->m : coo->m; }
+    const std::int32_t* edge_id() const { return csr ? csr->edge_id : coo->edge_id; }
+};
+
+/// What a plan keeps.
 struct Plan;
 
 /// Builds a plan: asks cuSPARSE for its buffer size and preprocesses if the params say so. Synchronises.
-std::shared_ptr<const Plan> make_plan(std::shared_ptr<const CsrFormat> csr, std::shared_ptr<const CooFormat> coo,
-                                      const CusparseParams& params, std::int32_t k, bool weighted, DType dtype,
-                                      StreamHandle stream);
+std::shared_ptr<const Plan> make_plan(Matrix graph, const CusparseParams& params, std::int32_t k, bool weighted,
+                                      DType dtype, StreamHandle stream);
 
 /// Bytes for cuSPARSE's buffer and for weights in the format's order.
 std::size_t workspace_bytes(const Plan& plan);

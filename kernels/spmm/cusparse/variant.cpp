@@ -1,6 +1,7 @@
 #include "core/graph/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/formats/with_loops/with_loops.hpp"
 #include "kernels/spmm/cusparse/launch.hpp"
 
 namespace gnntune {
@@ -24,10 +25,15 @@ constexpr std::string_view kOverfull =
     "writes "
     "outside its buffer; merge the duplicates or use another algorithm";
 
+/// Entries of the matrix that cuSPARSE is given: self loops are edges of it.
+std::int64_t entries(const Query& q) {
+    return q.m + (q.problem.self_loop ? q.n_rows : 0);
+}
+
 std::int64_t longest_row(const Features& features, const Query& q) {
     const auto& counts = features.counts;
     const auto& degrees = q.problem.direction == Direction::forward ? counts.row_degrees : counts.col_degrees;
-    return degrees.empty() ? 0 : degrees.back().first;
+    return (degrees.empty() ? 0 : degrees.back().first) + (q.problem.self_loop ? 1 : 0);
 }
 
 /// Whether duplicate edges make a row longer than it has columns.
@@ -74,16 +80,23 @@ CusparseParams CusparseParams::defaults(const Query&) {
 
 namespace {
 
-template <DType T>
+// LOOPS: with self loops, as edges of the matrix.
+template <DType T, bool LOOPS>
 Verdict applicable(const Query& q) {
     if (q.problem.dtype != T) {
         return Verdict::no("stores " + std::string(to_text(T)) + ", " + std::string(to_text(q.problem.dtype)) +
                            " was asked for");
     }
-    const Verdict matrix = kernels::require_cusparse_matrix(q);
+    Query matrix_query = q;
+    matrix_query.m = entries(q);
+    const Verdict matrix = kernels::require_cusparse_matrix(matrix_query);
     if (!matrix) return matrix;
+    if (matrix_query.m > kMaxEdges) {
+        return Verdict::no("the graph with its self loops would have more than 2^31-1 edges");
+    }
     if (q.features && too_long_in_16_bits(*q.features, q)) return Verdict::no(std::string(kTooLong));
-    return kernels::require_plain_sum(q);
+    if (LOOPS && !q.problem.self_loop) return Verdict::no("is for problems with self loops");
+    return LOOPS ? kernels::require_sum_with_self_loops(q) : kernels::require_plain_sum(q);
 }
 
 // What the conformance suite has seen to repeat. csr_alg3 is not among it, whatever its reputation: see README.md.
@@ -97,8 +110,32 @@ bool capturable(const Params& params) {
     return p.alg != kCsrAlg3 || p.preprocess != 0;
 }
 
-std::vector<std::string_view> formats(const Params& params) {
+std::vector<std::string_view> needed_formats(const Params& params) {
     return {from_params<CusparseParams>(params).coo() ? kFormatCooSorted : kFormatCsr};
+}
+std::vector<std::string_view> needed_with_loops(const Params&) {
+    return {formats::kFormatWithLoops};
+}
+
+/// The graph in the layout that the algorithm reads, with its self loops if the problem has them.
+Matrix matrix_of(const PrepareContext& c, bool coo) {
+    const Problem& p = c.query.problem;
+    Matrix out;
+    out.self_loop = p.self_loop;
+    if (p.self_loop) {
+        const auto g = c.graph.format_as<formats::LoopedFormat>(formats::kFormatWithLoops, p.direction, c.stream);
+        const std::int32_t n = g->n_rows;
+        if (coo) {
+            out.coo = std::make_shared<CooFormat>(CooFormat{n, n, g->m, g->row_idx, g->col_idx, g->source, g});
+        } else {
+            out.csr = std::make_shared<CsrFormat>(CsrFormat{n, n, g->m, g->row_ptr, g->col_idx, g->source, g});
+        }
+    } else if (coo) {
+        out.coo = c.graph.format_as<CooFormat>(kFormatCooSorted, p.direction, c.stream);
+    } else {
+        out.csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+    }
+    return out;
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -110,14 +147,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     if (problem.dtype != DType::f32 && too_long_in_16_bits(c.graph.features(), c.query)) {
         throw unsupported("cuSPARSE: " + std::string(kTooLong));
     }
-    std::shared_ptr<const CsrFormat> csr;
-    std::shared_ptr<const CooFormat> coo;
-    if (params.coo()) {
-        coo = c.graph.format_as<CooFormat>(kFormatCooSorted, problem.direction, c.stream);
-    } else {
-        csr = c.graph.format_as<CsrFormat>(kFormatCsr, problem.direction, c.stream);
-    }
-    return make_plan(std::move(csr), std::move(coo), params, problem.k, problem.weighted, problem.dtype, c.stream);
+    return make_plan(matrix_of(c, params.coo()), params, problem.k, problem.weighted, problem.dtype, c.stream);
 }
 
 std::size_t workspace(const void* state) {
@@ -131,19 +161,26 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<CusparseParams>(params);
     const auto element = static_cast<double>(size_of(q.problem.dtype));
-    CostTerms terms = kernels::gather_cost(q, (p.coo() ? kernels::coo_bytes(q) : kernels::csr_bytes(q)) +
-                                                  (q.problem.weighted ? 0.0 : element * static_cast<double>(q.m)));
+    Query matrix = q;
+    matrix.m = entries(q);
+    const auto m = static_cast<double>(matrix.m);
+    CostTerms terms = kernels::gather_cost(matrix, (p.coo() ? kernels::coo_bytes(matrix) : kernels::csr_bytes(matrix)) +
+                                                       (q.problem.weighted ? 0.0 : element * m));
     // csr_alg2 and the COO algorithms scale the result in a pass of their own.
     const bool scales = p.alg != kCsrAlg1 && p.alg != kCsrAlg3;
     terms.launches = scales ? 3 : p.preprocess != 0 ? 1 : 2;
+    if (q.problem.self_loop) {  // weights are gathered: a place, a weight read, a weight written
+        terms.launches += 1;
+        terms.dram_bytes += (4.0 + 2.0 * element) * m;
+    }
     if (scales) terms.dram_bytes += element * static_cast<double>(q.n_rows) * q.problem.k;
     return terms;
 }
 
-template <DType T>
+template <DType T, bool LOOPS>
 Variant record() {
     Variant v;
-    v.applicable = &applicable<T>;
+    v.applicable = &applicable<T, LOOPS>;
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 50;
@@ -152,7 +189,7 @@ Variant record() {
     kernels::set_typed_params<CusparseParams>(v);
     v.deterministic = &deterministic;
     v.capturable = &capturable;
-    v.formats = &formats;
+    v.formats = LOOPS ? &needed_with_loops : &needed_formats;
     v.prepare = &prepare;
     v.workspace_bytes = &workspace;
     v.launch = &run;
@@ -164,21 +201,24 @@ Variant record() {
 }  // namespace spmm_cusparse
 
 void register_spmm_cusparse(Registry& registry) {
-    Variant v = spmm_cusparse::record<DType::f32>();
-    v.id = "spmm.cusparse";
-    v.summary = "cusparseSpMM, row-major operands, algorithm and preprocessing as params";
-    registry.add(v);
+    using spmm_cusparse::record;
+    const auto add = [&](Variant v, const char* id, const char* summary, Precision precision) {
+        v.id = id;
+        v.summary = summary;
+        v.precision = precision;
+        registry.add(v);
+    };
+    add(record<DType::f32, false>(), "spmm.cusparse",
+        "cusparseSpMM, row-major operands, algorithm and preprocessing as params", Precision::fp32);
+    add(record<DType::f32, true>(), "spmm.cusparse_loops",
+        "cusparseSpMM on the graph with its self loops, whose weights are gathered by each run", Precision::fp32);
     // Not exact: parts of a row's sum are rounded to 16 bits on the way.
-    v = spmm_cusparse::record<DType::f16>();
-    v.id = "spmm.cusparse_f16";
-    v.summary = "cusparseSpMM on f16: a row's partial sums are rounded to f16 too";
-    v.precision = Precision::fp16;
-    registry.add(v);
-    v = spmm_cusparse::record<DType::bf16>();
-    v.id = "spmm.cusparse_bf16";
-    v.summary = "cusparseSpMM on bf16: a row's partial sums are rounded to bf16 too";
-    v.precision = Precision::bf16;
-    registry.add(v);
+    constexpr auto kF16 = "cusparseSpMM on f16: a row's partial sums are rounded to f16 too";
+    constexpr auto kBf16 = "cusparseSpMM on bf16: a row's partial sums are rounded to bf16 too";
+    add(record<DType::f16, false>(), "spmm.cusparse_f16", kF16, Precision::fp16);
+    add(record<DType::f16, true>(), "spmm.cusparse_loops_f16", kF16, Precision::fp16);
+    add(record<DType::bf16, false>(), "spmm.cusparse_bf16", kBf16, Precision::bf16);
+    add(record<DType::bf16, true>(), "spmm.cusparse_loops_bf16", kBf16, Precision::bf16);
 }
 
 }  // namespace gnntune
