@@ -2,71 +2,72 @@
 //   out[i, :]  = (out[i, :] +) self_weight[i] in[i, :]     fuseGNN's "scaled clone" where nothing is added
 //   dot[i]     = <in[i, :], other[i, :]>                   the gradient of self_weight[i]
 //
-// Layout   in, other, out [n, k] row-major; self_weight, dot [n].
+// Layout   in, other, out [n, k] row-major; self_weight, dot [n]; of type T: f32, f16 or bf16. Sums are fp32.
 // Work     group of `lanes` threads -> one row; lane -> every lanes-th vector of VEC features.
 // Data     in, and other or out where they are asked for, are read once, out is written once.  Atomics: none.
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
+#include "kernels/common/elements.cuh"
 #include "kernels/common/host.hpp"
-#include "kernels/common/vec.cuh"
 
 namespace gnntune::kernels {
 
+template <typename T>
 struct SelfLoops {
-    const float* self_weight = nullptr;
-    const float* in = nullptr;
-    float* out = nullptr;  ///< null: not wanted
+    const T* self_weight = nullptr;
+    const T* in = nullptr;
+    T* out = nullptr;  ///< null: not wanted
     bool add = false;
-    const float* other = nullptr;
-    float* dot = nullptr;  ///< null: not wanted
+    const T* other = nullptr;
+    T* dot = nullptr;  ///< null: not wanted
     std::int64_t n = 0;
     std::int32_t k = 0;
 };
 
 inline constexpr int kSelfLoopThreads = 256;
 
-template <int VEC>
-__global__ void self_loops_kernel(SelfLoops s, int lanes) {
+template <typename T, int VEC>
+__global__ void self_loops_kernel(SelfLoops<T> s, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t row = group_index(lanes);
     const bool here = row < s.n;  // all lanes of a warp stay for the shuffles
     float sum = 0.0F;
     if (here) {
-        const float w = s.out ? __ldg(s.self_weight + row) : 0.0F;
+        const float w = s.out ? load_value(s.self_weight + row) : 0.0F;
         const std::int64_t base = row * s.k;
         for (int f = lane * VEC; f < s.k; f += lanes * VEC) {
-            const Vec<VEC> value = load<VEC>(s.in + base + f);
-            if (s.dot) {
-                const Vec<VEC> factor = load<VEC>(s.other + base + f);
-#pragma unroll
-                for (int i = 0; i < VEC; ++i) sum = fmaf(value.v[i], factor.v[i], sum);
-            }
+            const Pack<T, VEC> value = load_pack<VEC>(s.in + base + f);
+            if (s.dot) sum = dot(sum, load_pack<VEC>(s.other + base + f), value);
             if (s.out) {
-                float* out = s.out + base + f;
+                auto* out = reinterpret_cast<Pack<T, VEC>*>(s.out + base + f);
                 Vec<VEC> result;
                 zero(result);
-                if (s.add) result = load_written<VEC>(out);
+                if (s.add) fma(result, 1.0F, *out);
                 fma(result, w, value);
-                store<VEC>(out, result);
+                Pack<T, VEC> rounded;
+#pragma unroll
+                for (int i = 0; i < VEC; ++i) rounded.v[i] = narrowed<T>(result.v[i]);
+                *out = rounded;
             }
         }
     }
     if (!s.dot) return;
     for (int offset = lanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
-    if (here && lane == 0) s.dot[row] = sum;
+    if (here && lane == 0) s.dot[row] = narrowed<T>(sum);
 }
 
 /// Enqueues the kernel. Throws on a launch error.
-inline void enqueue_self_loops(const SelfLoops& s, cudaStream_t stream) {
+template <typename T>
+void enqueue_self_loops(const SelfLoops<T>& s, cudaStream_t stream) {
     if (s.n == 0) return;
-    const int vec = vector_width(s.k, {s.in, s.out, s.other}) == 4 ? 4 : 1;
+    const int vec = vector_width(s.k, {s.in, s.out, s.other}, 4, sizeof(T)) == 4 ? 4 : 1;
     const int lanes = std::min(32, next_power_of_two(static_cast<std::int32_t>(ceil_div(s.k, vec))));
     const auto blocks = static_cast<unsigned>(ceil_div(s.n, kSelfLoopThreads / lanes));
     if (vec == 4) {
-        self_loops_kernel<4><<<blocks, kSelfLoopThreads, 0, stream>>>(s, lanes);
+        self_loops_kernel<T, 4><<<blocks, kSelfLoopThreads, 0, stream>>>(s, lanes);
     } else {
-        self_loops_kernel<1><<<blocks, kSelfLoopThreads, 0, stream>>>(s, lanes);
+        self_loops_kernel<T, 1><<<blocks, kSelfLoopThreads, 0, stream>>>(s, lanes);
     }
     GNNTUNE_CUDA(cudaGetLastError());
 }

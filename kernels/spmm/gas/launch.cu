@@ -10,7 +10,7 @@ void launch(const State& s, const Operands& o, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     const CooFormat& g = *s.graph;
     if (s.self_loop) {
-        kernels::enqueue_self_loops(
+        kernels::enqueue_self_loops<float>(
             {.self_weight = o.self_weight, .in = o.x, .out = o.y, .n = g.n_rows, .k = s.k}, stream);
     } else if (g.n_rows > 0) {
         const std::size_t bytes = static_cast<std::size_t>(g.n_rows) * static_cast<std::size_t>(s.k) * sizeof(float);

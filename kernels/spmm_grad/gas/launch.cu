@@ -10,14 +10,14 @@ void launch(const State& s, const Operands& o, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     const CooFormat& g = *s.graph;
     if (s.self_loop) {
-        kernels::enqueue_self_loops({.self_weight = o.self_weight,
-                                     .in = o.grad_y,
-                                     .out = o.grad_x,
-                                     .other = o.x,
-                                     .dot = o.grad_self_weight,
-                                     .n = g.n_rows,
-                                     .k = s.k},
-                                    stream);
+        kernels::enqueue_self_loops<float>({.self_weight = o.self_weight,
+                                            .in = o.grad_y,
+                                            .out = o.grad_x,
+                                            .other = o.x,
+                                            .dot = o.grad_self_weight,
+                                            .n = g.n_rows,
+                                            .k = s.k},
+                                           stream);
     } else if (g.n_cols > 0) {
         const std::size_t bytes = static_cast<std::size_t>(g.n_cols) * static_cast<std::size_t>(s.k) * sizeof(float);
         GNNTUNE_CUDA(cudaMemsetAsync(o.grad_x, 0, bytes, stream));
