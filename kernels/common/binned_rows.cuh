@@ -7,13 +7,15 @@
 
 namespace gnntune::kernels {
 
-/// Edges [begin, end) of `row` that a team of `team` threads sums; slot -1: they are the whole row. A negative row:
-/// nothing to do.
+/// Edges [begin, end) of `row` that a team of `team` threads sums; slot -1: they are the whole row. `leads`: no other
+/// team has edges of the row before them, so that a term which the row has besides its edges is this team's. A negative
+/// row: nothing to do.
 struct RowTask {
     std::uint32_t begin = 0;  // unsigned: the last step of a row that ends near 2^31 must not wrap around
     std::uint32_t end = 0;
     std::int32_t row = -1;
     std::int32_t slot = -1;
+    bool leads = true;
     int team = 0;
 };
 
@@ -27,6 +29,7 @@ __device__ __forceinline__ RowTask row_task(const BinnedRowsView& r) {
         t.end = static_cast<std::uint32_t>(piece.end);
         t.row = piece.row;
         t.slot = piece.slot;
+        t.leads = piece.slot <= piece.first_slot;
         return t;
     }
     int b = r.n_bins - 1;  // light rows are many

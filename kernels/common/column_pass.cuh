@@ -2,7 +2,8 @@
 // column's row of x, which gradients of edges are made of, and for the weighted sum that is the column's row of grad_x.
 //
 // Layout   cols: CSR of the opposite direction; x, grad_x [n_cols, heads, k], grad_y [n_rows, heads, k], of type T
-//          (f32, f16 or bf16), row-major, device memory, aligned to VEC elements. x null: no dot products are formed.
+//          (f32, f16 or bf16), row-major, device memory, aligned to VEC elements. x null: no dot products are formed and none is asked for;
+//          `dots` false: none with edges.
 // Work     Columns binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of `lanes` threads
 //          has a column, or a piece of a long one. `head_lanes` neighbours of a group have a head: every head_lanes-th
 //          vector of VEC features, ITEMS of them. Group -> every n-th run of RUN edges. grid.y: heads.
@@ -21,6 +22,10 @@
 //   bool kSelects                     an edge has some features of its row of grad_y only, and then also:
 //   int32 id(edge)                    how those of an edge are marked
 //   unsigned selected<VEC>(at, id)    bit j: element at + j of grad_y is the edge's
+//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC, and then also:
+//   bool has_self_loops()             whether it does
+//   float self_share(column)          what its gradients are multiplied with
+//   float self_weight(column)
 //   float column(unit)                what all edges of a column and head share; unit: column heads + head
 //   Term load(edge, row, head)        what memory has of it; edge: its place in the CSC
 //   float weigh(Term&, column, head)  its weight in grad_x
@@ -50,6 +55,7 @@ struct ColumnPass {
     std::int32_t heads;
     int lanes;
     int head_lanes;
+    bool dots;         ///< of every edge's row of grad_y with the column's row of x
     bool ids_aligned;  ///< row_idx to four elements
 };
 
@@ -96,6 +102,21 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         zero(x[i]);
         if (a.x && place.inside && place.f + i * step < a.k)
             x[i] = load_pack<VEC>(a.x + unit * a.k + place.f + i * step);
+    }
+    if constexpr (Edges::kSelfLoops) {
+        if (edges.has_self_loops() && task.leads && group == 0 && place.inside) {
+            const float share = edges.self_share(task.row);
+            const float w = share * edges.self_weight(task.row);
+            float dot_own = 0.0F;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                if (place.f + i * step >= a.k) continue;
+                const auto value = load_pack<VEC>(a.grad_y + unit * a.k + place.f + i * step);
+                dot_own = dot(dot_own, x[i], value);
+                fma(r.x[i], w, value);
+            }
+            r.own = share * dot_own;
+        }
     }
     // Lanes of this head in the warp; the first of those that have this lane's edges; where that edge's lanes begin.
     const unsigned mask = (a.head_lanes == 32 ? 0xffffffffU : (1U << a.head_lanes) - 1U)
@@ -156,7 +177,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
                 }
             }
         }
-        if (!a.x) continue;
+        if (!a.dots) continue;
         scatter_sums(dots, place.lane, a.head_lanes, mask);
 #pragma unroll
         for (int i = 0; i < HELD; ++i) {
@@ -303,7 +324,7 @@ void launch_column_pass(const CsrFormat& csc, const BinnedRows& cols, const Colu
         default:
             launch_column_vectors<1>(cols, p, a, edges, stream);
     }
-    launch_merge_rows(*cols.pieces, nullptr, a.partial, a.grad_x, std::int64_t{a.heads} * a.k, stream);
+    launch_merge_rows(*cols.pieces, {}, a.partial, a.grad_x, std::int64_t{a.heads} * a.k, stream);
 }
 
 #undef GNNTUNE_COLUMN_BOUNDS

@@ -44,6 +44,7 @@ struct GatEdges {
     };
     static constexpr bool kHeavy = DROPOUT;
     static constexpr bool kSelects = false;
+    static constexpr bool kSelfLoops = false;
     static constexpr bool kZeroDrops = true;
 
     const std::int32_t* edge_id;

@@ -10,7 +10,7 @@ void launch_row_sums(const State& s, T* sums, const Workspace& w, cudaStream_t s
     row_sums_kernel<<<grid, static_cast<unsigned>(shape.threads), 0, stream>>>(view_of(s.rows, *s.csr), s.csr->edge_id,
                                                                                w.g, sums, w.rows, s.heads, shape.lanes);
     GNNTUNE_CUDA(cudaGetLastError());
-    launch_merge_rows(*s.rows.pieces, nullptr, w.rows, sums, s.heads, stream);
+    launch_merge_rows(*s.rows.pieces, {}, w.rows, sums, s.heads, stream);
 }
 
 template <typename T>
@@ -26,6 +26,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     a.partial = w.cols_x;
     a.k = s.k;
     a.heads = s.heads;
+    a.dots = true;
     const GatScores<T> scores = gat_scores<T>(o, s.heads);
     T* grad_score_col = elements_of<T>(o.grad_score_col);
     if (o.dropout > 0.0F) {
@@ -35,7 +36,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
         const GatEdges<T, false> edges{s.csc->edge_id, scores, w.terms, w.g, grad_score_col, w.cols};
         launch_column_pass(*s.csc, s.cols, s.params, a, edges, stream);
     }
-    launch_merge_rows(*s.cols.pieces, nullptr, w.cols, grad_score_col, s.heads, stream);
+    launch_merge_rows(*s.cols.pieces, {}, w.cols, grad_score_col, s.heads, stream);
     if (s.rows.blocks > 0) launch_row_sums(s, elements_of<T>(o.grad_score_row), w, stream);
 }
 

@@ -1,15 +1,17 @@
-// spmm.binned: y[i, :] = sum over edges e of row i of w_e x[col_e, :], for the mean divided by the number of edges.
+// spmm.binned: y[i, :] = sum over edges e of row i of w_e x[col_e, :] (+ self_weight[i] x[i, :]), for the mean divided by
+//              the number of terms.
 //
-// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
-//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements; rows [n_rows] by
-//          bin, or null where row i stands at i. x, edge_weight and y are of type T: f32, f16 or bf16; sums are fp32.
+// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order), self_weight
+//          [n_rows] or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements;
+//          rows [n_rows] by bin, or null where row i stands at i. x, weights and y are of type T: f32, f16 or bf16; sums
+//          are fp32.
 // Work     One launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
 //          bins of rows of like degree, heavy bins first; in a bin a team of 2^shift threads owns a row, up to a block.
 //          Team -> groups of `lanes` threads, group -> every n-th run of UNROLL edges, lane -> ITEMS vectors of VEC
 //          features. grid.y walks the feature tiles (slow, so that a slice of x stays in L2).
 // Data     Where several groups share a row, ids and weights come four at a time from positions that are multiples
-//          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's
-//          retained lines.
+//          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. The first group of a
+//          team adds the self loop; y is written once, past L2's retained lines.
 // Shared   a tile of features per warp, for teams of several warps.
 // Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row by
 //          kernels/common/merge_rows.cuh: the order of summation depends on params, degree, the place of the row's
@@ -18,7 +20,7 @@
 #pragma once
 
 #include "kernels/common/binned_rows.cuh"
-#include "kernels/common/gather_sums.cuh"
+#include "kernels/common/self_term.cuh"
 
 namespace gnntune::spmm_binned {
 
@@ -28,6 +30,7 @@ template <typename T>
 struct Arguments {
     kernels::BinnedRowsView rows;
     kernels::WeightedEdges<T> edges;
+    kernels::SelfTerm<T> self;
     const T* x;
     T* y;
     float* partial;  ///< [slots, k]
@@ -82,6 +85,7 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(cons
         }
     }
     if (task.row < 0 || group != 0) return;
+    if (task.leads) a.self.add(task.row, x, acc);
     if (task.slot >= 0) {
         float* out = a.partial + static_cast<std::int64_t>(task.slot) * a.k;
 #pragma unroll
@@ -90,8 +94,8 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(cons
         }
         return;
     }
-    if (a.mean && task.end > task.begin) {
-        const float factor = 1.0F / static_cast<float>(task.end - task.begin);
+    if (a.mean) {
+        const float factor = a.self.mean_factor(task.end - task.begin);
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
     }

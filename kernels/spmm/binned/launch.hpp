@@ -18,6 +18,7 @@ struct Plan {
     DType dtype;
     bool weighted;
     bool mean;
+    bool self_loop;
 };
 
 std::size_t workspace_bytes(const Plan& plan);

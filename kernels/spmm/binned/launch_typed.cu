@@ -35,6 +35,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     Arguments<T> a{};
     a.rows = kernels::view_of(p.rows, g);
     a.edges = kernels::edges_of(g, elements_of<T>(o.edge_weight));
+    a.self.weight = p.self_loop ? elements_of<T>(o.self_weight) : nullptr;
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
     a.partial = static_cast<float*>(workspace);
@@ -45,7 +46,8 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     const int vec = kernels::vector_width(p.k, {o.x, o.y}, p.params.vec, sizeof(T));
     kernels::with_vector<T>(vec,
                             [&]<int VEC>(std::integral_constant<int, VEC>) { launch_items<T, VEC>(p, a, stream); });
-    kernels::launch_merge_rows(*p.rows.pieces, p.mean ? g.row_ptr : nullptr, a.partial, a.y, p.k, stream);
+    kernels::launch_merge_rows(*p.rows.pieces, {p.mean ? g.row_ptr : nullptr, p.self_loop}, a.partial, a.y, p.k,
+                               stream);
 }
 
 template void launch_typed<float>(const Plan&, const Operands&, void*, cudaStream_t);

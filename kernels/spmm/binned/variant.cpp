@@ -56,7 +56,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto rows = kernels::bin_rows(c, params.shape());
     return std::make_shared<Plan>(
-        Plan{std::move(csr), std::move(rows), params, p.k, p.dtype, p.weighted, p.reduce == Reduce::mean});
+        Plan{std::move(csr), std::move(rows), params, p.k, p.dtype, p.weighted, p.reduce == Reduce::mean, p.self_loop});
 }
 
 std::size_t workspace(const void* state) {
@@ -87,7 +87,7 @@ void register_spmm_binned(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &kernels::require_sum_or_mean;
+    v.applicable = &kernels::require_sum_or_mean_with_self_loops;
     kernels::set_typed_params<spmm_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_rows_by_degree;

@@ -1,8 +1,9 @@
-// spmm.dense_blocks: y[i, :] = sum over edges e of row i of w_e x[col_e, :], blocks of 32 x 32 cells on tensor cores.
+// spmm.dense_blocks: y[i, :] = sum over edges e of row i of w_e x[col_e, :] (+ self_weight[i] x[i, :]), for the mean divided
+//                    by the number of terms; blocks of 32 x 32 cells on tensor cores.
 //
 // Layout   Dense blocks and the rest (kernels/formats/dense_blocks/dense_blocks.hpp); edge_weight [m] in the caller's
-//          order, or null; x [n_cols, k], y [n_rows, k], row-major, device memory, aligned to elements; x, edge_weight
-//          and y are of type T: f32, f16 or bf16.
+//          order, or null; x [n_cols, k], y [n_rows, k], row-major, device memory, aligned to elements; x, weights
+//          and y are of type T: f32, f16 or bf16; self_weight [n_rows] or null.
 // Work     thread block -> a piece: blocks of one block row, and a tile of 32 WARPS features; grid.y walks the others.
 //          Its warps: WARPS multiply, 32 features by 32 rows each; one brings rows of x; two bring cells. They meet at
 //          barriers in shared memory, kStages blocks deep; nobody else waits.
@@ -12,8 +13,8 @@
 // Shared   kStages stages (stages.cuh), the barriers; in the end a transposed tile of sums for each warp.
 // Math     f32: each operand is split in two TF32 numbers, and three products make one (error 2^-21 of the product),
 //          two where there are no weights. 16 bits: products are exact. A block's products are added on tensor cores,
-//          the blocks in fp32 rounded to nearest, which tensor cores do not do. Sums of the rest are added last, the
-//          result is rounded once.
+//          the blocks in fp32 rounded to nearest, which tensor cores do not do. Sums of the rest are added then, self
+//          loops last; the result is rounded once.
 // Atomics  none. The order of summation depends on the params and the graph only.
 // Bounds   Where a tile reaches behind k or the last column, stages are zeroed first; what a row behind the last column
 //          holds later is another block's. Empty cells multiply: 32 features of a piece whose sums are not all finite
@@ -114,18 +115,15 @@ __device__ __forceinline__ void write_tile(const Arguments<T>& a, const BlockPie
         } else {
             sum = {{tile[r * kSumsLd + f - f0]}};
         }
+        const auto row = static_cast<std::int32_t>(first_row + r);
+        if (piece.index == 0) a.self.add(row, a.x + f, a.k, sum);
         if (piece.first_slot >= 0) {
             const std::int64_t slot = std::int64_t{piece.first_slot} + r * piece.count + piece.index;
             store_sums(a.partial + slot * a.k + f, sum);
             continue;
         }
-        if (a.mean_of) {
-            const std::int64_t row = first_row + r;
-            const float factor = 1.0F / static_cast<float>(max(1, __ldg(a.mean_of + row + 1) - __ldg(a.mean_of + row)));
-#pragma unroll
-            for (int j = 0; j < VEC; ++j) sum.v[j] *= factor;
-        }
-        store_streaming(a.y + (first_row + r) * a.k + f, sum);
+        scale(sum, a.mean.factor(row));
+        store_streaming(a.y + std::int64_t{row} * a.k + f, sum);
     }
 }
 

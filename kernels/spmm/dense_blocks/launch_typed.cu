@@ -56,7 +56,8 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, StreamHandl
     a.block_rows = g.block_rows;
     a.edge_id = g.edge_id;
     a.rest_ptr = g.rest_ptr;
-    a.mean_of = p.csr ? p.csr->row_ptr : nullptr;
+    a.mean = {p.csr ? p.csr->row_ptr : nullptr, p.self_loop};
+    a.self.weight = p.self_loop ? elements_of<T>(o.self_weight) : nullptr;
     a.edge_weight = p.weighted ? elements_of<T>(o.edge_weight) : nullptr;
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
@@ -65,7 +66,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, StreamHandl
     a.n_cols = g.n_cols;
     a.k = p.k;
     a.copy = aligned_copies(a);
-    a.fours = vector_width(a.k, {a.y}, 4, sizeof(T)) == 4;
+    a.fours = vector_width(a.k, {a.y, p.self_loop ? a.x : nullptr}, 4, sizeof(T)) == 4;
     if (g.n_rest_pieces > 0) {
         float* rest = a.partial + static_cast<std::int64_t>(p.split.slots) * p.k;
         launch_rest(a, g, rest, stream);
@@ -79,7 +80,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, StreamHandl
             <<<grid, Shape::kThreads, kShared, stream>>>(a);
         GNNTUNE_CUDA(cudaGetLastError());
     });
-    launch_merge_rows(p.split, a.mean_of, a.partial, a.y, p.k, stream);
+    launch_merge_rows(p.split, a.mean, a.partial, a.y, p.k, stream);
 }
 
 template void launch_typed<float>(const Plan&, const Operands&, void*, StreamHandle);

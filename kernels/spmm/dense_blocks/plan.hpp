@@ -31,6 +31,7 @@ struct Plan {
     std::int32_t k = 0;
     DType dtype = DType::f32;
     bool weighted = false;
+    bool self_loop = false;
     DeviceBuffer<BlockPiece> pieces;
     kernels::RowPieces split;  ///< rows of block rows of several pieces
 };

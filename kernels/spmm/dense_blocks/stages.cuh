@@ -4,7 +4,8 @@
 
 #include "kernels/common/async_copy.cuh"
 #include "kernels/common/bulk_copy.cuh"
-#include "kernels/common/elements.cuh"
+#include "kernels/common/merge_rows.cuh"
+#include "kernels/common/self_term.cuh"
 #include "kernels/common/tensor_cores.cuh"
 #include "kernels/spmm/dense_blocks/plan.hpp"
 
@@ -26,8 +27,9 @@ struct Arguments {
     const DenseBlockRow* block_rows;
     const std::int32_t* edge_id;   ///< null: positions are the caller's edges
     const std::int32_t* rest_ptr;  ///< first of the row's sums in `rest`
-    const std::int32_t* mean_of;   ///< row_ptr for the mean, else null
-    const T* edge_weight;          ///< null: all are 1
+    Mean mean;
+    SelfTerm<T> self;
+    const T* edge_weight;  ///< null: all are 1
     const T* x;
     T* y;
     float* partial;     ///< [slots, k]
@@ -36,7 +38,7 @@ struct Arguments {
     std::int32_t n_cols;
     std::int32_t k;
     int copy;    ///< bytes to which all rows of x are aligned: 16 by bulk copies, else 8, 4 or 2
-    bool fours;  ///< rows of y are aligned to four elements
+    bool fours;  ///< rows of y, and of x where self loops are added, are aligned to four elements
 
     __device__ __forceinline__ std::int32_t id(std::int32_t position) const {
         return edge_id ? __ldg(edge_id + position) : position;

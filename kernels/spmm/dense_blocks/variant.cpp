@@ -40,7 +40,7 @@ using formats::kDenseBlockCells;
 constexpr std::int32_t kWorthCells = 128;
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_sum_or_mean(q);
+    const Verdict plain = kernels::require_sum_or_mean_with_self_loops(q);
     return plain ? formats::require_dense_blocks(q, kWorthCells) : plain;
 }
 
@@ -59,6 +59,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     plan->k = p.k;
     plan->dtype = p.dtype;
     plan->weighted = p.weighted;
+    plan->self_loop = p.self_loop;
     cut_block_rows(*plan, c.stream);
     return plan;
 }

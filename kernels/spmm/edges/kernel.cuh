@@ -1,46 +1,66 @@
-// spmm.edges: y[i, :] = sum over edges e of row i of w_e x[col_e, :], equal edges per group whatever the degrees.
+// spmm.edges: y[i, :] = sum over edges e of row i of w_e x[col_e, :] (+ self_weight[i] x[i, :]), for the mean divided by
+//             the number of terms; equal edges per group whatever the degrees.
 //
 // Layout   row_ptr [n_rows + 1]; row_idx, col_idx [m] sorted by row; edge_id [m] or null; edge_weight [m] or null;
-//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements. x, edge_weight and
-//          y are of type T: f32, f16 or bf16. sums [n_rows, k], fp32: y itself for f32, else workspace.
+//          self_weight [n_rows] or null; x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC
+//          elements. x, weights and y are of type T: f32, f16 or bf16. sums [n_rows, k], fp32: y itself for f32, else
+//          workspace.
 // Work     grid.x walks chunks of edges, grid.y the feature tiles (slow); block -> groups of `lanes` threads,
 //          group -> `chunk` consecutive edges, lane -> ITEMS vectors of VEC features.
 // Data     Ids and weights of UNROLL edges come with 16-byte loads (chunks start at multiples of 32 edges), then
 //          UNROLL * ITEMS independent gathers per lane. A row's sum stays in registers until the row ends.
-//          A row that lies inside one chunk is stored; one that crosses chunks is added with vector reductions into
-//          zeroed sums: zero_kernel clears exactly those rows, and the empty ones, beforehand. In 16 bits round_kernel
-//          stores them afterwards, rounded once.
+//          A row that lies inside one chunk is stored; one that crosses chunks is added with vector reductions, each
+//          part by the mean's factor already. start_kernel puts the self loops' terms, or zeros, into exactly those
+//          rows, and the empty ones, beforehand. In 16 bits round_kernel stores them afterwards, rounded once.
 // Atomics  at most two rows per chunk. A row over three or more chunks is added in no fixed order: not deterministic.
 // Needs    chunk a multiple of 32 and of UNROLL; lanes a power of two up to 32; grid.y <= 65535.
 #pragma once
 
 #include <type_traits>
 
-#include "kernels/common/gather_sums.cuh"
+#include "kernels/common/self_term.cuh"
 
 namespace gnntune::spmm_edges {
 
 using kernels::Vec;
 
-/// A row needs zeroing if no chunk stores it whole: it is empty or lies in more than one chunk.
-__device__ __forceinline__ bool needs_zero(std::int32_t begin, std::int32_t end, std::int32_t chunk) {
+/// A row needs a start if no chunk stores it whole: it is empty or lies in more than one chunk.
+__device__ __forceinline__ bool needs_start(std::int32_t begin, std::int32_t end, std::int32_t chunk) {
     return begin == end || begin / chunk != (end - 1) / chunk;
 }
 
+/// What the terms of a row are: which of x, and which share of them the result has.
+template <typename T>
+struct Terms {
+    kernels::SelfTerm<T> self;
+    const std::int32_t* row_ptr;
+    bool mean;
+
+    /// Whether a row's result is another than the sum over its edges.
+    __device__ __forceinline__ bool more() const { return mean || self.weight; }
+    __device__ __forceinline__ float factor(std::int32_t row) const {
+        if (!mean) return 1.0F;
+        return self.mean_factor(static_cast<std::uint32_t>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row)));
+    }
+};
+
 // One thread per VEC features of a row.
-template <int VEC>
-__global__ void zero_kernel(const std::int32_t* __restrict__ row_ptr, float* __restrict__ sums, std::int32_t n_rows,
-                            std::int32_t k, std::int32_t chunk, int lanes) {
+template <typename T, int VEC>
+__global__ void start_kernel(const Terms<T> terms, const T* __restrict__ x, float* __restrict__ sums,
+                             std::int32_t n_rows, std::int32_t k, std::int32_t chunk, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t row = kernels::group_index(lanes);
-    if (row >= n_rows || !needs_zero(__ldg(row_ptr + row), __ldg(row_ptr + row + 1), chunk)) return;
-    Vec<VEC> nothing;
-    kernels::zero(nothing);
+    if (row >= n_rows || !needs_start(__ldg(terms.row_ptr + row), __ldg(terms.row_ptr + row + 1), chunk)) return;
+    const float factor = terms.factor(static_cast<std::int32_t>(row));
     for (int f = lane * VEC; f < k; f += lanes * VEC) {
+        Vec<VEC> start;
+        kernels::zero(start);
+        terms.self.add(row, x + f, k, start);
+        kernels::scale(start, factor);
         // Plain stores: the reductions that follow find these lines in L2.
         float* out = sums + row * k + f;
 #pragma unroll
-        for (int i = 0; i < VEC; ++i) out[i] = nothing.v[i];
+        for (int i = 0; i < VEC; ++i) out[i] = start.v[i];
     }
 }
 
@@ -50,7 +70,7 @@ __global__ void round_kernel(const std::int32_t* __restrict__ row_ptr, const flo
                              T* __restrict__ y, std::int32_t n_rows, std::int32_t k, std::int32_t chunk, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t row = kernels::group_index(lanes);
-    if (row >= n_rows || !needs_zero(__ldg(row_ptr + row), __ldg(row_ptr + row + 1), chunk)) return;
+    if (row >= n_rows || !needs_start(__ldg(row_ptr + row), __ldg(row_ptr + row + 1), chunk)) return;
     for (int f = lane * VEC; f < k; f += lanes * VEC) {
         Vec<VEC> sum;
 #pragma unroll
@@ -60,9 +80,16 @@ __global__ void round_kernel(const std::int32_t* __restrict__ row_ptr, const flo
 }
 
 template <typename T, int VEC, int ITEMS>
-__device__ __forceinline__ void flush(T* __restrict__ y, float* __restrict__ sums, std::int32_t row, std::int32_t k,
+__device__ __forceinline__ void flush(const Terms<T>& terms, const kernels::LaneVectors<ITEMS, T>& mine,
+                                      T* __restrict__ y, float* __restrict__ sums, std::int32_t row, std::int32_t k,
                                       int f0, int step, bool shared_row, Vec<VEC> (&acc)[ITEMS]) {
     const std::int64_t out = static_cast<std::int64_t>(row) * k;
+    if (terms.more()) {
+        if (!shared_row) terms.self.add(row, mine, acc);
+        const float factor = terms.factor(row);
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
+    }
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         if (f0 + i * step < k) {
@@ -81,7 +108,7 @@ __device__ __forceinline__ void flush(T* __restrict__ y, float* __restrict__ sum
 }
 
 template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
-__global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g,
+__global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g, const Terms<T> terms,
                              const std::int32_t* __restrict__ row_idx, const T* __restrict__ x, T* __restrict__ y,
                              float* __restrict__ sums, std::int32_t k, std::int32_t chunk, int lanes) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
@@ -118,7 +145,7 @@ __global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g
         for (int u = 0; u < UNROLL; ++u) {
             if (!run.has(u)) break;
             if (rows[u] != row) {
-                flush(y, sums, row, k, f0, step, shared_row, acc);
+                flush(terms, mine, y, sums, row, k, f0, step, shared_row, acc);
                 shared_row = false;
                 row = rows[u];
             }
@@ -127,7 +154,7 @@ __global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g
         }
     }
     shared_row = shared_row || (end < edges && __ldg(row_idx + end) == row);
-    flush(y, sums, row, k, f0, step, shared_row, acc);
+    flush(terms, mine, y, sums, row, k, f0, step, shared_row, acc);
 }
 
 }  // namespace gnntune::spmm_edges

@@ -15,6 +15,8 @@ struct State {
     EdgesParams params;
     std::int32_t k;
     bool weighted;
+    bool mean;
+    bool self_loop;
     DType dtype;
 };
 

@@ -14,6 +14,7 @@ template <typename T>
 struct Run {
     const State& s;
     const T* edge_weight;
+    Terms<T> terms;
     const T* x;
     T* y;
     float* sums;
@@ -31,7 +32,7 @@ void launch_shape(const Run<T>& r) {
         r.s.weighted ? &edges_kernel<T, VEC, ITEMS, UNROLL, true> : &edges_kernel<T, VEC, ITEMS, UNROLL, false>;
     kernels::WeightedEdges<T> edges = kernels::edges_of(g, r.edge_weight);
     edges.ids_aligned = edges.ids_aligned && kernels::aligned_to_four(g.row_idx);
-    kernel<<<grid, kThreads, 0, r.stream>>>(edges, g.row_idx, r.x, r.y, r.sums, r.s.k, p.chunk, p.lanes);
+    kernel<<<grid, kThreads, 0, r.stream>>>(edges, r.terms, g.row_idx, r.x, r.y, r.sums, r.s.k, p.chunk, p.lanes);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -51,7 +52,7 @@ void launch_vector(const Run<T>& r) {
     const int lanes =
         std::min(32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(r.s.k, VEC))));
     const auto blocks = static_cast<unsigned>(kernels::ceil_div(g.n_rows, kThreads / lanes));
-    zero_kernel<VEC><<<blocks, kThreads, 0, r.stream>>>(g.row_ptr, r.sums, g.n_rows, r.s.k, chunk, lanes);
+    start_kernel<T, VEC><<<blocks, kThreads, 0, r.stream>>>(r.terms, r.x, r.sums, g.n_rows, r.s.k, chunk, lanes);
     GNNTUNE_CUDA(cudaGetLastError());
     if (r.s.coo->m > 0) {
         if (r.s.params.items == 2) {
@@ -71,6 +72,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     if (s.csr->n_rows == 0) return;
     Run<T> r{s,
              elements_of<T>(o.edge_weight),
+             {{s.self_loop ? elements_of<T>(o.self_weight) : nullptr}, s.csr->row_ptr, s.mean},
              elements_of<T>(o.x),
              elements_of<T>(o.y),
              static_cast<float*>(workspace),

@@ -44,11 +44,12 @@ std::vector<std::string_view> formats(const Params&) {
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
-    const Direction direction = c.query.problem.direction;
+    const Problem& p = c.query.problem;
+    const Direction direction = p.direction;
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, direction, c.stream),
                                          c.graph.format_as<CooFormat>(kFormatCooSorted, direction, c.stream),
-                                         from_params<EdgesParams>(c.params), c.query.problem.k,
-                                         c.query.problem.weighted, c.query.problem.dtype});
+                                         from_params<EdgesParams>(c.params), p.k, p.weighted, p.reduce == Reduce::mean,
+                                         p.self_loop, p.dtype});
 }
 
 // Sums of rows that several chunks have, before they are rounded.
@@ -60,8 +61,8 @@ std::size_t workspace_bytes(const void* state) {
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    kernels::with_storage(
-        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
+    kernels::with_storage(s.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -87,7 +88,7 @@ void register_spmm_edges(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::require_plain_sum;
+    v.applicable = &kernels::require_sum_or_mean_with_self_loops;
     kernels::set_typed_params<spmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &spmm_edges::formats;

@@ -1,9 +1,9 @@
-// spmm.mma: y[i, :] = sum over edges e of row i of w_e x[col_e, :], on tensor cores: windows of 16 rows, a gather for
-// each distinct column of a window, not for each edge.
+// spmm.mma: y[i, :] = sum over edges e of row i of w_e x[col_e, :] (+ self_weight[i] x[i, :]), for the mean divided by the
+// number of terms, on tensor cores: windows of 16 rows, a gather for each distinct column of a window, not for each edge.
 //
 // Layout   SGT tiles of 16 x 8 (core/graph/formats.hpp) and their cells (kernels/spmm/mma/plan.hpp); edge_weight [m] in
-//          the caller's order, or null; x [n_cols, k], y [n_rows, k], row-major, device memory, aligned to VEC
-//          elements; x, edge_weight and y are of type T: f32, f16 or bf16.
+//          the caller's order, or null; self_weight [n_rows] or null; x [n_cols, k], y [n_rows, k], row-major, device
+//          memory, aligned to VEC elements; x, weights and y are of type T: f32, f16 or bf16.
 // Work     warp -> a piece: TC blocks of one window, and TILES tiles of features; grid.y walks the others. The operands
 //          are swapped: A of an mma is 16 features by the columns of a step, B those columns by 8 rows of the window. A
 //          step is a TC block in f32 (m16n8k8), two in 16 bits (m16n8k16).
@@ -16,6 +16,7 @@
 // Math     f32: each operand is split in two TF32 numbers, and three products make one (error 2^-21 of the product), or
 //          it is rounded to one (single pass). 16 bits: products are exact. A step's products are added on tensor
 //          cores, the steps in fp32 rounded to nearest, which tensor cores do not do.
+//          Self loops are added to a row's sum where it is written.
 // Atomics  none. The order of summation depends on the params and the graph only.
 // Bounds   missing columns and features behind k are zeros in registers. Empty cells multiply: a piece whose sums are
 //          not all finite is done again edge by edge, so that infinities reach only rows that have them. So is, from
@@ -23,7 +24,8 @@
 #pragma once
 
 #include "kernels/common/async_copy.cuh"
-#include "kernels/common/elements.cuh"
+#include "kernels/common/merge_rows.cuh"
+#include "kernels/common/self_term.cuh"
 #include "kernels/formats/sgt/window_warps.hpp"
 #include "kernels/spmm/mma/plan.hpp"
 #include "kernels/spmm/mma/products.cuh"
@@ -40,7 +42,8 @@ struct Arguments {
     const std::int32_t* block_ptr;
     const std::int32_t* block_cols;
     const std::uint8_t* tile_position;
-    const std::int32_t* mean_of;  ///< row_ptr for the mean, else null
+    Mean mean;
+    SelfTerm<T> self;
     const std::int32_t* edge_id;
     const T* edge_weight;
     const T* x;
@@ -191,22 +194,31 @@ __device__ __forceinline__ void walk(const Arguments<T>& a, const WindowPiece& p
 /// Where row `r` of the window puts its sums, and what they are multiplied with; null: there is no such row.
 template <typename T>
 struct Target {
+    const T* x = nullptr;
     T* y = nullptr;
     float* partial = nullptr;
     float factor = 1.0F;
+    float own = 0.0F;  ///< the self loop's weight, where this piece adds it
+    bool adds_own = false;
 
     __device__ __forceinline__ Target(const Arguments<T>& a, const WindowPiece& piece, int r) {
         const std::int64_t row = static_cast<std::int64_t>(piece.window) * kWindowRows + r;
         if (row >= a.n_rows) return;
+        adds_own = a.self.weight && piece.index == 0;
+        if (adds_own) {
+            own = load_value(a.self.weight + row);
+            x = a.x + row * a.k;
+        }
         if (piece.first_slot >= 0) {
             partial = a.partial + (static_cast<std::int64_t>(piece.first_slot) + r * piece.count + piece.index) * a.k;
             return;
         }
         y = a.y + row * a.k;
-        if (a.mean_of) factor = 1.0F / static_cast<float>(max(1, __ldg(a.mean_of + row + 1) - __ldg(a.mean_of + row)));
+        factor = a.mean.factor(static_cast<std::int32_t>(row));
     }
     template <int N>
     __device__ __forceinline__ void store(int f, Vec<N> sum) const {
+        if (adds_own) fma(sum, own, load_pack<N>(x + f));
         if (partial) store_sums(partial + f, sum);
         if (!y) return;
         scale(sum, factor);

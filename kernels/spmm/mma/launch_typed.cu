@@ -48,7 +48,8 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, StreamHandl
     a.block_ptr = g.block_ptr;
     a.block_cols = g.block_cols;
     a.tile_position = g.tile_position;
-    a.mean_of = p.csr ? p.csr->row_ptr : nullptr;
+    a.mean = {p.csr ? p.csr->row_ptr : nullptr, p.self_loop};
+    a.self.weight = p.self_loop ? elements_of<T>(o.self_weight) : nullptr;
     a.x = elements_of<T>(o.x);
     a.y = elements_of<T>(o.y);
     a.edge_id = g.edge_id;
@@ -66,7 +67,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, StreamHandl
     } else {
         launch_vectors<T, false>(p, a, p.params.vec, stream);
     }
-    launch_merge_rows(p.split, a.mean_of, a.partial, a.y, p.k, stream);
+    launch_merge_rows(p.split, a.mean, a.partial, a.y, p.k, stream);
 }
 
 template void launch_typed<float>(const Plan&, const Operands&, void*, StreamHandle);

@@ -38,6 +38,7 @@ struct Plan {
     std::int32_t k = 0;
     DType dtype = DType::f32;
     bool weighted = false;
+    bool self_loop = false;
     bool single_pass = false;        ///< operands in fp32 are rounded to TF32, not split in two
     DeviceBuffer<BlockCells> cells;  ///< [n_blocks, 4]
     DeviceBuffer<WindowPiece> pieces;

@@ -60,7 +60,7 @@ MmaParams MmaParams::defaults(const Query& q) {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_sum_or_mean(q);
+    const Verdict plain = kernels::require_sum_or_mean_with_self_loops(q);
     if (!plain) return plain;
     const Problem& p = q.problem;
     if (p.dtype != DType::f32 && p.k % 2 != 0) {
@@ -92,6 +92,7 @@ std::shared_ptr<const void> make_plan(const PrepareContext& c, bool single_pass)
     plan->k = p.k;
     plan->dtype = p.dtype;
     plan->weighted = p.weighted;
+    plan->self_loop = p.self_loop;
     plan->single_pass = single_pass;
     cut_windows(*plan, c.stream);
     return plan;

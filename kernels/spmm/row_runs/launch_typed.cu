@@ -12,8 +12,13 @@ void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
     const CsrFormat& g = *s.graph;
     const dim3 grid(static_cast<unsigned>(kernels::ceil_div(g.n_rows, s.params.block_rows())),
                     static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(s.params.lanes, ITEMS, VEC))));
-    auto* kernel = s.weighted ? &row_runs_kernel<T, VEC, ITEMS, true> : &row_runs_kernel<T, VEC, ITEMS, false>;
+    auto* plain =
+        s.weighted ? &row_runs_kernel<T, VEC, ITEMS, true, false> : &row_runs_kernel<T, VEC, ITEMS, false, false>;
+    auto* with_self =
+        s.weighted ? &row_runs_kernel<T, VEC, ITEMS, true, true> : &row_runs_kernel<T, VEC, ITEMS, false, true>;
+    auto* kernel = s.self_loop ? with_self : plain;
     kernel<<<grid, kThreads, 0, stream>>>(g.row_ptr, kernels::edges_of(g, elements_of<T>(o.edge_weight)),
+                                          kernels::SelfTerm<T>{s.self_loop ? elements_of<T>(o.self_weight) : nullptr},
                                           elements_of<T>(o.x), elements_of<T>(o.y), g.n_rows, s.k, s.params.lanes,
                                           s.params.rows, s.mean);
     GNNTUNE_CUDA(cudaGetLastError());

@@ -1,8 +1,9 @@
-// spmm.rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], for the mean divided by the number of edges
+// spmm.rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :] (+ self_weight[i] x[i, :]), for the mean divided by the
+//            number of terms
 //
-// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
-//          x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements. x, edge_weight
-//          and y are of type T: f32, f16 or bf16; sums are fp32.
+// Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order), self_weight
+//          [n_rows] or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements.
+//          x, weights and y are of type T: f32, f16 or bf16; sums are fp32.
 // Work     grid.x walks the rows, grid.y the feature tiles (slow, so that a slice of x stays in L2);
 //          block -> teams of split * lanes threads, team -> one row, group of lanes -> every split-th run of UNROLL
 //          edges, lane -> ITEMS vectors of VEC features. The groups' sums meet by shuffles.
@@ -14,7 +15,7 @@
 // Needs    lanes and split powers of two, lanes * split <= 32; grid.y <= 65535.
 #pragma once
 
-#include "kernels/common/gather_sums.cuh"
+#include "kernels/common/self_term.cuh"
 #include "kernels/spmm/rows/params.hpp"
 
 namespace gnntune::spmm_rows {
@@ -24,8 +25,8 @@ using kernels::Vec;
 template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
 __global__ void __launch_bounds__(kMaxThreads, ITEMS* UNROLL == 16 ? 2 : 4)
     rows_kernel(const std::int32_t* __restrict__ row_ptr, const __grid_constant__ kernels::WeightedEdges<T> edges,
-                const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows, std::int32_t k, int lanes, int split,
-                bool mean) {
+                const kernels::SelfTerm<T> self, const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows,
+                std::int32_t k, int lanes, int split, bool mean) {
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const int team = lanes * split;
     const int group = (static_cast<int>(threadIdx.x) & (team - 1)) / lanes;
@@ -51,8 +52,9 @@ __global__ void __launch_bounds__(kMaxThreads, ITEMS* UNROLL == 16 ? 2 : 4)
         }
     }
     if (!here || group != 0) return;
-    if (mean && end > begin) {
-        const float factor = 1.0F / static_cast<float>(end - begin);
+    self.add(static_cast<std::int32_t>(row), from, acc);
+    if (mean) {
+        const float factor = self.mean_factor(end - begin);
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) kernels::scale(acc[i], factor);
     }

@@ -16,8 +16,9 @@ void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
                     static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
     auto* kernel = s.weighted ? &rows_kernel<T, VEC, ITEMS, UNROLL, true> : &rows_kernel<T, VEC, ITEMS, UNROLL, false>;
     kernel<<<grid, static_cast<unsigned>(threads), 0, stream>>>(
-        g.row_ptr, kernels::edges_of(g, elements_of<T>(o.edge_weight)), elements_of<T>(o.x), elements_of<T>(o.y),
-        g.n_rows, s.k, p.lanes, p.split, s.mean);
+        g.row_ptr, kernels::edges_of(g, elements_of<T>(o.edge_weight)),
+        kernels::SelfTerm<T>{s.self_loop ? elements_of<T>(o.self_weight) : nullptr}, elements_of<T>(o.x),
+        elements_of<T>(o.y), g.n_rows, s.k, p.lanes, p.split, s.mean);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

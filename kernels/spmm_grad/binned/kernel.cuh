@@ -1,15 +1,18 @@
 // spmm_grad.binned: gradients of spmm with one gather per edge (kernels/common/column_pass.cuh, with SpmmEdges).
 //
-//   grad_x[j, :] = sum over edges e with source j of w_e s_i grad_y[i, :]
-//   grad_edge_weight[e] = s_i <grad_y[i, :], x[j, :]>                  s_i = 1, for the mean 1 / degree of row i
+//   grad_x[j, :] = sum over edges e with source j of w_e s_i grad_y[i, :] (+ self_weight[j] s_j grad_y[j, :])
+//   grad_edge_weight[e] = s_i <grad_y[i, :], x[j, :]>                  s_i = 1, for the mean 1 / terms of row i
+//   grad_self_weight[j] = s_j <grad_y[j, :], x[j, :]>                  a column's own sum, of the group that leads it
 // and of a maximum, MAX, over the features f alone in which argmax[i, f] = e, both of them, with s_i = 1.
 //
 // Layout   edge_id of the CSC, or null, leads to the caller's order, in which edge_weight and its gradient [m] stand.
-//          Unweighted problems have neither: dot products are not formed then. argmax [n_rows, k] aligned to 16 bytes.
+//          Unweighted problems have neither: dot products of edges are not formed then. self_weight and its gradient
+//          [n], or null. argmax [n_rows, k] aligned to 16 bytes.
 // Atomics  none.
 #pragma once
 
 #include "kernels/common/column_pass.cuh"
+#include "kernels/common/self_term.cuh"
 #include "kernels/spmm_grad/binned/launch.hpp"
 
 namespace gnntune::spmm_grad_binned {
@@ -26,12 +29,15 @@ struct SpmmEdges {
     static constexpr bool kHeavy = false;
     static constexpr bool kZeroDrops = false;
     static constexpr bool kSelects = MAX;
+    static constexpr bool kSelfLoops = !MAX;
 
     const std::int32_t* edge_id;
     const std::int32_t* row_ptr;  ///< of the rows; null: no mean
     const T* edge_weight;
     T* grad_edge_weight;
     const std::int32_t* argmax;  ///< null but for MAX
+    SelfTerm<T> self;
+    T* grad_self_weight;
 
     __device__ __forceinline__ float column(std::int64_t) const { return 0.0F; }
     __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t row, int) const {
@@ -40,7 +46,7 @@ struct SpmmEdges {
             if (edge_id) t.id = __ldg(edge_id + e);
             t.weight = load_value(edge_weight + t.id);
         }
-        if (!MAX && row_ptr) t.factor = 1.0F / static_cast<float>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row));
+        if (!MAX && row_ptr) t.factor = share(row);
         return t;
     }
     __device__ __forceinline__ float weigh(const Term& t, float, int) const { return t.factor * t.weight; }
@@ -48,7 +54,15 @@ struct SpmmEdges {
         grad_edge_weight[t.id] = narrowed<T>(t.factor * dot);
         return 0.0F;
     }
-    __device__ __forceinline__ void store(const RowTask&, std::int64_t, float) const {}
+    __device__ __forceinline__ float share(std::int32_t row) const {
+        return self.mean_factor(static_cast<std::uint32_t>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row)));
+    }
+    __device__ __forceinline__ bool has_self_loops() const { return self.weight; }
+    __device__ __forceinline__ float self_share(std::int32_t column) const { return row_ptr ? share(column) : 1.0F; }
+    __device__ __forceinline__ float self_weight(std::int32_t column) const { return load_value(self.weight + column); }
+    __device__ __forceinline__ void store(const RowTask& task, std::int64_t, float own) const {
+        if (self.weight && task.leads) grad_self_weight[task.row] = narrowed<T>(own);
+    }
     __device__ __forceinline__ std::int32_t id(std::uint32_t e) const {
         return edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e);
     }

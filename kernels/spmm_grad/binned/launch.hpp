@@ -16,6 +16,7 @@ struct State {
     kernels::ColumnPassParams params;
     std::int32_t k;
     bool weighted;
+    bool self_loop;
     bool maximum;  ///< by max, with argmax
     DType dtype;
 };

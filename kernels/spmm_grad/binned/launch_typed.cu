@@ -6,15 +6,20 @@ namespace gnntune::spmm_grad_binned {
 template <typename T, bool MAX>
 void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     ColumnPass<T> a{};
-    a.x = s.weighted ? elements_of<T>(o.x) : nullptr;
+    a.x = s.weighted || s.self_loop ? elements_of<T>(o.x) : nullptr;
+    a.dots = s.weighted;
     a.grad_y = elements_of<T>(o.grad_y);
     a.grad_x = elements_of<T>(o.grad_x);
     a.partial = static_cast<float*>(workspace);
     a.k = s.k;
     a.heads = 1;
-    const SpmmEdges<T, MAX> edges{s.csc->edge_id, s.csr ? s.csr->row_ptr : nullptr,
+    const SpmmEdges<T, MAX> edges{s.csc->edge_id,
+                                  s.csr ? s.csr->row_ptr : nullptr,
                                   s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
-                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr, o.argmax_saved};
+                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr,
+                                  o.argmax_saved,
+                                  {s.self_loop ? elements_of<T>(o.self_weight) : nullptr},
+                                  elements_of<T>(o.grad_self_weight)};
     launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
 }
 

@@ -7,7 +7,7 @@ namespace spmm_grad_binned {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_no_self_loops(q);
+    const Verdict plain = kernels::require_any_reduction(q);
     return plain ? kernels::ColumnPassParams::require_head(q.problem) : plain;
 }
 
@@ -19,7 +19,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     if (p.reduce == Reduce::mean) csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto cols = kernels::bin_columns(c, params.shape());
     return std::make_shared<State>(State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted,
-                                         p.reduce == Reduce::max, p.dtype});
+                                         p.self_loop, p.reduce == Reduce::max, p.dtype});
 }
 
 std::size_t bytes(const void* state) {
