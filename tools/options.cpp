@@ -277,9 +277,7 @@ void require_arguments(const Parsed& parsed, std::size_t minimum, std::size_t ma
 
 std::vector<std::string> op_names() {
     std::vector<std::string> names;
-    for (auto op = static_cast<std::int32_t>(Op::spmm); op <= static_cast<std::int32_t>(Op::sgt); ++op) {
-        names.emplace_back(to_text(static_cast<Op>(op)));
-    }
+    for (const Op op : every_op()) names.emplace_back(to_text(op));
     return names;
 }
 

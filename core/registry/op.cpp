@@ -53,7 +53,32 @@ std::optional<E> value_of(const std::array<Name<E>, N>& names, std::string_view 
     return std::nullopt;
 }
 
+template <typename E, std::size_t N>
+constexpr std::array<E, N> values_of(const std::array<Name<E>, N>& names) {
+    std::array<E, N> values{};
+    for (std::size_t i = 0; i < N; ++i) values[i] = names[i].value;
+    return values;
+}
+
+constexpr auto kEveryOp = values_of(kOps);
+constexpr auto kEveryDType = values_of(kDTypes);
+constexpr auto kEveryReduce = values_of(kReduces);
+constexpr auto kEveryDirection = values_of(kDirections);
+
 }  // namespace
+
+std::span<const Op> every_op() {
+    return kEveryOp;
+}
+std::span<const DType> every_dtype() {
+    return kEveryDType;
+}
+std::span<const Reduce> every_reduce() {
+    return kEveryReduce;
+}
+std::span<const Direction> every_direction() {
+    return kEveryDirection;
+}
 
 std::string_view to_text(Op op) {
     return text_of(kOps, op);

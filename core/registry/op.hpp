@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -60,6 +61,12 @@ std::optional<Backend> parse_backend(std::string_view text);
 std::optional<DType> parse_dtype(std::string_view text);
 std::optional<Reduce> parse_reduce(std::string_view text);
 std::optional<Direction> parse_direction(std::string_view text);
+
+/// Every value that has a text, in the order of the enum.
+std::span<const Op> every_op();
+std::span<const DType> every_dtype();
+std::span<const Reduce> every_reduce();
+std::span<const Direction> every_direction();
 
 /// An op with its sizes. Two problems are the same row of the store exactly when they compare equal.
 struct Problem {
