@@ -25,6 +25,7 @@ constexpr std::array kVerbs{
     Verb{"tune", "measure every variant on a graph and remember the fastest", run_tune, true},
     Verb{"bench", "compare variants on a graph", run_bench, true},
     Verb{"verify", "check every variant against the oracle on a graph", run_verify, true},
+    Verb{"coverage", "hold every legal problem against its plain sibling", run_coverage, true},
     Verb{"profile", "read the hardware counters of a config", run_profile},
     Verb{"fit", "fit cost models to the measurements of a database", run_fit},
     Verb{"predict", "rank configs for a graph by the cost model, without running any", run_predict},

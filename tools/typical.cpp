@@ -16,4 +16,12 @@ Device typical_device(Backend backend) {
     return device;
 }
 
+std::optional<Backend> backend_named(const Parsed& parsed) {
+    const std::string& text = parsed.common.device_text;
+    if (text.empty()) return std::nullopt;
+    if (text == "cpu") return Backend::cpu;
+    if (text == "cuda" || text.starts_with("cuda:")) return Backend::cuda;
+    return parsed.common.device().backend;
+}
+
 }  // namespace gnntune::tools

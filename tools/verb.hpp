@@ -23,6 +23,7 @@ std::span<const Verb> verbs();
 int run_tune(const Args& args);
 int run_bench(const Args& args);
 int run_verify(const Args& args);
+int run_coverage(const Args& args);
 int run_profile(const Args& args);
 int run_fit(const Args& args);
 int run_predict(const Args& args);

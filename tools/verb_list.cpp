@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
@@ -95,15 +94,6 @@ std::string params_text(const Variant& variant, const Device& device) {
         words.push_back(name + "=" + joined(values, "|"));
     }
     return joined(words, " ");
-}
-
-/// Of --device or its variable, which need not be here; nothing without.
-std::optional<Backend> backend_named(const Parsed& parsed) {
-    const std::string& text = parsed.common.device_text;
-    if (text.empty()) return std::nullopt;
-    if (text == "cpu") return Backend::cpu;
-    if (text == "cuda" || text.starts_with("cuda:")) return Backend::cuda;
-    return parsed.common.device().backend;
 }
 
 Table variants(const Parsed& parsed) {
