@@ -1,5 +1,4 @@
-// y[id_e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e of a list, edge by edge. With PLACES also
-// placed[place[id_e]] = place_from[id_e]: a value of the edge is put where another order has it.
+// y[id_e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e of a list, edge by edge.
 //
 // Layout   row_idx, col_idx [m]; edge_id [m] or null; edge_weight [m] or null (caller's order); x_row [n_rows, k],
 //          x [n_cols, k], y [m]; row-major, device memory, matrices aligned to VEC elements. Matrices, weights and y
@@ -31,9 +30,6 @@ struct EdgeDots {
     const T* x_row;
     const T* x;
     T* y;
-    const std::int32_t* place;  ///< [m] for PLACES alone, like the next two
-    const T* place_from;        ///< [m]
-    T* placed;                  ///< [m]
     EdgeEpilogue epilogue;
     std::int64_t m;
     std::int32_t k;
@@ -41,37 +37,12 @@ struct EdgeDots {
     bool ids_aligned;  ///< row_idx and col_idx to four elements
 };
 
-template <typename T, int VEC, int UNROLL, bool PLACES>
+template <typename T, int VEC, int UNROLL>
 __global__ void __launch_bounds__(kEdgeDotThreads, 8) edge_dots_kernel(const __grid_constant__ EdgeDots<T> a) {
     const int lanes_shift = 31 - __clz(a.lanes);
     const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
     const auto m = static_cast<std::uint32_t>(a.m);
     const std::uint32_t e = (blockIdx.x * (kEdgeDotThreads >> lanes_shift) + (threadIdx.x >> lanes_shift)) * UNROLL;
-
-    // Sum i of the group will be in its lanes i / held * share and behind: theirs are the edges from `first` on.
-    constexpr int kShift = UNROLL == 4 ? 2 : UNROLL == 2 ? 1 : 0;
-    static_assert(1 << kShift == UNROLL);
-    const int share_shift = max(0, lanes_shift - kShift);
-    const int held_shift = max(0, kShift - lanes_shift);
-    const bool finishes = (lane & ((1 << share_shift) - 1)) == 0;
-    const std::uint32_t first = e + (static_cast<std::uint32_t>(lane >> share_shift) << held_shift);
-    const auto for_finished = [&](const auto& f) {
-#pragma unroll
-        for (int i = 0; i < UNROLL; ++i) {
-            if (i >= 1 << held_shift || first + i >= m) break;
-            f(i, a.edge_id ? static_cast<std::uint32_t>(__ldg(a.edge_id + first + i)) : first + i);
-        }
-    };
-    std::int32_t places[UNROLL];  // asked for first: they are here when the sums are
-    Pack<T, 1> values[UNROLL];
-    if constexpr (PLACES) {
-        if (finishes) {
-            for_finished([&](int i, std::uint32_t id) {
-                places[i] = __ldg(a.place + id);
-                values[i] = load_pack<1>(a.place_from + id);
-            });
-        }
-    }
 
     // What is beyond the last edge computes it again, and is not stored: no test in what follows.
     std::int32_t rows[UNROLL];
@@ -106,19 +77,27 @@ __global__ void __launch_bounds__(kEdgeDotThreads, 8) edge_dots_kernel(const __g
         }
     }
     scatter_sums(sum, lane, a.lanes);
-    if (!finishes) return;
-    for_finished([&](int i, std::uint32_t id) {
+    // Sum i of the group is in its lanes i / held * share and behind.
+    constexpr int kShift = UNROLL == 4 ? 2 : UNROLL == 2 ? 1 : 0;
+    static_assert(1 << kShift == UNROLL);
+    const int share_shift = max(0, lanes_shift - kShift);
+    const int held_shift = max(0, kShift - lanes_shift);
+    if ((lane & ((1 << share_shift) - 1)) != 0) return;
+    const std::uint32_t first = e + (static_cast<std::uint32_t>(lane >> share_shift) << held_shift);
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) {
+        if (i >= 1 << held_shift || first + i >= m) break;
+        const std::uint32_t id = a.edge_id ? static_cast<std::uint32_t>(__ldg(a.edge_id + first + i)) : first + i;
         const float weight = a.edge_weight ? load_value(a.edge_weight + id) : 1.0F;
         a.y[id] = narrowed<T>(a.epilogue(weight * sum[i]));
-        if constexpr (PLACES) a.placed[places[i]] = values[i].v[0];
-    });
+    }
 }
 
 /// Enqueues them. Throws on a launch error.
-template <int VEC, int UNROLL, bool PLACES = false, typename T>
+template <int VEC, int UNROLL, typename T>
 void launch_edge_dots(const EdgeDots<T>& a, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(ceil_div(a.m, std::int64_t{kEdgeDotThreads / a.lanes} * UNROLL));
-    edge_dots_kernel<T, VEC, UNROLL, PLACES><<<blocks, kEdgeDotThreads, 0, stream>>>(a);
+    edge_dots_kernel<T, VEC, UNROLL><<<blocks, kEdgeDotThreads, 0, stream>>>(a);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
