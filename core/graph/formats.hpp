@@ -12,7 +12,7 @@
 
 namespace gnntune {
 
-/// Edges grouped by row. Format id "csr".
+/// Edges grouped by row, those of a row in the caller's order: `edge_id` ascends inside it. Format id "csr".
 struct CsrFormat {
     std::int32_t n_rows = 0;
     std::int32_t n_cols = 0;

@@ -10,11 +10,16 @@
 //          Team -> groups of `lanes` threads, group -> every n-th run of kRun edges, lane -> a vector of VEC features.
 //          grid.y walks the feature tiles.
 // Data     kRun independent gathers per lane, ids and weights four at a time where several groups share a row. A lane
-//          keeps the largest product of each feature and, with ARGMAX, its edge; without, no edge ids are read.
-// Shared   a tile of features per warp, products and then edges, for teams of several warps.
-// Atomics  none. The order of kernels/common/largest.hpp is total: the winner does not depend on who meets whom first.
-// Needs    lanes a power of two up to 32; grid.y <= 65535.
+//          keeps the largest product of each feature and, with ARGMAX, the place of its edge among the graph's: a
+//          multiply-add, a comparison and two selections for each. Edge ids are read for weights in another order,
+//          and for the winners when a row is stored.
+// Shared   a tile of features per warp, products and then places, for teams of several warps.
+// Atomics  none. Largest first, of equals the first place, is a total order: the winner does not depend on who meets
+//          whom first.
+// Needs    ids that ascend inside a row (core/graph/formats.hpp); lanes a power of two up to 32; grid.y <= 65535.
 #pragma once
+
+#include <limits>
 
 #include "kernels/common/binned_rows.cuh"
 #include "kernels/common/gather_sums.cuh"
@@ -33,44 +38,83 @@ struct Arguments {
     const T* x;
     T* y;
     std::int32_t* argmax;
-    float* partial;               ///< [slots, k] largest products of pieces
-    std::int32_t* partial_edges;  ///< [slots, k]
+    float* partial;                ///< [slots, k] largest products of pieces
+    std::int32_t* partial_places;  ///< [slots, k]
     std::int32_t k;
     int lanes;
+
+    /// What the caller names the edge at that place.
+    __device__ __forceinline__ std::int32_t edge(std::int32_t place) const {
+        return edges.edge_id ? __ldg(edges.edge_id + place) : place;
+    }
 };
 
-/// The largest products of VEC features, and their edges if anybody asks.
+/// The larger of two numbers, a NaN if one is: one instruction. +0 is larger than -0.
+__device__ __forceinline__ float larger(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float c;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    return c;
+#else
+    return a != a ? a : b != b ? b : fmaxf(a, b);
+#endif
+}
+
+/// The largest products of VEC features, and if anybody asks where in the row's order their edges stand. Those of a row
+/// ascend in the caller's order too, so that of equals the first place wins.
 template <int VEC, bool ARGMAX>
 struct Largest {
     Vec<VEC> value;
-    std::int32_t edge[ARGMAX ? VEC : 1];
+    std::int32_t place[ARGMAX ? VEC : 1];
 
-    __device__ __forceinline__ void clear() {
+    /// Of nothing yet; `first` is where the edges begin that are to be walked, which has the maximum if no product is
+    /// above -infinity, or kNoEdge.
+    __device__ __forceinline__ void clear(std::int32_t first) {
 #pragma unroll
         for (int j = 0; j < VEC; ++j) {
             value.v[j] = kernels::kNoProduct;
-            if constexpr (ARGMAX) edge[j] = kernels::kNoEdge;
+            if constexpr (ARGMAX) place[j] = first;
         }
     }
-    __device__ __forceinline__ void meet(int j, float product, std::int32_t of) {
+    /// Meets a product behind all that have been met. A NaN stays, without a place.
+    __device__ __forceinline__ void append(int j, float product, std::int32_t at) {
         if constexpr (ARGMAX) {
-            const bool better = kernels::replaces(product, of, value.v[j], edge[j]);
-            value.v[j] = better ? product : value.v[j];
-            edge[j] = better ? of : edge[j];
-        } else {
-            value.v[j] = kernels::replaces(product, value.v[j]) ? product : value.v[j];
+            if (product > value.v[j]) place[j] = at;
         }
+        value.v[j] = larger(value.v[j], product);
+    }
+    /// With ARGMAX, from here to reveal_nan() a NaN is an infinity at a place below zero, where the first of several is
+    /// the lowest: products and places alone decide.
+    __device__ __forceinline__ void hide_nan(int j, std::int32_t at) {
+        value.v[j] = -kernels::kNoProduct;
+        place[j] = at | kNanPlace;
+    }
+    __device__ __forceinline__ void reveal_nan(int j) {
+        if constexpr (ARGMAX) {
+            if (place[j] < 0) value.v[j] = __int_as_float(0x7fffffff);
+            place[j] &= ~kNanPlace;
+        }
+    }
+    /// Meets what somebody else has found, in any order.
+    __device__ __forceinline__ void meet(int j, float other, std::int32_t at) {
+        if constexpr (ARGMAX) {
+            if ((other > value.v[j]) | ((other == value.v[j]) & (at < place[j]))) place[j] = at;
+        }
+        value.v[j] = larger(value.v[j], other);
     }
     /// Meets what the lane `offset` away has; all lanes of the warp call.
     __device__ __forceinline__ void meet_lane(int offset) {
 #pragma unroll
         for (int j = 0; j < VEC; ++j) {
             const float other = __shfl_xor_sync(0xffffffffU, value.v[j], offset);
-            std::int32_t other_edge = 0;
-            if constexpr (ARGMAX) other_edge = __shfl_xor_sync(0xffffffffU, edge[j], offset);
-            meet(j, other, other_edge);
+            std::int32_t at = 0;
+            if constexpr (ARGMAX) at = __shfl_xor_sync(0xffffffffU, place[j], offset);
+            meet(j, other, at);
         }
     }
+
+private:
+    static constexpr std::int32_t kNanPlace = std::numeric_limits<std::int32_t>::min();
 };
 
 /// Store of VEC edges, four at a time.
@@ -87,43 +131,77 @@ __device__ __forceinline__ void store_edges(std::int32_t* p, const std::int32_t 
     }
 }
 
+/// Looks for the places of those NaNs that a walk has met: the first of each feature.
+template <bool WEIGHTED, int VEC, typename T>
+__device__ __forceinline__ void find_nans(const kernels::WeightedEdges<T>& g, const kernels::TeamWalk<kRun>& walk,
+                                          const kernels::LaneVectors<1, T>& x, Largest<VEC, true>& largest) {
+    unsigned wanted = 0;
+#pragma unroll
+    for (int j = 0; j < VEC; ++j) wanted |= (largest.value.v[j] != largest.value.v[j] ? 1U : 0U) << j;
+#pragma unroll 1
+    for (std::uint32_t e = walk.start; wanted != 0 && e < walk.end; e += walk.stride) {
+        const std::uint32_t end = min(e + kRun, walk.end);
+#pragma unroll 1
+        for (std::uint32_t at = max(e, walk.begin); wanted != 0 && at < end; ++at) {
+            float w = 1.0F;
+            if constexpr (WEIGHTED) w = kernels::load_value(g.edge_weight + (g.edge_id ? __ldg(g.edge_id + at) : at));
+            const auto value = kernels::load_pack<VEC>(x.at(0, __ldg(g.col_idx + at)));
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) {
+                const float product = w * kernels::widened(value.v[j]);
+                if ((wanted >> j & 1U) == 0 || product == product) continue;
+                largest.hide_nan(j, static_cast<std::int32_t>(at));
+                wanted &= ~(1U << j);
+            }
+        }
+    }
+}
+
 /// What this group's share of the task's edges has.
 template <typename T, int VEC, bool WEIGHTED, bool ARGMAX>
 __device__ __forceinline__ Largest<VEC, ARGMAX> walk_edges(const Arguments<T>& a, const kernels::RowTask& task,
                                                            int group, int groups, int f) {
-    Largest<VEC, ARGMAX> largest;
-    largest.clear();
     const kernels::LaneVectors<1, T> x(a.x, a.k, f, 0);
     const kernels::TeamWalk<kRun> walk(task.begin, task.end, group, groups, a.edges.m, a.edges.ids_aligned);
+    Largest<VEC, ARGMAX> largest;
+    const std::uint32_t first = max(walk.start, walk.begin);
+    largest.clear(first < walk.end ? static_cast<std::int32_t>(first) : kernels::kNoEdge);
     for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
         const auto run = walk.run(e);
         std::int32_t cols[kRun];
-        std::int32_t ids[kRun];
         float w[kRun];
         kernels::Pack<T, VEC> value[kRun][1];
         kernels::load_run(a.edges.col_idx, run, cols);
         if constexpr (WEIGHTED) {
+            std::int32_t ids[kRun];
             kernels::load_weights(a.edges, run, ids, w);
-        } else if constexpr (ARGMAX) {
-            kernels::load_ids(a.edges, run, ids);
         }
         kernels::gather(run, x, cols, value);
 #pragma unroll
         for (int u = 0; u < kRun; ++u) {
-            if (!run.has(u)) continue;  // nothing is no zero
+            // Adding -0 changes nothing; -infinity, to the zeros of an edge that does not belong, wins nothing. A
+            // neighbour's weight, from the same 16 bytes, may be infinite.
+            const float weight = !WEIGHTED ? 1.0F : run.has(u) ? w[u] : 0.0F;
+            const float bias = run.has(u) ? -0.0F : kernels::kNoProduct;
 #pragma unroll
             for (int j = 0; j < VEC; ++j) {
-                const float element = kernels::widened(value[u][0].v[j]);
-                largest.meet(j, WEIGHTED ? __fmul_rn(w[u], element) : element, ARGMAX ? ids[u] : 0);
+                largest.append(j, fmaf(weight, kernels::widened(value[u][0].v[j]), bias),
+                               static_cast<std::int32_t>(run.first + static_cast<std::uint32_t>(u)));
             }
         }
+    }
+    if constexpr (ARGMAX) {
+        bool nan = false;
+#pragma unroll
+        for (int j = 0; j < VEC; ++j) nan |= largest.value.v[j] != largest.value.v[j];
+        if (nan) find_nans<WEIGHTED>(a.edges, walk, x, largest);
     }
     return largest;
 }
 
 template <typename T, int VEC, bool WEIGHTED, bool ARGMAX>
-__global__ void __launch_bounds__(kernels::kMaxBinThreads) max_kernel(const __grid_constant__ Arguments<T> a) {
-    extern __shared__ float shared[];  // [warps][VEC][lanes] products, then as many edges
+__global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) max_kernel(const __grid_constant__ Arguments<T> a) {
+    extern __shared__ float shared[];  // [warps][VEC][lanes] products, then as many places
     const kernels::RowTask task = kernels::row_task(a.rows);
     const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
     const int lanes_shift = 31 - __clz(a.lanes);
@@ -135,13 +213,13 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads) max_kernel(const __gr
     if (task.team > 32) {  // the same for all threads of a block
         const int warp = static_cast<int>(threadIdx.x) / 32;
         const int warps = static_cast<int>(blockDim.x) / 32;
-        auto* edges = reinterpret_cast<std::int32_t*>(shared + warps * VEC * a.lanes);
+        auto* places = reinterpret_cast<std::int32_t*>(shared + warps * VEC * a.lanes);
         if (threadIdx.x % 32 < a.lanes) {
 #pragma unroll
             for (int j = 0; j < VEC; ++j) {
                 const int at = (warp * VEC + j) * a.lanes + lane;
                 shared[at] = largest.value.v[j];
-                if constexpr (ARGMAX) edges[at] = largest.edge[j];
+                if constexpr (ARGMAX) places[at] = largest.place[j];
             }
         }
         __syncthreads();
@@ -150,7 +228,7 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads) max_kernel(const __gr
 #pragma unroll
             for (int j = 0; j < VEC; ++j) {
                 const int at = ((warp + other) * VEC + j) * a.lanes + lane;
-                largest.meet(j, shared[at], ARGMAX ? edges[at] : 0);
+                largest.meet(j, shared[at], ARGMAX ? places[at] : 0);
             }
         }
     }
@@ -160,20 +238,20 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads) max_kernel(const __gr
 #pragma unroll
         for (int j = 0; j < VEC; ++j) {
             a.partial[at + j] = largest.value.v[j];
-            if constexpr (ARGMAX) a.partial_edges[at + j] = largest.edge[j];
+            if constexpr (ARGMAX) a.partial_places[at + j] = largest.place[j];
         }
         return;
     }
-    if (task.begin == task.end) {
-        kernels::zero(largest.value);
-        if constexpr (ARGMAX) {
+    std::int32_t edges[VEC];
 #pragma unroll
-            for (int j = 0; j < VEC; ++j) largest.edge[j] = -1;
-        }
+    for (int j = 0; j < VEC; ++j) {
+        largest.reveal_nan(j);
+        if constexpr (ARGMAX) edges[j] = task.begin == task.end ? -1 : a.edge(largest.place[j]);
+        if (task.begin == task.end) largest.value.v[j] = 0.0F;
     }
     const std::int64_t at = static_cast<std::int64_t>(task.row) * a.k + f;
     kernels::store_streaming(a.y + at, largest.value);
-    if constexpr (ARGMAX) store_edges<VEC>(a.argmax + at, largest.edge);
+    if constexpr (ARGMAX) store_edges<VEC>(a.argmax + at, edges);
 }
 
 inline constexpr int kMergeThreads = 128;
@@ -184,28 +262,29 @@ template <typename T, bool ARGMAX>
 __global__ void __launch_bounds__(kMergeThreads)
     merge_kernel(const __grid_constant__ Arguments<T> a, const kernels::SplitRow* __restrict__ split) {
     __shared__ float products[kMergeThreads];
-    __shared__ std::int32_t edges[kMergeThreads];
+    __shared__ std::int32_t places[kMergeThreads];
     const kernels::SplitRow r = split[blockIdx.x];
     const int at = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
     for (std::int64_t base = 0; base < a.k; base += blockDim.x) {
         const std::int64_t f = base + threadIdx.x;
         Largest<1, ARGMAX> largest;
-        largest.clear();
+        largest.clear(kernels::kNoEdge);
         for (auto s = static_cast<int>(threadIdx.y); f < a.k && s < r.count; s += static_cast<int>(blockDim.y)) {
             const std::int64_t from = static_cast<std::int64_t>(r.first_slot + s) * a.k + f;
-            largest.meet(0, a.partial[from], ARGMAX ? a.partial_edges[from] : 0);
+            largest.meet(0, a.partial[from], ARGMAX ? a.partial_places[from] : 0);
         }
         products[at] = largest.value.v[0];
-        if constexpr (ARGMAX) edges[at] = largest.edge[0];
+        if constexpr (ARGMAX) places[at] = largest.place[0];
         __syncthreads();
         if (threadIdx.y == 0 && f < a.k) {
             for (unsigned line = 1; line < blockDim.y; ++line) {
                 const unsigned other = line * blockDim.x + threadIdx.x;
-                largest.meet(0, products[other], ARGMAX ? edges[other] : 0);
+                largest.meet(0, products[other], ARGMAX ? places[other] : 0);
             }
+            largest.reveal_nan(0);
             const std::int64_t to = static_cast<std::int64_t>(r.row) * a.k + f;
             a.y[to] = kernels::narrowed<T>(largest.value.v[0]);
-            if constexpr (ARGMAX) a.argmax[to] = largest.edge[0];
+            if constexpr (ARGMAX) a.argmax[to] = a.edge(largest.place[0]);
         }
         __syncthreads();
     }

@@ -44,7 +44,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     a.y = elements_of<T>(o.y);
     a.argmax = o.argmax;
     a.partial = static_cast<float*>(workspace);
-    a.partial_edges = static_cast<std::int32_t*>(workspace) + std::int64_t{s.rows.pieces->slots} * s.k;
+    a.partial_places = static_cast<std::int32_t*>(workspace) + std::int64_t{s.rows.pieces->slots} * s.k;
     a.k = s.k;
     a.lanes = s.params.lanes;
     // Params promise what k allows; the pointers of this run may allow less. Edges are stored four at a time at most.

@@ -77,7 +77,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_max_binned(Registry& registry) {
     Variant v;
     v.id = "spmm.max_binned";
-    v.version = 2;  // all gathers of a run are in flight at once
+    v.version = 3;  // winners as places, one comparison for each element, 64 registers
     v.summary = "the maximum and its edges: rows binned by degree in one launch, no atomics";
     v.op = Op::spmm;
     v.backend = Backend::cuda;
