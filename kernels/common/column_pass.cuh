@@ -19,9 +19,10 @@
 //   Term                              what it needs of an edge
 //   bool kHeavy                       weigh() takes many registers
 //   bool kZeroDrops                   an edge of weight 0 adds nothing, whatever grad_y holds
-//   bool kSelects                     an edge has some features of its row of grad_y only, and then also:
-//   int32 id(edge)                    how those of an edge are marked
-//   unsigned selected<VEC>(at, id)    bit j: element at + j of grad_y is the edge's
+//   bool kSelects                     an edge has some elements of its row of grad_y only, those whose mark is its id:
+//                                     marks are read first, and of grad_y the vectors that have one. Then also:
+//   const int32* marks                [n_rows, heads, k], aligned to 16 bytes
+//   void load_ids(run, ids)           of the edges of a run
 //   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC, and then also:
 //   bool has_self_loops()             whether it does
 //   float self_share(column)          what its gradients are multiplied with
@@ -74,6 +75,84 @@ struct ColumnSums {
     float own;
 };
 
+/// Which elements of a lane's vectors are their edge's: a bit for each.
+template <int VEC, int ITEMS, int RUN>
+struct SelectedElements {
+    static constexpr int kOfEdge = ITEMS * VEC;
+    unsigned bits[(RUN * kOfEdge + 31) / 32];
+
+    __device__ __forceinline__ unsigned of(int u, int i) const {
+        const int at = u * kOfEdge + i * VEC;  // VEC divides 32
+        return bits[at / 32] >> (at % 32) & ((1U << VEC) - 1U);
+    }
+    /// Reads the marks of a run's edges, those of 32 elements at once. `marks`: this lane's of row 0, of which it has
+    /// `items` vectors, `step` elements apart.
+    __device__ __forceinline__ void find(const std::int32_t* marks, std::uint32_t row_bytes, const EdgeRun<RUN>& run,
+                                         bool inside, const std::int32_t (&rows)[RUN], const std::int32_t (&ids)[RUN],
+                                         int items, int step) {
+        constexpr int kAtOnce = VEC < 4 ? VEC : 4;
+        constexpr int kPacks = kOfEdge / kAtOnce;
+        constexpr int kBatch = kOfEdge >= 32 ? 1 : RUN * kOfEdge > 32 ? 32 / kOfEdge : RUN;
+#pragma unroll
+        for (unsigned& word : bits) word = 0;
+#pragma unroll
+        for (int first = 0; first < RUN; first += kBatch) {
+            Pack<std::int32_t, kAtOnce> mark[kBatch][kPacks];
+#pragma unroll
+            for (int u = 0; u < kBatch; ++u) {
+                std::int32_t row = rows[first + u];
+                // The same row, but not before the bits of the last batch are known: else the compiler starts all
+                // batches at once and spills.
+                if (first > 0) row &= static_cast<std::int32_t>(bits[(first * kOfEdge - 1) / 32] | 0x7fffffffU);
+#pragma unroll
+                for (int p = 0; p < kPacks; ++p) {
+                    const int i = p * kAtOnce / VEC;
+                    zero(mark[u][p]);
+                    if (inside && run.has(first + u) && i < items) {
+                        mark[u][p] = load_pack<kAtOnce>(row_of(marks, row, row_bytes) + i * step + p * kAtOnce % VEC);
+                    }
+                }
+            }
+#pragma unroll
+            for (int u = 0; u < kBatch; ++u) {
+                const bool here = inside && run.has(first + u);
+#pragma unroll
+                for (int p = 0; p < kPacks; ++p) {
+                    // Nothing was read of others: zeros, which are no id of theirs.
+                    const std::int32_t id = here && p * kAtOnce / VEC < items ? ids[first + u] : kNoMark;
+#pragma unroll
+                    for (int j = 0; j < kAtOnce; ++j) {
+                        const int at = (first + u) * kOfEdge + p * kAtOnce + j;
+                        bits[at / 32] |= (mark[u][p].v[j] == id ? 1U : 0U) << at % 32;
+                    }
+                }
+            }
+            // Else the compiler keeps the marks and compares again where a bit is asked for.
+#pragma unroll
+            for (unsigned& word : bits) asm("" : "+r"(word));
+        }
+    }
+
+private:
+    static constexpr std::int32_t kNoMark = -2;  // -1 is that of rows without edges
+};
+
+/// The vectors that have a selected element, zeros for others. `grad_y`: this lane's of row 0.
+template <int VEC, int ITEMS, int RUN, typename T>
+__device__ __forceinline__ void gather_selected(const T* grad_y, std::uint32_t row_bytes,
+                                                const std::int32_t (&rows)[RUN],
+                                                const SelectedElements<VEC, ITEMS, RUN>& selected, int step,
+                                                Pack<T, VEC> (&value)[RUN][ITEMS]) {
+#pragma unroll
+    for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            zero(value[u][i]);
+            if (selected.of(u, i) != 0) value[u][i] = load_pack<VEC>(row_of(grad_y, rows[u], row_bytes) + i * step);
+        }
+    }
+}
+
 /// dot += <x, value> and sum += w * value in the elements whose bit is set.
 template <int VEC, typename T>
 __device__ __forceinline__ void fma_selected(unsigned selected, float w, const Pack<T, VEC>& x,
@@ -118,6 +197,12 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             r.own = share * dot_own;
         }
     }
+    // Of kSelects: where this lane's elements of a row stand, and how many vectors of them there are.
+    [[maybe_unused]] const std::int64_t unit_begin = static_cast<std::int64_t>(place.head) * a.k + place.f;
+    [[maybe_unused]] const auto row_elements = static_cast<std::uint32_t>(a.heads) * static_cast<std::uint32_t>(a.k);
+    [[maybe_unused]] const auto row_bytes = row_elements * static_cast<std::uint32_t>(sizeof(T));
+    [[maybe_unused]] const auto mark_bytes = row_elements * static_cast<std::uint32_t>(sizeof(std::int32_t));
+    [[maybe_unused]] const int steps = (a.k - place.f + step - 1) / step;
     // Lanes of this head in the warp; the first of those that have this lane's edges; where that edge's lanes begin.
     const unsigned mask = (a.head_lanes == 32 ? 0xffffffffU : (1U << a.head_lanes) - 1U)
                           << (threadIdx.x & 31U & ~(static_cast<unsigned>(a.head_lanes) - 1U));
@@ -129,7 +214,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         const EdgeRun<RUN> run = walk.run(e);
         std::int32_t rows[RUN];
         Pack<T, VEC> value[RUN][ITEMS];
-        unsigned selected[Edges::kSelects ? RUN : 1];  // a bit for each element of value
+        [[maybe_unused]] SelectedElements<VEC, ITEMS, RUN> selected;
         typename Edges::Term terms[HELD];
         bool here[HELD];
         load_run(a.row_idx, run, rows);
@@ -139,22 +224,20 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             here[i] = place.inside && edge >= task.begin && edge < task.end;
             if (here[i]) terms[i] = edges.load(edge, __ldg(a.row_idx + edge), place.head);
         }
+        if constexpr (Edges::kSelects) {
+            std::int32_t ids[RUN];
+            edges.load_ids(run, ids);
+            selected.find(edges.marks + unit_begin, mark_bytes, run, place.inside, rows, ids, steps, step);
+            gather_selected(a.grad_y + unit_begin, row_bytes, rows, selected, step, value);
+        } else {
 #pragma unroll
-        for (int u = 0; u < RUN; ++u) {
-            const bool gathers = place.inside && run.has(u);
-            const std::int64_t at = (static_cast<std::int64_t>(rows[u]) * a.heads + place.head) * a.k + place.f;
-            std::int32_t id = 0;
-            if constexpr (Edges::kSelects) {
-                selected[u] = 0;
-                if (gathers) id = edges.id(e + static_cast<std::uint32_t>(u));
-            }
+            for (int u = 0; u < RUN; ++u) {
+                const bool gathers = place.inside && run.has(u);
+                const std::int64_t at = (static_cast<std::int64_t>(rows[u]) * a.heads + place.head) * a.k + place.f;
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                zero(value[u][i]);
-                if (!gathers || place.f + i * step >= a.k) continue;
-                value[u][i] = load_pack<VEC>(a.grad_y + at + i * step);
-                if constexpr (Edges::kSelects) {
-                    selected[u] |= edges.template selected<VEC>(at + i * step, id) << (i * VEC);
+                for (int i = 0; i < ITEMS; ++i) {
+                    zero(value[u][i]);
+                    if (gathers && place.f + i * step < a.k) value[u][i] = load_pack<VEC>(a.grad_y + at + i * step);
                 }
             }
         }
@@ -170,7 +253,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 if constexpr (Edges::kSelects) {
-                    fma_selected(selected[u] >> (i * VEC), w, x[i], value[u][i], dots[u], r.x[i]);
+                    fma_selected(selected.of(u, i), w, x[i], value[u][i], dots[u], r.x[i]);
                 } else {
                     dots[u] = dot(dots[u], x[i], value[u][i]);
                     if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[i], w, value[u][i]);
@@ -198,9 +281,9 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 /// blocks of kMaxBinThreads.
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
 constexpr int column_registers() {
-    constexpr int kMarks = Edges::kSelects ? RUN * (ITEMS * VEC + 1) : 0;
-    constexpr int kWords =
-        RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4 + 2 * ITEMS * VEC + 8 * (HELD - 1) + kMarks;
+    constexpr int kWords = RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4 + 2 * ITEMS * VEC + 8 * (HELD - 1);
+    // Marks stand where the vectors will be, but ids, rows and bits stand beside them.
+    if (Edges::kSelects) return RUN * ITEMS * VEC <= 16 ? 80 : ITEMS < 4 && VEC <= 4 ? 96 : 112;
     return (kWords <= 32 ? 64 : kWords <= 48 ? 80 : 112) + (Edges::kHeavy ? 16 : 0);
 }
 

@@ -35,7 +35,8 @@ struct SpmmEdges {
     const std::int32_t* row_ptr;  ///< of the rows; null: no mean
     const T* edge_weight;
     T* grad_edge_weight;
-    const std::int32_t* argmax;  ///< null but for MAX
+    const std::int32_t* marks;  ///< argmax; null but for MAX
+    bool edge_ids_aligned;      ///< to four
     SelfTerm<T> self;
     T* grad_self_weight;
 
@@ -63,20 +64,14 @@ struct SpmmEdges {
     __device__ __forceinline__ void store(const RowTask& task, std::int64_t, float own) const {
         if (self.weight && task.leads) grad_self_weight[task.row] = narrowed<T>(own);
     }
-    __device__ __forceinline__ std::int32_t id(std::uint32_t e) const {
-        return edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e);
-    }
-    template <int VEC>
-    __device__ __forceinline__ unsigned selected(std::int64_t at, std::int32_t id) const {
-        constexpr int kAtOnce = VEC < 4 ? VEC : 4;
-        unsigned bits = 0;
+    template <int RUN>
+    __device__ __forceinline__ void load_ids(const EdgeRun<RUN>& run, std::int32_t (&ids)[RUN]) const {
+        if (edge_id) {
+            load_run(edge_id, run, ids, edge_ids_aligned);
+        } else {
 #pragma unroll
-        for (int j = 0; j < VEC; j += kAtOnce) {
-            const Pack<std::int32_t, kAtOnce> winners = load_pack<kAtOnce>(argmax + at + j);
-#pragma unroll
-            for (int i = 0; i < kAtOnce; ++i) bits |= (winners.v[i] == id ? 1U : 0U) << (j + i);
+            for (int u = 0; u < RUN; ++u) ids[u] = static_cast<std::int32_t>(run.first + static_cast<std::uint32_t>(u));
         }
-        return bits;
     }
 };
 

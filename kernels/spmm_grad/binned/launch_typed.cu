@@ -18,6 +18,7 @@ void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHa
                                   s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
                                   s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr,
                                   o.argmax_saved,
+                                  aligned_to_four(s.csc->edge_id),
                                   {s.self_loop ? elements_of<T>(o.self_weight) : nullptr},
                                   elements_of<T>(o.grad_self_weight)};
     launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
