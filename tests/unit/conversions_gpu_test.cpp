@@ -7,6 +7,7 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
 #include "core/registry/device.hpp"
+#include "kernels/formats/csr/buckets.hpp"
 #include "kernels/formats/csr/convert.hpp"
 #include "tests/unit/small_graphs.hpp"
 
@@ -54,6 +55,17 @@ void expect_equal(const Grouped& got, const Ids& ptr, const Ids& idx, const Ids&
     EXPECT_TRUE(got.edge_id.to_host() == ids);
 }
 
+std::vector<formats::BucketParams> bucket_params() {
+    const Device device = cuda_device(0);
+    Query query;
+    query.device = &device;
+    std::vector<formats::BucketParams> all;
+    for (const auto& p : enumerate_params<formats::BucketParams>()) {
+        if (formats::BucketParams::legal(query, p)) all.push_back(p);
+    }
+    return all;
+}
+
 void expect_list_grouped(const test::CooGraph& coo, const Ids* names) {
     const CudaStream stream;
     const auto rows = there(coo.row_idx);
@@ -68,6 +80,14 @@ void expect_list_grouped(const test::CooGraph& coo, const Ids* names) {
     Ids order;
     const CsrGraph expected = coo_to_csr(coo.view(), &order);
     expect_equal(out, expected.row_ptr, expected.col_idx, order, names);
+    if (!formats::require_buckets(nullptr, m, list.n_rows, list.n_cols)) return;
+    for (const formats::BucketParams& p : bucket_params()) {
+        DeviceBuffer<unsigned char> space(formats::bucket_by_row_bytes(list, p));
+        Grouped bucketed(coo.n_rows, m);
+        formats::bucket_by_row(list, bucketed.arrays(), space.data(), p, stream.get());
+        stream.synchronize();
+        expect_equal(bucketed, expected.row_ptr, expected.col_idx, order, names);
+    }
 }
 
 void expect_columns_grouped(const CsrGraph& graph, const Ids* names) {
@@ -83,6 +103,14 @@ void expect_columns_grouped(const CsrGraph& graph, const Ids* names) {
     stream.synchronize();
     const CscGraph expected = csr_to_csc(graph.view());
     expect_equal(out, expected.col_ptr, expected.row_idx, expected.edge_id, names);
+    if (!formats::require_buckets(nullptr, csr.m, csr.n_cols, csr.n_rows)) return;
+    for (const formats::BucketParams& p : bucket_params()) {
+        DeviceBuffer<unsigned char> space(formats::bucket_by_column_bytes(csr, p));
+        Grouped bucketed(graph.n_cols, graph.m());
+        formats::bucket_by_column(csr, bucketed.arrays(), space.data(), p, stream.get());
+        stream.synchronize();
+        expect_equal(bucketed, expected.col_ptr, expected.row_idx, expected.edge_id, names);
+    }
 }
 
 // The last graph's edges do not fit the 64 bits of a key with their places.
@@ -90,6 +118,8 @@ TEST(ConversionsGpu, EqualTheCpuInEveryOrderAndSize) {
     if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
     auto graphs = test::awkward_graphs();
     graphs.push_back({"skewed, large", test::csr_of(200003, 50021, test::random_edges(150001, 50021, 1500007, 6, 11))});
+    graphs.push_back({"one column", test::csr_of(70001, 1, test::random_edges(70001, 1, 300007, 1, 13))});
+    graphs.push_back({"hubs", test::csr_of(5003, 3001, test::random_edges(5003, 3001, 2500007, 9, 19))});
     graphs.push_back(
         {"beyond 64 bits", test::csr_of(1 << 24, 1 << 24, test::random_edges(1 << 24, 9 << 20, 70001, 1, 17))});
     for (const auto& [name, graph] : graphs) {

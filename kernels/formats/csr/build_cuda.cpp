@@ -1,9 +1,10 @@
-// CSR on the GPU, by the kernels of the conversions (convert.hpp).
+// CSR on the GPU, by the kernels of the conversions: buckets.hpp where they hold the graph, else convert.hpp.
 //   A list that is sorted by row already keeps its order, its columns and its names.
 //   The reversed graph of a caller's CSR is grouped by column directly. (Of a caller's list it is another list's CSR:
 //   there the order inside a row is the list's.)
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
+#include "kernels/formats/csr/buckets.hpp"
 #include "kernels/formats/csr/convert.hpp"
 
 namespace gnntune {
@@ -46,27 +47,44 @@ std::shared_ptr<const CsrFormat> grouped(std::int32_t n_rows, std::int32_t n_col
     return finished(n_rows, n_cols, m, std::move(s), col_idx, edge_id, stream, bytes);
 }
 
-std::shared_ptr<const CsrFormat> group(const CooFormat& list, StreamHandle stream, std::size_t* bytes) {
+std::shared_ptr<const CsrFormat> group(const Device& device, const CooFormat& list, StreamHandle stream,
+                                       std::size_t* bytes) {
     auto storage = storage_for(list.n_rows, list.m);
-    DeviceBuffer<unsigned char> workspace(formats::group_by_row_bytes(list));
-    formats::group_by_row(list, arrays_of(*storage), workspace.data(), workspace.size(), stream);
+    const formats::BucketParams params = formats::BucketParams::of_edges(&device, list.m);
+    const bool buckets = formats::require_buckets(&device, list.m, list.n_rows, list.n_cols).ok;
+    DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_row_bytes(list, params)
+                                                  : formats::group_by_row_bytes(list));
+    if (buckets) {
+        formats::bucket_by_row(list, arrays_of(*storage), workspace.data(), params, stream);
+    } else {
+        formats::group_by_row(list, arrays_of(*storage), workspace.data(), workspace.size(), stream);
+    }
     return grouped(list.n_rows, list.n_cols, list.m, std::move(storage), stream, bytes);
 }
 
-std::shared_ptr<const CsrFormat> reverse(const CsrFormat& csr, StreamHandle stream, std::size_t* bytes) {
+std::shared_ptr<const CsrFormat> reverse(const Device& device, const CsrFormat& csr, StreamHandle stream,
+                                         std::size_t* bytes) {
     auto storage = storage_for(csr.n_cols, csr.m);
-    DeviceBuffer<unsigned char> workspace(formats::group_by_column_bytes(csr));
-    formats::group_by_column(csr, arrays_of(*storage), workspace.data(), workspace.size(), stream);
+    const formats::BucketParams params = formats::BucketParams::of_edges(&device, csr.m);
+    const bool buckets = formats::require_buckets(&device, csr.m, csr.n_cols, csr.n_rows).ok;
+    DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_column_bytes(csr, params)
+                                                  : formats::group_by_column_bytes(csr));
+    if (buckets) {
+        formats::bucket_by_column(csr, arrays_of(*storage), workspace.data(), params, stream);
+    } else {
+        formats::group_by_column(csr, arrays_of(*storage), workspace.data(), workspace.size(), stream);
+    }
     return grouped(csr.n_cols, csr.n_rows, csr.m, std::move(storage), stream, bytes);
 }
 
 std::shared_ptr<const void> build_csr_on_gpu(Graph& graph, Direction direction, StreamHandle stream,
                                              std::size_t* bytes) {
     if (direction == Direction::reversed && graph.base_format() == kFormatCsr) {
-        return reverse(*graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream), stream, bytes);
+        return reverse(graph.device(), *graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream), stream,
+                       bytes);
     }
     const auto coo = graph.format_as<CooFormat>(kFormatCoo, direction, stream);
-    if (!formats::is_sorted(*coo, stream)) return group(*coo, stream, bytes);
+    if (!formats::is_sorted(*coo, stream)) return group(graph.device(), *coo, stream, bytes);
     auto storage = std::make_shared<CsrBuffers>();
     storage->row_ptr = Ids(static_cast<std::size_t>(coo->n_rows) + 1);
     storage->coo = coo;

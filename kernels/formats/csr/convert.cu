@@ -21,12 +21,6 @@ unsigned edge_blocks(std::int64_t edges, std::int64_t rows) {
                     kernels::blocks_for(rows, kConvertThreads));
 }
 
-EdgeKeyBits key_bits(std::int64_t groups, std::int64_t others, std::int64_t m) {
-    const int group = kernels::bits_below(groups);
-    const int other = kernels::bits_below(others);
-    return {group, other, kernels::id_bits(group + other, m)};
-}
-
 /// Stable: CUB's radix sort keeps the order of equal keys.
 std::size_t sort_bytes(std::int64_t m, std::int32_t n_rows) {
     std::size_t bytes = 0;

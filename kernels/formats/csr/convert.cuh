@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/edge_keys.cuh"
+#include "kernels/formats/csr/edge_key.cuh"
 
 namespace gnntune::formats {
 
@@ -90,24 +90,6 @@ __global__ void finish_kernel(const std::int32_t* __restrict__ sorted_rows, cons
     const std::int64_t t = convert_thread();
     if (t <= n_rows) ptr[t] = lower_bound(sorted_rows, m, t);
 }
-
-/// Where the parts of an edge stand in its key: the group that it is sorted by, its other end, its place in the
-/// caller's order, from high bits to low ones.
-struct EdgeKeyBits {
-    int group;
-    int other;
-    int id;  ///< 0: they do not fit 64 bits
-
-    __host__ __device__ int begin() const { return other + id; }
-    __host__ __device__ int end() const { return group + other + id; }
-    __device__ __forceinline__ std::uint64_t key(std::int32_t in, std::int32_t end, std::int32_t name) const {
-        return (static_cast<std::uint64_t>(in) << other | static_cast<std::uint64_t>(end)) << id |
-               static_cast<std::uint64_t>(name);
-    }
-    __device__ __forceinline__ std::int32_t group_of(std::uint64_t key) const {
-        return static_cast<std::int32_t>(key >> (other + id));
-    }
-};
 
 /// Keys of a list that is to be grouped by row.
 __global__ void list_keys_kernel(const std::int32_t* __restrict__ rows, const std::int32_t* __restrict__ col_idx,
