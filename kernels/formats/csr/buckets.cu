@@ -40,7 +40,7 @@ std::size_t cut(const BucketShape& s, void* workspace, BucketArrays* a) {
     a->totals = cutter.take<std::int32_t>(s.buckets);
     a->starts = cutter.take<std::int32_t>(s.buckets + 1);
     a->first_row = cutter.take<std::int32_t>(s.chunks + 1);
-    a->parts = cutter.take<std::int32_t>(std::int64_t{s.slots()} << s.shift);
+    a->parts = cutter.take<std::int32_t>(s.count_rows() << s.shift);
     return cutter.bytes();
 }
 
@@ -188,7 +188,7 @@ CostTerms bucket_cost(std::int64_t m, std::int64_t groups, std::int64_t others, 
     if (m > 0 && require_buckets(nullptr, m, groups, others)) {
         const by_bucket::BucketShape s = by_bucket::shape_of(m, groups, others, p.chunk());
         terms.dram_bytes += static_cast<double>(m) * (2 * 4 + source_bytes + 2 * 8 + 8) + 20.0 * s.chunks * s.buckets +
-                            4.0 * s.slots() * s.low();
+                            4.0 * static_cast<double>(s.count_rows()) * s.low();
     }
     terms.l2_bytes = terms.dram_bytes;
     return terms;

@@ -37,10 +37,16 @@ struct BucketShape {
     int chunk_bits;  ///< a chunk has 2^chunk_bits edges
 
     __host__ __device__ int low() const { return 1 << shift; }
-    /// Parts of all buckets at most: a bucket has those from slot() on.
+    /// Places of parts, of all buckets: a bucket's begin at slot(), before those of the next.
     __host__ __device__ int slots() const { return static_cast<int>(m >> chunk_bits) + buckets + 1; }
     __device__ __forceinline__ int slot(std::int32_t start, int bucket) const {
         return static_cast<int>(static_cast<std::uint32_t>(start) >> chunk_bits) + bucket;
+    }
+    /// Rows of counts for parts of buckets that are longer than a chunk: a bucket's begin at count_row(). Its length is
+    /// x > 1 chunks, of which 2 x rounded down are at least x rounded up.
+    __host__ __device__ std::int64_t count_rows() const { return m >> chunk_bits == 0 ? 0 : (2 * m >> chunk_bits) + 2; }
+    __device__ __forceinline__ std::int64_t count_row(std::int32_t start) const {
+        return 2 * static_cast<std::int64_t>(start) >> chunk_bits;
     }
     __device__ __forceinline__ int bucket_of(std::uint64_t key) const {
         return static_cast<int>(key >> (bits.begin() + shift));
@@ -56,7 +62,7 @@ struct BucketArrays {
     std::int32_t* totals;     ///< [buckets]
     std::int32_t* starts;     ///< [buckets + 1]
     std::int32_t* first_row;  ///< [chunks + 1] row of a chunk's first edge, of a CSR
-    std::int32_t* parts;      ///< [slots, low] counts of parts of buckets that have several
+    std::int32_t* parts;      ///< [count_rows, low] counts of parts of buckets that have several
 };
 
 /// A CSR whose edges are grouped by column.
@@ -112,7 +118,7 @@ __global__ void __launch_bounds__(THREADS)
         group[u] = e < s.m ? __ldg(source.group + e) : -1;
     }
     for (int b = static_cast<int>(threadIdx.x); b < s.buckets; b += THREADS) count[b] = 0;
-    const std::int64_t parts = std::int64_t{s.slots()} << s.shift;
+    const std::int64_t parts = s.count_rows() << s.shift;
     for (std::int64_t i = std::int64_t{blockIdx.x} * THREADS + threadIdx.x; i < parts;
          i += std::int64_t{gridDim.x} * THREADS) {
         a.parts[i] = 0;
@@ -283,8 +289,8 @@ __global__ void __launch_bounds__(THREADS)
         if (!several) continue;
         const std::int32_t start = memory.starts[bucket];
         if (memory.starts[bucket + 1] - start <= kChunk) continue;
-        const int slot = s.slot(start, bucket) + (at - start) / kChunk;
-        atomicAdd(a.parts + (std::int64_t{slot} << s.shift) + s.low_of(k), 1);
+        const std::int64_t row = s.count_row(start) + (at - start) / kChunk;
+        atomicAdd(a.parts + (row << s.shift) + s.low_of(k), 1);
     }
 }
 
@@ -311,8 +317,7 @@ __global__ void __launch_bounds__(THREADS)
     const int bucket = buckets_up_to<THREADS>(s, a.starts, static_cast<int>(blockIdx.x)) - 1;
     const std::int32_t start = a.starts[bucket];
     const std::int32_t size = a.starts[bucket + 1] - start;
-    const int slot = s.slot(start, bucket);
-    const int part = static_cast<int>(blockIdx.x) - slot;
+    const int part = static_cast<int>(blockIdx.x) - s.slot(start, bucket);
     if (part > 0 && part >= (size + kChunk - 1) / kChunk) return;
     if (bucket + 1 == s.buckets && part == 0 && threadIdx.x == 0) ptr[s.groups] = static_cast<std::int32_t>(s.m);
     if (size == 0) {
@@ -333,7 +338,7 @@ __global__ void __launch_bounds__(THREADS)
         const int parts = (size + kChunk - 1) / kChunk;
         begins = memory.starts;
         for (int d = static_cast<int>(threadIdx.x); d < s.low(); d += THREADS) {
-            const std::int32_t* counts = a.parts + (std::int64_t{slot} << s.shift) + d;
+            const std::int32_t* counts = a.parts + (s.count_row(start) << s.shift) + d;
             std::int32_t all = 0;
             std::int32_t before = 0;
 #pragma unroll 8
