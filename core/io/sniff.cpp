@@ -59,7 +59,11 @@ struct Columns {
     std::array<std::uint64_t, 4> head{};  ///< numbers of the first line, where they are whole
     std::size_t second = 0;               ///< numbers in the line behind the first
     bool uniform_behind = true;           ///< all behind the first have as many as the second
-    std::size_t unequal_line = 0;         ///< the first that has another number than the first
+    std::size_t unequal_line = 0;         ///< the first that has another number than the first, ...
+    std::size_t unequal_count = 0;        ///< ... which is this
+    std::size_t unequal_lines = 0;        ///< so many are like that
+    std::size_t no_ids_line = 0;          ///< the first whose first two numbers are no whole ones from 0, ...
+    std::string no_id;                    ///< ... such as this
     std::uint64_t largest = 0;            ///< number behind the first line, where they are whole
     std::string stray;                    ///< the first word that is no number
     std::size_t stray_line = 0;
@@ -108,7 +112,13 @@ void look_at_line(std::string_view line, std::size_t number, bool any_weight, Co
         if (digits) std::from_chars(word.data(), word.data() + word.size(), value);
         largest = std::max(largest, value);
         whole &= digits;
-        if (count < 2) ids &= digits;
+        if (count < 2) {
+            if (ids && seen.ids && !digits) {
+                seen.no_ids_line = number;
+                seen.no_id = printable(word, 24);
+            }
+            ids &= digits;
+        }
         if (seen.lines == 0 && digits) {
             ++seen.first_ids;
             if (count < seen.head.size()) seen.head[count] = value;
@@ -129,8 +139,13 @@ void look_at_line(std::string_view line, std::size_t number, bool any_weight, Co
     if (seen.lines == 2) seen.second = count;
     seen.uniform_behind &= count == seen.second;
     seen.largest = std::max(seen.largest, largest);
-    if (count != seen.first && seen.uniform) seen.unequal_line = number;
-    seen.uniform &= count == seen.first;
+    if (count == seen.first) return;
+    if (seen.uniform) {
+        seen.unequal_line = number;
+        seen.unequal_count = count;
+    }
+    ++seen.unequal_lines;
+    seen.uniform = false;
 }
 
 /// Whether the first line can be METIS's header of the lines behind it.
@@ -152,6 +167,14 @@ std::string unequal_text(const Columns& seen) {
     if (sizes && seen.uniform_behind && seen.second == 2) {
         return "a text with three numbers on its first line and two on the others, as in a Matrix Market file that has "
                "lost its banner; put '%%MatrixMarket matrix coordinate pattern general' above it";
+    }
+    // One line in ten is a slip, more are another format.
+    if ((seen.first == 2 || seen.first == 3) && seen.ids && seen.unequal_lines <= 1 + seen.lines / 10 &&
+        seen.lines > 2 * seen.unequal_lines) {
+        return fmt::format(
+            "a text whose line {} holds {} number{}, though the first holds {}; an edge list has two ids on every line, "
+            "or two ids and a weight on every line",
+            seen.unequal_line, seen.unequal_count, seen.unequal_count == 1 ? "" : "s", seen.first);
     }
     return fmt::format(
         "a text with {} number{} on its first line and others on line {}; an edge list has two or three on every line, "
@@ -195,7 +218,10 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name, b
     }
     if (seen.uniform && (seen.first == 2 || seen.first == 3)) {
         if (!seen.ids)
-            return no_graph("a text with numbers that are no vertex ids: they must be whole and not negative");
+            return no_graph(
+                fmt::format("a text whose line {} holds '{}' where the id of a vertex was expected, a whole number from 0 "
+                            "(two ids on a line, and at most a weight behind them)",
+                            seen.no_ids_line, seen.no_id));
         if (seen.first == 2 && plain.ends_with("_a.txt")) return {Format::tu, ""};
         return {Format::edge_list, ""};
     }

@@ -93,7 +93,7 @@ TEST(Sniffing, SaysWhatAFileIsThatIsNoGraph) {
     EXPECT_HAS(problem("# Title\n\nSome words about graphs.\n"), "line 3 holds 'Some'");
     EXPECT_HAS(problem("1\n2\n1\n"), "lines hold 1 number");
     EXPECT_HAS(problem("1 2 3\n4\n"), "others on line 2");
-    EXPECT_HAS(problem("0.1 0.2\n0.3 0.4\n"), "no vertex ids");
+    EXPECT_HAS(problem("0.1 0.2\n0.3 0.4\n"), "line 1 holds '0.1' where the id of a vertex was expected");
     EXPECT_HAS(problem("1 2 3 4 5\n1 2 3 4 5\n"), "lines hold 5 numbers");
     EXPECT_HAS(problem("# only a comment\n"), "without any numbers");
     EXPECT_HAS(problem("BZh91AY&SY rest"), "compressed with bzip2; unpack it first");
