@@ -195,7 +195,7 @@ void write_graph(const std::filesystem::path& path, const CsrView& graph, Format
             detail::write_gnng(out, graph);
             break;
         case Format::tu:
-            throw unsupported(path.string() + ": the TU format is read, not written; choose mtx or gnng");
+            throw unsupported(path.string() + ": the TU format is read, not written; give --to mtx or --to gnng");
     }
     out.commit();
 }

@@ -76,8 +76,9 @@ void write_edge_list(Output& out, const CsrView& graph) {
 }
 
 void write_metis(Output& out, const CsrView& view) {
-    const auto refuse = [&](std::string_view why) {
-        throw unsupported(fmt::format("{}: METIS holds {}; write it as mtx, npz or gnng", out.name(), why));
+    const auto refuse = [&](std::string_view why, const std::string& mends = {}) {
+        throw unsupported(
+            fmt::format("{}: METIS holds {}; {}write it as mtx, npz or gnng", out.name(), why, mends));
     };
     if (view.n_rows != view.n_cols) refuse("square matrices only");
     CsrGraph g;
@@ -88,17 +89,32 @@ void write_metis(Output& out, const CsrView& view) {
     if (view.edge_weight) g.edge_weight.assign(view.edge_weight, view.edge_weight + view.m);
     sort_columns(g);
     const CsrGraph t = reverse(g.view());
-    if (t.row_ptr != g.row_ptr || t.col_idx != g.col_idx || t.edge_weight != g.edge_weight) {
-        refuse("symmetric graphs only, so make this one symmetric first");
-    }
+    const bool symmetric = t.row_ptr == g.row_ptr && t.col_idx == g.col_idx;
+    bool loops = false;
+    bool duplicates = false;
+    bool whole = true;
     for_each_entry(g.view(), [&](std::int32_t i, std::int32_t j, std::int32_t e) {
-        if (i == j) refuse("no self loops, so remove them first");
-        if (e > g.row_ptr[static_cast<std::size_t>(i)] && g.col_idx[static_cast<std::size_t>(e) - 1] == j) {
-            refuse("no duplicate edges, so merge them first");
-        }
+        loops = loops || i == j;
+        duplicates = duplicates || (e > g.row_ptr[static_cast<std::size_t>(i)] &&
+                                    g.col_idx[static_cast<std::size_t>(e) - 1] == j);
         const float w = g.weighted() ? g.edge_weight[static_cast<std::size_t>(e)] : 1.0f;
-        if (!(w >= 1.0f && w <= 16777216.0f && w == std::floor(w))) refuse("no weights but whole numbers from 1");
+        whole = whole && w >= 1.0f && w <= 16777216.0f && w == std::floor(w);
     });
+    // All at once, with the options that mend it: one after the other would take as many tries.
+    std::string why;
+    std::string options;
+    const auto lacks = [&](bool lacking, std::string_view words, std::string_view option) {
+        if (!lacking) return;
+        why += fmt::format("{}{}", why.empty() ? "" : ", ", words);
+        options += fmt::format(" {}", option);
+    };
+    lacks(loops, "no self loops", "--remove-self-loops");
+    lacks(duplicates, "no duplicate edges", "--merge-duplicates");
+    lacks(!symmetric, "symmetric graphs only", "--symmetric");
+    lacks(!whole, "no weights but whole numbers from 1", "--ignore-weights");
+    lacks(symmetric && whole && t.edge_weight != g.edge_weight, "one weight for both directions of an edge",
+          "--ignore-weights");
+    if (!why.empty()) refuse(why, fmt::format("gnntune convert mends that with{}, or ", options));
     out.write(fmt::format("{} {}{}\n", g.n_rows, g.m() / 2, g.weighted() ? " 001" : ""));
     Line line;
     for (std::size_t i = 0; i < static_cast<std::size_t>(g.n_rows); ++i) {

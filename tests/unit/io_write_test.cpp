@@ -169,6 +169,26 @@ TEST_F(WriteGraph, MetisTakesSymmetricGraphsOnly) {
     refused(graph_of(2, 2, {0, 2, 4}, {1, 1, 0, 0}), "duplicate");
     whole.edge_weight = {0.5f, 0.5f, 7, 7};
     refused(whole, "whole numbers");
+    whole.edge_weight = {3, 4, 7, 7};
+    refused(whole, "one weight for both directions of an edge; gnntune convert mends that with --ignore-weights");
+}
+
+TEST_F(WriteGraph, MetisNamesTheOptionsThatMendAGraphAllAtOnce) {
+    const auto graph = graph_of(3, 3, {0, 1, 3, 4}, {0, 0, 0, 1}, {0.5f, 1, 1, 1});
+    io::write_graph(folder_ / "g.mtx", graph, Format::matrix_market);
+    try {
+        io::write_graph(folder_ / "g.graph", graph, Format::metis);
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what())
+                      .find("gnntune convert mends that with --remove-self-loops --merge-duplicates --symmetric "
+                            "--ignore-weights, or write it as mtx, npz or gnng"),
+                  std::string::npos)
+            << error.what();
+    }
+    io::ReadOptions options;
+    options.remove_self_loops = options.merge_duplicates = options.make_symmetric = options.ignore_weights = true;
+    expect_same_back(io::read_graph(folder_ / "g.mtx", options).graph, "g.graph", Format::metis);
 }
 
 TEST_F(WriteGraph, ANameThatEndsInGzIsCompressed) {
