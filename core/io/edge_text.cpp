@@ -4,6 +4,7 @@
 #include <cctype>
 #include <limits>
 
+#include "core/io/detail/column_names.hpp"
 #include "core/io/detail/fail.hpp"
 #include "core/io/detail/numbers.hpp"
 
@@ -19,21 +20,68 @@ bool ends_id(char c) {
     return is_blank(c) || c == ',' || c == '\n';
 }
 
-/// SNAP writes `# Nodes: 7115 Edges: 103689` above its lists, and so does write_graph.
-std::optional<std::int64_t> nodes_in_comment(const char* p, const char* end) {
-    const std::string_view line(p, static_cast<std::size_t>(skip_line(p, end) - p));
-    const auto found = line.find("Nodes:");
-    if (found == std::string_view::npos) return std::nullopt;
+std::string_view line_at(const char* p, const char* end) {
+    return {p, static_cast<std::size_t>(skip_line(p, end) - p)};
+}
+
+std::optional<std::int64_t> count_behind(std::string_view line, std::string_view word) {
+    const auto found = line.find(word);
     std::uint64_t n = 0;
-    if (!parse_id(skip_blanks(line.data() + found + 6), n)) return std::nullopt;
+    if (found == line.npos || !parse_id(skip_blanks(line.data() + found + word.size()), n)) return std::nullopt;
     return static_cast<std::int64_t>(n);
 }
 
-/// A first line of column names: words that start with a letter or a quote, with the separators of the list.
+/// A first line of column names: words that start with a letter or a quote, with the separators of the list. A comma in
+/// front is that of a column without a name.
 bool is_header(const char* p, const char* end) {
-    const bool word = std::isalpha(static_cast<unsigned char>(*p)) || *p == '"' || *p == '_';
+    const bool word = std::isalpha(static_cast<unsigned char>(*p)) || *p == '"' || *p == '_' ||
+                      (*p == ',' && std::isalpha(static_cast<unsigned char>(*skip_separator(p))));
     return word && std::any_of(p, skip_line(p, end), [](char c) { return c == ',' || c == '\t' || c == ' '; });
 }
+
+/// What stands above the edges.
+template <typename Id>
+class Heading {
+public:
+    Heading(EdgeText<Id>& out, const std::string& name) : out_(out), name_(name) {}
+
+    /// SNAP writes `# Nodes: 7115 Edges: 103689` above its lists, and so does write_graph.
+    void comment(std::string_view line, std::uint64_t number) {
+        if (line.front() == '#' && !out_.vertices) {
+            out_.vertices = count_behind(line, "Nodes:");
+            if (out_.vertices) out_.edges = count_behind(line, "Edges:");
+        }
+        if (out_.header_lines > 0) return;
+        const ColumnNames names = column_names_of_comment(line);
+        if (names.count > 0) take(names, number);
+    }
+    void header(std::string_view line, std::uint64_t number) {
+        out_.header_lines = 1;
+        names_ = {};
+        take(column_names(line), number);
+    }
+    bool swapped() const { return names_.swapped; }
+    /// Checks the names against the first edge.
+    void require(int columns, bool more_may_follow, std::uint64_t number) const {
+        const auto here = static_cast<std::size_t>(columns);
+        const bool fits = more_may_follow ? (names_.count == 2) == (here == 2) : names_.count == here;
+        if (names_.count == 0 || fits) return;
+        fail_line(name_, number, "has {} columns, but line {} names {}", here, line_, names_.count);
+    }
+
+private:
+    void take(const ColumnNames& names, std::uint64_t number) {
+        if (!names.fault.empty()) fail_line(name_, number, "{}", names.fault);
+        names_ = names;
+        line_ = number;
+        out_.remark = names.remark;
+    }
+
+    EdgeText<Id>& out_;
+    const std::string& name_;
+    ColumnNames names_;
+    std::uint64_t line_ = 0;
+};
 
 }  // namespace
 
@@ -48,6 +96,7 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
     std::uint64_t last_v = 0;
     std::size_t m = 0;
     int columns = 0;  // 0 until the first edge
+    Heading<Id> heading(out, name);
     for (std::string_view block; lines.next_block(block) && !out.too_narrow;) {
         const std::size_t room = m + block.size() / 4 + 1;  // "1 1\n"
         if (room > out.source.size()) {
@@ -64,7 +113,7 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
             p = skip_blanks(p);
             const char* const start = p;
             if (*p == '\n' || *p == '#' || *p == '%') {
-                if (*p == '#' && m == 0 && !out.vertices) out.vertices = nodes_in_comment(p, end);
+                if (*p != '\n' && m == 0) heading.comment(line_at(p, end), line);
                 p = skip_line(p, end);
                 continue;
             }
@@ -72,7 +121,7 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
             std::uint64_t v = 0;
             p = parse_id(p, u);
             if (!p && m == 0 && out.header_lines == 0 && is_header(start, end)) {
-                out.header_lines = 1;
+                heading.header(line_at(start, end), line);
                 p = skip_line(start, end);
                 continue;
             }
@@ -100,11 +149,16 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
                 }
             }
             if (here != columns) {
-                if (columns != 0) fail_line(name, line, "has {} columns, but the lines before have {}", here, columns);
+                if (columns != 0) {
+                    fail_line(name, line, "has {} columns, but the lines before have {}; expected as many on every line",
+                              here, columns);
+                }
                 columns = here;
+                heading.require(columns, third == ThirdColumn::ignored, line);
                 if (columns == 2) out.weights = {};
             }
             ++p;
+            if (heading.swapped()) std::swap(u, v);
             const std::uint64_t low = std::min(u, v);
             const std::uint64_t high = std::max(u, v);
             if (low < static_cast<std::uint64_t>(base)) {

@@ -97,6 +97,11 @@ struct LoadedGraph {
     std::string format;  ///< format_name, for npz with its layout: "npz/scipy-csr", "npz/pyg", "npz/edges"
     std::string source;  ///< the path as it was given
     FixUps fix_ups;
+    /// What contradicts itself in the file, a sentence each: a comment that counts other edges than there are.
+    std::vector<std::string> warnings;
+    /// What options asked for that this graph has no use for, a sentence each: a base of a Matrix Market file. The
+    /// graph was read without it.
+    std::vector<std::string> not_applied;
     /// [n] or empty. Where ids were renumbered: original_ids[new id] = id in the file, ascending.
     std::vector<std::int64_t> original_ids;
 };

@@ -95,19 +95,43 @@ Numbering find_numbering(const EdgeText<Id>& text, const ReadOptions& options, c
     return found;
 }
 
-/// How many of the ids below n no edge names.
+/// How many of the n ids from `base` on no edge names.
 template <typename Id>
-std::int64_t count_unused(const EdgeText<Id>& text, const Numbering& numbering) {
-    std::vector<bool> used(static_cast<std::size_t>(numbering.n));
-    std::int64_t unused = numbering.n;
+std::int64_t count_unused(const EdgeText<Id>& text, std::int64_t base, std::int64_t n) {
+    std::vector<bool> used(static_cast<std::size_t>(n));
+    std::int64_t unused = n;
     for (const auto* ids : {&text.source, &text.target}) {
         for (const Id id : *ids) {
-            auto bit = used[static_cast<std::size_t>(id - numbering.base)];
+            auto bit = used[static_cast<std::size_t>(id - base)];
             unused -= !bit;
             bit = true;
         }
     }
     return unused;
+}
+
+/// What a comment `# Nodes: N Edges: M` says that the list does not bear out. SNAP's N counts the ids that occur, others
+/// write the number of vertices, whose ids then are below N, or up to N: a list that fits neither is another.
+/// `occurring`: ids, counted where the comment explains no range of them.
+template <typename Id>
+void doubt_counts(const EdgeText<Id>& text, std::int64_t m, std::int64_t occurring, const std::string& name,
+                  RawGraph& raw) {
+    std::string words;
+    if (text.edges && *text.edges != m) words = fmt::format("{} edges, but the list holds {}", *text.edges, m);
+    if (occurring >= 0 && occurring != *text.vertices) {
+        words += fmt::format("{}{} vertices, but {} ids occur in the list, up to {}", words.empty() ? "" : ", and ",
+                             *text.vertices, occurring, text.largest);
+    }
+    if (words.empty()) return;
+    raw.warnings.push_back(fmt::format(
+        "{}: its comment says {}; it is read as it stands, so check that the list is whole", name, words));
+}
+
+/// Whether a number of vertices in a comment can be that of a range of ids.
+template <typename Id>
+bool explains_range(const EdgeText<Id>& text) {
+    if (*text.vertices >= kMaxEdges) return false;
+    return *text.vertices > text.largest || (*text.vertices == text.largest && text.smallest >= 1);
 }
 
 template <typename Id>
@@ -118,6 +142,7 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
     raw.data_bytes = data_bytes;
     raw.fix_ups.skipped_header_lines = text.header_lines;
     raw.fix_ups.vertices = options.vertices;
+    raw.fix_ups.remarks = std::move(text.remark);
     EdgeSink edges;
     edges.weights = std::move(text.weights);
     edges.weighted = !edges.weights.empty();
@@ -129,9 +154,12 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
     };
 
     std::int64_t n = 0;
+    std::int64_t occurring = -1;
+    const bool count_ids = text.vertices && !options.vertices && !explains_range(text);
     if (options.relabel) {
         Ranks<Id> ranks(text, input);
         n = static_cast<std::int64_t>(ranks.ids().size());
+        if (count_ids) occurring = n;
         take_over(ranks);
         if (text.largest + 1 != n) {
             raw.fix_ups.relabelled_ids = n;
@@ -148,11 +176,15 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
         }
         input.limits.require_vertices(n, data_bytes, input.name, kRelabel);
         if (numbering.base == 1 || options.base) raw.fix_ups.first_id = static_cast<int>(numbering.base);
+        if (count_ids) occurring = n - count_unused(text, numbering.base, n);
         // More vertices than edges have ends: most are without edges.
         const bool sparse = static_cast<std::uint64_t>(n) > 2 * std::uint64_t{edges.size};
-        if (sparse && !numbering.counted) raw.fix_ups.unused_ids = count_unused(text, numbering);
+        if (sparse && !numbering.counted) {
+            raw.fix_ups.unused_ids = count_unused(text, numbering.base, n);
+        }
         take_over([base = static_cast<Id>(numbering.base)](Id id) { return static_cast<std::int32_t>(id - base); });
     }
+    doubt_counts(text, static_cast<std::int64_t>(edges.size), occurring, input.name, raw);
     raw.graph = to_csr(std::move(edges), n, n, data_bytes, input);
     return raw;
 }

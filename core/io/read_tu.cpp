@@ -35,6 +35,7 @@ RawGraph read_tu(const Input& pairs, const Input* indicator, const ReadOptions& 
     RawGraph raw;
     raw.format = "tu";
     raw.data_bytes = lines.bytes();
+    raw.fix_ups.remarks = std::move(text.remark);
     if (base == 0) raw.fix_ups.first_id = 0;
     std::int64_t n = text.source.empty() ? 0 : text.largest + 1 - base;
     if (indicator) {

@@ -170,7 +170,40 @@ TEST(EdgeList, TakesCommasSpacesTabsCarriageReturnsAndAByteOrderMark) {
 TEST(EdgeList, SkipsALineOfColumnNamesAndSaysSo) {
     const auto g = read("id_1,id_2\n0,1\n1,0\n");
     EXPECT_EQ(g.graph.m(), 2);
-    EXPECT_EQ(g.fix_ups.text(), "skipped 1 header line");
+    EXPECT_EQ(g.fix_ups.text(), "skipped 1 header line, took columns 'id_1', 'id_2' as source and target");
+}
+
+TEST(EdgeList, WarnsWhereACommentCountsOtherwise) {
+    using Words = std::vector<std::string>;
+    const auto edges = read("# Nodes: 3 Edges: 5\n0 1\n1 2\n").warnings;
+    EXPECT_EQ(edges, (Words{"g.txt: its comment says 5 edges, but the list holds 2; it is read as it stands, so check "
+                            "that the list is whole"}));
+    const auto fewer = read("# Nodes: 2 Edges: 3\n0 1\n1 5\n5 6\n");
+    EXPECT_EQ(fewer.graph.n_rows, 7);
+    EXPECT_EQ(fewer.warnings, (Words{"g.txt: its comment says 2 vertices, but 4 ids occur in the list, up to 6; it is "
+                                     "read as it stands, so check that the list is whole"}));
+    EXPECT_EQ(read("# Nodes: 5 Edges: 3\n0 1\n1 5\n5 6\n").warnings.size(), 1u);  // neither 4 that occur nor 7 up to the largest
+    EXPECT_EQ(read("# Nodes: 3000000000 Edges: 1\n0 1\n").warnings.size(), 1u);
+    const auto both = read("# Nodes: 2 Edges: 1\n0 1\n1 5\n5 6\n").warnings;
+    ASSERT_EQ(both.size(), 1u);
+    EXPECT_NE(both[0].find("1 edges, but the list holds 3, and 2 vertices, but 4 ids occur"), std::string::npos)
+        << both[0];
+    io::ReadOptions relabel;
+    relabel.relabel = true;
+    EXPECT_EQ(read("# Nodes: 3 Edges: 3\n0 1\n1 5\n5 6\n", relabel).warnings.size(), 1u);
+}
+
+TEST(EdgeList, BelievesACommentByEitherMeaning) {
+    for (const char* text : {"# Nodes: 4 Edges: 3\n0 1\n1 5\n5 6\n",    // ids that occur, as SNAP counts
+                             "# Nodes: 7 Edges: 3\n0 1\n1 5\n5 6\n",    // from 0
+                             "# Nodes: 9 Edges: 3\n0 1\n1 5\n5 6\n",    // and some without edges
+                             "# Nodes: 6 Edges: 3\n1 2\n2 5\n5 6\n",    // from 1
+                             "# Nodes: 4\n0 1\n1 5\n5 6\n", "# Edges: 9\n0 1\n"}) {
+        EXPECT_TRUE(read(text).warnings.empty()) << text << read(text).warnings.front();
+    }
+    io::ReadOptions options;
+    options.vertices = 8;  // the caller knows better
+    EXPECT_TRUE(read("# Nodes: 2 Edges: 3\n0 1\n1 5\n5 6\n", options).warnings.empty());
 }
 
 TEST(EdgeList, ReadsAWeightColumnInAllLinesOrNone) {

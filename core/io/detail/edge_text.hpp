@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/io/detail/lines.hpp"
 #include "core/io/detail/readers.hpp"
@@ -20,7 +21,9 @@ struct EdgeText {
     std::int64_t smallest = 0;
     std::int64_t largest = -1;
     std::int64_t header_lines = 0;
-    std::optional<std::int64_t> vertices;  ///< from a comment `# Nodes: N`
+    std::string remark;                    ///< of the names of columns, for FixUps::remarks
+    std::optional<std::int64_t> vertices;  ///< from a comment `# Nodes: N Edges: M`
+    std::optional<std::int64_t> edges;     ///< from the same
 };
 
 /// What may stand behind two ids: nothing, a finite weight, or whatever there is, which then counts as 0.

@@ -25,6 +25,7 @@ struct RawGraph {
     CsrGraph graph;
     std::string format;
     FixUps fix_ups;
+    std::vector<std::string> warnings;
     std::vector<std::int64_t> original_ids;
     std::uint64_t data_bytes = 0;  ///< bytes of content that were read
 };
