@@ -26,9 +26,23 @@ void tell_fix_ups(Output& out, const InputGraph& input, const io::FixUps& done) 
     out.note(fmt::format("{}: {}{}", input.name, input.fix_ups, advice));
 }
 
-GraphArgument file_argument(const fs::path& path, std::string name, const io::ReadOptions& options) {
-    auto load = [path, options](Output& out) {
+/// Whether the command line names the file. Of those that a folder or a list brings, options are for the ones that have
+/// a use for them.
+enum class Named { yes, no };
+
+void tell_not_applied(Output& out, const io::LoadedGraph& loaded, Named named) {
+    for (const std::string& words : loaded.not_applied) {
+        const std::string sentence = fmt::format("{}: {}", loaded.source, words);
+        if (named == Named::yes) throw invalid_argument(sentence + "; leave it out");
+        out.note(sentence);
+    }
+}
+
+GraphArgument file_argument(const fs::path& path, std::string name, const io::ReadOptions& options, Named named) {
+    auto load = [path, options, named](Output& out) {
         io::LoadedGraph loaded = io::read_graph(path, options);
+        tell_not_applied(out, loaded, named);
+        for (const std::string& words : loaded.warnings) out.warn(words);
         InputGraph input;
         input.graph = std::move(loaded.graph);
         input.name = std::move(loaded.name);
@@ -51,19 +65,10 @@ GraphArgument damaged_argument(const io::SkippedFile& file) {
     return {io::graph_name(file.path), file.path.string(), std::move(load), true};
 }
 
-/// Flags that change what is read cannot be kept for graphs that are not read.
-void refuse_read_options(const std::string& argument, const io::ReadOptions& options) {
-    if (options.reverse || options.ignore_weights || options.remove_self_loops || options.merge_duplicates ||
-        options.make_symmetric || options.format || options.base || options.relabel || options.vertices) {
-        throw invalid_argument(fmt::format(
-            "{}: a stand-in is generated as its recipe says; the options for reading graphs do not apply to it "
-            "(generate it into a file first: gnntune generate {} -o FILE)",
-            argument, argument));
-    }
-}
-
 GraphArgument standin_argument(const std::string& argument, const io::ReadOptions& options) {
-    refuse_read_options(argument, options);
+    refuse_reading(options, fmt::format("{}: a stand-in is generated as its recipe says; generate it into a file first "
+                                        "(gnntune generate {} -o FILE), or leave them out",
+                                        argument, argument));
     const generate::Recipe recipe = generate::standin(argument);
     auto load = [recipe](Output& out) {
         out.detail(fmt::format("{}: a stand-in, generated: {}", recipe.name, generate::text(recipe)));
@@ -100,12 +105,15 @@ void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& 
         out.note(fmt::format("{}: {} graph{}, {} other file{} skipped", folder.string(), scan.graphs.size(),
                              scan.graphs.size() == 1 ? "" : "s", others, others == 1 ? "" : "s"));
     }
-    for (const auto& graph : scan.graphs) found.push_back(file_argument(graph.path, graph.name, options));
+    for (const auto& graph : scan.graphs) {
+        const Named named = graph.path == folder ? Named::yes : Named::no;  // a TU data set is a folder
+        found.push_back(file_argument(graph.path, graph.name, options, named));
+    }
     std::sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(),
               [](const GraphArgument& a, const GraphArgument& b) { return fs::path(a.source) < fs::path(b.source); });
 }
 
-void add_path(const std::string& argument, const io::ReadOptions& options, Output& out,
+void add_path(const std::string& argument, const io::ReadOptions& options, Named named, Output& out,
               std::vector<GraphArgument>& found) {
     if (argument.starts_with(kStandinPrefix) && !names_a_file(argument)) {
         found.push_back(standin_argument(argument, options));
@@ -129,7 +137,7 @@ void add_path(const std::string& argument, const io::ReadOptions& options, Outpu
         const io::Sniffed sniffed = io::sniff_format(path, options);
         if (!sniffed.format) throw input_error(fmt::format("{}: not a graph: {}", argument, sniffed.reason));
     }
-    found.push_back(file_argument(path, io::graph_name(path), options));
+    found.push_back(file_argument(path, io::graph_name(path), options, named));
 }
 
 std::string list_text(const std::string& list) {
@@ -165,7 +173,7 @@ void add_list(const std::string& list, const io::ReadOptions& options, Output& o
         while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
         if (line.empty() || line.front() == '#') continue;
         try {
-            add_path(line, options, out, found);
+            add_path(line, options, Named::no, out, found);
         } catch (const Error& error) {
             throw Error(error.kind(), fmt::format("{} line {}: {}", list, number, error.what()));
         }
@@ -178,6 +186,13 @@ void add_list(const std::string& list, const io::ReadOptions& options, Output& o
 bool names_a_file(const std::string& word) {
     std::error_code ignored;
     return fs::exists(word, ignored);
+}
+
+void refuse_reading(const io::ReadOptions& options, const std::string& why) {
+    if (options.reverse || options.ignore_weights || options.remove_self_loops || options.merge_duplicates ||
+        options.make_symmetric || options.format || options.base || options.relabel || options.vertices) {
+        throw invalid_argument("the options for reading graphs do not apply: " + why);
+    }
 }
 
 void add_graph_options(Options& options) {
@@ -225,7 +240,7 @@ std::vector<GraphArgument> find_graphs(const std::vector<std::string>& arguments
         if (argument.size() > 1 && argument.front() == '@') {
             add_list(argument.substr(1), options, out, found);
         } else {
-            add_path(argument, options, out, found);
+            add_path(argument, options, Named::yes, out, found);
         }
     }
     return found;
@@ -236,7 +251,9 @@ std::optional<InputGraph> load_among(const GraphArgument& argument, std::size_t 
         return argument.load(out);
     } catch (const Error& e) {
         const bool too_large = e.kind() == ErrorKind::unsupported || e.kind() == ErrorKind::out_of_memory;
-        if (e.kind() != ErrorKind::input && !too_large) throw;
+        // An option that this graph has no use for may be for the others.
+        const bool not_for_this = e.kind() == ErrorKind::invalid_argument && of > 1;
+        if (e.kind() != ErrorKind::input && !too_large && !not_for_this) throw;
         if (of < 2) throw input_error(e.what());
         out.warn(fmt::format("{} is left out: {}", argument.name, e.what()));
         return std::nullopt;

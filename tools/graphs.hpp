@@ -55,6 +55,9 @@ bool hold_among(const std::string& sized, std::size_t of, Output& out, const std
 /// --base, --vertices, --relabel, --from.
 void add_graph_options(Options& options);
 io::ReadOptions read_options(const Parsed& parsed);
+/// Throws where options for reading graphs are given with a graph that is none of a file: `why` it is not read, such as
+/// "is the name of a graph in the database".
+void refuse_reading(const io::ReadOptions& options, const std::string& why);
 
 /// Finds the graphs that the arguments name, in their order; a folder's by path. Files in folders that are no graphs
 /// are listed on stderr; those that cannot be read are among the graphs. Throws ErrorKind::input for an argument that

@@ -266,6 +266,7 @@ int run_paper(const Args& args) {
     if ((table ? 1 : 0) + (figure ? 1 : 0) + (crossing ? 1 : 0) > 1) {
         throw invalid_argument("--table, --figure and --crossing exclude each other");
     }
+    if (parsed->arguments.size() < 2) refuse_reading(read_options(*parsed), "no graph is given");
     Output out("paper", parsed->common);
     if (parsed->arguments.empty()) {
         if (table || figure || crossing) throw invalid_argument("expected a paper: tcgnn, fusegnn or esspmm");

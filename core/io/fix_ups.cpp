@@ -73,7 +73,7 @@ std::int64_t merge_duplicates(CsrGraph& g, const std::string& name) {
         return false;
     });
     for (const float w : g.edge_weight) {
-        if (!std::isfinite(w)) fail(name, "the weights of duplicate entries add up to more than a float holds");
+        if (!std::isfinite(w)) fail(name, "the weights of duplicate entries add up to more than a float holds; give --ignore-weights");
     }
     return merged;
 }
@@ -212,7 +212,14 @@ void apply_fix_ups(RawGraph& raw, const ReadOptions& options, const Input& input
         input.limits.require_vertices(g.n_cols, raw.data_bytes, input.name);
         g = reverse(g.view());
     }
-    if (options.remove_self_loops && g.n_rows == g.n_cols) done.removed_self_loops = remove_self_loops(g);
+    if (options.remove_self_loops) {
+        if (g.n_rows == g.n_cols) {
+            done.removed_self_loops = remove_self_loops(g);
+        } else {
+            done.remarks += fmt::format("{}found no self loops in a {} x {} matrix", done.remarks.empty() ? "" : ", ",
+                                        g.n_rows, g.n_cols);
+        }
+    }
     if (options.merge_duplicates) done.merged_duplicates = merge_duplicates(g, input.name);
     if (options.make_symmetric) done.added_reverse_edges = make_symmetric(g, input);
 }

@@ -45,6 +45,27 @@ Error out_of_memory(const Input& input) {
     return {ErrorKind::out_of_memory, words + "; use a machine with more memory, or split the graph"};
 }
 
+/// What options ask for that a graph of this format has no use for. `raw` is as it was read, before the fix-ups.
+std::vector<std::string> not_applied(const RawGraph& raw, Format format, const ReadOptions& options) {
+    std::vector<std::string> out;
+    const bool edges = format == Format::edge_list;
+    const bool from_one = format == Format::matrix_market || format == Format::metis;
+    const CsrGraph& g = raw.graph;
+    if (options.relabel && !edges) {
+        out.push_back(fmt::format("--relabel does not apply to {}: it numbers the ids of edge lists", format_name(format)));
+    }
+    if (options.base && !edges && format != Format::tu && *options.base != (from_one ? 1 : 0)) {
+        out.push_back(fmt::format("--base {} does not apply to {}, where ids start at {}", *options.base,
+                                  format_name(format), from_one ? 1 : 0));
+    }
+    const bool counted = options.vertices && !raw.fix_ups.vertices;
+    if (counted && (g.n_rows != *options.vertices || g.n_cols != *options.vertices)) {
+        out.push_back(fmt::format("--vertices {} does not apply to {} that says itself it is {} x {}",
+                                  *options.vertices, format_name(format), g.n_rows, g.n_cols));
+    }
+    return out;
+}
+
 LoadedGraph load(const Input& all, const ReadOptions& options, const Input* indicator, const std::string& source) {
     const Input input{all.bytes, all.name, all.limits.without(all.bytes.held_bytes())};
     try {
@@ -57,13 +78,15 @@ LoadedGraph load(const Input& all, const ReadOptions& options, const Input* indi
             format = sniffed.format;
         }
         RawGraph raw = read_format(input, options, *format, indicator);
-        detail::apply_fix_ups(raw, options, input);
         LoadedGraph loaded;
+        loaded.not_applied = not_applied(raw, *format, options);
+        detail::apply_fix_ups(raw, options, input);
         loaded.graph = std::move(raw.graph);
         loaded.name = graph_name(input.name);
         loaded.format = std::move(raw.format);
         loaded.source = source;
         loaded.fix_ups = raw.fix_ups;
+        loaded.warnings = std::move(raw.warnings);
         loaded.original_ids = std::move(raw.original_ids);
         return loaded;
     } catch (const std::bad_alloc&) {
@@ -80,6 +103,11 @@ LoadedGraph read_tu_folder(const detail::TuFolder& tu, const ReadOptions& option
     const Input indicator_input{*indicator, tu.indicator.string(), limits};
     LoadedGraph loaded = load({*pairs, tu.pairs.string(), limits}, options, &indicator_input, source);
     loaded.name = tu.name;
+    if (options.format && *options.format != Format::tu) {
+        loaded.not_applied.push_back(
+            fmt::format("--from {} does not apply: this is a TU data set; name its file {} to read that one so",
+                        format_name(*options.format), tu.pairs.filename().string()));
+    }
     return loaded;
 }
 
