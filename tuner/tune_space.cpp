@@ -11,9 +11,15 @@
 namespace gnntune::tuner {
 namespace {
 
-// Rough rate for estimates of tuning time before anything is known of the device; never shown as a measurement.
-double assumed_gbps(const Device& device) {
-    return device.backend == Backend::cuda ? 1500.0 : 10.0;
+// A rough time of a call before anything is known of the device; never shown as a measurement. On a CPU a core moves
+// some 10 GB/s and spends some 4 ns on an edge that it has no bytes to wait for, as spmm to gat did on one core of a
+// Xeon; more than eight cores share what the memory has.
+double assumed_us(const Device& device, const Query& query, const CostTerms& terms) {
+    const double bytes = std::max(terms.dram_bytes, terms.l2_bytes / 3) + terms.reduction_bytes;
+    const double launches_us = 3.0 * terms.launches;
+    if (device.backend == Backend::cuda) return bytes / 1500e3 + launches_us;
+    const double cores = std::clamp(device.multiprocessors, 1, 8);
+    return (bytes / 10e3 + static_cast<double>(query.m) * 4e-3) / cores + launches_us;
 }
 /// Measured configs of a part that a composition is tried with.
 constexpr std::size_t kOfferedParts = 3;
@@ -105,9 +111,7 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem, const
             }
             const bool is_default = c.config == standard;
             c.keep = is_default || ((v.baseline || is_named) && params == variant_default);
-            const CostTerms terms = v.cost_terms(query, params);
-            const double bytes = std::max(terms.dram_bytes, terms.l2_bytes / 3) + terms.reduction_bytes;
-            space.estimate_us += bytes / assumed_gbps(device_) / 1e3 + 3.0 * terms.launches;
+            space.estimate_us += assumed_us(device_, query, v.cost_terms(query, params));
             const bool for_ratios = is_default || is_named || v.precision == Precision::fp32;
             auto& list = !c.keep ? rest : for_ratios ? space.contenders : kept;
             list.insert(is_default ? list.begin() : list.end(), std::move(c));

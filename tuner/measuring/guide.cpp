@@ -11,6 +11,8 @@ namespace {
 // As docs/measuring.md, "Search", has seen it.
 constexpr std::size_t kExpectedWithModel = 10;
 constexpr double kExpectedShareWithout = 0.5;
+// Few configs, as ops have on a CPU, are measured nearly all.
+constexpr std::size_t kExpectedOfFew = 16;
 
 }  // namespace
 
@@ -47,7 +49,8 @@ std::vector<SearchConfig> search_configs(const Registry& registry, const Query& 
 
 std::size_t expected_search(std::size_t configs, bool with_model) {
     if (with_model) return std::min(configs, kExpectedWithModel);
-    return static_cast<std::size_t>(std::ceil(kExpectedShareWithout * static_cast<double>(configs)));
+    const auto share = static_cast<std::size_t>(std::ceil(kExpectedShareWithout * static_cast<double>(configs)));
+    return std::max(share, std::min(configs, kExpectedOfFew));
 }
 
 }  // namespace gnntune::tuner
