@@ -113,10 +113,11 @@ private:
         out_.set_status("");
         say_what_is_missing();
         print_results();
-        if (complete) return exit_code();
-        out_.note(fmt::format("stopped; everything measured is in {}; {}: {}", store_.path().string(),
+        const int code = complete ? exit_code() : interrupted() ? kExitInterrupted : kExitIncomplete;
+        if (complete && code != kExitIncomplete) return code;
+        out_.note(fmt::format("{}everything measured is in {}; {}: {}", complete ? "" : "stopped; ", store_.path().string(),
                               tune_.again ? "--again begins anew, with more time" : "go on with", command_line()));
-        return interrupted() ? kExitInterrupted : kExitIncomplete;
+        return code;
     }
 
     void print_results() {
@@ -167,7 +168,10 @@ private:
     int exit_code() const {
         if (wrong_ > 0) return kExitVerification;
         if (unread_ > 0 || (unfit_ > 0 && unfit_ == graphs_.size())) return kExitInput;
-        return tuned_ > 0 && lost_ == 0 ? kExitOk : kExitRuntime;
+        // With a limit of time what other programs have prevented is left for the next run, as what came too late is:
+        // which of both it was is a matter of moments.
+        if (tune_.limited && lost_ == 0 && untimed_ > 0) return kExitIncomplete;
+        return tuned_ > 0 && lost_ + untimed_ == 0 ? kExitOk : kExitRuntime;
     }
 
     bool stop() const { return interrupted() || elapsed_s() > budget_s_; }
@@ -205,8 +209,9 @@ private:
         // A search decides as it goes how many it measures.
         const char* more =
             tune_.exhaustive ? "" : "; a search may measure more than `to measure`, --exhaustive measures all";
-        out_.note(
-            fmt::format("estimated time: {} (a guess from bytes, not a measurement{})", duration_text(total_s), more));
+        out_.note(fmt::format("estimated time: {} where nothing else runs (a guess from sizes, not a measurement{})",
+                              duration_text(total_s), more));
+        if (const auto warning = load_warning(device_, "it goes faster")) out_.warn(*warning);
         return unread_ > 0 ? kExitInput : kExitOk;
     }
 
@@ -366,7 +371,7 @@ private:
         tuned_ += candidates.empty() ? 0 : 1;
         if (candidates.empty() && step.stopped) return leave_out(record.name, step);
         if (candidates.empty() && step_disturbed_ > 0) {
-            ++lost_;
+            ++untimed_;
             out_.warn(record.name + " " + to_text(step.problem) +
                       ": no config could be timed, since other programs had the processor; nothing is chosen");
             return;
@@ -410,7 +415,8 @@ private:
     std::int64_t left_graphs_ = 0;
     std::size_t tuned_ = 0;        // problems that have a config that may be chosen, now or from before
     std::size_t wrong_ = 0;        // problems that nothing computes right
-    std::size_t lost_ = 0;         // problems that memory did not hold, or that could not be timed
+    std::size_t lost_ = 0;         // problems that memory did not hold
+    std::size_t untimed_ = 0;      // problems of which other programs let nothing be timed
     std::size_t unfit_ = 0;
     std::size_t unread_ = 0;  // among several
 };
