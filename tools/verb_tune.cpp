@@ -137,15 +137,20 @@ private:
             return tools::open_store(path, store::Mode::read_write_create, std::move(options));
         }
         // A plan leaves nothing behind: it is made in a copy, or, where there is no database, beside none.
-        scratch_.emplace(std::filesystem::temp_directory_path() / "gnntune");
-        const auto copy = scratch_->path() / "plan.db";
-        if (scratch_->path().empty()) {
-            throw database_error(
-                fmt::format("no plan can be made: the folder {} cannot be written to; name another in "
-                            "TMPDIR",
-                            std::filesystem::temp_directory_path().string()));
+        std::error_code failed;
+        const auto folder = std::filesystem::temp_directory_path(failed);
+        if (!failed) scratch_.emplace(folder / "gnntune");
+        if (failed || scratch_->path().empty()) {
+            throw database_error(fmt::format(
+                "no plan can be made: the folder for temporary files{} cannot be written to; name another in TMPDIR",
+                failed ? "" : " " + folder.string()));
         }
-        if (std::filesystem::exists(path)) store::Store::copy_untouched(path, copy);
+        const auto copy = scratch_->path() / "plan.db";
+        const auto status = std::filesystem::status(path, failed);
+        if (!std::filesystem::status_known(status)) {
+            throw database_error(fmt::format("{}: cannot be reached: {}", path.string(), failed.message()));
+        }
+        if (std::filesystem::exists(status)) store::Store::copy_untouched(path, copy);
         return store::Store::open(copy, store::Mode::read_write_create);
     }
 

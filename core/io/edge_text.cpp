@@ -24,11 +24,16 @@ std::string_view line_at(const char* p, const char* end) {
     return {p, static_cast<std::size_t>(skip_line(p, end) - p)};
 }
 
+/// The whole number behind a word; none where more than that stands there, as in `1,000` or `1e6`.
 std::optional<std::int64_t> count_behind(std::string_view line, std::string_view word) {
     const auto found = line.find(word);
     std::uint64_t n = 0;
-    if (found == line.npos || !parse_id(skip_blanks(line.data() + found + word.size()), n)) return std::nullopt;
-    return static_cast<std::int64_t>(n);
+    if (found == line.npos) return std::nullopt;
+    const char* const behind = parse_id(skip_blanks(line.data() + found + word.size()), n);
+    if (!behind) return std::nullopt;
+    const bool ends = is_blank(*behind) || *behind == '\n' || *behind == ';' ||
+                      ((*behind == ',' || *behind == '.') && (is_blank(behind[1]) || behind[1] == '\n'));
+    return ends ? std::optional(static_cast<std::int64_t>(n)) : std::nullopt;
 }
 
 /// A first line of column names: words that start with a letter or a quote, with the separators of the list. A comma in

@@ -174,7 +174,8 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
                             "the numbers of vertices, {}",
                             input.name, text.largest, kRelabel));
         }
-        input.limits.require_vertices(n, data_bytes, input.name, kRelabel);
+        input.limits.require_vertices(n, data_bytes, input.name,
+                                      options.vertices ? "give a smaller --vertices" : kRelabel);
         if (numbering.base == 1 || options.base) raw.fix_ups.first_id = static_cast<int>(numbering.base);
         if (count_ids) occurring = n - count_unused(text, numbering.base, n);
         // More vertices than edges have ends: most are without edges.

@@ -72,4 +72,13 @@ for path in shipped/s.db link.db; do
     done
 done
 [ "$(md5sum shipped/s.db)" = "$before" ] || fail "a shipped database was written to"
+
+# Where no plan can be made: no folder for its copy, a database that cannot be reached.
+export GNNTUNE_PROFILES=
+ln -s loop.db loop.db
+run 6 tune ring.txt --device cpu --op spmm --dim 8 --dry-run --db loop.db
+err_has "loop.db: cannot be reached: "
+export TMPDIR=$PWD/nowhere
+run 6 tune ring.txt --device cpu --op spmm --dim 8 --dry-run --db data/a.db
+err_has "no plan can be made: the folder for temporary files cannot be written to; name another in TMPDIR"
 exit 0

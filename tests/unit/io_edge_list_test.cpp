@@ -137,6 +137,8 @@ TEST(EdgeList, TheNumberOfVerticesMayBeGiven) {
     EXPECT_EQ(read("2 3\n3 5\n", options).fix_ups.text(), "set vertices to 6");
     EXPECT_NE(problem([&] { read("0 6\n", options); }).find("id 6 is outside 0..5, the 6 vertices of --vertices"),
               std::string::npos);
+    options.vertices = 2000000000;
+    EXPECT_NE(problem([&] { read("0 1\n", options); }).find("give a smaller --vertices"), std::string::npos);
     options.vertices = 0;
     EXPECT_EQ(read("# Nodes: 4\n", options).graph.n_rows, 0);
 }
@@ -198,7 +200,9 @@ TEST(EdgeList, BelievesACommentByEitherMeaning) {
                              "# Nodes: 7 Edges: 3\n0 1\n1 5\n5 6\n",    // from 0
                              "# Nodes: 9 Edges: 3\n0 1\n1 5\n5 6\n",    // and some without edges
                              "# Nodes: 6 Edges: 3\n1 2\n2 5\n5 6\n",    // from 1
-                             "# Nodes: 4\n0 1\n1 5\n5 6\n", "# Edges: 9\n0 1\n"}) {
+                             "# Nodes: 4\n0 1\n1 5\n5 6\n", "# Edges: 9\n0 1\n",
+                             "# Nodes: 4, Edges: 3.\n0 1\n1 5\n5 6\n",
+                             "# Nodes: 1,000 Edges: 3e0\n0 1\n1 5\n5 6\n"}) {  // no whole numbers
         EXPECT_TRUE(read(text).warnings.empty()) << text << read(text).warnings.front();
     }
     io::ReadOptions options;
