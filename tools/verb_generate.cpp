@@ -132,7 +132,12 @@ int run_generate(const Args& args) {
     if (!parsed) return kExitOk;
 
     Output out("generate", parsed->common);
-    if (parsed->flag("list")) return list_kinds(out);
+    if (parsed->flag("list")) {
+        if (!parsed->arguments.empty() || parsed->given("output") || parsed->given("to") || parsed->given("set")) {
+            throw invalid_argument("--list makes no graph: give it alone, or leave it out");
+        }
+        return list_kinds(out);
+    }
     require_arguments(*parsed, 1, 1, kGenerateUsage);
     const generate::Recipe recipe = recipe_of(*parsed, kind);
     const auto path = parsed->find("output");

@@ -205,7 +205,10 @@ int run_list(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 0, 1, kUsage);
     const std::string what = parsed->arguments.empty() ? "variants" : parsed->arguments.front();
-    if (parsed->given("op") && what != "variants") throw invalid_argument("--op applies to gnntune list variants only");
+    for (const char* option : {"op", "device"}) {
+        if (!parsed->given(option) || what == "variants") continue;
+        throw invalid_argument(std::string("--") + option + " applies to gnntune list variants only");
+    }
 
     Output out("list", parsed->common);
     if (what == "variants") {

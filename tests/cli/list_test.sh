@@ -25,6 +25,10 @@ run 0 list formats
 for format in mtx edges npz tu metis gnng; do out_has "$format"; done
 run 0 list standins
 out_has "standin/reddit"
+run 2 list ops --device cpu
+err_has "--device applies to gnntune list variants only"
+run 2 generate --list -o graph.mtx
+err_has "--list makes no graph"
 command -v python3 >/dev/null || exit 0
 run 0 list --json
 json "sorted(v['id'] for v in j['data']) == '''$ids'''.split()"
