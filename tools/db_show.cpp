@@ -55,8 +55,10 @@ store::GraphRow find_row(const store::Store& store, const std::string& argument,
         const InputGraph input = find_graph(argument, read_options(parsed), out).load(out);
         rows = store.find_graphs(fingerprint(input.graph.view()).text());
     } else if (!rows.empty()) {
-        refuse_reading(read_options(parsed), fmt::format("'{}' is a graph of the database; give the file, or leave them "
-                                                         "out", argument));
+        refuse_reading(read_options(parsed),
+                       fmt::format("'{}' is a graph of the database; give the file, or leave them "
+                                   "out",
+                                   argument));
     }
     if (rows.size() == 1) return std::move(rows.front());
     if (rows.empty()) {

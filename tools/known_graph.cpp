@@ -19,7 +19,8 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
         const auto known = store.find_graphs(text);
         if (known.size() == 1) {
             refuse_reading(read_options(parsed), fmt::format("'{}' is a graph of the database; give the file, or leave "
-                                                             "them out", text));
+                                                             "them out",
+                                                             text));
             return known.front();
         }
         if (known.size() > 1) {

@@ -162,7 +162,8 @@ Table formats() {
         table.add({std::string(name), std::string(suffixes), written, std::string(entry), std::string(description)});
     };
     add("mtx", ".mtx", true, "row a, column b", "Matrix Market coordinate");
-    add("edges", ".txt .el .edges .tsv .csv", true, "row b, column a", "edge list: source target [weight], or as a line of names says");
+    add("edges", ".txt .el .edges .tsv .csv", true, "row b, column a",
+        "edge list: source target [weight], or as a line of names says");
     add("npz", ".npz .npy", true, "by its arrays",
         "NumPy: scipy CSR/CSC/COO, edge_index, edges, src and dst (src_li and dst_li)");
     add("tu", "_A.txt", false, "row b, column a", "TU data set: a folder with <name>_A.txt");

@@ -115,7 +115,8 @@ private:
         print_results();
         const int code = complete ? exit_code() : interrupted() ? kExitInterrupted : kExitIncomplete;
         if (complete && code != kExitIncomplete) return code;
-        out_.note(fmt::format("{}everything measured is in {}; {}: {}", complete ? "" : "stopped; ", store_.path().string(),
+        out_.note(fmt::format("{}everything measured is in {}; {}: {}", complete ? "" : "stopped; ",
+                              store_.path().string(),
                               tune_.again ? "--again begins anew, with more time" : "go on with", command_line()));
         return code;
     }

@@ -10,14 +10,16 @@
 namespace gnntune::io::detail {
 namespace {
 
-constexpr std::string_view kSources[] = {"src",        "source",       "from",       "srcid",   "sourceid",
-                                         "fromid",     "srcnode",      "sourcenode", "fromnode", "srcnodeid",
+constexpr std::string_view kSources[] = {"src",          "source",     "from",       "srcid",     "sourceid",
+                                         "fromid",       "srcnode",    "sourcenode", "fromnode",  "srcnodeid",
                                          "sourcenodeid", "fromnodeid", "startid",    "startnode", "origin"};
-constexpr std::string_view kTargets[] = {"dst",          "target",   "to",         "dstid",  "targetid",
-                                         "toid",         "dstnode",  "targetnode", "tonode", "dstnodeid",
-                                         "targetnodeid", "tonodeid", "endid",      "endnode", "dest",
-                                         "destination",  "destid"};
+constexpr std::string_view kTargets[] = {"dst",     "target",     "to",     "dstid",       "targetid",     "toid",
+                                         "dstnode", "targetnode", "tonode", "dstnodeid",   "targetnodeid", "tonodeid",
+                                         "endid",   "endnode",    "dest",   "destination", "destid"};
 constexpr std::string_view kWeights[] = {"weight", "weights", "w", "wt", "edgeweight", "value", "val"};
+
+// A line that is longer names no columns of an edge list, and is not taken apart.
+constexpr std::size_t kLongestNames = 1024;
 
 struct Name {
     std::string text;   ///< as it stands there
@@ -117,13 +119,12 @@ ColumnNames judged(const Names& names, const Roles& roles) {
         found.fault = fmt::format(
             "names the columns {}; expected the source and the target in the first two, and at most a weight behind; "
             "{}",
-            listed(all), index ? "the first looks like an index: write the file without it (pandas: index=False)"
-                               : "write or name the columns so");
+            listed(all),
+            index ? "the first looks like an index: write the file without it (pandas: index=False)"
+                  : "write or name the columns so");
         return found;
     }
-    const auto remark = [&](const std::string& words) {
-        found.remark += (found.remark.empty() ? "" : ", ") + words;
-    };
+    const auto remark = [&](const std::string& words) { found.remark += (found.remark.empty() ? "" : ", ") + words; };
     if (found.swapped) {
         remark(fmt::format("took columns {} by their names", listed({all[0], all[1]})));
     } else if (!both) {
@@ -138,11 +139,13 @@ ColumnNames judged(const Names& names, const Roles& roles) {
 }  // namespace
 
 ColumnNames column_names(std::string_view line) {
+    if (line.size() > kLongestNames) return {};
     const Names names = split(line);
     return judged(names, roles_of(names.all));
 }
 
 ColumnNames column_names_of_comment(std::string_view line) {
+    if (line.size() > kLongestNames) return {};
     line.remove_prefix(std::min(line.size(), line.find_first_not_of("#% \t")));
     const Names names = split(line);
     const Roles roles = roles_of(names.all);

@@ -155,8 +155,9 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
             }
             if (here != columns) {
                 if (columns != 0) {
-                    fail_line(name, line, "has {} columns, but the lines before have {}; expected as many on every line",
-                              here, columns);
+                    fail_line(name, line,
+                              "has {} columns, but the lines before have {}; expected as many on every line", here,
+                              columns);
                 }
                 columns = here;
                 heading.require(columns, third == ThirdColumn::ignored, line);

@@ -73,7 +73,8 @@ std::int64_t merge_duplicates(CsrGraph& g, const std::string& name) {
         return false;
     });
     for (const float w : g.edge_weight) {
-        if (!std::isfinite(w)) fail(name, "the weights of duplicate entries add up to more than a float holds; give --ignore-weights");
+        if (!std::isfinite(w))
+            fail(name, "the weights of duplicate entries add up to more than a float holds; give --ignore-weights");
     }
     return merged;
 }

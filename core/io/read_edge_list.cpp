@@ -110,7 +110,7 @@ std::int64_t count_unused(const EdgeText<Id>& text, std::int64_t base, std::int6
     return unused;
 }
 
-/// What a comment `# Nodes: N Edges: M` says that the list does not bear out. SNAP's N counts the ids that occur, others
+/// What a comment `# Nodes: N Edges: M` says that the list does not bear out. SNAP counts the ids that occur, others
 /// write the number of vertices, whose ids then are below N, or up to N: a list that fits neither is another.
 /// `occurring`: ids, counted where the comment explains no range of them.
 template <typename Id>
@@ -123,8 +123,8 @@ void doubt_counts(const EdgeText<Id>& text, std::int64_t m, std::int64_t occurri
                              *text.vertices, occurring, text.largest);
     }
     if (words.empty()) return;
-    raw.warnings.push_back(fmt::format(
-        "{}: its comment says {}; it is read as it stands, so check that the list is whole", name, words));
+    raw.warnings.push_back(
+        fmt::format("{}: its comment says {}; it is read as it stands, so check that the list is whole", name, words));
 }
 
 /// Whether a number of vertices in a comment can be that of a range of ids.

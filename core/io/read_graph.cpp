@@ -52,7 +52,8 @@ std::vector<std::string> not_applied(const RawGraph& raw, Format format, const R
     const bool from_one = format == Format::matrix_market || format == Format::metis;
     const CsrGraph& g = raw.graph;
     if (options.relabel && !edges) {
-        out.push_back(fmt::format("--relabel does not apply to {}: it numbers the ids of edge lists", format_name(format)));
+        out.push_back(
+            fmt::format("--relabel does not apply to {}: it numbers the ids of edge lists", format_name(format)));
     }
     if (options.base && !edges && format != Format::tu && *options.base != (from_one ? 1 : 0)) {
         out.push_back(fmt::format("--base {} does not apply to {}, where ids start at {}", *options.base,

@@ -172,7 +172,8 @@ std::string unequal_text(const Columns& seen) {
     if ((seen.first == 2 || seen.first == 3) && seen.ids && seen.unequal_lines <= 1 + seen.lines / 10 &&
         seen.lines > 2 * seen.unequal_lines) {
         return fmt::format(
-            "a text whose line {} holds {} number{}, though the first holds {}; an edge list has two ids on every line, "
+            "a text whose line {} holds {} number{}, though the first holds {}; an edge list has two ids on every "
+            "line, "
             "or two ids and a weight on every line",
             seen.unequal_line, seen.unequal_count, seen.unequal_count == 1 ? "" : "s", seen.first);
     }
@@ -218,10 +219,10 @@ Sniffed sniff_text(std::string_view head, bool whole, const std::string& name, b
     }
     if (seen.uniform && (seen.first == 2 || seen.first == 3)) {
         if (!seen.ids)
-            return no_graph(
-                fmt::format("a text whose line {} holds '{}' where the id of a vertex was expected, a whole number from 0 "
-                            "(two ids on a line, and at most a weight behind them)",
-                            seen.no_ids_line, seen.no_id));
+            return no_graph(fmt::format(
+                "a text whose line {} holds '{}' where the id of a vertex was expected, a whole number from 0 "
+                "(two ids on a line, and at most a weight behind them)",
+                seen.no_ids_line, seen.no_id));
         if (seen.first == 2 && plain.ends_with("_a.txt")) return {Format::tu, ""};
         return {Format::edge_list, ""};
     }

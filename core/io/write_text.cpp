@@ -77,8 +77,7 @@ void write_edge_list(Output& out, const CsrView& graph) {
 
 void write_metis(Output& out, const CsrView& view) {
     const auto refuse = [&](std::string_view why, const std::string& mends = {}) {
-        throw unsupported(
-            fmt::format("{}: METIS holds {}; {}write it as mtx, npz or gnng", out.name(), why, mends));
+        throw unsupported(fmt::format("{}: METIS holds {}; {}write it as mtx, npz or gnng", out.name(), why, mends));
     };
     if (view.n_rows != view.n_cols) refuse("square matrices only");
     CsrGraph g;
@@ -95,8 +94,8 @@ void write_metis(Output& out, const CsrView& view) {
     bool whole = true;
     for_each_entry(g.view(), [&](std::int32_t i, std::int32_t j, std::int32_t e) {
         loops = loops || i == j;
-        duplicates = duplicates || (e > g.row_ptr[static_cast<std::size_t>(i)] &&
-                                    g.col_idx[static_cast<std::size_t>(e) - 1] == j);
+        duplicates = duplicates ||
+                     (e > g.row_ptr[static_cast<std::size_t>(i)] && g.col_idx[static_cast<std::size_t>(e) - 1] == j);
         const float w = g.weighted() ? g.edge_weight[static_cast<std::size_t>(e)] : 1.0f;
         whole = whole && w >= 1.0f && w <= 16777216.0f && w == std::floor(w);
     });

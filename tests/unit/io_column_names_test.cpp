@@ -33,9 +33,9 @@ const std::string kTurned = "1,0\n2,0\n1,2\n";  // the same edges, the target fi
 
 TEST(ColumnNames, OfSourceAndTargetInOrderAreRead) {
     const auto plain = fingerprint(read(kEdges).graph.view());
-    for (const char* names : {"src,dst", "source,target", "from,to", "Source, Target", "\"from\",\"to\"", "u,v",
-                              "FromNodeId,ToNodeId", "src_id,dst_id", "\"source node\",\"target node\"",
-                              "\xef\xbb\xbfsource,target"}) {
+    for (const char* names :
+         {"src,dst", "source,target", "from,to", "Source, Target", "\"from\",\"to\"", "u,v", "FromNodeId,ToNodeId",
+          "src_id,dst_id", "\"source node\",\"target node\"", "\xef\xbb\xbfsource,target"}) {
         const auto g = read(std::string(names) + "\n" + kEdges);
         EXPECT_EQ(fingerprint(g.graph.view()), plain) << names;
         EXPECT_EQ(g.fix_ups.text(), "skipped 1 header line") << names;
@@ -44,8 +44,8 @@ TEST(ColumnNames, OfSourceAndTargetInOrderAreRead) {
 
 TEST(ColumnNames, WithTheTargetFirstTurnTheEdges) {
     const auto plain = read(kEdges);
-    for (const char* names : {"dst,src", "target,source", "to,from", "\"to\",\"from\"", "v,u", "dst_id,src_id",
-                              "Destination,Origin"}) {
+    for (const char* names :
+         {"dst,src", "target,source", "to,from", "\"to\",\"from\"", "v,u", "dst_id,src_id", "Destination,Origin"}) {
         const auto g = read(std::string(names) + "\r\n" + kTurned);
         EXPECT_EQ(fingerprint(g.graph.view()), fingerprint(plain.graph.view())) << names;
         EXPECT_EQ(g.graph.col_idx, plain.graph.col_idx) << names;
@@ -80,7 +80,8 @@ TEST(ColumnNames, ThatNobodyKnowsAreReadByPlaceAndSaid) {
               "skipped 1 header line, took columns 'row', 'col' as source and target");
     EXPECT_EQ(read("src,other\n" + kEdges).fix_ups.text(),
               "skipped 1 header line, took columns 'src', 'other' as source and target");
-    EXPECT_EQ(read("src,dst,time\n0,1,5\n1,0,6\n").fix_ups.text(), "skipped 1 header line, took column 'time' as weights");
+    EXPECT_EQ(read("src,dst,time\n0,1,5\n1,0,6\n").fix_ups.text(),
+              "skipped 1 header line, took column 'time' as weights");
     EXPECT_EQ(read("v,w\n" + kEdges).fix_ups.text(),
               "skipped 1 header line, took columns 'v', 'w' as source and target");
     EXPECT_EQ(read("edges of a graph\n" + kEdges).fix_ups.text(), "skipped 1 header line");
@@ -102,8 +103,16 @@ TEST(ColumnNames, OfAnotherNumberThanColumnsAreErrors) {
     EXPECT_HAS(problem("src,dst,weight\n1,5\n2,6\n"), "line 2: has 2 columns, but line 1 names 3");
     io::ReadOptions options;
     options.ignore_weights = true;
-    EXPECT_EQ(read("dst,src,kind\n1,0,follows\n2,0,likes it\n1,2,x\n", options).graph.col_idx, read(kEdges).graph.col_idx);
+    EXPECT_EQ(read("dst,src,kind\n1,0,follows\n2,0,likes it\n1,2,x\n", options).graph.col_idx,
+              read(kEdges).graph.col_idx);
     EXPECT_HAS(problem("src dst\n1 5 7\n2 6 8\n", options), "line 2: has 3 columns, but line 1 names 2");
+}
+
+TEST(ColumnNames, AreNotLookedForInLongLines) {
+    std::string words = "dst src";
+    while (words.size() < 5000) words += " weight";
+    EXPECT_EQ(read("# " + words + "\n" + kEdges).graph.col_idx, read(kEdges).graph.col_idx);
+    EXPECT_EQ(read(words + "\n" + kEdges).fix_ups.text(), "skipped 1 header line");
 }
 
 TEST(ColumnNames, AreNoWayIntoTheSourceOfAGraph) {

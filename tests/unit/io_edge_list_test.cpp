@@ -184,7 +184,8 @@ TEST(EdgeList, WarnsWhereACommentCountsOtherwise) {
     EXPECT_EQ(fewer.graph.n_rows, 7);
     EXPECT_EQ(fewer.warnings, (Words{"g.txt: its comment says 2 vertices, but 4 ids occur in the list, up to 6; it is "
                                      "read as it stands, so check that the list is whole"}));
-    EXPECT_EQ(read("# Nodes: 5 Edges: 3\n0 1\n1 5\n5 6\n").warnings.size(), 1u);  // neither 4 that occur nor 7 up to the largest
+    EXPECT_EQ(read("# Nodes: 5 Edges: 3\n0 1\n1 5\n5 6\n").warnings.size(),
+              1u);  // neither 4 that occur nor 7 up to the largest
     EXPECT_EQ(read("# Nodes: 3000000000 Edges: 1\n0 1\n").warnings.size(), 1u);
     const auto both = read("# Nodes: 2 Edges: 1\n0 1\n1 5\n5 6\n").warnings;
     ASSERT_EQ(both.size(), 1u);
@@ -196,13 +197,13 @@ TEST(EdgeList, WarnsWhereACommentCountsOtherwise) {
 }
 
 TEST(EdgeList, BelievesACommentByEitherMeaning) {
-    for (const char* text : {"# Nodes: 4 Edges: 3\n0 1\n1 5\n5 6\n",    // ids that occur, as SNAP counts
-                             "# Nodes: 7 Edges: 3\n0 1\n1 5\n5 6\n",    // from 0
-                             "# Nodes: 9 Edges: 3\n0 1\n1 5\n5 6\n",    // and some without edges
-                             "# Nodes: 6 Edges: 3\n1 2\n2 5\n5 6\n",    // from 1
-                             "# Nodes: 4\n0 1\n1 5\n5 6\n", "# Edges: 9\n0 1\n",
-                             "# Nodes: 4, Edges: 3.\n0 1\n1 5\n5 6\n",
-                             "# Nodes: 1,000 Edges: 3e0\n0 1\n1 5\n5 6\n"}) {  // no whole numbers
+    for (const char* text :
+         {"# Nodes: 4 Edges: 3\n0 1\n1 5\n5 6\n",  // ids that occur, as SNAP counts
+          "# Nodes: 7 Edges: 3\n0 1\n1 5\n5 6\n",  // from 0
+          "# Nodes: 9 Edges: 3\n0 1\n1 5\n5 6\n",  // and some without edges
+          "# Nodes: 6 Edges: 3\n1 2\n2 5\n5 6\n",  // from 1
+          "# Nodes: 4\n0 1\n1 5\n5 6\n", "# Edges: 9\n0 1\n", "# Nodes: 4, Edges: 3.\n0 1\n1 5\n5 6\n",
+          "# Nodes: 1,000 Edges: 3e0\n0 1\n1 5\n5 6\n"}) {  // no whole numbers
         EXPECT_TRUE(read(text).warnings.empty()) << text << read(text).warnings.front();
     }
     io::ReadOptions options;

@@ -63,7 +63,8 @@ const NearMiss kNearMisses[] = {
     {"g.txt", "0 1\n1 2.5\n", "line 2 holds '2.5' where the id of a vertex was expected, a whole number from 0"},
     {"g.el", "# ids\n0 1 0.5\n-1 2 0.5\n", "line 3 holds '-1' where the id of a vertex was expected"},
     {"g.csv", "src,dst\n0,1\n1.0,2\n", "line 3 holds '1.0' where the id of a vertex was expected"},
-    {"g.txt", "0 1\n1\n2 0\n", "line 2 holds 1 number, though the first holds 2; an edge list has two ids on every line"},
+    {"g.txt", "0 1\n1\n2 0\n",
+     "line 2 holds 1 number, though the first holds 2; an edge list has two ids on every line"},
     {"g.txt", "0 1 0.5\n1 2 0.5\n2 0\n0 2 1\n", "line 3 holds 2 numbers, though the first holds 3"},
     // Adjacency lists.
     {"g.txt", "0 1 2\n1 0\n2 0\n", "of an adjacency list write one edge on a line"},
