@@ -1,6 +1,7 @@
 # A budget beside a program that has the processor: what could not be timed is left for the next run, exit code 7. Without
 # a budget it is what failed, 1.
 . "$(dirname "$0")/lib.sh"
+[ -z "${SANITIZED:-}" ] || { echo "skipped: sanitizers are slow"; exit 77; }
 command -v taskset >/dev/null || { echo "skipped: taskset is not installed"; exit 77; }
 
 processor=$(taskset -cp $$ | grep -oE '[0-9]+' | tail -n 1)
