@@ -142,7 +142,7 @@ ORDER BY max(t.median_us, o.median_us) / min(t.median_us, o.median_us) DESC, 1)s
 }
 
 std::vector<std::string> errata_words(const Database& database) {
-    constexpr std::string_view kDoing = "comparing errata";
+    static constexpr std::string_view kDoing = "comparing errata";
     const auto has = [&database](const std::string& table) {
         Statement s = database.prepare("SELECT 1 FROM other.sqlite_schema WHERE type = 'table' AND name = ?", kDoing);
         return s.bind(table).step();
