@@ -8,6 +8,8 @@ tune="tune graph.gnng other.gnng --device cpu --op spmm --dim 64,16 --db a.db"
 # shellcheck disable=SC2086
 run 7 $tune --budget 1ms --csv
 cp out short.csv
+# Beside other programs there may be no time at all.
+if grep -q "could not be timed" err; then echo "skipped: other programs have the processor"; exit 77; fi
 [ "$(wc -l <short.csv)" -eq 4 ] || fail "expected three rows: a choice, a problem and a graph that were left out"
 sed -n 2p short.csv | grep -q '^graph,spmm,64,.*spmm\.cpu_rows' || fail "no choice in the first row"
 sed -n 3p short.csv | grep -q '^graph,spmm,16,.*left out: the budget ended,0,' || fail "the second problem is not left out"
