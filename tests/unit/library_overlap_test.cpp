@@ -65,7 +65,9 @@ protected:
 
 TEST_F(LibraryOverlap, ResultsThatShareMemoryAreRefused) {
     int refused = 0;
-    for (const auto& [wanted, problem] : every_op()) {
+    for (const auto& both : every_op()) {  // clang captures no part of a pair by its name
+        const auto& wanted = both.first;
+        const auto& problem = both.second;
         for_both_graphs([&](gt::Context& context, const gt::Graph& graph, const std::vector<Array>& of_graph) {
             const gt::Plan plan = context.plan(graph, wanted);
             HostWorkspace workspace(plan.workspace_bytes());
@@ -114,7 +116,9 @@ TEST_F(LibraryOverlap, ResultsThatShareMemoryAreRefused) {
 
 TEST_F(LibraryOverlap, AWorkspaceThatSharesMemoryIsRefused) {
     int refused = 0;
-    for (const auto& [wanted, problem] : every_op()) {
+    for (const auto& both : every_op()) {  // clang captures no part of a pair by its name
+        const auto& wanted = both.first;
+        const auto& problem = both.second;
         for_both_graphs([&](gt::Context& context, const gt::Graph& graph, const std::vector<Array>&) {
             const gt::Plan plan = context.plan(graph, wanted);
             if (plan.workspace_bytes() == 0) return;
@@ -145,7 +149,9 @@ TEST_F(LibraryOverlap, AWorkspaceThatSharesMemoryIsRefused) {
 
 // Neighbours in one allocation, as an arena hands them out, are no overlap; and inputs may be one array.
 TEST_F(LibraryOverlap, ArraysThatTouchAreTaken) {
-    for (const auto& [wanted, problem] : every_op()) {
+    for (const auto& both : every_op()) {  // clang captures no part of a pair by its name
+        const auto& wanted = both.first;
+        const auto& problem = both.second;
         for_both_graphs([&](gt::Context& context, const gt::Graph& graph, const std::vector<Array>&) {
             const gt::Plan plan = context.plan(graph, wanted);
             Run run = prepare(problem);
@@ -201,7 +207,9 @@ TEST_F(LibraryOverlap, NumbersThatAnOperationDoesNotHaveAreFinite) {
     gt::Context context = cpu();
     const gt::Graph graph =
         context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
-    for (const auto& [wanted, problem] : every_op()) {
+    for (const auto& both : every_op()) {  // clang captures no part of a pair by its name
+        const auto& wanted = both.first;
+        const auto& problem = both.second;
         const gt::Plan plan = context.plan(graph, wanted);
         HostWorkspace workspace(plan.workspace_bytes());
         Run run = prepare(problem);
