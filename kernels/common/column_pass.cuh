@@ -23,8 +23,7 @@
 //                                     marks are read first, and of grad_y the vectors that have one. Then also:
 //   const int32* marks                [n_rows, heads, k], aligned to 16 bytes
 //   void load_ids(run, ids)           of the edges of a run
-//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC, and then also:
-//   bool has_self_loops()             whether it does
+//   bool kSelfLoops                   a column has an edge to itself besides those of the CSC, and then also:
 //   float self_share(column)          what its gradients are multiplied with
 //   float self_weight(column)
 //   float column(unit)                what all edges of a column and head share; unit: column heads + head
@@ -183,7 +182,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             x[i] = load_pack<VEC>(a.x + unit * a.k + place.f + i * step);
     }
     if constexpr (Edges::kSelfLoops) {
-        if (edges.has_self_loops() && task.leads && group == 0 && place.inside) {
+        if (task.leads && group == 0 && place.inside) {
             const float share = edges.self_share(task.row);
             const float w = share * edges.self_weight(task.row);
             float dot_own = 0.0F;

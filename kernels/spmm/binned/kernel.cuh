@@ -9,9 +9,9 @@
 //          bins of rows of like degree, heavy bins first; in a bin a team of 2^shift threads owns a row, up to a block.
 //          Team -> groups of `lanes` threads, group -> every n-th run of UNROLL edges, lane -> ITEMS vectors of VEC
 //          features. grid.y walks the feature tiles (slow, so that a slice of x stays in L2).
-// Data     Where several groups share a row, ids and weights come four at a time from positions that are multiples
-//          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. The first group of a
-//          team adds the self loop; y is written once, past L2's retained lines.
+// Data     The first group of a team asks for the self loop's row of x together with the row's offsets. Where several groups share a row, ids and weights come four at a time from positions that are multiples
+//          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's
+//          retained lines.
 // Shared   a tile of features per warp, for teams of several warps.
 // Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row by
 //          kernels/common/merge_rows.cuh: the order of summation depends on params, degree, the place of the row's
@@ -41,7 +41,7 @@ struct Arguments {
 
 // Two blocks of the largest size: 64 registers, which ptxas then fills with gathers in flight. By itself it takes fewer
 // and waits for half of them before it starts the others.
-template <typename T, int VEC, int ITEMS, bool WEIGHTED>
+template <typename T, int VEC, int ITEMS, bool WEIGHTED, bool SELF>
 __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(const __grid_constant__ Arguments<T> a) {
     constexpr int kUnroll = 8 / ITEMS;
     extern __shared__ float4 shared_bytes[];  // a tile of lanes * ITEMS vectors per warp
@@ -58,6 +58,9 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(cons
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
 
     const kernels::LaneVectors<ITEMS, T> x(a.x, a.k, f0, step);
+    if constexpr (SELF) {
+        if (task.row >= 0 && task.leads && group == 0) a.self.add(task.row, x, acc);
+    }
     const kernels::TeamWalk<kUnroll> walk(task.begin, task.end, group, groups, a.edges.m, a.edges.ids_aligned);
     kernels::gather_sums<WEIGHTED>(a.edges, walk, x, acc);
     for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
@@ -85,7 +88,6 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(cons
         }
     }
     if (task.row < 0 || group != 0) return;
-    if (task.leads) a.self.add(task.row, x, acc);
     if (task.slot >= 0) {
         float* out = a.partial + static_cast<std::int64_t>(task.slot) * a.k;
 #pragma unroll

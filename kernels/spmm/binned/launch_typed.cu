@@ -11,7 +11,9 @@ template <typename T, int VEC, int ITEMS>
 void launch_shape(const Plan& p, const Arguments<T>& a, cudaStream_t stream) {
     const dim3 grid(p.rows.blocks,
                     static_cast<unsigned>(kernels::ceil_div(p.k, kernels::tile_width(p.params.lanes, ITEMS, VEC))));
-    auto* kernel = p.weighted ? &binned_kernel<T, VEC, ITEMS, true> : &binned_kernel<T, VEC, ITEMS, false>;
+    auto* plain = p.weighted ? &binned_kernel<T, VEC, ITEMS, true, false> : &binned_kernel<T, VEC, ITEMS, false, false>;
+    auto* looped = p.weighted ? &binned_kernel<T, VEC, ITEMS, true, true> : &binned_kernel<T, VEC, ITEMS, false, true>;
+    auto* kernel = p.self_loop ? looped : plain;
     const int teams_of_warps = p.rows.has_teams_of_warps() ? 1 : 0;
     const auto shared = static_cast<std::size_t>(teams_of_warps * p.params.warps_per_block * p.params.lanes * ITEMS) *
                         sizeof(kernels::Vec<VEC>);

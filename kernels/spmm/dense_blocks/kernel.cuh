@@ -116,7 +116,7 @@ __device__ __forceinline__ void write_tile(const Arguments<T>& a, const BlockPie
             sum = {{tile[r * kSumsLd + f - f0]}};
         }
         const auto row = static_cast<std::int32_t>(first_row + r);
-        if (piece.index == 0) a.self.add(row, a.x + f, a.k, sum);
+        if (a.self.weight && piece.index == 0) a.self.add(row, a.x + f, a.k, sum);
         if (piece.first_slot >= 0) {
             const std::int64_t slot = std::int64_t{piece.first_slot} + r * piece.count + piece.index;
             store_sums(a.partial + slot * a.k + f, sum);

@@ -36,8 +36,6 @@ struct Terms {
     const std::int32_t* row_ptr;
     bool mean;
 
-    /// Whether a row's result is another than the sum over its edges.
-    __device__ __forceinline__ bool more() const { return mean || self.weight; }
     __device__ __forceinline__ float factor(std::int32_t row) const {
         if (!mean) return 1.0F;
         return self.mean_factor(static_cast<std::uint32_t>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row)));
@@ -79,12 +77,12 @@ __global__ void round_kernel(const std::int32_t* __restrict__ row_ptr, const flo
     }
 }
 
-template <typename T, int VEC, int ITEMS>
+template <bool MORE, typename T, int VEC, int ITEMS>
 __device__ __forceinline__ void flush(const Terms<T>& terms, const kernels::LaneVectors<ITEMS, T>& mine,
                                       T* __restrict__ y, float* __restrict__ sums, std::int32_t row, std::int32_t k,
                                       int f0, int step, bool shared_row, Vec<VEC> (&acc)[ITEMS]) {
     const std::int64_t out = static_cast<std::int64_t>(row) * k;
-    if (terms.more()) {
+    if constexpr (MORE) {
         if (!shared_row) terms.self.add(row, mine, acc);
         const float factor = terms.factor(row);
 #pragma unroll
@@ -107,7 +105,8 @@ __device__ __forceinline__ void flush(const Terms<T>& terms, const kernels::Lane
     }
 }
 
-template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
+// MORE: a row's result is another than the sum over its edges.
+template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED, bool MORE>
 __global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g, const Terms<T> terms,
                              const std::int32_t* __restrict__ row_idx, const T* __restrict__ x, T* __restrict__ y,
                              float* __restrict__ sums, std::int32_t k, std::int32_t chunk, int lanes) {
@@ -145,7 +144,7 @@ __global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g
         for (int u = 0; u < UNROLL; ++u) {
             if (!run.has(u)) break;
             if (rows[u] != row) {
-                flush(terms, mine, y, sums, row, k, f0, step, shared_row, acc);
+                flush<MORE>(terms, mine, y, sums, row, k, f0, step, shared_row, acc);
                 shared_row = false;
                 row = rows[u];
             }
@@ -154,7 +153,7 @@ __global__ void edges_kernel(const __grid_constant__ kernels::WeightedEdges<T> g
         }
     }
     shared_row = shared_row || (end < edges && __ldg(row_idx + end) == row);
-    flush(terms, mine, y, sums, row, k, f0, step, shared_row, acc);
+    flush<MORE>(terms, mine, y, sums, row, k, f0, step, shared_row, acc);
 }
 
 }  // namespace gnntune::spmm_edges

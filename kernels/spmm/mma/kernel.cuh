@@ -194,21 +194,13 @@ __device__ __forceinline__ void walk(const Arguments<T>& a, const WindowPiece& p
 /// Where row `r` of the window puts its sums, and what they are multiplied with; null: there is no such row.
 template <typename T>
 struct Target {
-    const T* x = nullptr;
     T* y = nullptr;
     float* partial = nullptr;
     float factor = 1.0F;
-    float own = 0.0F;  ///< the self loop's weight, where this piece adds it
-    bool adds_own = false;
 
     __device__ __forceinline__ Target(const Arguments<T>& a, const WindowPiece& piece, int r) {
         const std::int64_t row = static_cast<std::int64_t>(piece.window) * kWindowRows + r;
         if (row >= a.n_rows) return;
-        adds_own = a.self.weight && piece.index == 0;
-        if (adds_own) {
-            own = load_value(a.self.weight + row);
-            x = a.x + row * a.k;
-        }
         if (piece.first_slot >= 0) {
             partial = a.partial + (static_cast<std::int64_t>(piece.first_slot) + r * piece.count + piece.index) * a.k;
             return;
@@ -218,13 +210,19 @@ struct Target {
     }
     template <int N>
     __device__ __forceinline__ void store(int f, Vec<N> sum) const {
-        if (adds_own) fma(sum, own, load_pack<N>(x + f));
         if (partial) store_sums(partial + f, sum);
         if (!y) return;
         scale(sum, factor);
         store_streaming(y + f, sum);
     }
 };
+
+/// Adds the self loop of row `r` of the window, features f to f + N - 1: the window's first piece does.
+template <typename T, int N>
+__device__ __forceinline__ void add_own(const Arguments<T>& a, const WindowPiece& piece, int r, int f, Vec<N>& sum) {
+    const std::int64_t row = static_cast<std::int64_t>(piece.window) * kWindowRows + r;
+    if (piece.index == 0 && row < a.n_rows) a.self.add(row, a.x + f, a.k, sum);
+}
 
 /// The same sums edge by edge, for features [f0, f_end).
 template <typename T>
@@ -246,7 +244,11 @@ __device__ __noinline__ void walk_edges(const Arguments<T>& a, const WindowPiece
             }
         }
 #pragma unroll
-        for (int r = 0; r < kWindowRows; ++r) Target<T>(a, piece, r).store(f, Vec<1>{{sums[r]}});
+        for (int r = 0; r < kWindowRows; ++r) {
+            Vec<1> sum{{sums[r]}};
+            add_own(a, piece, r, f, sum);
+            Target<T>(a, piece, r).store(f, sum);
+        }
     }
 }
 
@@ -286,7 +288,8 @@ __global__ void __launch_bounds__(kThreads, TILES == 2 ? 7 : 10) mma_kernel(cons
     }
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-        const Target<T> target(a, piece, j / 2 * 8 + 2 * t + j % 2);
+        const int r = j / 2 * 8 + 2 * t + j % 2;
+        const Target<T> target(a, piece, r);
 #pragma unroll
         for (int i = 0; i < TILES; ++i) {
             if constexpr (kWide) {
@@ -297,6 +300,7 @@ __global__ void __launch_bounds__(kThreads, TILES == 2 ? 7 : 10) mma_kernel(cons
                     Vec<VEC> sum;
 #pragma unroll
                     for (int q = 0; q < VEC; ++q) sum.v[q] = sums.acc[i][q][j / 2][2 * h + j % 2];
+                    if (a.self.weight) add_own(a, piece, r, f, sum);
                     target.store(f, sum);
                 }
             } else {
@@ -307,6 +311,7 @@ __global__ void __launch_bounds__(kThreads, TILES == 2 ? 7 : 10) mma_kernel(cons
                 for (int q = 0; q < VEC; ++q) {
                     sum.v[q] = sums.acc[i][q % kMmas][j / 2][q / kMmas * 2 + j % 2];
                 }
+                if (a.self.weight) add_own(a, piece, r, f, sum);
                 target.store(f, sum);
             }
         }

@@ -22,7 +22,7 @@ namespace gnntune::spmm_rows {
 
 using kernels::Vec;
 
-template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED>
+template <typename T, int VEC, int ITEMS, int UNROLL, bool WEIGHTED, bool SELF>
 __global__ void __launch_bounds__(kMaxThreads, ITEMS* UNROLL == 16 ? 2 : 4)
     rows_kernel(const std::int32_t* __restrict__ row_ptr, const __grid_constant__ kernels::WeightedEdges<T> edges,
                 const kernels::SelfTerm<T> self, const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows,
@@ -42,6 +42,9 @@ __global__ void __launch_bounds__(kMaxThreads, ITEMS* UNROLL == 16 ? 2 : 4)
     const std::uint32_t begin = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row)) : 0;
     const std::uint32_t end = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row + 1)) : 0;
     const kernels::LaneVectors<ITEMS, T> from(x, k, f0, step);
+    if constexpr (SELF) {
+        if (here && group == 0) self.add(static_cast<std::int32_t>(row), from, acc);
+    }
     const kernels::TeamWalk<UNROLL> walk(begin, end, group, split, edges.m, edges.ids_aligned);
     kernels::gather_sums<WEIGHTED>(edges, walk, from, acc);
     for (int offset = lanes; offset < team; offset *= 2) {
@@ -52,7 +55,6 @@ __global__ void __launch_bounds__(kMaxThreads, ITEMS* UNROLL == 16 ? 2 : 4)
         }
     }
     if (!here || group != 0) return;
-    self.add(static_cast<std::int32_t>(row), from, acc);
     if (mean) {
         const float factor = self.mean_factor(end - begin);
 #pragma unroll

@@ -7,27 +7,30 @@
 
 namespace gnntune::spmm_rows {
 
-template <typename T, int VEC, int ITEMS, int UNROLL>
+template <typename T, int VEC, int ITEMS, int UNROLL, bool SELF>
 void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
     const CsrFormat& g = *s.graph;
     const RowsParams& p = s.params;
     const int threads = p.warps_per_block * 32;
     const dim3 grid(static_cast<unsigned>(kernels::ceil_div(g.n_rows, threads / (p.lanes * p.split))),
                     static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
-    auto* kernel = s.weighted ? &rows_kernel<T, VEC, ITEMS, UNROLL, true> : &rows_kernel<T, VEC, ITEMS, UNROLL, false>;
+    auto* kernel = s.weighted ? &rows_kernel<T, VEC, ITEMS, UNROLL, true, SELF>
+                              : &rows_kernel<T, VEC, ITEMS, UNROLL, false, SELF>;
     kernel<<<grid, static_cast<unsigned>(threads), 0, stream>>>(
         g.row_ptr, kernels::edges_of(g, elements_of<T>(o.edge_weight)),
-        kernels::SelfTerm<T>{s.self_loop ? elements_of<T>(o.self_weight) : nullptr}, elements_of<T>(o.x),
+        kernels::SelfTerm<T>{SELF ? elements_of<T>(o.self_weight) : nullptr}, elements_of<T>(o.x),
         elements_of<T>(o.y), g.n_rows, s.k, p.lanes, p.split, s.mean);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
 template <typename T, int VEC, int ITEMS>
 void launch_unroll(const State& s, const Operands& o, cudaStream_t stream) {
-    if (s.params.unroll == 8) {
-        launch_shape<T, VEC, ITEMS, 8>(s, o, stream);
+    if (s.self_loop) {
+        launch_shape<T, VEC, ITEMS, 4, true>(s, o, stream);
+    } else if (s.params.unroll == 8) {
+        launch_shape<T, VEC, ITEMS, 8, false>(s, o, stream);
     } else {
-        launch_shape<T, VEC, ITEMS, 4>(s, o, stream);
+        launch_shape<T, VEC, ITEMS, 4, false>(s, o, stream);
     }
 }
 

@@ -25,6 +25,7 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
     if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
+    if (p.unroll != 4 && q.problem.self_loop) return Verdict::no("self loops are added with unroll=4 only");
     // Two block shapes for the default unrolling only: they differ by less than the others.
     if (p.warps_per_block != 4 && p.unroll != 4) return Verdict::no("warps_per_block is searched with unroll=4 only");
     if (p.lanes * p.split > 32) return Verdict::no("a row is shared by one warp at most: lanes * split <= 32");

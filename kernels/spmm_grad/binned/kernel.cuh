@@ -3,7 +3,7 @@
 //   grad_x[j, :] = sum over edges e with source j of w_e s_i grad_y[i, :] (+ self_weight[j] s_j grad_y[j, :])
 //   grad_edge_weight[e] = s_i <grad_y[i, :], x[j, :]>                  s_i = 1, for the mean 1 / terms of row i
 //   grad_self_weight[j] = s_j <grad_y[j, :], x[j, :]>                  a column's own sum, of the group that leads it
-// and of a maximum, MAX, over the features f alone in which argmax[i, f] = e, both of them, with s_i = 1.
+// and of a maximum over the features f alone in which argmax[i, f] = e, both of them, with s_i = 1.
 //
 // Layout   edge_id of the CSC, or null, leads to the caller's order, in which edge_weight and its gradient [m] stand.
 //          Unweighted problems have neither: dot products of edges are not formed then. self_weight and its gradient
@@ -19,7 +19,10 @@ namespace gnntune::spmm_grad_binned {
 
 using namespace kernels;  // NOLINT: this header is included by launch_typed.cu alone
 
-template <typename T, bool MAX>
+/// What a gradient is of: sums and means, those with self loops, or maxima.
+enum class Of { sums, looped, maxima };
+
+template <typename T, Of OF>
 struct SpmmEdges {
     struct Term {
         std::int32_t id;  ///< in the caller's order
@@ -28,14 +31,14 @@ struct SpmmEdges {
     };
     static constexpr bool kHeavy = false;
     static constexpr bool kZeroDrops = false;
-    static constexpr bool kSelects = MAX;
-    static constexpr bool kSelfLoops = !MAX;
+    static constexpr bool kSelects = OF == Of::maxima;
+    static constexpr bool kSelfLoops = OF == Of::looped;
 
     const std::int32_t* edge_id;
     const std::int32_t* row_ptr;  ///< of the rows; null: no mean
     const T* edge_weight;
     T* grad_edge_weight;
-    const std::int32_t* marks;  ///< argmax; null but for MAX
+    const std::int32_t* marks;  ///< argmax; null but for maxima
     bool edge_ids_aligned;      ///< to four
     SelfTerm<T> self;
     T* grad_self_weight;
@@ -47,7 +50,7 @@ struct SpmmEdges {
             if (edge_id) t.id = __ldg(edge_id + e);
             t.weight = load_value(edge_weight + t.id);
         }
-        if (!MAX && row_ptr) t.factor = share(row);
+        if (OF != Of::maxima && row_ptr) t.factor = share(row);
         return t;
     }
     __device__ __forceinline__ float weigh(const Term& t, float, int) const { return t.factor * t.weight; }
@@ -58,11 +61,10 @@ struct SpmmEdges {
     __device__ __forceinline__ float share(std::int32_t row) const {
         return self.mean_factor(static_cast<std::uint32_t>(__ldg(row_ptr + row + 1) - __ldg(row_ptr + row)));
     }
-    __device__ __forceinline__ bool has_self_loops() const { return self.weight; }
     __device__ __forceinline__ float self_share(std::int32_t column) const { return row_ptr ? share(column) : 1.0F; }
     __device__ __forceinline__ float self_weight(std::int32_t column) const { return load_value(self.weight + column); }
     __device__ __forceinline__ void store(const RowTask& task, std::int64_t, float own) const {
-        if (self.weight && task.leads) grad_self_weight[task.row] = narrowed<T>(own);
+        if (kSelfLoops && task.leads) grad_self_weight[task.row] = narrowed<T>(own);
     }
     template <int RUN>
     __device__ __forceinline__ void load_ids(const EdgeRun<RUN>& run, std::int32_t (&ids)[RUN]) const {

@@ -3,7 +3,7 @@
 
 namespace gnntune::spmm_grad_binned {
 
-template <typename T, bool MAX>
+template <typename T, Of OF>
 void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     ColumnPass<T> a{};
     a.x = s.weighted || s.self_loop ? elements_of<T>(o.x) : nullptr;
@@ -13,7 +13,7 @@ void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHa
     a.partial = static_cast<float*>(workspace);
     a.k = s.k;
     a.heads = 1;
-    const SpmmEdges<T, MAX> edges{s.csc->edge_id,
+    const SpmmEdges<T, OF> edges{s.csc->edge_id,
                                   s.csr ? s.csr->row_ptr : nullptr,
                                   s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
                                   s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr,
@@ -27,9 +27,11 @@ void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHa
 template <typename T>
 void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     if (s.maximum) {
-        launch_reduced<T, true>(s, o, workspace, stream);
+        launch_reduced<T, Of::maxima>(s, o, workspace, stream);
+    } else if (s.self_loop) {
+        launch_reduced<T, Of::looped>(s, o, workspace, stream);
     } else {
-        launch_reduced<T, false>(s, o, workspace, stream);
+        launch_reduced<T, Of::sums>(s, o, workspace, stream);
     }
 }
 

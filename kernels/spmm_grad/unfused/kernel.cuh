@@ -1,12 +1,15 @@
 // spmm_grad.unfused: the gradients of y = A x as two ops of their own:
-//   grad_x           = A^T grad_y                          spmm in the opposite direction
+//   grad_x           = A^T grad_y                          spmm in the opposite direction, self loops with it
 //   grad_edge_weight = <grad_y[row_e, :], x[col_e, :]>     sddmm, weighted problems only
-// and, with self loops, a kernel for their terms (kernels/common/self_loop.cuh):
-//   grad_x[i, :]    += self_weight[i] grad_y[i, :],   grad_self_weight[i] = <grad_y[i, :], x[i, :]>
+//   grad_self_weight = <grad_y[i, :], x[i, :]>             a kernel of its own (kernels/common/self_loop.cuh)
+// For the mean a row's gradient is divided by its number of terms: with s_i = 1 / terms of row i, A has the weights
+// w_e s_row_e, the dot products have the weights s_row_e, and a self loop has self_weight[i] s_i.
 //
 // Layout   x, grad_x [n_cols, k], grad_y [n_rows, k] row-major; edge_weight, grad_edge_weight [m] in the caller's order, in
-//          which both parts read and write; self_weight, grad_self_weight [n]; device memory.
-// Work     the parts' own. The self loops' kernel follows them on the stream: a group of lanes per row.
+//          which both parts read and write; self_weight, grad_self_weight [n]; of type T: f32, f16 or bf16, for the mean
+//          f32; device memory. Workspace, for the mean: scaled weights [m] and [n].
+// Work     the parts' own. A thread per edge and row scales weights before them; the dot products of self loops follow
+//          them on the stream: a group of lanes per row.
 // Data     grad_y is gathered twice, once per part; the fused variants gather it once.
 // Shared   none here.  Atomics: the parts' own.
 #pragma once
