@@ -5,12 +5,14 @@
 
 namespace gnntune::reference {
 
-std::vector<Oracle> attention(const Problem& problem, const CsrView& csr, const Operands& inputs) {
+std::vector<Oracle> attention(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                              const Operands& inputs) {
     const std::int64_t k = problem.k;
     const double s = logit_scale(inputs, problem.k);
-    return row_attention(problem, csr, inputs.x, [&](std::int64_t row, std::int64_t col) {
+    const auto logit = [&](std::int64_t row, std::int64_t col) {
         return dot_logit(inputs.x_row + row * k, inputs.key + col * k, problem.k, s);
-    });
+    };
+    return row_attention(problem, csr, inputs.x, logit, KeptEdges(inputs, edge_id));
 }
 
 }  // namespace gnntune::reference

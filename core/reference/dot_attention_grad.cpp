@@ -1,4 +1,4 @@
-// With e = s <q_i, key_j>, q = x_row, and alpha, de of softmax_gradient.hpp:
+// With e = s <q_i, key_j>, q = x_row, and alpha (after dropout), de of softmax_gradient.hpp:
 //     grad_x     = sum_i alpha_ij g_i
 //     grad_x_row = sum_j s de_ij key_j
 //     grad_key   = sum_i s de_ij q_i
@@ -30,14 +30,17 @@ void add(double weight, double weight_scale, const float* x, double* value, std:
 
 }  // namespace
 
-std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, const Operands& in) {
+std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                                   const Operands& in) {
     const std::int64_t k = problem.k;
     const std::int64_t heads = problem.heads;
     const double s = logit_scale(in, problem.k);
     const SoftmaxGradient softmax(problem, csr, in);
     const ColumnRows columns(csr);
-    const auto gradient = [&](std::int64_t row, std::int64_t col) {
-        return softmax.edge(row, col, dot_logit(in.x_row + row * k, in.key + col * k, problem.k, s));
+    const KeptEdges kept(in, edge_id);
+    const auto gradient = [&](std::int32_t e, std::int64_t row, std::int64_t col) {
+        const Logit logit = dot_logit(in.x_row + row * k, in.key + col * k, problem.k, s);
+        return softmax.edge(row, col, logit, kept.factor(e, row % heads));
     };
     const auto logit_scale_of = [&](const EdgeGradient& edge) {
         return std::abs(s) * (edge.de_scale + std::abs(edge.de));
@@ -53,7 +56,7 @@ std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, c
             scale.assign(features, 0.0);
             for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
                 const std::int64_t col = csr.col_idx[e] * heads + row % heads;
-                const EdgeGradient edge = gradient(row, col);
+                const EdgeGradient edge = gradient(e, row, col);
                 add(s * edge.de, logit_scale_of(edge), in.key + col * k, grad_x_row.value.data() + row * k, scale);
             }
             std::copy(scale.begin(), scale.end(), grad_x_row.scale.data() + row * k);
@@ -71,7 +74,7 @@ std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, c
             key_scale.assign(features, 0.0);
             for (std::int64_t e = begin; e < end; ++e) {
                 const std::int64_t row = columns.row_of[static_cast<std::size_t>(e)] * heads + col % heads;
-                const EdgeGradient edge = gradient(row, col);
+                const EdgeGradient edge = gradient(columns.edge_of[static_cast<std::size_t>(e)], row, col);
                 add(edge.alpha, edge.alpha_scale, in.grad_y + row * k, grad_x.value.data() + col * k, scale);
                 add(s * edge.de, logit_scale_of(edge), in.x_row + row * k, grad_key.value.data() + col * k,
                     key_scale);

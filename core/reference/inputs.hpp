@@ -16,7 +16,8 @@ public:
 
     Inputs() = default;
     /// `draw` gives every input but the saved ones, which are computed from them by the forward op's oracle. All are
-    /// rounded to the array's dtype. `csr` and `edge_id` as in oracles(). `numbers` gives slope, dropout and seed.
+    /// rounded to the array's dtype. `csr` and `edge_id` as in oracles(). `numbers` gives slope, dropout, seed and
+    /// seed_offset, which is in host memory.
     Inputs(const Query& query, const CsrView& csr, const std::int32_t* edge_id, const Draw& draw,
            const Operands& numbers);
 

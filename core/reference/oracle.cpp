@@ -20,9 +20,9 @@ std::vector<Oracle> oracles_of_op(const Problem& problem, const CsrView& csr, co
         case Op::agnn_grad:
             return agnn_grad(problem, csr, inputs);
         case Op::attention:
-            return attention(problem, csr, inputs);
+            return attention(problem, csr, edge_id, inputs);
         case Op::attention_grad:
-            return attention_grad(problem, csr, inputs);
+            return attention_grad(problem, csr, edge_id, inputs);
         case Op::edge_softmax:
             return edge_softmax(problem, csr, edge_id, inputs);
         case Op::gat:
@@ -52,7 +52,7 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
     if (const Verdict defined = defined_on(problem, csr.n_rows, csr.n_cols); !defined) {
         throw unsupported("there is no oracle for " + to_text(problem) + ": " + defined.reason);
     }
-    std::vector<Oracle> all = oracles_of_op(problem, csr, edge_id, inputs, rule);
+    std::vector<Oracle> all = oracles_of_op(problem, csr, edge_id, with_seed_read(inputs), rule);
     for (Oracle& oracle : all) {
         if (!oracle.index) oracle.dtype = problem.dtype;  // places are not rounded
     }

@@ -26,9 +26,9 @@ struct Oracle {
 
 /// Oracles of every output of `problem`, in the order in which arrays_of() lists them. `csr` is the graph in the
 /// problem's direction, `edge_id` [m] leads from its positions to the caller's edge order (null: identity), `inputs`
-/// has the problem's inputs in host memory. `rule`, if any, is the sample that an approximate variant uses: the op is
-/// then defined on the sampled rows. Throws ErrorKind::unsupported for an op without an oracle, and for a problem that is
-/// not defined on a graph of these sizes.
+/// has the problem's inputs in host memory, seed_offset among them. `rule`, if any, is the sample that an approximate
+/// variant uses: the op is then defined on the sampled rows. Throws ErrorKind::unsupported for an op without an oracle,
+/// and for a problem that is not defined on a graph of these sizes.
 std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                             const Operands& inputs, const SampleRule* rule = nullptr);
 
@@ -65,12 +65,14 @@ std::vector<Oracle> agnn(const Problem& problem, const CsrView& csr, const Opera
 /// Gradients of agnn with respect to x, x_row and beta from grad_y and what the forward run saved. A zero vector gets
 /// none through its cosines.
 std::vector<Oracle> agnn_grad(const Problem& problem, const CsrView& csr, const Operands& inputs);
-/// y[i, h, :] = sum over edges of row i of alpha x[col, h, :], alpha = softmax over the row of
-/// e = s <x_row[i, h, :], key[col, h, :]>, s = logit_scale() of the inputs; lse = log of the sum of exp(e), -infinity for
-/// an empty row.
-std::vector<Oracle> attention(const Problem& problem, const CsrView& csr, const Operands& inputs);
+/// y[i, h, :] = sum over edges of row i of alpha~ x[col, h, :], alpha = softmax over the row of
+/// e = s <x_row[i, h, :], key[col, h, :]>, s = logit_scale() of the inputs, and alpha~ after dropout as in gat; lse = log
+/// of the sum of exp(e), -infinity for an empty row.
+std::vector<Oracle> attention(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                              const Operands& inputs);
 /// Gradients of attention with respect to x, x_row and key from grad_y and what the forward run saved.
-std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, const Operands& inputs);
+std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
+                                   const Operands& inputs);
 /// Gradients of spmm: grad_x[j, f] = sum over edges e with source j of w_e grad_y[row_e, f], plus the self loop's term;
 /// weighted, grad_edge_weight[e] = <grad_y[row_e, :], x[col_e, :]>; with self loops, grad_self_weight[i] =
 /// <grad_y[i, :], x[i, :]>. The mean divides each term by the number of terms of its row. Of a maximum an edge has the

@@ -9,6 +9,7 @@
 //     alpha_ij  is off by a relative u (1 + R_ij + Rbar_i),
 //     y_if      is off by u sum_j alpha_ij |x_jf| (1 + R_ij + Rbar_i),
 //     lse_i     is off by u (1 + |lse_i| + Rbar_i).
+// Dropout multiplies an alpha_ij of y with 0 or 1 / (1 - p), and its error with it.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "core/common/parallel_for.hpp"
+#include "core/common/philox.hpp"
 #include "core/reference/oracle.hpp"
 
 namespace gnntune::reference {
@@ -25,6 +27,30 @@ namespace gnntune::reference {
 struct Logit {
     double value = 0;
     double error = 0;
+};
+
+/// What dropout multiplies an edge's alpha with: none by default.
+class KeptEdges {
+public:
+    KeptEdges() = default;
+    /// Of `inputs` without seed_offset; `edge_id` leads from positions in the CSR to the caller's order, if not null.
+    KeptEdges(const Operands& inputs, const std::int32_t* edge_id)
+        : edge_id_(edge_id),
+          seed_(inputs.seed),
+          probability_(inputs.dropout),
+          scale_(1.0 / (1.0 - static_cast<double>(inputs.dropout))) {}
+
+    double factor(std::int32_t e, std::int64_t head) const {
+        if (probability_ == 0) return 1;
+        const auto id = static_cast<std::uint32_t>(edge_id_ ? edge_id_[e] : e);
+        return philox_keep(seed_, id, static_cast<std::uint32_t>(head), probability_) ? scale_ : 0;
+    }
+
+private:
+    const std::int32_t* edge_id_ = nullptr;
+    std::uint64_t seed_ = 0;
+    float probability_ = 0;
+    double scale_ = 1;
 };
 
 /// Room for a result of `rows` rows, all zero.
@@ -43,9 +69,10 @@ inline std::int32_t chain_of(std::int64_t terms, std::int64_t k) {
 }
 
 /// y and lse of attention over `x` [n_cols, heads, k] with the logits logit(row, col) -> Logit, whose arguments are
-/// vertex * heads + head.
+/// vertex * heads + head, and alpha multiplied with what `kept` says.
 template <typename LogitOf>
-std::vector<Oracle> row_attention(const Problem& problem, const CsrView& csr, const float* x, const LogitOf& logit) {
+std::vector<Oracle> row_attention(const Problem& problem, const CsrView& csr, const float* x, const LogitOf& logit,
+                                  const KeptEdges& kept = {}) {
     const std::int64_t k = problem.k;
     const std::int64_t heads = problem.heads;
     Oracle y = zero_oracle(csr.n_rows, heads * k);
@@ -84,9 +111,12 @@ std::vector<Oracle> row_attention(const Problem& problem, const CsrView& csr, co
             std::fill(scale.begin(), scale.end(), 0.0);
             for (std::size_t t = 0; t < degree; ++t) {
                 const float* from = x + source(t) * k;
-                const double factor = terms[t].value * (1 + terms[t].error + mean_r);
+                const double keep = kept.factor(begin + static_cast<std::int32_t>(t), h);
+                if (keep == 0) continue;
+                const double alpha = keep * terms[t].value;
+                const double factor = alpha * (1 + terms[t].error + mean_r);
                 for (std::int64_t f = 0; f < k; ++f) {
-                    out[f] += terms[t].value * from[f];
+                    out[f] += alpha * from[f];
                     scale[static_cast<std::size_t>(f)] += factor * std::abs(from[f]);
                 }
             }

@@ -5,6 +5,8 @@
 // alpha is off by a relative u (1 + R), R = E + |lse|, since the saved lse is given and e - lse rounds. With
 // G = sum |g x| and Y = sum |g y| the difference of the two dot products is off by u (G + Y), so de by u S with
 //     S_ij = alpha_ij ((1 + R_ij) |<g_i, x_j> - <g_i, y_i>| + G_ij + Y_i).
+// Dropout, which comes after the softmax, multiplies x_j and G_ij with f_ij, 0 or 1 / (1 - p), and the alpha_ij that y is
+// a sum with.
 #pragma once
 
 #include <cmath>
@@ -16,7 +18,7 @@ namespace gnntune::reference {
 
 /// One edge of one head.
 struct EdgeGradient {
-    double alpha;
+    double alpha;        ///< after dropout
     double alpha_scale;  ///< alpha (1 + R)
     double de;
     double de_scale;  ///< S
@@ -39,23 +41,25 @@ public:
         }
     }
 
-    /// `row` and `col` are vertex * heads + head.
-    EdgeGradient edge(std::int64_t row, std::int64_t col, const Logit& logit) const {
+    /// `row` and `col` are vertex * heads + head, `kept` what dropout multiplies the edge's alpha with.
+    EdgeGradient edge(std::int64_t row, std::int64_t col, const Logit& logit, double kept = 1) const {
         const float* x = in_.x + col * k_;
         const float* g = in_.grad_y + row * k_;
         const double lse = in_.lse_saved[row];
         double difference = -row_dot_[static_cast<std::size_t>(row)];
         double terms = row_terms_[static_cast<std::size_t>(row)];
         for (std::int64_t f = 0; f < k_; ++f) {
-            const double term = static_cast<double>(g[f]) * x[f];
+            const double term = kept * static_cast<double>(g[f]) * x[f];
             difference += term;
             terms += std::abs(term);
         }
         EdgeGradient out{};
-        out.alpha = std::exp(logit.value - lse);
-        out.alpha_scale = out.alpha * (1 + logit.error + std::abs(lse));
-        out.de = out.alpha * difference;
-        out.de_scale = out.alpha_scale * std::abs(difference) + out.alpha * terms;
+        const double alpha = std::exp(logit.value - lse);
+        const double scale = alpha * (1 + logit.error + std::abs(lse));
+        out.alpha = kept * alpha;
+        out.alpha_scale = kept * scale;
+        out.de = alpha * difference;
+        out.de_scale = scale * std::abs(difference) + alpha * terms;
         return out;
     }
 
@@ -71,15 +75,20 @@ private:
 struct ColumnRows {
     std::vector<std::int64_t> col_ptr;
     std::vector<std::int32_t> row_of;
+    std::vector<std::int32_t> edge_of;  ///< position in the CSR
 
     explicit ColumnRows(const CsrView& csr)
-        : col_ptr(static_cast<std::size_t>(csr.n_cols) + 1), row_of(static_cast<std::size_t>(csr.m)) {
+        : col_ptr(static_cast<std::size_t>(csr.n_cols) + 1),
+          row_of(static_cast<std::size_t>(csr.m)),
+          edge_of(row_of.size()) {
         for (std::int64_t e = 0; e < csr.m; ++e) ++col_ptr[static_cast<std::size_t>(csr.col_idx[e]) + 1];
         for (std::size_t j = 1; j < col_ptr.size(); ++j) col_ptr[j] += col_ptr[j - 1];
         std::vector<std::int64_t> next(col_ptr.begin(), col_ptr.end() - 1);
         for (std::int32_t i = 0; i < csr.n_rows; ++i) {
             for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
-                row_of[static_cast<std::size_t>(next[static_cast<std::size_t>(csr.col_idx[e])]++)] = i;
+                const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(csr.col_idx[e])]++);
+                row_of[at] = i;
+                edge_of[at] = e;
             }
         }
     }

@@ -64,7 +64,7 @@ Verdict defined_on(const Problem& problem, std::int64_t n_rows, std::int64_t n_c
 /// which shape; the others are null. A pointer to float stands for elements of the problem's dtype (elements_of below),
 /// but for lse and lse_saved, which are fp32 whatever the dtype.
 /// Attention dropout: edge e (in the caller's order) of head h is kept where philox_keep(seed, e, h, dropout) says so
-/// (core/common/philox.hpp), and then scaled by 1 / (1 - dropout).
+/// (core/common/philox.hpp), seed being `seed` + *seed_offset, and then scaled by 1 / (1 - dropout).
 struct Operands {
     // Read.
     const float* x = nullptr;            ///< features of sources
@@ -97,8 +97,8 @@ struct Operands {
     std::int32_t* out_edge_id = nullptr;  ///< conversions: positions in the caller's order
     // Numbers.
     float negative_slope = 0.2F;  ///< of leaky ReLUs: gat's, and sddmm's activation
-    float dropout = 0.0F;         ///< gat: probability of dropping an edge, [0, 1)
-    std::uint64_t seed = 0;       ///< gat: of the dropout
+    float dropout = 0.0F;         ///< gat, attention: probability of dropping an edge, [0, 1)
+    std::uint64_t seed = 0;       ///< gat, attention: of the dropout
     /// Added to `seed` modulo 2^64; in the backend's memory, read when the run executes, so that a captured run draws anew
     /// at each replay. Null: nothing is added.
     const std::uint64_t* seed_offset = nullptr;
@@ -109,6 +109,14 @@ struct Operands {
 /// attention's factor of the logits for heads of `k` features.
 inline float logit_scale(const Operands& o, std::int32_t k) {
     return o.scale != 0.0F ? o.scale : 1.0F / std::sqrt(static_cast<float>(k));
+}
+/// The operands of a run in host memory with the sum of both seeds in `seed`, and no seed_offset: it is read here, once,
+/// so that all of the run has one mask.
+inline Operands with_seed_read(const Operands& o) {
+    Operands out = o;
+    if (o.dropout > 0.0F && o.seed_offset) out.seed += *o.seed_offset;
+    out.seed_offset = nullptr;
+    return out;
 }
 /// sddmm's factor of the products.
 inline float product_scale(const Operands& o) {

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "core/common/philox.hpp"
 #include "tests/unit/attention_case.hpp"
 
 namespace gnntune {
@@ -16,7 +18,8 @@ using test::shapes;
 
 class Attention : public test::AttentionCase {
 public:
-    Attention(const Shape& shape, float scale) : AttentionCase(Op::attention_grad, shape, numbers(scale)) {}
+    Attention(const Shape& shape, float scale, float dropout = 0.0F)
+        : AttentionCase(Op::attention_grad, shape, numbers(scale, dropout)) {}
 
     /// exp of the logits of row `i`, head `h`, term by term.
     std::vector<double> terms(std::int32_t i, std::int32_t h, double scale) const {
@@ -35,9 +38,11 @@ public:
     }
 
 private:
-    static Operands numbers(float scale) {
+    static Operands numbers(float scale, float dropout) {
         Operands o;
         o.scale = scale;
+        o.dropout = dropout;
+        o.seed = 42;
         return o;
     }
 };
@@ -80,8 +85,9 @@ TEST(AttentionOracle, IsTheSoftmaxOfScaledProducts) {
 
 TEST(AttentionGradOracle, AgreesWithCentralDifferences) {
     for (const Shape& shape : shapes()) {
-        for (const float scale : kScales) {
-            const Attention attention(shape, scale);
+        for (const auto& [scale, dropout] :
+             {std::pair{0.0F, 0.0F}, {1.75F, 0.0F}, {-0.5F, 0.0F}, {1.75F, 0.5F}, {-0.5F, 0.3F}}) {
+            const Attention attention(shape, scale, dropout);
             const auto gradients = attention.run(Op::attention_grad, attention.operands());
             const float* Operands::*const members[] = {&Operands::x, &Operands::x_row, &Operands::key};
             ASSERT_EQ(gradients.size(), 3U);
@@ -90,10 +96,47 @@ TEST(AttentionGradOracle, AgreesWithCentralDifferences) {
                     const double expected = attention.difference(members[g], gradients[g].size(), at);
                     EXPECT_NEAR(gradients[g].value[static_cast<std::size_t>(at)], expected, 2e-4)
                         << "gradient " << g << " at " << at << ", k=" << shape.k << ", heads=" << shape.heads
-                        << ", scale=" << scale;
+                        << ", scale=" << scale << ", dropout=" << dropout;
                 }
             }
         }
+    }
+}
+
+// y = sum of f alpha x, f from the generator, lse as without dropout.
+TEST(AttentionOracle, DropsAndScalesAfterTheSoftmax) {
+    constexpr float kDropout = 0.5F;
+    for (const Shape& shape : shapes()) {
+        const Attention attention(shape, 0.0F, kDropout);
+        const double scale = 1.0F / std::sqrt(static_cast<float>(shape.k));
+        const auto out = attention.run(Op::attention, attention.operands());
+        int dropped = 0;
+        for (std::int32_t i = 0; i < shape.n_rows; ++i) {
+            const std::int32_t begin = attention.graph().row_ptr[static_cast<std::size_t>(i)];
+            for (std::int32_t h = 0; h < shape.heads; ++h) {
+                const auto terms = attention.terms(i, h, scale);
+                double sum = 0;
+                for (const double t : terms) sum += t;
+                if (!terms.empty()) {
+                    EXPECT_NEAR(out[1].value[static_cast<std::size_t>(i * shape.heads + h)], std::log(sum), 1e-12);
+                }
+                for (std::int32_t f = 0; f < shape.k; ++f) {
+                    double y = 0;
+                    for (std::size_t t = 0; t < terms.size(); ++t) {
+                        const std::int32_t e = begin + static_cast<std::int32_t>(t);
+                        const bool kept =
+                            philox_keep(42, static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(h), kDropout);
+                        dropped += kept ? 0 : 1;
+                        const std::int64_t col = attention.graph().col_idx[static_cast<std::size_t>(e)];
+                        if (kept)
+                            y += 2 * terms[t] / sum * attention.operands().x[col * attention.width() + h * shape.k + f];
+                    }
+                    EXPECT_NEAR(out[0].value[static_cast<std::size_t>(i * attention.width() + h * shape.k + f)], y,
+                                1e-12);
+                }
+            }
+        }
+        EXPECT_GT(dropped, 0);
     }
 }
 
