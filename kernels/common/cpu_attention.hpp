@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "core/common/philox.hpp"
 #include "core/graph/formats.hpp"
 #include "core/graph/graph.hpp"
 #include "core/registry/variant.hpp"
@@ -67,13 +68,39 @@ void rows_then_columns(const Team& team, const TwoSidesState& s, std::int32_t bl
     team.for_row_blocks(s.csc->n_rows, block, columns);
 }
 
+/// Edge of position e in the caller's order.
+inline std::int64_t edge_of(const CsrFormat& g, std::int32_t e) {
+    return g.edge_id ? g.edge_id[e] : e;
+}
+
+/// Dropout of a run whose seed has been read (with_seed_read()); none by default.
+class CpuDropout {
+public:
+    CpuDropout() = default;
+    explicit CpuDropout(const Operands& o)
+        : seed_(o.seed), probability_(o.dropout), keep_scale_(1.0F / (1.0F - o.dropout)) {}
+
+    /// Whether the edge of position e is kept.
+    bool keeps(const CsrFormat& g, std::int32_t e, std::int64_t head) const {
+        return probability_ <= 0.0F || philox_keep(seed_, static_cast<std::uint32_t>(edge_of(g, e)),
+                                                   static_cast<std::uint32_t>(head), probability_);
+    }
+    /// What the weights of kept edges are multiplied with.
+    float keep_scale() const { return keep_scale_; }
+
+private:
+    std::uint64_t seed_ = 0;
+    float probability_ = 0.0F;
+    float keep_scale_ = 1.0F;
+};
+
 /// y and lse of one unit = row * heads + head, whose edges' logits are logit(source), source = column * heads + head.
 /// One pass with a running maximum: when it grows, y, which is the accumulator, is scaled down to the new one. `lse`
 /// may be null.
 template <typename Logit>
 __attribute__((always_inline)) inline void attend(const CsrFormat& g, std::int64_t unit, std::int32_t heads,
                                                   std::int32_t k, const float* x, float* y, float* lse,
-                                                  const Logit& logit) {
+                                                  const Logit& logit, const CpuDropout& dropout = {}) {
     const auto row = static_cast<std::int32_t>(unit / heads);
     const std::int64_t head = unit - static_cast<std::int64_t>(row) * heads;
     float* out = y + unit * k;
@@ -92,18 +119,14 @@ __attribute__((always_inline)) inline void attend(const CsrFormat& g, std::int64
         }
         const float p = std::exp(value - max);
         sum += p;
-        axpy(out, p, x + source * k, k);
+        if (dropout.keeps(g, e, head)) axpy(out, p, x + source * k, k);
     }
-    const float scale = sum > 0.0F ? 1.0F / sum : 0.0F;
+    const float scale = sum > 0.0F ? dropout.keep_scale() / sum : 0.0F;
     for (std::int32_t f = 0; f < k; ++f) out[f] *= scale;
     // A row without edges has no logarithm: it would divide by zero, where an application may trap that.
     if (lse) lse[unit] = sum != 0.0F ? max + std::log(sum) : -std::numeric_limits<float>::infinity();
 }
 
-/// Edge of position e in the caller's order.
-inline std::int64_t edge_of(const CsrFormat& g, std::int32_t e) {
-    return g.edge_id ? g.edge_id[e] : e;
-}
 /// Place of the value of position e and a head among values [m, heads] in the caller's edge order.
 inline std::int64_t edge_value_at(const CsrFormat& g, std::int32_t e, std::int32_t heads, std::int64_t head) {
     return edge_of(g, e) * heads + head;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/common/philox.hpp"
 #include "core/registry/variant.hpp"
@@ -31,6 +32,42 @@ struct Dropout {
 
 inline Dropout dropout_of(const Operands& o) {
     return {o.seed_offset, o.seed, o.dropout, 1.0F / (1.0F - o.dropout)};
+}
+
+/// Dropout of kernels that know edges by their places in a format. ON false: there is none, and it costs nothing.
+template <bool ON>
+struct EdgeDropout {
+    __device__ __forceinline__ float factor(std::uint32_t, int) const { return 1.0F; }
+};
+template <>
+struct EdgeDropout<true> {
+    Dropout dropout;
+    const std::int32_t* edge_id;  ///< of the format; null where its order is the caller's
+
+    /// What the weight of the edge at `place` is multiplied with.
+    __device__ __forceinline__ float factor(std::uint32_t place, int head) const {
+        return dropout.factor(edge_id ? __ldg(edge_id + place) : place, head);
+    }
+};
+
+/// The dropout of a run for one format.
+template <bool ON>
+EdgeDropout<ON> edge_dropout(const Operands& o, const std::int32_t* edge_id) {
+    if constexpr (ON) {
+        return {dropout_of(o), edge_id};
+    } else {
+        return {};
+    }
+}
+
+/// Calls launch(on), a constant that says whether the run has dropout.
+template <typename Launch>
+void with_dropout(const Operands& o, const Launch& launch) {
+    if (o.dropout > 0.0F) {
+        launch(std::true_type{});
+    } else {
+        launch(std::false_type{});
+    }
 }
 
 }  // namespace gnntune::kernels

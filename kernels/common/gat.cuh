@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "core/common/philox.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/attention.cuh"
+#include "kernels/common/dropout.cuh"
 
 namespace gnntune::kernels {
 
@@ -14,20 +14,13 @@ template <typename T>
 struct GatScores {
     const T* row;  ///< [n_rows, heads]
     const T* col;  ///< [n_cols, heads]
-    std::uint64_t seed;
+    Dropout dropout;
     float slope;
-    float dropout;
-    float keep_scale;  ///< 1 / (1 - dropout)
     std::int32_t heads;
 
     /// Score of a target, or a source; `unit` is vertex * heads + head.
     __device__ __forceinline__ float of_row(std::int64_t unit) const { return load_value(row + unit); }
     __device__ __forceinline__ float of_col(std::int64_t unit) const { return load_value(col + unit); }
-    /// Whether dropout keeps edge `id` (caller's order).
-    __device__ __forceinline__ bool keeps(std::int64_t id, int head) const {
-        return dropout <= 0.0F ||
-               philox_keep(seed, static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(head), dropout);
-    }
 };
 
 /// Logit and dropout for the edge-parallel passes of kernels/common/edge_passes.cuh.
@@ -39,7 +32,7 @@ struct GatSoftmax {
                           scores.slope);
     }
     __device__ __forceinline__ float finish(float value, std::int64_t id, int head) const {
-        return scores.keeps(id, head) ? value * scores.keep_scale : 0.0F;
+        return scores.dropout.keeps(id, head) ? value * scores.dropout.keep_scale : 0.0F;
     }
 };
 
@@ -53,8 +46,7 @@ struct GatSoftmax {
 
 template <typename T>
 GatScores<T> gat_scores(const Operands& o, std::int32_t heads) {
-    return {elements_of<T>(o.score_row), elements_of<T>(o.score_col), o.seed, o.negative_slope, o.dropout,
-            1.0F / (1.0F - o.dropout),   heads};
+    return {elements_of<T>(o.score_row), elements_of<T>(o.score_col), dropout_of(o), o.negative_slope, heads};
 }
 
 }  // namespace gnntune::kernels

@@ -79,7 +79,7 @@ __device__ __forceinline__ void weigh_alone(const Arguments<T>& a, std::uint32_t
         run.weight[u] = logit_weight(run.weight[u], max);
         r.softmax.sum += run.weight[u];
         if (DROPOUT && run.cols[u] >= 0) {
-            if (!a.scores.keeps(a.edge_id ? __ldg(a.edge_id + e + u) : e + u, head)) run.weight[u] = 0.0F;
+            if (!a.scores.dropout.keeps(a.edge_id ? __ldg(a.edge_id + e + u) : e + u, head)) run.weight[u] = 0.0F;
         }
     }
 }
@@ -106,7 +106,7 @@ __device__ __forceinline__ void weigh_together(const Arguments<T>& a, const RowT
     r.softmax = {max, r.softmax.sum * factor + weight};
     scale_all(r.sum, factor);
     if (DROPOUT && here) {
-        if (!a.scores.keeps(a.edge_id ? __ldg(a.edge_id + edge) : edge, head)) weight = 0.0F;
+        if (!a.scores.dropout.keeps(a.edge_id ? __ldg(a.edge_id + edge) : edge, head)) weight = 0.0F;
     }
 #pragma unroll
     for (int u = 0; u < RUN; ++u) run.weight[u] = __shfl_sync(mask, weight, u, RUN);
@@ -174,13 +174,13 @@ __global__ void __launch_bounds__(kMaxBinThreads, RUN == 4 ? 2 : 1)
     const bool first_of_head = f % a.k == 0;
     if (task.slot >= 0) {
         const std::int64_t slot = static_cast<std::int64_t>(task.slot) * heads;
-        scale_all(r.sum, a.scores.keep_scale);
+        scale_all(r.sum, a.scores.dropout.keep_scale);
         store_sums(a.partial.values + slot * a.k + f, r.sum[0]);
         if (first_of_head) a.partial.sums[slot + head] = r.softmax;
         return;
     }
     const std::int64_t unit = static_cast<std::int64_t>(task.row) * heads;
-    scale_all(r.sum, softmax_scale(r.softmax) * a.scores.keep_scale);
+    scale_all(r.sum, softmax_scale(r.softmax) * a.scores.dropout.keep_scale);
     store_streaming(a.y + unit * a.k + f, r.sum[0]);
     if (a.lse && first_of_head) a.lse[unit + head] = log_sum_exp(r.softmax);
 }

@@ -10,8 +10,8 @@ void launch_shape(const State& s, const Arguments<T>& a, cudaStream_t stream) {
     const dim3 grid(s.rows.blocks, static_cast<unsigned>(ceil_div(std::int64_t{s.k} * s.heads, a.lanes * VEC)));
     const int warps = s.rows.has_teams_of_warps() ? threads / 32 : 0;
     const std::size_t shared = static_cast<std::size_t>(warps * a.lanes * running_slot(VEC, 1)) * sizeof(float);
-    auto* kernel = a.scores.dropout > 0.0F ? &binned_kernel<T, VEC, RUN, true, TOGETHER>
-                                           : &binned_kernel<T, VEC, RUN, false, TOGETHER>;
+    auto* kernel = a.scores.dropout.probability > 0.0F ? &binned_kernel<T, VEC, RUN, true, TOGETHER>
+                                                       : &binned_kernel<T, VEC, RUN, false, TOGETHER>;
     kernel<<<grid, static_cast<unsigned>(threads), shared, stream>>>(a);
     GNNTUNE_CUDA(cudaGetLastError());
 }

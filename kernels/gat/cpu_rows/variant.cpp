@@ -9,9 +9,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/common/philox.hpp"
 #include "kernels/common/attention.hpp"
-#include "kernels/common/cpu.hpp"
+#include "kernels/common/cpu_attention.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {
@@ -48,14 +47,14 @@ void row_head(const State& s, const Operands& o, std::int32_t i, std::int32_t h)
     for (std::int32_t e = begin; e < end; ++e) max = std::max(max, logit(e));
     float* y = o.y + unit * s.k;
     std::fill(y, y + s.k, 0.0F);
+    const kernels::CpuDropout dropout(o);
     double sum = 0;
     for (std::int32_t e = begin; e < end; ++e) {
         const float value = logit(e);
         if (value == kMinusInfinity) continue;  // takes no part, whatever x holds
         const float term = std::exp(value - max);
         sum += term;
-        const auto id = static_cast<std::uint32_t>(g.edge_id ? g.edge_id[e] : e);
-        if (o.dropout > 0.0F && !philox_keep(o.seed, id, static_cast<std::uint32_t>(h), o.dropout)) continue;
+        if (!dropout.keeps(g, e, h)) continue;
         kernels::axpy(y, term, o.x + (std::int64_t{g.col_idx[e]} * s.heads + h) * s.k, s.k);
     }
     if (sum != 0) {
@@ -65,7 +64,8 @@ void row_head(const State& s, const Operands& o, std::int32_t i, std::int32_t h)
     if (o.lse) o.lse[unit] = sum != 0 ? static_cast<float>(max + std::log(sum)) : kMinusInfinity;
 }
 
-void run(const void* state, const Operands& o, void*, StreamHandle) {
+void run(const void* state, const Operands& operands, void*, StreamHandle) {
+    const Operands o = with_seed_read(operands);
     const auto& s = *static_cast<const State*>(state);
     const std::int64_t terms = s.csr->m * (s.k + kernels::kExpTerms) + std::int64_t{s.csr->n_rows} * s.k;
     kernels::on_team(terms * s.heads, [&](const kernels::Team& team) {

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
         const SoftmaxSum softmax{max, static_cast<float>(sum)};
         const std::int64_t unit = static_cast<std::int64_t>(at.row) * heads + head;
         T* out = a.y + static_cast<std::int64_t>(at.row) * width + f0;
-        scale_all(acc, softmax_scale(softmax) * a.scores.keep_scale);
+        scale_all(acc, softmax_scale(softmax) * a.scores.dropout.keep_scale);
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
             if (f0 + i * step < width) store_streaming(out + i * step, acc[i]);
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kThreads, ITEMS == 2 ? 6 : 8)
             }
             float weight = logit_weight(logit[u], max);
             sum += weight;
-            if (DROPOUT && !a.scores.keeps(a.edge_id ? __ldg(a.edge_id + edge) : edge, head)) weight = 0.0F;
+            if (DROPOUT && !a.scores.dropout.keeps(a.edge_id ? __ldg(a.edge_id + edge) : edge, head)) weight = 0.0F;
             if (weight == 0.0F) continue;  // whatever x holds
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) fma(acc[i], weight, value[u][i]);

@@ -11,8 +11,8 @@ template <typename T, int VEC, int ITEMS>
 void launch_shape(const State& s, const Arguments<T>& a, cudaStream_t stream) {
     const dim3 grid(static_cast<unsigned>(ceil_div(a.n_rows, s.params.block_rows())),
                     static_cast<unsigned>(ceil_div(std::int64_t{s.k} * s.heads, tile_width(a.lanes, ITEMS, VEC))));
-    auto* kernel =
-        a.scores.dropout > 0.0F ? &row_runs_kernel<T, VEC, ITEMS, true> : &row_runs_kernel<T, VEC, ITEMS, false>;
+    auto* kernel = a.scores.dropout.probability > 0.0F ? &row_runs_kernel<T, VEC, ITEMS, true>
+                                                       : &row_runs_kernel<T, VEC, ITEMS, false>;
     kernel<<<grid, kThreads, 0, stream>>>(a);
     GNNTUNE_CUDA(cudaGetLastError());
 }

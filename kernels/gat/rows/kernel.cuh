@@ -87,9 +87,9 @@ __global__ void __launch_bounds__(kThreads)
         const float factor = online_step(t, next_logit, running, weight);
         fetch(e0 + step);
         if (factor != 1.0F) scale_all(acc, factor);
-        if (scores.dropout > 0.0F && t.rank < count) {
+        if (scores.dropout.probability > 0.0F && t.rank < count) {
             const std::int64_t e = e0 + t.rank;
-            if (!scores.keeps(g.edge_id ? __ldg(g.edge_id + e) : e, head)) weight = 0.0F;
+            if (!scores.dropout.keeps(g.edge_id ? __ldg(g.edge_id + e) : e, head)) weight = 0.0F;
         }
         gather_weighted(t, col, weight, count, x + static_cast<std::int64_t>(head) * k,
                         static_cast<std::int64_t>(heads) * k, tile0 + t.lane * VEC, k, acc);
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kThreads)
     sum_groups(t, acc);
 
     if (!in_piece) {
-        const float scale = softmax_scale(running) * scores.keep_scale;
+        const float scale = softmax_scale(running) * scores.dropout.keep_scale;
         scale_all(acc, scale);
         if (t.group == 0) {
 #pragma unroll
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kThreads)
     const SoftmaxSum all =
         block_merge(t, running, acc, shared, [&](int c, float value, const SoftmaxSum& whole) {
             if (tile0 + c >= k) return;
-            value *= scores.keep_scale;
+            value *= scores.dropout.keep_scale;
             if (piece.slot < 0) {
                 y[unit * k + tile0 + c] = narrowed<T>(value * softmax_scale(whole));
             } else {

@@ -64,7 +64,7 @@ struct GatEdges {
         const float v = t.row.score + score_col;
         const float alpha = logit_weight(leaky_relu(v, scores.slope), t.row.lse);
         t.row.score = alpha * leaky_relu_derivative(v, scores.slope);
-        t.row.keep = !DROPOUT || scores.keeps(t.id, head) ? scores.keep_scale : 0.0F;
+        t.row.keep = DROPOUT ? scores.dropout.factor(t.id, head) : scores.dropout.keep_scale;
         return alpha * t.row.keep;
     }
     __device__ __forceinline__ float finish(const Term& t, int head, float dot) const {

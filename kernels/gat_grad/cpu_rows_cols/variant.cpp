@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/common/philox.hpp"
 #include "kernels/common/attention.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/cpu_attention.hpp"
@@ -41,7 +40,8 @@ void row_head(const State& s, const Operands& o, EdgeTerm* terms, std::int32_t i
     const float mean = kernels::dot(grad_y, o.y_saved + unit * s.k, s.k);
     const float score = o.score_row[unit];
     const float lse = o.lse_saved[unit];
-    const float keep_scale = 1.0F / (1.0F - o.dropout);
+    const kernels::CpuDropout dropout(o);
+    const float keep_scale = dropout.keep_scale();
     double sum = 0;
     for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
         const std::int64_t source = std::int64_t{g.col_idx[e]} * s.heads + h;
@@ -50,7 +50,7 @@ void row_head(const State& s, const Operands& o, EdgeTerm* terms, std::int32_t i
         const float derivative = v > 0.0F ? 1.0F : o.negative_slope;
         const float logit = derivative * v;
         const float alpha = std::isinf(logit) && logit < 0 ? 0.0F : std::exp(logit - lse);  // so in a row of them too
-        const bool kept = philox_keep(o.seed, static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(h), o.dropout);
+        const bool kept = dropout.keeps(g, e, h);
         const float d = kept ? keep_scale * kernels::dot(grad_y, o.x + source * s.k, s.k) : 0.0F;
         const EdgeTerm t{kept ? alpha * keep_scale : 0.0F, alpha * (d - mean) * derivative};
         terms[id * s.heads + h] = t;
@@ -74,7 +74,8 @@ void col_head(const State& s, const Operands& o, const EdgeTerm* terms, std::int
     o.grad_score_col[unit] = static_cast<float>(sum);
 }
 
-void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle) {
+    const Operands o = with_seed_read(operands);
     const auto& s = *static_cast<const State*>(state);
     auto* terms = static_cast<EdgeTerm*>(workspace);
     const auto rows = [&](std::int32_t first, std::int32_t last) {

@@ -36,7 +36,7 @@ struct Gradients {
     const std::int64_t source = static_cast<std::int64_t>(__ldg(g.col_idx + e)) * g.heads + head;
     const float score = __ldg(scores.row + target) + __ldg(scores.col + source);
     const float alpha = kernels::softmax_term(kernels::leaky_relu(score, scores.slope), __ldg(lse + target));
-    const float keep = scores.keeps(id, head) ? scores.keep_scale : 0.0F;
+    const float keep = scores.dropout.factor(id, head);
     float d = 0.0F;
     if (keep != 0.0F) {
         const float weight = alpha * keep;

@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kThreads)
             id = g.id(e0 + t.rank);
             col = __ldg(g.col_idx + e0 + t.rank);
             v = score + scores.of_col(static_cast<std::int64_t>(col) * heads + s.head);
-            keep = scores.keeps(id, s.head) ? scores.keep_scale : 0.0F;
+            keep = scores.dropout.factor(id, s.head);
         }
         float d = 0.0F;
         for (int u0 = 0; u0 * groups < count; u0 += kUnroll) {
