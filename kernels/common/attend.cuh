@@ -9,6 +9,9 @@
 //
 // A `Source` gives the logits (kernels/common/products.cuh, kernels/common/cosines.cuh). It is passed by value to the
 // kernel, and has
+//   static constexpr bool kDropout                   whether edges are dropped
+//   float kept(edge, head) const                     what the weight of an edge, by its place in the CSR, is multiplied
+//                                                    with after the softmax: 1 without dropout
 //   Element                                          type of the features that are summed and of y: f32, f16 or bf16;
 //                                                    lse and sums are fp32
 //   template <int VEC, int ITEMS, bool WHOLE>
@@ -89,8 +92,9 @@ __device__ __forceinline__ SoftmaxSum attend(const AttendArguments<typename Sour
         scale_all(acc, scale);
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
-            const float p = softmax_term(logit[u], max);
+            float p = softmax_term(logit[u], max);
             running.sum += p;
+            if (Source::kDropout && edge(u) < end) p *= from.kept(edge(u), head);
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) fma(acc[i], p, value[u][i]);
         }

@@ -1,6 +1,7 @@
 // Attention in one launch with rows binned by degree, for logits that are products of features: agnn.binned,
 // attention.binned. y[i, h, :] = sum over edges j->i of alpha x[j, h, :], alpha the softmax over row i of the logits of
-// a `Source` (kernels/common/attend.cuh); lse[i, h] = log of the sum of exp of these logits.
+// a `Source` (kernels/common/attend.cuh), times what its dropout makes of the edge; lse[i, h] = log of the sum of exp of
+// these logits.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m]; x [n_cols, heads, k], y [n_rows, heads, k], aligned to VEC elements;
 //          lse [n_rows, heads] or null; row-major, device memory. lse and sums are fp32.
@@ -42,13 +43,13 @@ struct BinnedAttendArguments {
     bool ids_aligned;   ///< col_idx to four elements
 };
 
-/// Weights of a run, whose bits in `edges` say which are edges of the team, from the lanes' shares `part` of the sums,
+/// Weights of a run, whose mask says which are edges of the team, from the lanes' shares `part` of the sums,
 /// where the head has RUN lanes or more: lane l, and those beside it that have the same edge, take edge l RUN / lanes.
 /// `r.softmax.sum` is the lane's share of the sum.
-template <int VEC, int ITEMS, int RUN, typename Row>
-__device__ __forceinline__ void weigh_together(const Team& t, const Row& row, unsigned edges,
-                                               float (&part)[Row::kSums][RUN], RunningSums<VEC, ITEMS>& r,
-                                               float (&weight)[RUN]) {
+template <int VEC, int ITEMS, int RUN, typename Source, typename Row>
+__device__ __forceinline__ void weigh_together(const Team& t, const Source& from, const Row& row,
+                                               const EdgeRun<RUN>& run, int head, float (&part)[Row::kSums][RUN],
+                                               RunningSums<VEC, ITEMS>& r, float (&weight)[RUN]) {
     constexpr int kRunShift = RUN == 8 ? 3 : RUN == 4 ? 2 : 1;
     static_assert(RUN == 1 << kRunShift, "runs of 2, 4 or 8 edges");
     const int same_shift = 31 - __clz(t.lanes) - kRunShift;
@@ -60,29 +61,30 @@ __device__ __forceinline__ void weigh_together(const Team& t, const Row& row, un
         sum[s] = part[s][0];
     }
     float logit = row.logit(sum);
-    if ((edges >> mine & 1U) == 0) logit = minus_infinity();
+    if (!run.has(mine)) logit = minus_infinity();
     float max = fmaxf(r.softmax.max, logit);
     for (int offset = t.lanes / 2; offset >> same_shift > 0; offset /= 2) {
         max = fmaxf(max, __shfl_xor_sync(t.mask, max, offset));
     }
     const float factor = rescale(r.softmax.max, max);
-    const float own = logit_weight(logit, max);
+    float own = logit_weight(logit, max);
     r.softmax = {max, r.softmax.sum * factor + own};
     scale_all(r.sum, factor);
+    if (Source::kDropout && run.has(mine)) own *= from.kept(run.first + static_cast<std::uint32_t>(mine), head);
 #pragma unroll
     for (int u = 0; u < RUN; ++u) weight[u] = __shfl_sync(t.mask, own, u << same_shift, t.lanes);
 }
 
 /// The same where the head has fewer lanes: each of them computes all weights.
-template <int VEC, int ITEMS, int RUN, typename Row>
-__device__ __forceinline__ void weigh_alone(const Team& t, const Row& row, unsigned edges,
-                                            const float (&part)[Row::kSums][RUN], RunningSums<VEC, ITEMS>& r,
+template <int VEC, int ITEMS, int RUN, typename Source, typename Row>
+__device__ __forceinline__ void weigh_alone(const Team& t, const Source& from, const Row& row, const EdgeRun<RUN>& run,
+                                            int head, const float (&part)[Row::kSums][RUN], RunningSums<VEC, ITEMS>& r,
                                             float (&weight)[RUN]) {
     float max = r.softmax.max;
 #pragma unroll
     for (int u = 0; u < RUN; ++u) {
         weight[u] = row_logit(t, row, part, u);
-        if ((edges >> u & 1U) == 0) weight[u] = minus_infinity();
+        if (!run.has(u)) weight[u] = minus_infinity();
         max = fmaxf(max, weight[u]);
     }
     const float factor = rescale(r.softmax.max, max);
@@ -92,6 +94,7 @@ __device__ __forceinline__ void weigh_alone(const Team& t, const Row& row, unsig
     for (int u = 0; u < RUN; ++u) {
         weight[u] = logit_weight(weight[u], max);
         r.softmax.sum += weight[u];
+        if (Source::kDropout && run.has(u)) weight[u] *= from.kept(run.first + static_cast<std::uint32_t>(u), head);
     }
 }
 
@@ -119,9 +122,9 @@ __device__ __forceinline__ void attend_runs(const BinnedAttendArguments<typename
         float weight[RUN];
         row.gather(t, vector, value, part);
         if (together) {
-            weigh_together(t, row, run.mask, part, r, weight);
+            weigh_together(t, from, row, run, head, part, r, weight);
         } else {
-            weigh_alone(t, row, run.mask, part, r, weight);
+            weigh_alone(t, from, row, run, head, part, r, weight);
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
@@ -230,9 +233,14 @@ void launch_binned_attend(const BinnedAttendPlan& p, const Source& from, std::in
             // As many vectors in flight for every number of items.
             constexpr int kRun = kAttendInFlight / items();
             if constexpr (items() == 1) {
-                if (p.params.run == 4) return launch_binned_attend_shape<vec(), 1, 4, true>(p, a, from, stream);
+                // With dropout runs of four alone: half as many weights for a lane to draw, and fewer kernels.
+                if (Source::kDropout || p.params.run == 4) {
+                    return launch_binned_attend_shape<vec(), 1, 4, true>(p, a, from, stream);
+                }
             }
-            launch_binned_attend_shape<vec(), items(), kRun, true>(p, a, from, stream);
+            if constexpr (items() > 1 || !Source::kDropout) {
+                launch_binned_attend_shape<vec(), items(), kRun, true>(p, a, from, stream);
+            }
         });
     });
     launch_merge_pieces(*p.rows.pieces, a.partial, y, lse, p.heads, p.k, true, stream);

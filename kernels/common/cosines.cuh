@@ -18,10 +18,13 @@ namespace gnntune::kernels {
 template <typename T, bool STORED>
 struct Cosines {
     using Element = T;
+    static constexpr bool kDropout = false;
     const T* x;
     const T* x_row;
     const T* beta;
     const float* inverse_norm;
+
+    __device__ __forceinline__ float kept(std::uint32_t, int) const { return 1.0F; }
 
     template <int VEC, int ITEMS, bool WHOLE = false>
     struct Row {

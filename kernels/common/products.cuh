@@ -7,18 +7,24 @@
 //          Where k is wider than a tile, the rest of key is read by every tile, and of x only the own tile.
 #pragma once
 
+#include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
+#include "kernels/common/dropout.cuh"
 #include "kernels/common/feature_tile.cuh"
 
 namespace gnntune::kernels {
 
-template <typename T>
+template <typename T, bool DROPOUT>
 struct Products {
     using Element = T;
+    static constexpr bool kDropout = DROPOUT;
     const T* x;
     const T* x_row;
     const T* key;
     float scale;
+    EdgeDropout<DROPOUT> dropout;
+
+    __device__ __forceinline__ float kept(std::uint32_t edge, int head) const { return dropout.factor(edge, head); }
 
     template <int VEC, int ITEMS, bool WHOLE = false>
     struct Row {
@@ -71,9 +77,13 @@ struct Products {
     };
 };
 
-template <typename T>
-Products<T> products_of(const Operands& o, std::int32_t k) {
-    return {elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.key), logit_scale(o, k)};
+/// Calls launch(products) with the Source of a run on the CSR `g`.
+template <typename T, typename Launch>
+void with_products(const Operands& o, const CsrFormat& g, std::int32_t k, const Launch& launch) {
+    with_dropout(o, [&](auto dropout) {
+        launch(Products<T, dropout()>{elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.key),
+                                      logit_scale(o, k), edge_dropout<dropout()>(o, g.edge_id)});
+    });
 }
 
 }  // namespace gnntune::kernels

@@ -1,7 +1,8 @@
-// Attention as a composition: dot products by an sddmm, logits from them in place, an edge_softmax, and a weighted
-// spmm. The parts know no heads: for more than one, features are copied to one matrix per head.
+// Attention as a composition: dot products by an sddmm, logits from them in place, an edge_softmax, dropout in place, and
+// a weighted spmm. The parts know no heads: for more than one, features are copied to one matrix per head.
 #pragma once
 
+#include "kernels/common/dropout.cuh"
 #include "kernels/common/head_major.cuh"
 #include "kernels/common/row_walk.cuh"
 #include "kernels/common/unfused_attention.hpp"
@@ -49,11 +50,20 @@ inline UnfusedScratch take_unfused(const UnfusedPlan& p, WorkspaceCutter& space)
     return out;
 }
 
+inline constexpr int kDropThreads = 256;
+
+/// alpha[id] *= what dropout makes of the edge, in the caller's order; thread -> edge.
+[[maybe_unused]] static __global__ void __launch_bounds__(kDropThreads)
+    drop_edges(float* __restrict__ alpha, std::int64_t m, int head, const Dropout dropout) {
+    const std::int64_t id = static_cast<std::int64_t>(blockIdx.x) * kDropThreads + threadIdx.x;
+    if (id < m) alpha[id] *= dropout.factor(id, head);
+}
+
 /// Enqueues everything. `key` is multiplied with o.x_row; o.x itself unless the plan has keys. `logits`, for
-/// walk_rows(), turns the dot products in t.logit into logits and gives lse.
+/// walk_rows(), turns the dot products in t.logit into logits and gives lse. `dropout` is not looked at in o.
 template <typename Logits>
 void launch_unfused(const UnfusedPlan& p, const Operands& o, const float* key, const UnfusedScratch& t,
-                    const Logits& logits, StreamHandle stream_handle) {
+                    const Logits& logits, const Dropout& dropout, StreamHandle stream_handle) {
     const CsrFormat& g = *p.csr;
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     const bool slices = p.heads > 1;
@@ -79,6 +89,11 @@ void launch_unfused(const UnfusedPlan& p, const Operands& o, const float* key, c
         softmax.edge_weight = t.logit + h * edge_stride;
         softmax.y = t.alpha;
         p.parts[UnfusedAttention::kSoftmax].run(softmax, t.inner, stream_handle);
+        if (dropout.probability > 0.0F && g.m > 0) {
+            drop_edges<<<static_cast<unsigned>(ceil_div(g.m, kDropThreads)), kDropThreads, 0, stream>>>(t.alpha, g.m, h,
+                                                                                                        dropout);
+            GNNTUNE_CUDA(cudaGetLastError());
+        }
         Operands sum;
         sum.x = slices ? t.x + h * col_stride : o.x;
         sum.edge_weight = t.alpha;

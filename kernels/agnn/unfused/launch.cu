@@ -48,7 +48,7 @@ void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stre
     kernels::row_inverse_norms(o.x_row, t.inverse_row, std::int64_t{g.n_rows} * p.layer.heads, p.layer.k, stream);
     kernels::row_inverse_norms(o.x, t.inverse_col, std::int64_t{g.n_cols} * p.layer.heads, p.layer.k, stream);
     kernels::launch_unfused(p.layer, o, o.x, t.layer,
-                            Logits{t.layer.logit, t.inverse_row, t.inverse_col, o.beta, o.lse}, stream_handle);
+                            Logits{t.layer.logit, t.inverse_row, t.inverse_col, o.beta, o.lse}, {}, stream_handle);
 }
 
 }  // namespace gnntune::agnn_unfused

@@ -1,5 +1,5 @@
-// attention.binned: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row of
-// s <x_row[i, h, :], key[col_e, h, :]>;
+// attention.binned: y[i, h, :] = sum over edges e of row i of alpha~_e x[col_e, h, :], alpha the softmax over the row of
+// s <x_row[i, h, :], key[col_e, h, :]>; alpha~ = alpha / (1 - p) where dropout keeps the edge, else 0;
 // lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/binned_attend.cuh, the logits
 // those of kernels/common/products.cuh. Instantiated for each storage type.
 #include "kernels/attention/binned/launch.hpp"
@@ -11,8 +11,10 @@ namespace gnntune::attention_binned {
 template <typename T>
 void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     kernels::WorkspaceCutter space(workspace);
-    kernels::launch_binned_attend(s, kernels::products_of<T>(o, s.k), {o.x, o.x_row, o.key, o.y}, elements_of<T>(o.y),
-                                  o.lse, space, static_cast<cudaStream_t>(stream));
+    kernels::with_products<T>(o, *s.csr, s.k, [&](const auto& products) {
+        kernels::launch_binned_attend(s, products, {o.x, o.x_row, o.key, o.y}, elements_of<T>(o.y), o.lse, space,
+                                      static_cast<cudaStream_t>(stream));
+    });
 }
 
 template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);

@@ -1,5 +1,5 @@
-// attention.cpu_rows: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row
-// of s <x_row[i, h, :], key[col_e, h, :]>.
+// attention.cpu_rows: y[i, h, :] = sum over edges e of row i of alpha~_e x[col_e, h, :], alpha the softmax over the row
+// of s <x_row[i, h, :], key[col_e, h, :]>; alpha~ = alpha / (1 - p) where dropout keeps the edge, else 0.
 //
 // Work     threads take blocks of rows as they become free. Per row and head one pass over the edges with a running
 //          maximum: when it grows, the row of y, which is the accumulator, is scaled down to the new one.
@@ -30,13 +30,16 @@ struct Products {
 
 GNNTUNE_TARGET_CLONES
 void rows(const State& s, const Operands& o, float scale, std::int32_t first, std::int32_t last) {
+    const kernels::CpuDropout dropout(o);
     for (std::int64_t unit = static_cast<std::int64_t>(first) * s.heads;
          unit < static_cast<std::int64_t>(last) * s.heads; ++unit) {
-        kernels::attend(*s.csr, unit, s.heads, s.k, o.x, o.y, o.lse, Products{scale, o.x_row + unit * s.k, o.key, s.k});
+        kernels::attend(*s.csr, unit, s.heads, s.k, o.x, o.y, o.lse, Products{scale, o.x_row + unit * s.k, o.key, s.k},
+                        dropout);
     }
 }
 
-void run(const void* state, const Operands& o, void*, StreamHandle) {
+void run(const void* state, const Operands& operands, void*, StreamHandle) {
+    const Operands o = with_seed_read(operands);
     const auto& s = *static_cast<const State*>(state);
     const float scale = logit_scale(o, s.k);
     kernels::on_team(kernels::attention_terms(*s.csr, s.k, s.heads), [&](const kernels::Team& team) {

@@ -24,7 +24,8 @@ std::size_t workspace_bytes(const Plan& p) {
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream) {
     kernels::WorkspaceCutter space(workspace);
     const kernels::UnfusedScratch t = kernels::take_unfused(p.layer, space);
-    kernels::launch_unfused(p.layer, o, o.key, t, Logits{t.logit, logit_scale(o, p.layer.k), o.lse}, stream);
+    kernels::launch_unfused(p.layer, o, o.key, t, Logits{t.logit, logit_scale(o, p.layer.k), o.lse},
+                            kernels::dropout_of(o), stream);
 }
 
 }  // namespace gnntune::attention_unfused

@@ -1,11 +1,11 @@
 // attention_grad.cpu_rows_cols: with alpha = exp(s <q_i, key_j> - lse[i]), q = x_row, and
-// de = alpha (<grad_y[i], x[j]> - <grad_y[i], y[i]>), per head:
+// de = alpha (f <grad_y[i], x[j]> - <grad_y[i], y[i]>), f = 1 / (1 - p) where dropout keeps the edge, else 0, per head:
 //     grad_x_row = sum_j w_ij key[j]          w_ij = s de_ij
 //     grad_key   = sum_i w_ij q[i]
-//     grad_x     = sum_i alpha_ij grad_y[i]
+//     grad_x     = sum_i f_ij alpha_ij grad_y[i]
 //
 // Work     blocks of rows over the CSR, then blocks of columns over the CSC.
-// Data     alpha and w of every edge and head pass from rows to columns through the workspace, in the caller's edge
+// Data     f alpha and w of every edge and head pass from rows to columns through the workspace, in the caller's edge
 //          order, so that dot products are computed once.
 // Order    rows and columns in edge order: repeats bit for bit.
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::int32_t kBlock = 64;  ///< rows or columns that a thread takes at
 using State = kernels::TwoSidesState;
 
 struct Scratch {
-    float* alpha;   ///< [m, heads]
+    float* alpha;   ///< [m, heads], after dropout
     float* weight;  ///< [m, heads]
 };
 
@@ -38,6 +38,7 @@ void rows(const State& s, const Operands& o, const Scratch& t, std::int32_t firs
     const CsrFormat& g = *s.csr;
     const std::int32_t k = s.k;
     const float scale = logit_scale(o, k);
+    const kernels::CpuDropout dropout(o);
     for (std::int32_t i = first; i < last; ++i) {
         for (std::int32_t h = 0; h < s.heads; ++h) {
             const std::int64_t unit = static_cast<std::int64_t>(i) * s.heads + h;
@@ -51,9 +52,11 @@ void rows(const State& s, const Operands& o, const Scratch& t, std::int32_t firs
                 const std::int64_t source = static_cast<std::int64_t>(g.col_idx[e]) * s.heads + h;
                 const float* key = o.key + source * k;
                 const float alpha = std::exp(scale * kernels::dot(query, key, k) - o.lse_saved[unit]);
-                const float weight = scale * alpha * (kernels::dot(grad, o.x + source * k, k) - inner);
+                const bool kept = dropout.keeps(g, e, h);
+                const float d = kept ? dropout.keep_scale() * kernels::dot(grad, o.x + source * k, k) : 0.0F;
+                const float weight = scale * alpha * (d - inner);
                 const std::int64_t at = kernels::edge_value_at(g, e, s.heads, h);
-                t.alpha[at] = alpha;
+                t.alpha[at] = kept ? dropout.keep_scale() * alpha : 0.0F;
                 t.weight[at] = weight;
                 kernels::axpy(out, weight, key, k);
             }
@@ -81,7 +84,8 @@ std::size_t workspace_bytes(const void* state) {
     return space.bytes();
 }
 
-void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
+void run(const void* state, const Operands& operands, void* workspace, StreamHandle) {
+    const Operands o = with_seed_read(operands);
     const auto& s = *static_cast<const State*>(state);
     kernels::WorkspaceCutter space(workspace);
     const Scratch t = cut(s, space);

@@ -1,8 +1,9 @@
 // attention_grad.rows_cols: with q = x_row[i, h], k' = key[j, h], x = x[j, h], g = grad_y[i, h],
-// alpha = exp(s <q, k'> - lse[i]), D = <g, y[i]> and w = s alpha (<g, x> - D), for every head:
+// alpha = exp(s <q, k'> - lse[i]), D = <g, y[i]>, f = 1 / (1 - p) where dropout keeps the edge, else 0, and
+// w = s alpha (f <g, x> - D), for every head:
 //     grad_x_row[i] = sum over edges of row i of w k'
 //     grad_key[j]   = sum over edges of column j of w q
-//     grad_x[j]     = sum over edges of column j of alpha g
+//     grad_x[j]     = sum over edges of column j of f alpha g
 //
 // Layout   the CSR for rows, the CSC for columns: ptr [vertices + 1], idx [m]; x, key, grad_x, grad_key
 //          [n_cols, heads, k], x_row, grad_y, y_saved, grad_x_row [n_rows, heads, k], row-major, aligned to VEC
@@ -17,6 +18,7 @@
 #pragma once
 
 #include "kernels/attention_grad/rows_cols/launch.hpp"
+#include "kernels/common/dropout.cuh"
 #include "kernels/common/gradient_passes.cuh"
 
 namespace gnntune::attention_grad_rows_cols {
@@ -97,8 +99,15 @@ constexpr int unroll_of(int items) {
     return items == 1 ? 2 : 1;
 }
 
+/// What the softmax's weight of this group's edge u, of the step that begins at e, is multiplied with.
+template <bool DROPOUT>
+__device__ __forceinline__ float kept(const kernels::EdgeDropout<DROPOUT>& dropout, const Team& t, std::uint32_t e,
+                                      int u, int head) {
+    return dropout.factor(e + static_cast<std::uint32_t>(u * t.groups() + t.group), head);
+}
+
 /// grad_x_row. Leaves D for the columns.
-template <typename T>
+template <typename T, bool DROPOUT>
 struct RowPass {
     using Element = T;
     static constexpr int kOutputs = kRowOutputs;
@@ -107,6 +116,7 @@ struct RowPass {
     Inputs<T> in;
     T* grad[kOutputs];
     float* unit_sum;
+    kernels::EdgeDropout<DROPOUT> dropout;
 
     template <int VEC, int ITEMS>
     __device__ __forceinline__ float run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,
@@ -134,7 +144,8 @@ struct RowPass {
             for (int u = 0; u < kUnroll; ++u) {
                 if (from.other[u] < 0) continue;
                 const float alpha = expf(fmaf(in.scale, from.score[u], -lse));
-                const float weight = in.scale * alpha * (from.product[u] - inner);
+                const float d = kept(dropout, t, e, u, head) * from.product[u];
+                const float weight = in.scale * alpha * (d - inner);
 #pragma unroll
                 for (int i = 0; i < ITEMS; ++i) kernels::fma(acc[0][i], weight, from.left[u][i]);
             }
@@ -145,7 +156,7 @@ struct RowPass {
 };
 
 /// grad_x and grad_key. Edges lead to rows.
-template <typename T>
+template <typename T, bool DROPOUT>
 struct ColPass {
     using Element = T;
     static constexpr int kOutputs = kColOutputs;
@@ -154,6 +165,7 @@ struct ColPass {
     Inputs<T> in;
     T* grad[kOutputs];
     float* unit_sum;
+    kernels::EdgeDropout<DROPOUT> dropout;
 
     template <int VEC, int ITEMS>
     __device__ __forceinline__ float run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,
@@ -176,10 +188,11 @@ struct ColPass {
                 const std::int64_t row = from.other[u];
                 if (row < 0) continue;
                 const float alpha = expf(fmaf(in.scale, from.score[u], -__ldg(in.lse_saved + row)));
-                const float weight = in.scale * alpha * (from.product[u] - __ldg(in.inner + row));
+                const float factor = kept(dropout, t, e, u, head);
+                const float weight = in.scale * alpha * (factor * from.product[u] - __ldg(in.inner + row));
 #pragma unroll
                 for (int i = 0; i < ITEMS; ++i) {
-                    kernels::fma(acc[0][i], alpha, from.right[u][i]);
+                    kernels::fma(acc[0][i], factor * alpha, from.right[u][i]);
                     kernels::fma(acc[1][i], weight, from.left[u][i]);
                 }
             }
