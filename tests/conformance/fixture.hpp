@@ -13,13 +13,16 @@
 
 namespace gnntune::conformance {
 
+/// Slope, dropout, seed and scale of a run that the problem has in this suite.
+Operands numbers_of(const Problem& p);
+
 /// Everything of one graph that does not depend on the config: host arrays, and the graph on the backend.
 class Fixture {
 public:
     Fixture(const Registry& registry, const Device& device, const GraphCase& graph);
 
     Graph& graph() { return *graph_; }
-    /// With the numbers of a run that the problem has in this suite, or others.
+    /// With numbers_of() the problem, or others.
     reference::Inputs inputs(const Problem& p, unsigned seed) const;
     reference::Inputs inputs(const Problem& p, unsigned seed, const Operands& numbers) const;
     /// The same with the first row of x infinite, the one in the middle not a number, and the weight of a row's first

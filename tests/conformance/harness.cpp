@@ -76,6 +76,7 @@ public:
             }
             check_infinities(plan, handle);
             check_epilogues(plan, handle);
+            check_seed(plan, handle);
 #if GNNTUNE_WITH_CUDA
             if (device_.backend == Backend::cuda && plan.capturable()) check_capture(plan, handle);
 #endif
@@ -284,6 +285,40 @@ private:
         }
     }
 
+    /// One number in the backend's memory.
+    class SeedOffset {
+    public:
+        SeedOffset(Backend backend, std::uint64_t value) : memory_(backend, sizeof value) { set(value); }
+        void set(std::uint64_t value) { memory_.assign(&value); }
+        const std::uint64_t* data() { return memory_.as<std::uint64_t>(); }
+
+    private:
+        GuardedBytes memory_;
+    };
+
+    bool has_dropout() const {
+        const Op forward = forward_of(problem_.op);
+        return (forward == Op::gat || forward == Op::attention) && inputs_.operands().dropout > 0.0F;
+    }
+
+    // The sum of both, modulo 2^64, is what the seed alone was, and is used as a number of 64 bits.
+    void check_seed(const Plan& plan, StreamHandle stream) {
+        if (!has_dropout()) return;
+        constexpr std::uint64_t kOffset = 0xfedcba9800000007ULL;
+        SeedOffset offset(device_.backend, kOffset);
+        Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), 0);
+        memory.operands.seed -= kOffset;
+        memory.operands.seed_offset = offset.data();
+        memory.poison(kPoison);
+        wait(device_);
+        plan.run(memory.operands, memory.workspace.data(), stream);
+        wait(device_);
+        memory.fetch();
+        const std::string wrong = wrong_output(oracles_, memory.results(), plan.variant().precision);
+        if (!wrong.empty()) fail("seed", wrong);
+        if (!memory.guards_intact()) fail("seed", "a guard byte was overwritten");
+    }
+
     static std::string wrong_with_infinities(const Oracle& oracle, const std::vector<std::uint8_t>& result,
                                              Precision precision) {
         const double c = reference::operand_constant(precision);
@@ -306,6 +341,8 @@ private:
     void check_capture(const Plan& plan, StreamHandle handle) {
         auto* stream = static_cast<cudaStream_t>(handle);
         Memory memory(device_.backend, query_, inputs_, plan.workspace_bytes(), 0);
+        SeedOffset offset(device_.backend, 0);
+        if (has_dropout()) memory.operands.seed_offset = offset.data();
         cudaGraph_t graph = nullptr;
         cudaGraphExec_t executable = nullptr;
         GNNTUNE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -324,10 +361,13 @@ private:
         }
         GNNTUNE_CUDA(cudaGraphInstantiate(&executable, graph, 0));
         if (replay_oracles_.empty()) {
-            replay_inputs_ = fixture_.inputs(problem_, 77);
+            Operands numbers = numbers_of(problem_);
+            if (has_dropout()) ++numbers.seed;
+            replay_inputs_ = fixture_.inputs(problem_, 77, numbers);
             replay_oracles_ = fixture_.oracles(problem_, replay_inputs_, rule_ ? &*rule_ : nullptr);
         }
         memory.set(replay_inputs_);
+        offset.set(1);
         memory.poison(kPoison);
         wait(device_);
         GNNTUNE_CUDA(cudaGraphLaunch(executable, stream));

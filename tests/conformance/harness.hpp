@@ -25,7 +25,9 @@ namespace gnntune::conformance {
 ///   infinities   infinite features reach those rows only that have an edge from them, an infinite edge weight its own
 ///                row only (spmm, but for records that say otherwise, and libraries)
 ///   epilogues    right with every activation, with a scale and a slope, of infinite features too (sddmm)
-///   capture      captured in a CUDA graph and replayed with other values (cuda)
+///   seed         a seed_offset, which lies in the backend's memory, has the mask of its sum with the seed (ops with
+///                dropout)
+///   capture      captured in a CUDA graph and replayed with other values, and another seed_offset (cuda)
 struct Failure {
     std::string check;
     std::string detail;

@@ -43,6 +43,7 @@ enum class Fault {
     weight_gradient_unwritten,
     head_ignored,
     dropout_not_scaled,
+    seed_offset_ignored,
     last_of_equals,
     nan_loses,
     needs_every_output,
@@ -323,6 +324,7 @@ void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
     const CsrFormat& g = *s.csr;
     const std::int64_t k = s.problem.k;
     const std::int64_t heads = s.problem.heads;
+    const std::uint64_t seed = F == Fault::seed_offset_ignored ? o.seed : with_seed_read(o).seed;
     const float kept_scale = F == Fault::dropout_not_scaled ? 1.0F : 1.0F / (1.0F - o.dropout);
     for (std::int64_t row = 0; row < g.n_rows * heads; ++row) {
         const std::int64_t i = row / heads;
@@ -344,8 +346,7 @@ void run_gat(const void* state, const Operands& o, void*, StreamHandle) {
         if (o.lse) o.lse[row] = sum != 0 ? maximum + std::log(sum) : -INFINITY;
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
-            if (!philox_keep(o.seed, static_cast<std::uint64_t>(id), static_cast<std::uint32_t>(h), o.dropout))
-                continue;
+            if (!philox_keep(seed, static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(h), o.dropout)) continue;
             if (sum == 0) break;
             const float alpha = kept_scale * term(e) / sum;
             for (std::int64_t f = 0; f < k; ++f) o.y[row * k + f] += alpha * o.x[(g.col_idx[e] * heads + h) * k + f];
@@ -404,6 +405,7 @@ std::vector<FaultyVariant> on_cpu() {
         make_gat<Fault::none>("right_gat", ""),
         make_gat<Fault::head_ignored>("head_ignored", "oracle"),
         make_gat<Fault::dropout_not_scaled>("dropout_not_scaled", "oracle"),
+        make_gat<Fault::seed_offset_ignored>("seed_offset_ignored", "seed"),
     };
 }
 
