@@ -28,6 +28,10 @@ float normal(float value) {
 
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 
+bool has_dropout(Op forward) {
+    return forward == Op::gat || forward == Op::attention;
+}
+
 // The arrays of gnntune_operands beside those of Operands; the names are one.
 struct Member {
     std::string_view name;
@@ -175,19 +179,27 @@ Operands Binding::operands(const gnntune_operands& given) const {
         if (slope != 0.0F) o.negative_slope = slope;
     }
     if (forward_ == Op::sddmm) o.activation = activation;
-    if (forward_ == Op::gat) {
+    if (!has_dropout(forward_)) {
+        if (given.seed_offset) {
+            throw invalid_argument("operands.seed_offset must be NULL: " + who_ + " does not have it");
+        }
+    } else {
+        if (reinterpret_cast<std::uintptr_t>(given.seed_offset) % sizeof(std::uint64_t) != 0) {
+            throw invalid_argument("operands.seed_offset is not aligned to 8 bytes");
+        }
         if (!(given.dropout >= 0.0F && given.dropout < 1.0F)) {
             throw invalid_argument("operands.dropout is " + std::to_string(given.dropout) +
                                    "; expected 0 <= dropout < 1");
         }
         o.dropout = given.dropout;
         o.seed = given.seed;
+        o.seed_offset = given.seed_offset;
     }
     return o;
 }
 
 void Binding::require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const {
-    std::array<Region, kMembers.size() + std::tuple_size_v<decltype(graph_arrays_)> + 1> all;
+    std::array<Region, kMembers.size() + std::tuple_size_v<decltype(graph_arrays_)> + 2> all;
     std::size_t count = 0;
     const auto add = [&](std::string_view name, const void* data, std::size_t size, bool written) {
         const auto begin = reinterpret_cast<std::uintptr_t>(data);
@@ -197,6 +209,7 @@ void Binding::require_apart(const gnntune_operands& given, const void* workspace
         const Member& m = kMembers[slot.member];
         if (slot.wanted) add(m.name, value_of(given, m), slot.spec.bytes(), !slot.spec.is_input());
     }
+    add("seed_offset", given.seed_offset, sizeof(std::uint64_t), false);
     add("the workspace", workspace, bytes, true);
     for (const Region& region : graph_arrays_) {
         if (region.end > region.begin) all[count++] = region;

@@ -361,6 +361,15 @@ void run(Bytes& bytes, const gnntune_plan* plan, const gnntune_problem& problem,
     }
     if (bytes.one_in(4)) operands.dropout = bytes.one_in(2) ? bytes.value<float>() : 0.5F;
     operands.seed = bytes.byte();
+    // Of any place, and now and then where the operation has none; it is read where there is dropout.
+    Block offset(2 * sizeof(std::uint64_t), 0);
+    bytes.fill(offset.data(), sizeof(std::uint64_t));
+    const bool drops = problem.op == GNNTUNE_GAT || problem.op == GNNTUNE_GAT_GRAD || problem.op == GNNTUNE_ATTENTION ||
+                       problem.op == GNNTUNE_ATTENTION_GRAD;
+    if (bytes.one_in(drops ? 2 : 16)) {
+        const std::size_t shift = bytes.one_in(8) ? bytes.byte() % 8U : 0U;
+        operands.seed_offset = reinterpret_cast<const std::uint64_t*>(static_cast<const char*>(offset.data()) + shift);
+    }
     Block workspace(workspace_bytes, bytes.one_in(16) ? bytes.byte() : 0U);
     const std::size_t said = bytes.one_in(16) ? workspace_bytes / 2 : workspace_bytes;
     succeeded(gnntune_run(plan, bytes.one_in(16) ? nullptr : &operands, bytes.one_in(16) ? nullptr : workspace.data(),

@@ -246,6 +246,10 @@ void LibraryNonsense::add_runs() {
         add_run("a workspace that lies crooked", "the workspace is not aligned",
                 [=](auto&, auto& w) { w.data = shifted<void>(w.data, bytes); });
     }
+    add_run("seed_offset of another op", "operands.seed_offset must be NULL",
+            [](auto& o, auto&) { o.seed_offset = static_cast<const std::uint64_t*>(o.x); });
+    add_attention("seed_offset lies crooked", "operands.seed_offset is not aligned",
+                  [](auto& o) { o.seed_offset = reinterpret_cast<const std::uint64_t*>(std::uintptr_t{4}); });
     for (const float number : {-0.1F, 1.0F, 2.0F, static_cast<float>(kNan), static_cast<float>(kInf)}) {
         add_attention("dropout", "operands.dropout is", [=](auto& o) { o.dropout = number; });
     }

@@ -29,15 +29,17 @@ protected:
         gnntune_operands operands{};
     };
 
-    Run prepare(const Problem& problem) {
+    static bool has_dropout(Op op) { return forward_of(op) == Op::gat || forward_of(op) == Op::attention; }
+
+    Run prepare(const Problem& problem, std::uint64_t seed = 99) {
         Query query;
         query.problem = problem;
         query.n_rows = square_.n_rows;
         query.n_cols = square_.n_cols;
         query.m = square_.m();
         Operands numbers;
-        numbers.dropout = problem.op == Op::gat || problem.op == Op::gat_grad ? 0.3F : 0.0F;
-        numbers.seed = 99;
+        numbers.dropout = has_dropout(problem.op) ? 0.3F : 0.0F;
+        numbers.seed = seed;
         numbers.scale = forward_of(problem.op) == Op::attention && problem.heads > 1 ? 0.8F : 0.0F;
         Run run;
         run.inputs = reference::Inputs(

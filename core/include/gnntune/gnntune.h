@@ -128,8 +128,7 @@ enum {
     GNNTUNE_COO_TO_CSR = 10,  /* the graph as CSR: out_ptr, out_idx, out_edge_id */
     GNNTUNE_CSR_TO_CSC = 11,  /* the graph as CSC: out_ptr, out_idx, out_edge_id */
     GNNTUNE_ATTENTION = 12,   /* dot-product attention over the edges, as in graph transformers: as gat with the logits
-                               * scale * <x_row[i, h, :], key[j, h, :]>, without dropout: x_row are the queries, x the
-                               * values */
+                               * scale * <x_row[i, h, :], key[j, h, :]>: x_row are the queries, x the values */
     GNNTUNE_ATTENTION_GRAD = 13 /* gradients of attention: grad_x, grad_x_row, grad_key */
 };
 
@@ -415,10 +414,11 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * edges. y_saved and lse_saved are y and lse of the forward run, whose numbers have to be the same. lse, the log of the
  * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
  * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
- * NULL; arrays that the operation does not have must be. An activation is refused where the operation has none; of the
- * other numbers, negative_slope, dropout, seed and scale, those that the operation does not have are passed over, but
- * have to be finite. Results and workspace are overwritten: a run whose results or workspace share memory, in whole or in
- * part, with each other, with an input or with the graph's arrays is refused. Inputs may share theirs. */
+ * NULL; arrays that the operation does not have must be, and seed_offset where it has no dropout. An activation is
+ * refused where the operation has none; of the other numbers, negative_slope, dropout, seed and scale, those that the
+ * operation does not have are passed over, but have to be finite. Results and workspace are overwritten: a run whose
+ * results or workspace share memory, in whole or in part, with each other, with an input or with the graph's arrays is
+ * refused. Inputs may share theirs. */
 typedef struct gnntune_operands {
     uint32_t struct_size;
     int32_t reserved; /* zero */
@@ -447,8 +447,10 @@ typedef struct gnntune_operands {
     void* out_edge_id;
     float negative_slope; /* of leaky ReLUs, gat's and sddmm's; 0 = 0.2 (for a slope of zero give the smallest positive
                            * number) */
-    float dropout;        /* gat: probability of dropping an edge, 0 <= dropout < 1 */
-    uint64_t seed;        /* gat: of the dropout. One seed, one mask: the same for every config, forward and backward */
+    float dropout;        /* gat, attention: probability of dropping an edge after the softmax, 0 <= dropout < 1; those
+                           * that are kept weigh 1 / (1 - dropout) times as much */
+    uint64_t seed;        /* gat, attention: of the dropout. One seed, one mask: the same for every config, forward and
+                           * backward. See also seed_offset */
     const void* argmax_saved;
     void* argmax;
     const void* key;      /* attention: keys of the sources */
@@ -458,10 +460,17 @@ typedef struct gnntune_operands {
     int32_t reserved_2;   /* zero */
     gnntune_activation activation; /* sddmm alone */
     int32_t reserved_3;            /* zero */
+    /* gat, attention: NULL, or one number in backend memory, aligned to 8 bytes, that is added to seed modulo 2^64. It is
+     * read when the run executes, not when it is enqueued: a run that was captured in a CUDA graph repeats the mask of its
+     * seed at every replay, and draws a new one if the number has changed between them (on the stream, say, by a kernel
+     * that counts replays). Borrowed until the run has ended, and unchanged so long; the gradient needs the content that
+     * the forward run had. Not read where dropout is 0. */
+    const uint64_t* seed_offset;
 } gnntune_operands;
 
 /* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be
- * captured in a CUDA graph; a replay reads and writes the same arrays, with the numbers of the capture.
+ * captured in a CUDA graph; a replay reads and writes the same arrays, with the numbers of the capture; what seed_offset
+ * points at is read anew.
  *   workspace  gnntune_plan_workspace_bytes() bytes of backend memory, aligned to 256 bytes, that nothing else uses
  *              until the run has ended on its stream; NULL if that is 0. Its content does not matter.
  * Any number of threads may run one plan at once, on any streams, each run with its own y and workspace; but runs of a
