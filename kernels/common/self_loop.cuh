@@ -20,7 +20,8 @@ struct SelfLoops {
     T* out = nullptr;  ///< null: not wanted
     bool add = false;
     const T* other = nullptr;
-    T* dot = nullptr;  ///< null: not wanted
+    T* dot = nullptr;                   ///< null: not wanted
+    const float* dot_factor = nullptr;  ///< [n] of each dot product; null: 1
     std::int64_t n = 0;
     std::int32_t k = 0;
 };
@@ -54,7 +55,7 @@ __global__ void self_loops_kernel(SelfLoops<T> s, int lanes) {
     }
     if (!s.dot) return;
     for (int offset = lanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
-    if (here && lane == 0) s.dot[row] = narrowed<T>(sum);
+    if (here && lane == 0) s.dot[row] = narrowed<T>(s.dot_factor ? sum * __ldg(s.dot_factor + row) : sum);
 }
 
 /// Enqueues the kernel. Throws on a launch error.

@@ -14,4 +14,33 @@
 // Shared   none here.  Atomics: the parts' own.
 #pragma once
 
-#include "kernels/common/self_loop.cuh"
+#include <cstdint>
+
+namespace gnntune::spmm_grad_unfused {
+
+inline constexpr int kShareThreads = 256;
+
+__device__ __forceinline__ std::int64_t share_index() {
+    return std::int64_t{blockIdx.x} * kShareThreads + threadIdx.x;
+}
+
+__global__ void row_shares_kernel(const std::int32_t* __restrict__ row_ptr, std::int32_t n_rows, std::int32_t more,
+                                  float* __restrict__ row_share) {
+    const std::int64_t i = share_index();
+    if (i < n_rows) row_share[i] = 1.0F / static_cast<float>(max(1, row_ptr[i + 1] - row_ptr[i] + more));
+}
+
+__global__ void edge_shares_kernel(const std::int32_t* __restrict__ row_idx, const std::int32_t* __restrict__ edge_id,
+                                   const float* __restrict__ row_share, std::int64_t m,
+                                   float* __restrict__ edge_share) {
+    const std::int64_t e = share_index();
+    if (e < m) edge_share[edge_id ? edge_id[e] : e] = row_share[row_idx[e]];
+}
+
+__global__ void products_kernel(const float* __restrict__ a, const float* __restrict__ b, std::int64_t count,
+                                float* __restrict__ out) {
+    const std::int64_t i = share_index();
+    if (i < count) out[i] = a[i] * b[i];
+}
+
+}  // namespace gnntune::spmm_grad_unfused

@@ -2,11 +2,23 @@
 
 #include <cstdint>
 
+#include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
 
 namespace gnntune::spmm_grad_unfused {
 
-/// Enqueues what self loops add to grad_x, and their weights' gradients. Throws on a launch error.
-void launch_self_loops(std::int64_t n, std::int32_t k, const Operands& operands, StreamHandle stream);
+/// Writes row_share[i] = 1 / terms of row i: its edges, and its self loop if `self_loop` says that rows have one.
+/// [n_rows], and edge_share[e] = row_share of the row of edge e; [m] in the caller's order. Device memory, like all arrays
+/// here. Synchronises.
+void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, float* row_share, float* edge_share,
+                 StreamHandle stream);
+
+/// Enqueues out[i] = a[i] b[i]; [count].
+void launch_products(const float* a, const float* b, std::int64_t count, float* out, StreamHandle stream);
+
+/// Enqueues grad_self_weight[i] = <grad_y[i, :], x[i, :]>, multiplied with row_share[i] if that is not null. Throws on a
+/// launch error, like the others.
+void launch_self_dots(std::int64_t n, std::int32_t k, DType dtype, const float* row_share, const Operands& operands,
+                      StreamHandle stream);
 
 }  // namespace gnntune::spmm_grad_unfused

@@ -1,6 +1,9 @@
+#include "core/gpu/device_buffer.hpp"
+#include "core/graph/graph.hpp"
 #include "kernels/common/composition.hpp"
 #include "kernels/common/spmm_grad.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/common/workspace.hpp"
 #include "kernels/spmm_grad/unfused/launch.hpp"
 
 namespace gnntune {
@@ -11,17 +14,20 @@ namespace {
 enum PartIndex : std::size_t { kSpmm, kSddmm };
 
 struct Unfused {
-    /// spmm, and sddmm where weights have a gradient. Self loops are left to neither: few variants know them.
+    /// spmm, and sddmm where weights have a gradient. A mean's shares are weights of both.
     static std::vector<Part> parts(const Query& q) {
+        const bool mean = q.problem.reduce == Reduce::mean;
         Problem spmm = q.problem;
         spmm.op = Op::spmm;
         spmm.direction = opposite(q.problem.direction);
-        spmm.self_loop = false;
+        spmm.reduce = Reduce::sum;
+        spmm.weighted = q.problem.weighted || mean;
         std::vector<Part> out{{"spmm", spmm}};
         if (q.problem.weighted) {
             Problem sddmm = q.problem;
             sddmm.op = Op::sddmm;
-            sddmm.weighted = false;
+            sddmm.reduce = Reduce::sum;
+            sddmm.weighted = mean;
             sddmm.self_loop = false;
             out.push_back({"sddmm", sddmm});
         }
@@ -31,51 +37,114 @@ struct Unfused {
 
 struct State {
     kernels::PartPlans parts;
-    std::int64_t n;  ///< self loops
+    DeviceBuffer<float> row_share;   ///< for the mean
+    DeviceBuffer<float> edge_share;  ///< likewise
+    std::int64_t n;                  ///< self loops
+    std::int64_t m;
     std::int32_t k;
+    DType dtype;
+    bool weighted;
+    bool mean;
 };
 
+/// The workspace of a run: the parts' own, then weights with their shares.
+struct Workspace {
+    void* parts;
+    float* edge_weight = nullptr;  ///< null: as the caller's, or the shares themselves
+    float* self_weight = nullptr;  ///< null: as the caller's
+    std::size_t bytes;
+
+    Workspace(const State& s, void* base) {
+        kernels::WorkspaceCutter cut(base);
+        parts = cut.take<char>(static_cast<std::int64_t>(s.parts.workspace_bytes));
+        if (s.mean && s.weighted) edge_weight = cut.take<float>(s.m);
+        if (s.mean && s.n > 0) self_weight = cut.take<float>(s.n);
+        bytes = cut.bytes();
+    }
+};
+
+Verdict applicable(const Query& q) {
+    const Verdict plain = kernels::require_sum_or_mean_with_self_loops(q);
+    if (!plain || q.problem.reduce == Reduce::sum || q.problem.dtype == DType::f32) return plain;
+    return Verdict::no("in 16 bits the shares of a mean would be rounded: by sum only");
+}
+
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
     auto state = std::make_shared<State>();
     state->parts = kernels::make_part_plans<Unfused>(c);
-    state->n = c.query.problem.self_loop ? c.query.n_rows : 0;
-    state->k = c.query.problem.k;
+    state->n = p.self_loop ? c.query.n_rows : 0;
+    state->m = c.query.m;
+    state->k = p.k;
+    state->dtype = p.dtype;
+    state->weighted = p.weighted;
+    state->mean = p.reduce == Reduce::mean;
+    if (state->mean) {
+        const auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+        const auto coo = c.graph.format_as<CooFormat>(kFormatCoo, p.direction, c.stream);
+        state->row_share = DeviceBuffer<float>(static_cast<std::size_t>(csr->n_rows));
+        state->edge_share = DeviceBuffer<float>(static_cast<std::size_t>(coo->m));
+        make_shares(*csr, *coo, p.self_loop, state->row_share.data(), state->edge_share.data(), c.stream);
+    }
     return state;
 }
 
-std::size_t workspace_bytes(const void* state) { return static_cast<const State*>(state)->parts.workspace_bytes; }
+std::size_t workspace_bytes(const void* state) {
+    return Workspace(*static_cast<const State*>(state), nullptr).bytes;
+}
 
 void run(const void* state, const Operands& o, void* workspace, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
+    const Workspace w(s, workspace);
     Operands spmm;
     spmm.x = o.grad_y;
-    spmm.edge_weight = o.edge_weight;
     spmm.y = o.grad_x;
-    s.parts[kSpmm].run(spmm, workspace, stream);
-    if (s.parts.plans.size() > kSddmm) {
+    spmm.edge_weight = s.mean ? s.edge_share.data() : o.edge_weight;
+    spmm.self_weight = o.self_weight;
+    if (w.edge_weight) {
+        launch_products(o.edge_weight, s.edge_share.data(), s.m, w.edge_weight, stream);
+        spmm.edge_weight = w.edge_weight;
+    }
+    if (w.self_weight) {
+        launch_products(o.self_weight, s.row_share.data(), s.n, w.self_weight, stream);
+        spmm.self_weight = w.self_weight;
+    }
+    s.parts[kSpmm].run(spmm, w.parts, stream);
+    if (s.weighted) {
         Operands sddmm;
         sddmm.x_row = o.grad_y;
         sddmm.x = o.x;
+        sddmm.edge_weight = s.mean ? s.edge_share.data() : nullptr;
         sddmm.y = o.grad_edge_weight;
-        s.parts[kSddmm].run(sddmm, workspace, stream);
+        s.parts[kSddmm].run(sddmm, w.parts, stream);
     }
-    if (s.n > 0) launch_self_loops(s.n, s.k, o, stream);
+    if (s.n > 0) launch_self_dots(s.n, s.k, s.dtype, s.mean ? s.row_share.data() : nullptr, o, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
+    const bool mean = q.problem.reduce == Reduce::mean;
+    const auto element = static_cast<double>(size_of(q.problem.dtype));
     CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q));
+    const auto add = [&](double bytes) {
+        terms.dram_bytes += bytes;
+        terms.l2_bytes += bytes;
+    };
     if (q.problem.weighted) {
         // The second part reads the graph and gathers for itself.
         const CostTerms second = kernels::gather_cost(q, kernels::csr_bytes(q));
         terms.dram_bytes += second.dram_bytes;
         terms.l2_bytes += second.l2_bytes;
         terms.launches += 1;
+        if (mean) {
+            add(16.0 * static_cast<double>(q.m));
+            terms.launches += 1;
+        }
+    } else if (mean) {
+        add(4.0 * static_cast<double>(q.m));
     }
     if (q.problem.self_loop) {
-        const double rows = 4.0 * static_cast<double>(q.n_rows) * q.problem.k;
-        terms.dram_bytes += 4.0 * rows;
-        terms.l2_bytes += 4.0 * rows;
-        terms.launches += 1;
+        add(2.0 * element * static_cast<double>(q.n_rows) * q.problem.k);
+        terms.launches += mean ? 2 : 1;
     }
     return terms;
 }
@@ -90,8 +159,9 @@ void register_spmm_grad_unfused(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
+    v.version = 2;  // self loops are the part's, means
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_sum_with_self_loops;
+    v.applicable = &spmm_grad_unfused::applicable;
     kernels::set_parts<spmm_grad_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.
     v.deterministic = &kernels::always_deterministic;
