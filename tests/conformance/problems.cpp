@@ -35,11 +35,12 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                         add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype; });
                         if (op == Op::sddmm || (k != 6 && k != 72)) continue;
                         add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::max; });
-                        if (k != 6) continue;
-                        if (op == Op::spmm) {
-                            add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.self_loop = true; });
-                        }
-                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::mean; });
+                        add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.self_loop = true; });
+                        const auto looped_mean = [&](Problem& p) {
+                            p.dtype = dtype, p.reduce = Reduce::mean, p.self_loop = true;
+                        };
+                        add(k, 1, weighted, looped_mean);
+                        if (k == 6) add(k, 1, weighted, [&](Problem& p) { p.dtype = dtype, p.reduce = Reduce::mean; });
                     }
                 }
             }
@@ -50,6 +51,8 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                 add(512, 1, true, [](Problem& p) { p.reduce = Reduce::max; });
                 add(520, 1, true, [](Problem& p) { p.dtype = DType::f16, p.reduce = Reduce::max; });
             }
+            // Long rows in wide vectors too.
+            if (graph.large) add(64, 1, true, [](Problem& p) { p.reduce = Reduce::mean, p.self_loop = true; });
             for (const std::int32_t k : {3, 64, 130}) {
                 if (short_run && k != 3) continue;
                 for (const bool weighted : {false, true}) {
@@ -57,9 +60,7 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                     add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean; });
                     add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::max; });
                     if (k == 3) add(6, 1, weighted, [](Problem& p) { p.reduce = Reduce::max; });  // with infinities
-                    if (op == Op::spmm_grad) {
-                        add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean, p.self_loop = true; });
-                    }
+                    add(k, 1, weighted, [](Problem& p) { p.reduce = Reduce::mean, p.self_loop = true; });
                 }
             }
             break;
