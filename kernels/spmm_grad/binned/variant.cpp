@@ -49,7 +49,6 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_grad_binned(Registry& registry) {
     Variant v;
     v.id = "spmm_grad.binned";
-    v.version = 2;  // of a maximum, marks before the rows they mark
     v.summary = "both gradients in one pass over columns binned by degree, a gather for each edge, no atomics";
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;

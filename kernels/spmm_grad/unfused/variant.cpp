@@ -159,7 +159,6 @@ void register_spmm_grad_unfused(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
-    v.version = 2;  // self loops are the part's, means
     v.default_rank = 10;
     v.applicable = &spmm_grad_unfused::applicable;
     kernels::set_parts<spmm_grad_unfused::Unfused>(v);
