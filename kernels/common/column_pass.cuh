@@ -38,6 +38,7 @@
 #include "kernels/common/column_pass.hpp"
 #include "kernels/common/edge_runs.cuh"
 #include "kernels/common/group_reduce.cuh"
+#include "kernels/common/head_groups.cuh"
 #include "kernels/common/merge_rows.cuh"
 
 namespace gnntune::kernels {
@@ -59,20 +60,9 @@ struct ColumnPass {
     bool ids_aligned;  ///< row_idx to four elements
 };
 
-/// Where a lane stands: its head, and its first feature of it.
-struct HeadPlace {
-    int lane;  ///< among those of the head
-    int head;
-    int f;
-    bool inside;  ///< else there is no such head
-};
-
 /// What a lane has summed up.
 template <int VEC, int ITEMS>
-struct ColumnSums {
-    Vec<VEC> x[ITEMS];
-    float own;
-};
+using ColumnSums = LaneSums<VEC, ITEMS>;
 
 /// Which elements of a lane's vectors are their edge's: a bit for each.
 template <int VEC, int ITEMS, int RUN>
@@ -203,8 +193,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
     [[maybe_unused]] const auto mark_bytes = row_elements * static_cast<std::uint32_t>(sizeof(std::int32_t));
     [[maybe_unused]] const int steps = (a.k - place.f + step - 1) / step;
     // Lanes of this head in the warp; the first of those that have this lane's edges; where that edge's lanes begin.
-    const unsigned mask = (a.head_lanes == 32 ? 0xffffffffU : (1U << a.head_lanes) - 1U)
-                          << (threadIdx.x & 31U & ~(static_cast<unsigned>(a.head_lanes) - 1U));
+    const unsigned mask = head_mask(a.head_lanes);
     const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
     const int mine = place.lane / share * HELD;
     const bool writes = (place.lane & (share - 1)) == 0;
@@ -269,13 +258,6 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
     return r;
 }
 
-// Registers can be limited by themselves from CUDA 12.4 on.
-#if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)
-#define GNNTUNE_COLUMN_BOUNDS(registers) __maxnreg__(registers)
-#else
-#define GNNTUNE_COLUMN_BOUNDS(registers) __launch_bounds__(kMaxBinThreads)
-#endif
-
 /// Registers of a thread: as few as go without spills that are felt, for warps whose gathers overlap. At most 128, for
 /// blocks of kMaxBinThreads.
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
@@ -287,55 +269,17 @@ constexpr int column_registers() {
 }
 
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
-__global__ void GNNTUNE_COLUMN_BOUNDS((column_registers<VEC, ITEMS, RUN, HELD, T, Edges>()))
+__global__ void GNNTUNE_BIN_BOUNDS((column_registers<VEC, ITEMS, RUN, HELD, T, Edges>()))
     columns_kernel(const __grid_constant__ ColumnPass<T> a, const __grid_constant__ Edges edges) {
     extern __shared__ float shared[];  // [warps][lanes][1 + ITEMS VEC]
     const RowTask task = row_task(a.cols);
-    const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
     const int lanes_shift = 31 - __clz(a.lanes);
-    const int head_shift = 31 - __clz(a.head_lanes);
     const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
-    HeadPlace place{};
-    place.lane = lane & (a.head_lanes - 1);
-    place.head = (static_cast<int>(blockIdx.y) << (lanes_shift - head_shift)) + (lane >> head_shift);
-    place.f = place.lane * VEC;
-    place.inside = place.head < a.heads;
+    const HeadPlace place = head_place(a.lanes, a.head_lanes, VEC, a.heads);
     ColumnSums<VEC, ITEMS> r =
         walk_column<VEC, ITEMS, RUN, HELD>(a, edges, task, group, task.team >> lanes_shift, place);
 
-    for (int offset = 1; offset < a.head_lanes; offset *= 2) r.own += __shfl_xor_sync(0xffffffffU, r.own, offset);
-    for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
-        r.own += __shfl_xor_sync(0xffffffffU, r.own, offset);
-#pragma unroll
-        for (int i = 0; i < ITEMS; ++i) {
-#pragma unroll
-            for (int j = 0; j < VEC; ++j) r.x[i].v[j] += __shfl_xor_sync(0xffffffffU, r.x[i].v[j], offset);
-        }
-    }
-    if (task.team > 32) {  // the same for all threads of a block
-        constexpr int kSlot = 1 + ITEMS * VEC;
-        const int warp = static_cast<int>(threadIdx.x) / 32;
-        if (threadIdx.x % 32 < a.lanes) {
-            float* mine = shared + (warp * a.lanes + lane) * kSlot;
-            mine[0] = r.own;
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-#pragma unroll
-                for (int j = 0; j < VEC; ++j) mine[1 + i * VEC + j] = r.x[i].v[j];
-            }
-        }
-        __syncthreads();
-        if (group != 0) return;
-        for (int w = 1; w < task.team / 32; ++w) {
-            const float* other = shared + ((warp + w) * a.lanes + lane) * kSlot;
-            r.own += other[0];
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-#pragma unroll
-                for (int j = 0; j < VEC; ++j) r.x[i].v[j] += other[1 + i * VEC + j];
-            }
-        }
-    }
+    merge_groups(r, a.lanes, a.head_lanes, task.team, group, shared);
     if (task.row < 0 || group != 0 || !place.inside) return;
     const bool whole = task.slot < 0;
     const std::int64_t unit = static_cast<std::int64_t>(whole ? task.row : task.slot) * a.heads + place.head;
@@ -408,7 +352,5 @@ void launch_column_pass(const CsrFormat& csc, const BinnedRows& cols, const Colu
     }
     launch_merge_rows(*cols.pieces, {}, a.partial, a.grad_x, std::int64_t{a.heads} * a.k, stream);
 }
-
-#undef GNNTUNE_COLUMN_BOUNDS
 
 }  // namespace gnntune::kernels
