@@ -84,6 +84,17 @@ __device__ __forceinline__ const T* row_of(const T* x, std::int32_t row, std::ui
                                       std::uint64_t{static_cast<std::uint32_t>(row)} * row_bytes);
 }
 
+/// Makes the compiler forget what it knows of elements that are used again: else those of 16 bits stay widened until
+/// then, in twice the registers.
+template <typename T, int N>
+__device__ __forceinline__ void keep_narrow(Pack<T, N>& a) {
+    if constexpr (sizeof(T) == 2 && N > 1) {
+        unsigned* words = reinterpret_cast<unsigned*>(&a);
+#pragma unroll
+        for (int i = 0; i < N / 2; ++i) asm volatile("" : "+r"(words[i]));
+    }
+}
+
 /// Elements of value 0.
 template <typename T, int N>
 __device__ __forceinline__ void zero(Pack<T, N>& a) {
@@ -104,6 +115,22 @@ __device__ __forceinline__ float dot(float sum, const Pack<T, N>& a, const Pack<
 #pragma unroll
     for (int i = 0; i < N; ++i) sum = fmaf(widened(a.v[i]), widened(b.v[i]), sum);
     return sum;
+}
+
+/// sum + <a, b>, for an `a` that is multiplied more than once and so is not widened each time.
+template <typename T, int N>
+__device__ __forceinline__ float dot(float sum, const Vec<N>& a, const Pack<T, N>& b) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) sum = fmaf(a.v[i], widened(b.v[i]), sum);
+    return sum;
+}
+/// Widens what is stored.
+template <typename T, int N>
+__device__ __forceinline__ Vec<N> widened(const Pack<T, N>& a) {
+    Vec<N> out;
+#pragma unroll
+    for (int i = 0; i < N; ++i) out.v[i] = widened(a.v[i]);
+    return out;
 }
 
 /// Store of rounded values that does not displace the gathered operand from L2.

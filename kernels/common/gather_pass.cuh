@@ -1,0 +1,354 @@
+// A pass over the rows, or the columns, of a graph that gathers one or two rows of features for each of their edges,
+// multiplies them with what the vertex has, and adds each up, weighted with what the products make: the gradients of
+// attention are two of these, one with dot products and one without.
+//
+// Layout   vertices: those of a CSR, or of a CSC; `ends`: where their edges lead. own, sums [vertices, heads, k],
+//          gathered [ends, heads, k], of type T (f32, f16 or bf16), row-major, device memory, aligned to 16 bytes.
+// Work     Vertices binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of lanes has a
+//          vertex, or a piece of a long one. head_lanes neighbours of a group have a head: every head_lanes-th vector of
+//          VEC features, ITEMS of them. Group -> every n-th run of RUN edges. grid.y: heads.
+// Data     A lane's part of the own rows stays in registers, widened. Per run it has RUN ITEMS vectors of every gathered
+//          operand in flight, and keeps them until they are added up: each gathered element is used twice. Dot products
+//          are scattered over the head's lanes: a lane ends with those of HELD edges, makes their weights, and hands
+//          them out.
+// Shared   kernels/common/head_groups.cuh, for teams of several warps; sums of heads over a block, where those are asked
+//          for.
+// Needs    HELD = max(1, RUN / head_lanes).
+// Atomics  none; the order of summation depends on the params, the degree, the place of the first edge and whether
+//          ids are aligned to four only.
+//
+// Edges, the kernel's template argument, is what an op does with an edge:
+//   Element                            T
+//   int kGathered                      rows of an edge, 1 or 2; each has a sum
+//   int kOwn                           2: product 0 is that of own row 0 with gathered row 0, product 1 that of own row 1
+//                                      with the last gathered row. 0: none
+//   bool kSquare                       product 2 is that of gathered row 0 with itself
+//   bool kOwnSum                       vertices sum up a number, too, and heads sum up those over blocks
+//   bool kZeroDrops                    an edge of weight 0 adds nothing, whatever was gathered
+//   bool kShortRuns, kLongRuns         which runs are compiled for vectors of 16 bytes
+//   Vertex                             what all edges of a vertex and head share
+//   Term                               what memory has of an edge and head
+//   int kSums                          sums that are stored, the first ones
+//   Vertex vertex(pass, unit, place, own)    unit: vertex heads + head. The lanes of a head call it together
+//   Term load(edge, end, head)         edge: its place in the CSR or CSC
+//   void ready(Term&, head)            what can be done while the gathers are under way
+//   void weigh(term, vertex, head, products, writes, weights, own_sum)
+//                                      the weight of each gathered row. If `writes`, this lane stores what the edge
+//                                      leaves, and adds to the number that is summed up
+//   void complete(pass, unit, place, vertex, own, sums)
+//                                      what becomes of the sums of a vertex, or of a piece of it, before they are
+//                                      stored. The lanes of a head call it together
+#pragma once
+
+#include "core/gpu/cuda_check.hpp"
+#include "kernels/common/binned_rows.cuh"
+#include "kernels/common/edge_runs.cuh"
+#include "kernels/common/gather_pass.hpp"
+#include "kernels/common/group_reduce.cuh"
+#include "kernels/common/head_groups.cuh"
+#include "kernels/common/merge_rows.cuh"
+#include "kernels/common/storage.hpp"
+
+namespace gnntune::kernels {
+
+template <typename T>
+struct GatherPass {
+    BinnedRowsView vertices;
+    const std::int32_t* ends;
+    const T* own[2];
+    const T* gathered[2];
+    T* sums[2];
+    float* partial[2];  ///< [slots, heads, k] sums of pieces of split rows
+    float* block_sums;  ///< [blocks, heads]
+    std::int64_t m;
+    std::int32_t k;
+    std::int32_t heads;
+    int lanes;
+    int head_lanes;
+    bool ids_aligned;  ///< ends to four elements
+};
+
+/// This lane's vectors of the row of `unit`, widened; zeros beyond k, and where there is no such head.
+template <int VEC, int ITEMS, typename T>
+__device__ __forceinline__ void load_own(const GatherPass<T>& a, const T* features, std::int64_t unit,
+                                         const HeadPlace& place, Vec<VEC> (&out)[ITEMS]) {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        const int f = place.f + i * a.head_lanes * VEC;
+        zero(out[i]);
+        if (place.inside && f < a.k) out[i] = widened(load_pack<VEC>(features + unit * a.k + f));
+    }
+}
+
+/// <a, b> over the lanes of a head, in each of them.
+template <int VEC, int ITEMS>
+__device__ __forceinline__ float head_dot(const Vec<VEC> (&a)[ITEMS], const Vec<VEC> (&b)[ITEMS], int head_lanes) {
+    const unsigned mask = head_mask(head_lanes);
+    float sum = 0.0F;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+        for (int j = 0; j < VEC; ++j) sum = fmaf(a[i].v[j], b[i].v[j], sum);
+    }
+    for (int offset = 1; offset < head_lanes; offset *= 2) sum += __shfl_xor_sync(mask, sum, offset);
+    return sum;
+}
+
+/// Edges of a team that this group has. HELD edges of a run end with one lane.
+template <int VEC, int ITEMS, int RUN, int HELD, typename Edges, typename T, int OWN>
+__device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& edges, const RowTask& task, int group,
+                                           int groups, const HeadPlace& place, const typename Edges::Vertex& vertex,
+                                           const Vec<VEC> (&own)[OWN][ITEMS],
+                                           LaneSums<VEC, Edges::kGathered * ITEMS>& r) {
+    constexpr int kGathered = Edges::kGathered;
+    constexpr bool kDots = Edges::kOwn > 0;
+    constexpr int kProducts = 2 + (Edges::kSquare ? 1 : 0);
+    const unsigned mask = head_mask(a.head_lanes);
+    const int step = a.head_lanes * VEC;
+    // The first of the edges that end with this lane; the first of the lanes that have the same; where those begin.
+    const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
+    const int mine = place.lane / share * HELD;
+    const bool writes = (place.lane & (share - 1)) == 0;
+    const auto row_bytes = static_cast<std::uint32_t>(a.heads * a.k) * static_cast<std::uint32_t>(sizeof(T));
+    const T* from[kGathered];
+#pragma unroll
+    for (int g = 0; g < kGathered; ++g) from[g] = a.gathered[g] + place.head * a.k + place.f;
+    const TeamWalk<RUN> walk(task.begin, task.end, group, groups, a.m, a.ids_aligned);
+    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
+        const EdgeRun<RUN> run = walk.run(e);
+        std::int32_t ends[RUN];
+        Pack<T, VEC> value[kGathered][RUN][ITEMS];
+        typename Edges::Term terms[HELD];
+        bool here[HELD];
+        load_run(a.ends, run, ends);
+#pragma unroll
+        for (int i = 0; i < HELD; ++i) {
+            here[i] = place.inside && run.has(mine + i);
+            const std::uint32_t edge = e + static_cast<std::uint32_t>(mine + i);
+            if (here[i]) terms[i] = edges.load(edge, __ldg(a.ends + edge), place.head);
+        }
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+            const bool gathers = place.inside && run.has(u);
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+                for (int g = 0; g < kGathered; ++g) {
+                    zero(value[g][u][i]);
+                    if (gathers && place.f + i * step < a.k) {
+                        value[g][u][i] = load_pack<VEC>(row_of(from[g], ends[u], row_bytes) + i * step);
+                    }
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < HELD; ++i) {
+            if (here[i]) edges.ready(terms[i], place.head);
+        }
+        float products[kProducts][RUN];
+        if constexpr (kDots) {
+#pragma unroll
+            for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+                for (int p = 0; p < kProducts; ++p) products[p][u] = 0.0F;
+#pragma unroll
+                for (int i = 0; i < ITEMS; ++i) {
+                    products[0][u] = dot(products[0][u], own[0][i], value[0][u][i]);
+                    products[1][u] = dot(products[1][u], own[OWN - 1][i], value[kGathered - 1][u][i]);
+                    if constexpr (Edges::kSquare) {
+                        products[2][u] = dot(products[2][u], value[0][u][i], value[0][u][i]);
+                    }
+                }
+            }
+#pragma unroll
+            for (int p = 0; p < kProducts; ++p) scatter_sums(products[p], place.lane, a.head_lanes, mask);
+#pragma unroll
+            for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+                for (int i = 0; i < kGathered * ITEMS; ++i) keep_narrow(value[i / ITEMS][u][i % ITEMS]);
+            }
+        }
+        float weights[HELD][kGathered];
+#pragma unroll
+        for (int i = 0; i < HELD; ++i) {
+            float of_edge[kProducts];
+#pragma unroll
+            for (int p = 0; p < kProducts; ++p) of_edge[p] = kDots ? products[p][i] : 0.0F;
+#pragma unroll
+            for (int g = 0; g < kGathered; ++g) weights[i][g] = 0.0F;
+            if (here[i]) edges.weigh(terms[i], vertex, place.head, of_edge, writes, weights[i], r.own);
+        }
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+            for (int g = 0; g < kGathered; ++g) {
+                float w = weights[u % HELD][g];
+                if constexpr (HELD < RUN) w = __shfl_sync(mask, w, u / HELD * share, a.head_lanes);
+#pragma unroll
+                for (int i = 0; i < ITEMS; ++i) {
+                    if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[g * ITEMS + i], w, value[g][u][i]);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the numbers of a block's vertices, head by head: `number` of the lanes that `have` one. All threads of the block
+/// call it.
+__device__ __forceinline__ void sum_block(float number, bool have, int lanes, int head_lanes, int heads, float* sums) {
+    __shared__ float shared[kMaxBinThreads / 32][32];
+    if (!have) number = 0.0F;
+    for (int offset = 1; offset < 32; offset *= 2) {
+        const float other = __shfl_xor_sync(0xffffffffU, number, offset);
+        if (offset < head_lanes || offset >= lanes) number += other;
+    }
+    const int head_shift = 31 - __clz(head_lanes);
+    const int heads_at_once = lanes >> head_shift;
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    if (lane < lanes && (lane & (head_lanes - 1)) == 0) shared[threadIdx.x / 32][lane >> head_shift] = number;
+    __syncthreads();
+    const int thread = static_cast<int>(threadIdx.x);
+    const int head = static_cast<int>(blockIdx.y) * heads_at_once + thread;
+    if (thread >= heads_at_once || head >= heads) return;
+    float sum = shared[0][thread];
+    for (unsigned w = 1; w < blockDim.x / 32; ++w) sum += shared[w][thread];
+    sums[static_cast<std::int64_t>(blockIdx.x) * heads + head] = sum;
+}
+
+/// Registers of a thread: as few as go without spills that are felt, for warps whose gathers overlap. Other numbers let
+/// no more blocks of four warps onto an SM of 65536.
+template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
+constexpr int gather_registers() {
+    constexpr int kUnderWay = Edges::kGathered * RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4;
+    constexpr int kHeld = (Edges::kOwn + Edges::kGathered) * ITEMS * VEC + 8 * (HELD - 1);
+    constexpr int kAll = kUnderWay + kHeld + (Edges::kOwn > 0 ? 48 : 16 + 8 * Edges::kGathered);
+    return kAll <= 64 ? 64 : kAll <= 72 ? 72 : kAll <= 80 ? 80 : kAll <= 96 ? 96 : 128;
+}
+
+template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
+__global__ void GNNTUNE_BIN_BOUNDS((gather_registers<VEC, ITEMS, RUN, HELD, T, Edges>()))
+    gather_pass_kernel(const __grid_constant__ GatherPass<T> a, const __grid_constant__ Edges edges) {
+    extern __shared__ float shared[];  // [warps][lanes][lane_sums_slot()]
+    constexpr int kOwn = Edges::kOwn > 0 ? Edges::kOwn : 1;
+    const RowTask task = row_task(a.vertices);
+    const int lanes_shift = 31 - __clz(a.lanes);
+    const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
+    const HeadPlace place = head_place(a.lanes, a.head_lanes, VEC, a.heads);
+    const std::int64_t unit = static_cast<std::int64_t>(task.row) * a.heads + place.head;
+    LaneSums<VEC, Edges::kGathered * ITEMS> r{};
+    Vec<VEC> own[kOwn][ITEMS];
+    typename Edges::Vertex vertex{};
+    // Without any edge there is nothing to take out either, whatever its own rows hold.
+    const bool any = task.row >= 0 && task.begin < task.end;
+    if (any) {
+        if constexpr (Edges::kOwn > 0) {
+#pragma unroll
+            for (int o = 0; o < kOwn; ++o) load_own(a, a.own[o], unit, place, own[o]);
+        }
+        vertex = edges.vertex(a, unit, place, own);
+        walk_edges<VEC, ITEMS, RUN, HELD>(a, edges, task, group, task.team >> lanes_shift, place, vertex, own, r);
+    }
+    merge_groups<Edges::kOwnSum>(r, a.lanes, a.head_lanes, task.team, group, shared);
+    const bool holds = task.row >= 0 && group == 0 && place.inside;
+    if (holds) {
+        if (any) edges.complete(a, unit, place, vertex, own, r);
+        const bool whole = task.slot < 0;
+        const std::int64_t out = whole ? unit : static_cast<std::int64_t>(task.slot) * a.heads + place.head;
+#pragma unroll
+        for (int s = 0; s < Edges::kSums; ++s) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                const int f = place.f + i * a.head_lanes * VEC;
+                if (f >= a.k) continue;
+                if (whole) {
+                    store_streaming(a.sums[s] + out * a.k + f, r.x[s * ITEMS + i]);
+                } else {
+                    store_sums(a.partial[s] + out * a.k + f, r.x[s * ITEMS + i]);
+                }
+            }
+        }
+    }
+    if constexpr (Edges::kOwnSum) {
+        sum_block(r.own, holds && place.lane == 0, a.lanes, a.head_lanes, a.heads, a.block_sums);
+    }
+}
+
+/// A pass and what its launch needs besides.
+template <typename Edges, typename T>
+struct GatherLaunch {
+    const BinnedRows& vertices;
+    const Problem& problem;
+    const GatherPass<T>& pass;
+    const Edges& edges;
+    cudaStream_t stream;
+
+    template <int VEC, int ITEMS, int RUN, int HELD>
+    void shape(const GatherPassParams& p) const {
+        const dim3 grid(vertices.blocks, static_cast<unsigned>(p.tiles(problem)));
+        const int shared = vertices.has_teams_of_warps() ? p.shared_bytes(problem, Edges::kGathered) : 0;
+        gather_pass_kernel<VEC, ITEMS, RUN, HELD>
+            <<<grid, static_cast<unsigned>(32 * p.warps_per_block), static_cast<std::size_t>(shared), stream>>>(pass,
+                                                                                                                edges);
+        GNNTUNE_CUDA(cudaGetLastError());
+    }
+
+    /// Params are those of require_gather_shape(), or, where Edges have no short runs, of GatherPassParams::other().
+    template <int VEC>
+    void vectors(GatherPassParams p) const {
+        constexpr bool kWhole = VEC * sizeof(T) == 16;
+        if (!Edges::kLongRuns) p.run = 4 / p.items;
+        const int held = std::max(1, p.run / pass.head_lanes);
+        if constexpr (kWhole && Edges::kLongRuns) {
+            if (p.run * p.items == 8) {
+                if constexpr (Edges::kGathered == 1) {
+                    if (p.items == 4) {
+                        if constexpr (!Edges::kShortRuns || sizeof(T) == 4) return shape<VEC, 4, 2, 1>(p);
+                    }
+                    if constexpr (Edges::kShortRuns) {
+                        if (p.items == 2 && held == 2) return shape<VEC, 2, 4, 2>(p);
+                    }
+                    if (p.items == 2) return shape<VEC, 2, 4, 1>(p);
+                }
+                if (held == 2) return shape<VEC, 1, 8, 2>(p);
+                return shape<VEC, 1, 8, 1>(p);
+            }
+        }
+        if constexpr (kWhole) {
+            if constexpr (Edges::kOwn > 0 && Edges::kGathered == 1) {
+                if (p.items == 2 && held == 2) return shape<VEC, 2, 2, 2>(p);
+            }
+            if (held == 2) return shape<VEC, 1, 4, 2>(p);
+        }
+        if (held == 4) return shape<VEC, 1, 4, 4>(p);
+        if constexpr (kWhole && Edges::kShortRuns) {
+            if (p.items == 4) return shape<VEC, 4, 1, 1>(p);
+        }
+        if constexpr (!kWhole || Edges::kShortRuns) {
+            if (p.items == 2) return shape<VEC, 2, 2, 1>(p);
+            shape<VEC, 1, 4, 1>(p);
+        }
+    }
+};
+
+/// Enqueues the pass, and the sums of split rows. `a` has its arrays; the rest is filled in here. Throws on a launch
+/// error.
+template <typename Edges, typename T>
+void launch_gather_pass(const CsrFormat& graph, const BinnedRows& vertices, const GatherPassParams& p,
+                        const Problem& problem, GatherPass<T> a, const Edges& edges, cudaStream_t stream) {
+    if (vertices.blocks == 0) return;
+    a.vertices = view_of(vertices, graph);
+    a.ends = graph.col_idx;
+    a.m = graph.m;
+    a.k = problem.k;
+    a.heads = problem.heads;
+    a.lanes = p.lanes(problem);
+    a.head_lanes = p.head_lanes(problem);
+    a.ids_aligned = aligned_to_four(graph.col_idx);
+    const GatherLaunch<Edges, T> launch{vertices, problem, a, edges, stream};
+    with_vector<T>(widest_vector(problem), [&](auto vec) { launch.template vectors<vec()>(p); });
+    for (int s = 0; s < Edges::kSums; ++s) {
+        launch_merge_rows(*vertices.pieces, {}, a.partial[s], a.sums[s], std::int64_t{a.heads} * a.k, stream);
+    }
+}
+
+}  // namespace gnntune::kernels
