@@ -29,7 +29,7 @@
 //   Vertex                             what all edges of a vertex and head share
 //   Term                               what memory has of an edge and head
 //   int kSums                          sums that are stored, the first ones
-//   Vertex vertex(pass, unit, place, own)    unit: vertex heads + head. The lanes of a head call it together
+//   Vertex vertex(pass, unit, place, own)    unit: vertex heads + head. All lanes of a warp call it
 //   Term load(edge, end, head)         edge: its place in the CSR or CSC
 //   void ready(Term&, head)            what can be done while the gathers are under way
 //   void weigh(term, vertex, head, products, writes, weights, own_sum)
@@ -37,7 +37,8 @@
 //                                      leaves, and adds to the number that is summed up
 //   void complete(pass, unit, place, vertex, own, sums)
 //                                      what becomes of the sums of a vertex, or of a piece of it, before they are
-//                                      stored. The lanes of a head call it together
+//                                      stored, in the group that has them. All lanes of a warp call it
+// `place` is inside where there is such a head, of a vertex that has edges.
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
@@ -68,6 +69,15 @@ struct GatherPass {
     bool ids_aligned;  ///< ends to four elements
 };
 
+inline constexpr unsigned kWarp = 0xffffffffU;
+
+/// vertex heads + head, for a vertex >= 0.
+__device__ __forceinline__ std::int64_t unit_of(std::int32_t vertex, std::int32_t heads, int head) {
+    return static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(vertex)} *
+                                         static_cast<std::uint32_t>(heads) +
+                                     static_cast<std::uint32_t>(head));
+}
+
 /// This lane's vectors of the row of `unit`, widened; zeros beyond k, and where there is no such head.
 template <int VEC, int ITEMS, typename T>
 __device__ __forceinline__ void load_own(const GatherPass<T>& a, const T* features, std::int64_t unit,
@@ -80,21 +90,21 @@ __device__ __forceinline__ void load_own(const GatherPass<T>& a, const T* featur
     }
 }
 
-/// <a, b> over the lanes of a head, in each of them.
+/// <a, b> over the lanes of a head, in each of them. All lanes of the warp call it.
 template <int VEC, int ITEMS>
 __device__ __forceinline__ float head_dot(const Vec<VEC> (&a)[ITEMS], const Vec<VEC> (&b)[ITEMS], int head_lanes) {
-    const unsigned mask = head_mask(head_lanes);
     float sum = 0.0F;
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
 #pragma unroll
         for (int j = 0; j < VEC; ++j) sum = fmaf(a[i].v[j], b[i].v[j], sum);
     }
-    for (int offset = 1; offset < head_lanes; offset *= 2) sum += __shfl_xor_sync(mask, sum, offset);
+    for (int offset = 1; offset < head_lanes; offset *= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
     return sum;
 }
 
-/// Edges of a team that this group has. HELD edges of a run end with one lane.
+/// Edges of a team that this group has. HELD edges of a run end with one lane. All lanes of the warp make the same
+/// steps: shuffles among some of them only would have to find out each time who is there.
 template <int VEC, int ITEMS, int RUN, int HELD, typename Edges, typename T, int OWN>
 __device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& edges, const RowTask& task, int group,
                                            int groups, const HeadPlace& place, const typename Edges::Vertex& vertex,
@@ -103,19 +113,30 @@ __device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& 
     constexpr int kGathered = Edges::kGathered;
     constexpr bool kDots = Edges::kOwn > 0;
     constexpr int kProducts = 2 + (Edges::kSquare ? 1 : 0);
-    const unsigned mask = head_mask(a.head_lanes);
     const int step = a.head_lanes * VEC;
     // The first of the edges that end with this lane; the first of the lanes that have the same; where those begin.
     const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
     const int mine = place.lane / share * HELD;
     const bool writes = (place.lane & (share - 1)) == 0;
     const auto row_bytes = static_cast<std::uint32_t>(a.heads * a.k) * static_cast<std::uint32_t>(sizeof(T));
-    const T* from[kGathered];
+    const T* from[kGathered][ITEMS];
+    bool inside[ITEMS];
 #pragma unroll
-    for (int g = 0; g < kGathered; ++g) from[g] = a.gathered[g] + place.head * a.k + place.f;
+    for (int i = 0; i < ITEMS; ++i) {
+        inside[i] = place.inside && place.f + i * step < a.k;
+#pragma unroll
+        for (int g = 0; g < kGathered; ++g) {
+            from[g][i] = a.gathered[g] + place.head * a.k + place.f + i * step;
+            asm volatile("" : "+l"(from[g][i]));  // else it is worked out again for every gather
+        }
+    }
     const TeamWalk<RUN> walk(task.begin, task.end, group, groups, a.m, a.ids_aligned);
-    for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
-        const EdgeRun<RUN> run = walk.run(e);
+    for (std::uint32_t e = walk.start; __any_sync(kWarp, e < task.end); e += walk.stride) {
+        EdgeRun<RUN> run = walk.run(e);
+        if (e >= task.end) {
+            run.mask = 0;
+            run.whole = false;
+        }
         std::int32_t ends[RUN];
         Pack<T, VEC> value[kGathered][RUN][ITEMS];
         typename Edges::Term terms[HELD];
@@ -129,15 +150,13 @@ __device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& 
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
-            const bool gathers = place.inside && run.has(u);
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
 #pragma unroll
                 for (int g = 0; g < kGathered; ++g) {
+                    const T* at = row_of(from[g][i], ends[u], row_bytes);
                     zero(value[g][u][i]);
-                    if (gathers && place.f + i * step < a.k) {
-                        value[g][u][i] = load_pack<VEC>(row_of(from[g], ends[u], row_bytes) + i * step);
-                    }
+                    if (inside[i] && run.has(u)) value[g][u][i] = load_pack<VEC>(at);
                 }
             }
         }
@@ -161,7 +180,7 @@ __device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& 
                 }
             }
 #pragma unroll
-            for (int p = 0; p < kProducts; ++p) scatter_sums(products[p], place.lane, a.head_lanes, mask);
+            for (int p = 0; p < kProducts; ++p) scatter_sums(products[p], place.lane, a.head_lanes);
 #pragma unroll
             for (int u = 0; u < RUN; ++u) {
 #pragma unroll
@@ -183,7 +202,7 @@ __device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& 
 #pragma unroll
             for (int g = 0; g < kGathered; ++g) {
                 float w = weights[u % HELD][g];
-                if constexpr (HELD < RUN) w = __shfl_sync(mask, w, u / HELD * share, a.head_lanes);
+                if constexpr (HELD < RUN) w = __shfl_sync(kWarp, w, u / HELD * share, a.head_lanes);
 #pragma unroll
                 for (int i = 0; i < ITEMS; ++i) {
                     if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[g * ITEMS + i], w, value[g][u][i]);
@@ -233,27 +252,25 @@ __global__ void GNNTUNE_BIN_BOUNDS((gather_registers<VEC, ITEMS, RUN, HELD, T, E
     const RowTask task = row_task(a.vertices);
     const int lanes_shift = 31 - __clz(a.lanes);
     const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
-    const HeadPlace place = head_place(a.lanes, a.head_lanes, VEC, a.heads);
-    const std::int64_t unit = static_cast<std::int64_t>(task.row) * a.heads + place.head;
+    HeadPlace place = head_place(a.lanes, a.head_lanes, VEC, a.heads);
+    // Without any edge there is nothing to take out of the sums, whatever the vertex's own rows hold.
+    const bool here = task.row >= 0 && place.inside;
+    place.inside = here && task.begin < task.end;
+    const std::int64_t unit = here ? unit_of(task.row, a.heads, place.head) : 0;
     LaneSums<VEC, Edges::kGathered * ITEMS> r{};
     Vec<VEC> own[kOwn][ITEMS];
-    typename Edges::Vertex vertex{};
-    // Without any edge there is nothing to take out either, whatever its own rows hold.
-    const bool any = task.row >= 0 && task.begin < task.end;
-    if (any) {
-        if constexpr (Edges::kOwn > 0) {
+    if constexpr (Edges::kOwn > 0) {
 #pragma unroll
-            for (int o = 0; o < kOwn; ++o) load_own(a, a.own[o], unit, place, own[o]);
-        }
-        vertex = edges.vertex(a, unit, place, own);
-        walk_edges<VEC, ITEMS, RUN, HELD>(a, edges, task, group, task.team >> lanes_shift, place, vertex, own, r);
+        for (int o = 0; o < kOwn; ++o) load_own(a, a.own[o], unit, place, own[o]);
     }
+    const typename Edges::Vertex vertex = edges.vertex(a, unit, place, own);
+    walk_edges<VEC, ITEMS, RUN, HELD>(a, edges, task, group, task.team >> lanes_shift, place, vertex, own, r);
     merge_groups<Edges::kOwnSum>(r, a.lanes, a.head_lanes, task.team, group, shared);
-    const bool holds = task.row >= 0 && group == 0 && place.inside;
+    edges.complete(a, unit, place, vertex, own, r);
+    const bool holds = here && group == 0;
     if (holds) {
-        if (any) edges.complete(a, unit, place, vertex, own, r);
         const bool whole = task.slot < 0;
-        const std::int64_t out = whole ? unit : static_cast<std::int64_t>(task.slot) * a.heads + place.head;
+        const std::int64_t out = whole ? unit : unit_of(task.slot, a.heads, place.head);
 #pragma unroll
         for (int s = 0; s < Edges::kSums; ++s) {
 #pragma unroll

@@ -79,8 +79,7 @@ struct RowEdges {
         const float de = alpha * (products[1] - v.inner);
         weight[0] = v.beta * de * both;
         if (!writes) return;
-        *reinterpret_cast<float2*>(weights + static_cast<std::int64_t>(t.id) * heads + head) =
-            make_float2(weight[0], alpha);
+        *reinterpret_cast<float2*>(weights + unit_of(t.id, heads, head)) = make_float2(weight[0], alpha);
         beta_sum = fmaf(de, cosine, beta_sum);
     }
     template <int VEC, int ITEMS>
@@ -116,8 +115,8 @@ struct ColumnEdges {
         return {};
     }
     __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t, int head) const {
-        const std::int64_t id = edge_id ? __ldg(edge_id + e) : static_cast<std::int64_t>(e);
-        return __ldg(reinterpret_cast<const float2*>(weights + id * heads + head));
+        const std::int32_t id = edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e);
+        return __ldg(reinterpret_cast<const float2*>(weights + unit_of(id, heads, head)));
     }
     __device__ __forceinline__ void ready(Term&, int) const {}
     __device__ __forceinline__ void weigh(const Term& t, const Vertex&, int, const float (&)[2], bool,

@@ -75,7 +75,7 @@ struct ColumnEdges : PlainSums<T> {
     std::int32_t heads;
 
     __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t row, int head) const {
-        const float2 t = __ldg(reinterpret_cast<const float2*>(terms + static_cast<std::int64_t>(row) * heads + head));
+        const float2 t = __ldg(reinterpret_cast<const float2*>(terms + unit_of(row, heads, head)));
         return {edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e), t.x, t.y, 1.0F};
     }
     __device__ __forceinline__ void ready(Term& t, int head) const {
@@ -88,7 +88,7 @@ struct ColumnEdges : PlainSums<T> {
         const float product = !DROPOUT ? products[1] : t.factor != 0.0F ? t.factor * products[1] : 0.0F;
         weights[0] = scale * alpha * (product - t.inner);
         weights[1] = DROPOUT ? t.factor * alpha : alpha;
-        if (writes) weight[static_cast<std::int64_t>(t.id) * heads + head] = weights[0];
+        if (writes) weight[unit_of(t.id, heads, head)] = weights[0];
     }
 };
 
@@ -108,8 +108,8 @@ struct RowEdges : PlainSums<T> {
     std::int32_t heads;
 
     __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t, int head) const {
-        const std::int64_t id = edge_id ? __ldg(edge_id + e) : static_cast<std::int64_t>(e);
-        return __ldg(weight + id * heads + head);
+        const std::int32_t id = edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e);
+        return __ldg(weight + unit_of(id, heads, head));
     }
     __device__ __forceinline__ void ready(Term&, int) const {}
     __device__ __forceinline__ void weigh(Term t, const typename PlainSums<T>::Vertex&, int, const float (&)[2], bool,
