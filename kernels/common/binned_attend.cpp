@@ -3,14 +3,10 @@
 #include <string>
 
 #include "core/graph/graph.hpp"
+#include "kernels/common/head_vectors.hpp"
 
 namespace gnntune::kernels {
 namespace {
-
-/// Vectors of a head, rounded up to a power of two.
-std::int32_t head_vectors(const Problem& p) {
-    return next_power_of_two(static_cast<std::int32_t>(ceil_div(p.k, widest_vector(p))));
-}
 
 /// Tiles of features and heads; each is a row of the grid.
 std::int64_t tiles(const Problem& p, const BinnedAttendParams& params, int vec) {

@@ -7,6 +7,7 @@
 #include "core/registry/param_fields.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/binned_rows.hpp"
+#include "kernels/common/head_vectors.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/shared_memory.hpp"
 #include "kernels/common/tiles.hpp"
@@ -31,10 +32,6 @@ struct GatherShape {
     bool operator==(const GatherShape&) const = default;
 };
 
-/// Vectors of a head, rounded up to a power of two.
-inline int head_vectors(const Problem& p) {
-    return GatherShape{1, 4}.head_lanes(p);
-}
 /// Whether a vector has 16 bytes: narrower ones have fewer shapes.
 inline bool whole_vectors(const Problem& p) {
     return widest_vector(p) * size_of(p.dtype) == 16;
