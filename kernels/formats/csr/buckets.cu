@@ -145,8 +145,10 @@ BucketParams BucketParams::defaults(const Query& q) {
 // longer.
 BucketParams BucketParams::of_edges(const Device* device, std::int64_t m) {
     BucketParams p;
+    if (m <= std::int64_t{1} << 19) p.block_size = 256;
     if (m > std::int64_t{1} << 21) p.keys = 16;
     if (!by_bucket::holds_blocks(device, p)) p = {256, 8, 0};
+    if (device && device->compute_capability >= 90) p.chained = 1;
     return p;
 }
 

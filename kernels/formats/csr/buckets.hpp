@@ -24,7 +24,7 @@ struct BucketParams {
     static const std::vector<ParamField<BucketParams>>& fields();
     static Verdict legal(const Query& query, const BucketParams& params);
     static BucketParams defaults(const Query& query);
-    /// Those that are predicted to be the fastest.
+    /// Those that are predicted to be the fastest; measured on one graph of 367,662 edges (csr_to_csc/buckets/README.md).
     static BucketParams of_edges(const Device* device, std::int64_t m);
 };
 
