@@ -34,7 +34,8 @@ inline Dropout dropout_of(const Operands& o) {
     return {o.seed_offset, o.seed, o.dropout, 1.0F / (1.0F - o.dropout)};
 }
 
-/// Dropout of kernels that know edges by their places in a format. ON false: there is none, and it costs nothing.
+/// Dropout of kernels that know edges by their places in a format. ON false: there is none, and it costs nothing. ON true:
+/// a run may have it or not, which costs a branch for each edge.
 template <bool ON>
 struct EdgeDropout {
     __device__ __forceinline__ float factor(std::uint32_t, int) const { return 1.0F; }
@@ -46,6 +47,7 @@ struct EdgeDropout<true> {
 
     /// What the weight of the edge at `place` is multiplied with.
     __device__ __forceinline__ float factor(std::uint32_t place, int head) const {
+        if (dropout.probability <= 0.0F) return 1.0F;
         return dropout.factor(edge_id ? __ldg(edge_id + place) : place, head);
     }
 };

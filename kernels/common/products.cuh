@@ -77,13 +77,11 @@ struct Products {
     };
 };
 
-/// Calls launch(products) with the Source of a run on the CSR `g`.
-template <typename T, typename Launch>
-void with_products(const Operands& o, const CsrFormat& g, std::int32_t k, const Launch& launch) {
-    with_dropout(o, [&](auto dropout) {
-        launch(Products<T, dropout()>{elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.key),
-                                      logit_scale(o, k), edge_dropout<dropout()>(o, g.edge_id)});
-    });
+/// The Source of a run on the CSR `g`.
+template <typename T, bool DROPOUT>
+Products<T, DROPOUT> products_of(const Operands& o, const CsrFormat& g, std::int32_t k) {
+    return {elements_of<T>(o.x), elements_of<T>(o.x_row), elements_of<T>(o.key), logit_scale(o, k),
+            edge_dropout<DROPOUT>(o, g.edge_id)};
 }
 
 }  // namespace gnntune::kernels

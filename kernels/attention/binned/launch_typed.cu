@@ -11,9 +11,9 @@ namespace gnntune::attention_binned {
 template <typename T>
 void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     kernels::WorkspaceCutter space(workspace);
-    kernels::with_products<T>(o, *s.csr, s.k, [&](const auto& products) {
-        kernels::launch_binned_attend(s, products, {o.x, o.x_row, o.key, o.y}, elements_of<T>(o.y), o.lse, space,
-                                      static_cast<cudaStream_t>(stream));
+    kernels::with_dropout(o, [&](auto dropout) {
+        kernels::launch_binned_attend(s, kernels::products_of<T, dropout()>(o, *s.csr, s.k), {o.x, o.x_row, o.key, o.y},
+                                      elements_of<T>(o.y), o.lse, space, static_cast<cudaStream_t>(stream));
     });
 }
 

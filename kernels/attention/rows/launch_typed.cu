@@ -11,10 +11,8 @@ namespace gnntune::attention_rows {
 template <typename T>
 void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     kernels::WorkspaceCutter space(workspace);
-    kernels::with_products<T>(o, *s.csr, s.k, [&](const auto& products) {
-        kernels::launch_attend(s, products, {o.x, o.x_row, o.key, o.y}, elements_of<T>(o.y), o.lse, space,
-                               static_cast<cudaStream_t>(stream));
-    });
+    kernels::launch_attend(s, kernels::products_of<T, true>(o, *s.csr, s.k), {o.x, o.x_row, o.key, o.y},
+                           elements_of<T>(o.y), o.lse, space, static_cast<cudaStream_t>(stream));
 }
 
 template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);

@@ -100,14 +100,13 @@ constexpr int unroll_of(int items) {
 }
 
 /// What the softmax's weight of this group's edge u, of the step that begins at e, is multiplied with.
-template <bool DROPOUT>
-__device__ __forceinline__ float kept(const kernels::EdgeDropout<DROPOUT>& dropout, const Team& t, std::uint32_t e,
-                                      int u, int head) {
+__device__ __forceinline__ float kept(const kernels::EdgeDropout<true>& dropout, const Team& t, std::uint32_t e, int u,
+                                      int head) {
     return dropout.factor(e + static_cast<std::uint32_t>(u * t.groups() + t.group), head);
 }
 
 /// grad_x_row. Leaves D for the columns.
-template <typename T, bool DROPOUT>
+template <typename T>
 struct RowPass {
     using Element = T;
     static constexpr int kOutputs = kRowOutputs;
@@ -116,7 +115,7 @@ struct RowPass {
     Inputs<T> in;
     T* grad[kOutputs];
     float* unit_sum;
-    kernels::EdgeDropout<DROPOUT> dropout;
+    kernels::EdgeDropout<true> dropout;
 
     template <int VEC, int ITEMS>
     __device__ __forceinline__ float run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,
@@ -156,7 +155,7 @@ struct RowPass {
 };
 
 /// grad_x and grad_key. Edges lead to rows.
-template <typename T, bool DROPOUT>
+template <typename T>
 struct ColPass {
     using Element = T;
     static constexpr int kOutputs = kColOutputs;
@@ -165,7 +164,7 @@ struct ColPass {
     Inputs<T> in;
     T* grad[kOutputs];
     float* unit_sum;
-    kernels::EdgeDropout<DROPOUT> dropout;
+    kernels::EdgeDropout<true> dropout;
 
     template <int VEC, int ITEMS>
     __device__ __forceinline__ float run(const PassArguments& a, const Team& t, std::int64_t unit, int f0,

@@ -19,16 +19,13 @@ void launch_typed(const kernels::TwoPassPlan& p, const Operands& o, void* worksp
                        logit_scale(o, p.rows.k)};
     const std::initializer_list<const void*> pointers{o.x,       o.x_row,  o.key,        o.grad_y,
                                                       o.y_saved, o.grad_x, o.grad_x_row, o.grad_key};
-    kernels::with_dropout(o, [&](auto on) {
-        const auto dropout = [&](const kernels::PassPlan& side) {
-            return kernels::edge_dropout<on()>(o, side.graph->edge_id);
-        };
-        const RowPass<T, on()> rows{in, {elements_of<T>(o.grad_x_row)}, nullptr, dropout(p.rows)};
-        const ColPass<T, on()> columns{
-            in, {elements_of<T>(o.grad_x), elements_of<T>(o.grad_key)}, nullptr, dropout(p.columns)};
-        kernels::launch_pass(p.rows, rows, pointers, t.results, stream);
-        kernels::launch_pass(p.columns, columns, pointers, t.results, stream);
-    });
+    const auto dropout = [&](const kernels::PassPlan& side) {
+        return kernels::edge_dropout<true>(o, side.graph->edge_id);
+    };
+    const RowPass<T> rows{in, {elements_of<T>(o.grad_x_row)}, nullptr, dropout(p.rows)};
+    const ColPass<T> columns{in, {elements_of<T>(o.grad_x), elements_of<T>(o.grad_key)}, nullptr, dropout(p.columns)};
+    kernels::launch_pass(p.rows, rows, pointers, t.results, stream);
+    kernels::launch_pass(p.columns, columns, pointers, t.results, stream);
 }
 
 template void launch_typed<float>(const kernels::TwoPassPlan&, const Operands&, void*, StreamHandle);

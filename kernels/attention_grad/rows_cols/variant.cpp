@@ -50,6 +50,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_attention_grad_rows_cols(Registry& registry) {
     Variant v = kernels::two_pass_variant();
     v.id = "attention_grad.rows_cols";
+    v.version = 2;  // one kernel for runs with and without dropout
     v.op = Op::attention_grad;
     v.applicable = &attention_grad_rows_cols::applicable;
     v.default_params = &attention_grad_rows_cols::default_params;
