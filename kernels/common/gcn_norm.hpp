@@ -11,10 +11,12 @@ inline Verdict require_gcn_norm(const Query& q) {
     if (q.problem.reduce != Reduce::sum) {
         return Verdict::no("degrees are sums, " + std::string(to_text(q.problem.reduce)) + " was asked for");
     }
-    const Verdict fp32 = require_fp32(q, Verdict::yes());
-    if (!fp32) return fp32;
     if (q.problem.heads != 1) return Verdict::no("has no heads: a weight per edge");
     return Verdict::yes();
+}
+/// The same for variants that store fp32 only.
+inline Verdict require_fp32_gcn_norm(const Query& q) {
+    return require_fp32(q, require_gcn_norm(q));
 }
 
 /// Terms of the pass that writes the weights, with a degree per vertex written before and one per edge gathered.

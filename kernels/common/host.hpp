@@ -67,14 +67,21 @@ inline Verdict by_sum(const Query& q, const Verdict& others) {
     return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
 }
 
+/// Refuses rows of more features, of all heads together, than kernels are made for.
+inline Verdict require_width(const Query& q) {
+    const std::int64_t width = std::int64_t{q.problem.k} * q.problem.heads;
+    if (width <= kMaxFeatures) return Verdict::yes();
+    return Verdict::no(
+        "k=" + std::to_string(q.problem.k) +
+        (q.problem.heads == 1 ? std::string() : " times heads=" + std::to_string(q.problem.heads)) +
+        " is more than the " + std::to_string(kMaxFeatures) + " features it is made for");
+}
 /// Refuses what no variant of plain kind does, whatever it stores and reduces by. Empty verdict: nothing against it.
 inline Verdict require_plain(const Query& q) {
-    if (q.problem.k > kMaxFeatures) {
-        return Verdict::no("k=" + std::to_string(q.problem.k) + " is more than the " + std::to_string(kMaxFeatures) +
-                           " features it is made for");
-    }
-    if (q.problem.heads != 1) return Verdict::no("has no heads; fold them into k");
-    return Verdict::yes();
+    const Verdict width = require_width(q);
+    if (!width || q.problem.heads == 1) return width;
+    // A product for each head is more than a product of their features.
+    return Verdict::no(q.problem.op == Op::sddmm ? "has no heads" : "has no heads; fold them into k");
 }
 /// Refuses what an spmm variant with every reduction does not do that adds no self loops.
 inline Verdict require_no_self_loops(const Query& q) {
@@ -91,6 +98,10 @@ inline Verdict require_sum_with_self_loops(const Query& q) {
 /// Refuses what spmm and sddmm variants without mean and self loops do not do.
 inline Verdict require_plain_sum(const Query& q) {
     return without_self_loops(q, require_sum_with_self_loops(q));
+}
+/// Refuses what an sddmm variant with heads does not do.
+inline Verdict require_sum_of_heads(const Query& q) {
+    return without_self_loops(q, by_sum(q, require_width(q)));
 }
 /// Refuses what an spmm variant with sum, mean and self loops does not do.
 inline Verdict require_sum_or_mean_with_self_loops(const Query& q) {
@@ -112,6 +123,9 @@ inline Verdict require_fp32_sum_with_self_loops(const Query& q) {
 }
 inline Verdict require_plain_fp32_sum(const Query& q) {
     return require_fp32(q, require_plain_sum(q));
+}
+inline Verdict require_fp32_sum_of_heads(const Query& q) {
+    return require_fp32(q, require_sum_of_heads(q));
 }
 inline Verdict require_fp32_sum_or_mean_with_self_loops(const Query& q) {
     return require_fp32(q, require_sum_or_mean_with_self_loops(q));

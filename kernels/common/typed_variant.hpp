@@ -56,6 +56,7 @@ struct PlanState {
     bool max;
     bool self_loop;
     DType dtype;
+    std::int32_t heads;
 };
 
 /// prepare() of a variant that needs nothing but a PlanState. `Id` names the format.
@@ -64,7 +65,7 @@ std::shared_ptr<const void> prepare_plan_state(const PrepareContext& c) {
     return std::make_shared<PlanState<P, Format>>(PlanState<P, Format>{
         c.graph.format_as<Format>(Id, c.query.problem.direction, c.stream), from_params<P>(c.params), c.query.problem.k,
         c.query.problem.weighted, c.query.problem.reduce == Reduce::mean, c.query.problem.reduce == Reduce::max,
-        c.query.problem.self_loop, c.query.problem.dtype});
+        c.query.problem.self_loop, c.query.problem.dtype, c.query.problem.heads});
 }
 
 /// For variants without params.

@@ -44,7 +44,18 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                     }
                 }
             }
-            if (op == Op::sddmm) break;
+            if (op == Op::sddmm) {
+                for (const std::int32_t heads : {3, 8}) {
+                    for (const std::int32_t k : {1, 7, 16, 33, 64}) {
+                        if (short_run && k != 7 && k != 16) continue;
+                        for (const bool weighted : {false, true}) add(k, heads, weighted, as_is);
+                    }
+                    for (const DType dtype : {DType::f16, DType::bf16}) {
+                        add(heads == 3 ? 7 : 72, heads, true, [&](Problem& p) { p.dtype = dtype; });
+                    }
+                }
+                break;
+            }
             if (op == Op::spmm_grad && !short_run) {  // the widest rows that a warp holds
                 add(512, 1, true, as_is);
                 add(520, 1, true, [](Problem& p) { p.dtype = DType::f16; });
@@ -97,7 +108,9 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
             break;
         case Op::gcn_norm:
             for (const bool weighted : {false, true}) add(1, 1, weighted, as_is);
-            add(1, 1, true, [](Problem& p) { p.dtype = DType::f16; });
+            for (const DType dtype : {DType::f16, DType::bf16}) {
+                for (const bool weighted : {false, true}) add(1, 1, weighted, [&](Problem& p) { p.dtype = dtype; });
+            }
             break;
         case Op::coo_to_csr:
         case Op::csr_to_csc:

@@ -65,7 +65,7 @@ void register_gcn_norm_cpu_rows(Registry& registry) {
     v.op = Op::gcn_norm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_gcn_norm;
+    v.applicable = &kernels::require_fp32_gcn_norm;
     kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

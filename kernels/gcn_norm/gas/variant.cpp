@@ -40,7 +40,7 @@ void register_gcn_norm_gas(Registry& registry) {
     v.op = Op::gcn_norm;
     v.backend = Backend::cuda;
     v.default_rank = 60;
-    v.applicable = &kernels::require_gcn_norm;
+    v.applicable = &kernels::require_fp32_gcn_norm;
     kernels::set_typed_params<gcn_norm_gas::GasParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

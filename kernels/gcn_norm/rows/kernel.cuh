@@ -1,7 +1,8 @@
 // gcn_norm.rows: d_i = 1 + sum of the weights of row i; y[e] = w_e / sqrt(d_row d_col), y_self[i] = 1 / d_i
 //
 // Layout   row_ptr [n + 1], col_idx [m], edge_id [m] or null, edge_weight [m] in the caller's order or null; y [m] in the
-//          caller's order, y_self [n]; inverse_root [n] in the workspace, or null; device memory.
+//          caller's order, y_self [n]; weights and results are of type T: f32, f16 or bf16; inverse_root [n] fp32 in the
+//          workspace, or null; device memory.
 // Work     degrees  group of `lanes` threads -> one row, lane -> every lanes-th edge, sums by shuffles; rows of more than
 //                   kGroupEdges edges are left to the whole block, one after the other. Unweighted, a degree is a
 //                   difference of row pointers and a thread's work.
@@ -15,20 +16,22 @@
 #pragma once
 
 #include "core/graph/edge_walk.cuh"
+#include "kernels/common/elements.cuh"
 
 namespace gnntune::gcn_norm_rows {
 
 inline constexpr int kThreads = 256;
 inline constexpr std::int64_t kGroupEdges = 256;  ///< most edges of a row that a group of lanes sums
 
+template <typename T>
 struct Arrays {
     const std::int32_t* row_ptr;
     const std::int32_t* col_idx;
     const std::int32_t* edge_id;
-    const float* edge_weight;
+    const T* edge_weight;
     float* inverse_root;
-    float* y;
-    float* y_self;
+    T* y;
+    T* y_self;
     std::int32_t n;
     std::int64_t m;
 
@@ -38,12 +41,14 @@ struct Arrays {
     }
     __device__ __forceinline__ void store(std::int64_t row, double degree) const {
         inverse_root[row] = rsqrtf(static_cast<float>(degree));
-        y_self[row] = 1.0F / static_cast<float>(degree);
+        y_self[row] = kernels::narrowed<T>(1.0F / static_cast<float>(degree));
     }
+    __device__ __forceinline__ float weight(std::int64_t id) const { return kernels::load_value(edge_weight + id); }
 };
 
 /// Unweighted: a thread per row.
-__global__ void count_degrees_kernel(Arrays a) {
+template <typename T>
+__global__ void count_degrees_kernel(Arrays<T> a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
     if (row < a.n) a.store(row, a.degree(row));
 }
@@ -54,7 +59,8 @@ __device__ __forceinline__ double sum_lanes(double value, int lanes) {
 }
 
 /// Weighted: `lanes` threads per row, a power of two up to 32.
-__global__ void sum_degrees_kernel(Arrays a, int lanes) {
+template <typename T>
+__global__ void sum_degrees_kernel(Arrays<T> a, int lanes) {
     __shared__ double partial[kThreads / 32];
     const int thread = static_cast<int>(threadIdx.x);
     const int lane = thread & (lanes - 1);
@@ -66,7 +72,7 @@ __global__ void sum_degrees_kernel(Arrays a, int lanes) {
     const bool is_long = end - begin > kGroupEdges;
     double sum = 0.0;
     if (!is_long) {
-        for (std::int64_t e = begin + lane; e < end; e += lanes) sum += __ldg(a.edge_weight + a.id(e));
+        for (std::int64_t e = begin + lane; e < end; e += lanes) sum += a.weight(a.id(e));
     }
     sum = sum_lanes(sum, lanes);
     if (here && !is_long && lane == 0) a.store(row, 1.0 + sum);
@@ -78,7 +84,7 @@ __global__ void sum_degrees_kernel(Arrays a, int lanes) {
         const std::int64_t to = __ldg(a.row_ptr + r + 1);
         if (to - from <= kGroupEdges) continue;  // the same for the whole block
         double share = 0.0;
-        for (std::int64_t e = from + thread; e < to; e += kThreads) share += __ldg(a.edge_weight + a.id(e));
+        for (std::int64_t e = from + thread; e < to; e += kThreads) share += a.weight(a.id(e));
         share = sum_lanes(share, 32);
         if (thread % 32 == 0) partial[thread / 32] = share;
         __syncthreads();
@@ -92,21 +98,22 @@ __global__ void sum_degrees_kernel(Arrays a, int lanes) {
 }
 
 /// Blocks of edge_walk::kThreadsPerBlock threads, any number of them.
-__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock, 8) weights_kernel(Arrays a) {
+template <typename T>
+__global__ void __launch_bounds__(edge_walk::kThreadsPerBlock, 8) weights_kernel(Arrays<T> a) {
     const auto inverse_root = [&](std::int32_t vertex) {
         return a.inverse_root ? __ldg(a.inverse_root + vertex) : rsqrtf(static_cast<float>(a.degree(vertex)));
     };
     if (!a.inverse_root) {
         const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
         for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < a.n; i += step) {
-            a.y_self[i] = 1.0F / static_cast<float>(a.degree(i));
+            a.y_self[i] = kernels::narrowed<T>(1.0F / static_cast<float>(a.degree(i)));
         }
     }
     edge_walk::for_each_edge(a.row_ptr, a.col_idx, a.n, 0, a.m,
                              [&](std::int64_t e, std::int32_t row, std::int32_t col) {
                                  const std::int64_t id = a.id(e);
-                                 const float w = a.edge_weight ? __ldg(a.edge_weight + id) : 1.0F;
-                                 a.y[id] = w * inverse_root(row) * inverse_root(col);
+                                 const float w = a.edge_weight ? a.weight(id) : 1.0F;
+                                 a.y[id] = kernels::narrowed<T>(w * inverse_root(row) * inverse_root(col));
                              });
 }
 

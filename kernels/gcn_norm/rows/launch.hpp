@@ -19,6 +19,7 @@ struct State {
     std::shared_ptr<const CsrFormat> graph;
     RowsParams params;
     bool weighted;
+    DType dtype;
     int multiprocessors;
 };
 

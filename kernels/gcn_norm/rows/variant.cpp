@@ -35,7 +35,7 @@ namespace {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
-                                         from_params<RowsParams>(c.params), p.weighted,
+                                         from_params<RowsParams>(c.params), p.weighted, p.dtype,
                                          std::max(1, c.graph.device().multiprocessors)});
 }
 

@@ -1,4 +1,4 @@
-// sddmm.cpu_rows: y[id_e] = act(scale w_e <x_row[i, :], x[col_e, :]>) for the edges e of row i.
+// sddmm.cpu_rows: y[id_e, h] = act(scale w_e <x_row[i, h, :], x[col_e, h, :]>) for the edges e of row i and heads h.
 //
 // Work     threads take blocks of rows as they become free; the row operand stays in cache while its edges are walked.
 // Order    each dot product is summed in a fixed order: repeats bit for bit on one machine.
@@ -19,19 +19,25 @@ struct State {
     std::shared_ptr<const CsrFormat> csr;
     std::int32_t row_block;
     std::int32_t k;
+    std::int32_t heads;
     bool weighted;
 };
 
 GNNTUNE_TARGET_CLONES
 void rows(const CsrFormat& g, const float* weight, const float* x_row, const float* x,
-          const kernels::EdgeEpilogue& epilogue, float* y, std::int32_t k, std::int32_t first, std::int32_t last) {
+          const kernels::EdgeEpilogue& epilogue, float* y, std::int32_t k, std::int32_t heads, std::int32_t first,
+          std::int32_t last) {
+    const std::int64_t width = std::int64_t{k} * heads;
     for (std::int32_t i = first; i < last; ++i) {
-        const float* a = x_row + static_cast<std::int64_t>(i) * k;
+        const float* a = x_row + i * width;
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
-            const float* b = x + static_cast<std::int64_t>(g.col_idx[e]) * k;
-            const float sum = kernels::dot(a, b, k);
-            const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
-            y[id] = epilogue(weight ? weight[id] * sum : sum);
+            const float* b = x + g.col_idx[e] * width;
+            const std::int64_t id = g.edge_id ? g.edge_id[e] : e;
+            for (std::int32_t h = 0; h < heads; ++h) {
+                const std::int64_t at = std::int64_t{h} * k;
+                const float sum = kernels::dot(a + at, b + at, k);
+                y[id * heads + h] = epilogue(weight ? weight[id] * sum : sum);
+            }
         }
     }
 }
@@ -39,16 +45,16 @@ void rows(const CsrFormat& g, const float* weight, const float* x_row, const flo
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream),
                                          from_params<kernels::RowBlockParams>(c.params).row_block, c.query.problem.k,
-                                         c.query.problem.weighted});
+                                         c.query.problem.heads, c.query.problem.weighted});
 }
 
 void run(const void* state, const Operands& o, void*, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const float* weight = s.weighted ? o.edge_weight : nullptr;
     const kernels::EdgeEpilogue epilogue(o);
-    kernels::on_team(s.csr->m * s.k + s.csr->n_rows, [&](const kernels::Team& team) {
+    kernels::on_team(s.csr->m * s.k * s.heads + s.csr->n_rows, [&](const kernels::Team& team) {
         team.for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
-            rows(*s.csr, weight, o.x_row, o.x, epilogue, o.y, s.k, first, last);
+            rows(*s.csr, weight, o.x_row, o.x, epilogue, o.y, s.k, s.heads, first, last);
         });
     });
 }
@@ -67,7 +73,7 @@ void register_sddmm_cpu_rows(Registry& registry) {
     v.op = Op::sddmm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_plain_fp32_sum;
+    v.applicable = &kernels::require_fp32_sum_of_heads;
     kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

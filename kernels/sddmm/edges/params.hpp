@@ -5,7 +5,7 @@
 
 namespace gnntune::sddmm_edges {
 
-/// A group of `lanes` threads computes `unroll` edges at once.
+/// A group of `lanes` threads computes `unroll` edges at once; with heads, as many products of an edge and a head.
 struct EdgesParams {
     int lanes = 8;   ///< threads per edge
     int vec = 4;     ///< elements per load

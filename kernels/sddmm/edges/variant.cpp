@@ -21,6 +21,7 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
     if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
+    if (q.problem.heads > 1 && p.unroll == 2) return Verdict::no("heads are compiled for one edge and for four");
     const std::int64_t vectors = kernels::ceil_div(q.problem.k, p.vec);
     if (p.lanes > kernels::next_power_of_two(static_cast<std::int32_t>(vectors))) {
         return Verdict::no("more lanes than the " + std::to_string(vectors) + " vectors of a row");
@@ -28,7 +29,8 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
     if (std::int64_t{p.lanes} * 8 < std::min<std::int64_t>(vectors, 32)) {
         return Verdict::no("too few lanes for the " + std::to_string(vectors) + " vectors of a row");
     }
-    return kernels::require_grid(kernels::ceil_div(q.m, std::int64_t{kernels::kEdgeDotThreads / p.lanes} * p.unroll));
+    return kernels::require_grid(
+        kernels::ceil_div(q.m * q.problem.heads, std::int64_t{kernels::kEdgeDotThreads / p.lanes} * p.unroll));
 }
 
 // A little work wants every edge in a group of its own; the limit is the coarse best of 168 problems (README.md).
@@ -36,7 +38,7 @@ EdgesParams EdgesParams::defaults(const Query& q) {
     EdgesParams p;
     p.vec = kernels::widest_vector(q.problem);
     p.lanes = kernels::edge_dot_lanes(q.problem.k, p.vec);
-    p.unroll = static_cast<double>(q.m) * q.problem.k < 3e6 ? 1 : 4;
+    p.unroll = static_cast<double>(q.m) * q.problem.heads * q.problem.k < 3e6 ? 1 : 4;
     return p;
 }
 
@@ -49,14 +51,15 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
     if (s.graph->m == 0) return;
     auto* cuda_stream = static_cast<cudaStream_t>(stream);
     kernels::with_storage(s.dtype, [&]<typename T>(std::type_identity<T>) {
-        launch_typed<T>(*s.graph, s.params, s.k, s.weighted, operands, cuda_stream);
+        launch_typed<T>(*s.graph, s.params, s.k, s.heads, s.weighted, operands, cuda_stream);
     });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
-    const auto element = static_cast<double>(size_of(q.problem.dtype));
-    CostTerms terms = kernels::gather_cost(q, kernels::coo_bytes(q) + element * static_cast<double>(q.m));
-    terms.l2_bytes += element * static_cast<double>(q.m) * q.problem.k;
+    // Of all edges, a value for each head.
+    const double values = static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.m) * q.problem.heads;
+    CostTerms terms = kernels::gather_cost(q, kernels::coo_bytes(q) + values);
+    terms.l2_bytes += values * q.problem.k;
     return terms;
 }
 
@@ -71,7 +74,7 @@ void register_sddmm_edges(Registry& registry) {
     v.op = Op::sddmm;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::require_plain_sum;
+    v.applicable = &kernels::require_sum_of_heads;
     kernels::set_typed_params<sddmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_coo;
