@@ -46,8 +46,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
                                          c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
-                                         from_params<CpuRowsColsParams>(c.params).block, p.k, p.weighted,
-                                         p.self_loop, p.reduce});
+                                         from_params<CpuRowsColsParams>(c.params).block, p.k, p.weighted, p.self_loop,
+                                         p.reduce});
 }
 
 // What a term of the row gives on to its gradients.
@@ -56,19 +56,27 @@ float factor_of(const State& s, std::int32_t row) {
     return kernels::mean_factor(s.csr->row_ptr[row + 1] - s.csr->row_ptr[row] + (s.self_loop ? 1 : 0));
 }
 
-// acc[f] += w * x[f], and the sum of a[f] * b[f], over the features that the edge has.
+// acc[f] += w * x[f], and the sum of a[f] * b[f], over the features that the edge has. Both factors of others are zeros:
+// an infinite one must not turn nothing into NaN, and no lane multiplies what its register held before, which now and then
+// raised an overflow.
 __attribute__((always_inline)) inline void axpy_won(float* __restrict__ acc, float w, const float* __restrict__ x,
                                                     const std::int32_t* __restrict__ winner, std::int32_t edge,
                                                     std::int32_t count) {
 #pragma omp simd
-    for (std::int32_t f = 0; f < count; ++f) acc[f] = winner[f] == edge ? acc[f] + w * x[f] : acc[f];
+    for (std::int32_t f = 0; f < count; ++f) {
+        const bool won = winner[f] == edge;
+        acc[f] += (won ? w : 0.0F) * (won ? x[f] : 0.0F);
+    }
 }
 __attribute__((always_inline)) inline float dot_won(const float* __restrict__ a, const float* __restrict__ b,
                                                     const std::int32_t* __restrict__ winner, std::int32_t edge,
                                                     std::int32_t count) {
     float sum = 0.0F;
 #pragma omp simd reduction(+ : sum)
-    for (std::int32_t f = 0; f < count; ++f) sum += winner[f] == edge ? a[f] * b[f] : 0.0F;
+    for (std::int32_t f = 0; f < count; ++f) {
+        const bool won = winner[f] == edge;
+        sum += (won ? a[f] : 0.0F) * (won ? b[f] : 0.0F);
+    }
     return sum;
 }
 
@@ -119,7 +127,8 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const std::int64_t sums = s.csr->m * (s.weighted ? 2 : 1) + n_rows + n_cols;
     kernels::on_team(sums * s.k, [&](const kernels::Team& team) {
         team.for_row_blocks(n_rows, s.block, [&](std::int32_t first, std::int32_t last) { rows(s, o, first, last); });
-        team.for_row_blocks(n_cols, s.block, [&](std::int32_t first, std::int32_t last) { columns(s, o, first, last); });
+        team.for_row_blocks(n_cols, s.block,
+                            [&](std::int32_t first, std::int32_t last) { columns(s, o, first, last); });
     });
 }
 
