@@ -1,5 +1,7 @@
 #include "core/registry/typical.hpp"
 
+#include <utility>
+
 namespace gnntune {
 
 Query typical_query(const Problem& problem, const Device& device) {
@@ -13,14 +15,16 @@ Query typical_query(const Problem& problem, const Device& device) {
 }
 
 std::optional<Query> possible_query(const Variant& variant, std::int32_t k, DType dtype, const Device& device) {
-    for (const bool weighted : {true, false}) {
+    for (const auto& [weighted, self_loop] : {std::pair{true, false}, {false, false}, {true, true}}) {
         for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
+            if (self_loop && reduce == Reduce::max) continue;  // there is no such problem
             Problem problem;
             problem.op = variant.op;
             problem.k = k;
             problem.dtype = dtype;
             problem.weighted = weighted;
             problem.reduce = reduce;
+            problem.self_loop = self_loop;
             Query query = typical_query(normalised(problem), device);
             if (query.problem.dtype != dtype) continue;  // the op has no numbers
             if (variant.applicable(query)) return query;

@@ -202,23 +202,35 @@ Variant record() {
 
 void register_spmm_cusparse(Registry& registry) {
     using spmm_cusparse::record;
-    const auto add = [&](Variant v, const char* id, const char* summary, Precision precision) {
-        v.id = id;
-        v.summary = summary;
-        v.precision = precision;
-        registry.add(v);
-    };
-    add(record<DType::f32, false>(), "spmm.cusparse",
-        "cusparseSpMM, row-major operands, algorithm and preprocessing as params", Precision::fp32);
-    add(record<DType::f32, true>(), "spmm.cusparse_loops",
-        "cusparseSpMM on the graph with its self loops, whose weights are gathered by each run", Precision::fp32);
+    Variant v = record<DType::f32, false>();
+    v.id = "spmm.cusparse";
+    v.summary = "cusparseSpMM, row-major operands, algorithm and preprocessing as params";
+    registry.add(v);
+    v = record<DType::f32, true>();
+    v.id = "spmm.cusparse_loops";
+    v.summary = "cusparseSpMM on the graph with its self loops, whose weights are gathered by each run";
+    registry.add(v);
     // Not exact: parts of a row's sum are rounded to 16 bits on the way.
-    constexpr auto kF16 = "cusparseSpMM on f16: a row's partial sums are rounded to f16 too";
-    constexpr auto kBf16 = "cusparseSpMM on bf16: a row's partial sums are rounded to bf16 too";
-    add(record<DType::f16, false>(), "spmm.cusparse_f16", kF16, Precision::fp16);
-    add(record<DType::f16, true>(), "spmm.cusparse_loops_f16", kF16, Precision::fp16);
-    add(record<DType::bf16, false>(), "spmm.cusparse_bf16", kBf16, Precision::bf16);
-    add(record<DType::bf16, true>(), "spmm.cusparse_loops_bf16", kBf16, Precision::bf16);
+    v = record<DType::f16, false>();
+    v.id = "spmm.cusparse_f16";
+    v.summary = "cusparseSpMM on f16: a row's partial sums are rounded to f16 too";
+    v.precision = Precision::fp16;
+    registry.add(v);
+    v = record<DType::f16, true>();
+    v.id = "spmm.cusparse_loops_f16";
+    v.summary = "the same on the graph with its self loops";
+    v.precision = Precision::fp16;
+    registry.add(v);
+    v = record<DType::bf16, false>();
+    v.id = "spmm.cusparse_bf16";
+    v.summary = "cusparseSpMM on bf16: a row's partial sums are rounded to bf16 too";
+    v.precision = Precision::bf16;
+    registry.add(v);
+    v = record<DType::bf16, true>();
+    v.id = "spmm.cusparse_loops_bf16";
+    v.summary = "the same on the graph with its self loops";
+    v.precision = Precision::bf16;
+    registry.add(v);
 }
 
 }  // namespace gnntune
