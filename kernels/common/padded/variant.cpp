@@ -79,7 +79,7 @@ struct Copies {
 
 Verdict applicable(const Query& q) {
     const Query inner = filled_up(q);
-    if (inner.problem.k == q.problem.k) {
+    if (whole_vectors(q.problem)) {
         return Verdict::no("rows of k=" + std::to_string(q.problem.k) + " are whole vectors of 16 bytes");
     }
     const Verdict width = require_width(inner);
