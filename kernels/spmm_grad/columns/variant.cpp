@@ -130,6 +130,7 @@ void register_spmm_grad_columns(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
+    v.default_rank = 4;
     v.applicable = &spmm_grad_columns::applicable;
     kernels::set_typed_params<spmm_grad_columns::ColumnsParams>(v);
     v.deterministic = &kernels::always_deterministic;
