@@ -23,7 +23,7 @@ Config part_config(const Graph& graph, const Params& params, const Part& part) {
     const std::string* given = params.find(part.param);
     const std::string& text = given ? *given : part.standard;
     const Query query = graph.query(part.problem);
-    if (text == "default") return graph.registry().default_config(query, {});
+    if (text == "default") return graph.registry().default_part(query);
     Config config = Config::parse(text);
     resolve(graph.registry(), query, config);
     return config;

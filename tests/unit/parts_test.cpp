@@ -57,5 +57,16 @@ TEST_F(Parts, ACompositionIsNone) {
     }
 }
 
+TEST_F(Parts, TheDefaultIsNoCompositionWhereOneWouldComeFirst) {
+    Variant first = composition(registry_, "spmm.first");
+    first.default_rank = -1;
+    registry_.add(first);
+    const Graph graph(registry_, cpu_device(), csr_.view());
+    ASSERT_EQ(registry_.default_config(graph.query(problem_), {}).variant, "spmm.first");
+    const auto parts = parts_of_outer("default");
+    ASSERT_EQ(parts.size(), 1U);
+    EXPECT_FALSE(registry_.find(parts[0].config.variant)->parts) << parts[0].config.text();
+}
+
 }  // namespace
 }  // namespace gnntune

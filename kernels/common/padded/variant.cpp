@@ -8,16 +8,16 @@
 #include "kernels/common/workspace.hpp"
 
 namespace gnntune::kernels {
-namespace padded {
-namespace {
 
-/// The same question of rows of whole vectors.
 Query filled_up(const Query& q) {
     const auto whole = static_cast<std::int64_t>(16 / size_of(q.problem.dtype));
     Query out = q;
     out.problem.k = static_cast<std::int32_t>(ceil_div(q.problem.k, whole) * whole);
     return out;
 }
+
+namespace padded {
+namespace {
 
 struct Padded {
     static std::vector<Part> parts(const Query& q) {
@@ -76,17 +76,6 @@ struct Copies {
         enqueue_row_copies(of_four_bytes, 4, stream);
     }
 };
-
-Verdict applicable(const Query& q) {
-    const Query inner = filled_up(q);
-    if (whole_vectors(q.problem)) {
-        return Verdict::no("rows of k=" + std::to_string(q.problem.k) + " are whole vectors of 16 bytes");
-    }
-    const Verdict width = require_width(inner);
-    if (!width) return width;
-    const std::int64_t elements = std::max(q.n_rows, q.n_cols) * inner.problem.k * q.problem.heads;
-    return require_grid(ceil_div(4 * elements, kRowCopyThreads * kRowCopyBytes));
-}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
@@ -155,11 +144,22 @@ CostTerms cost_terms(const Query& q, const Params&) {
 }  // namespace
 }  // namespace padded
 
+Verdict require_padding(const Query& q) {
+    const Query inner = filled_up(q);
+    if (whole_vectors(q.problem)) {
+        return Verdict::no("rows of k=" + std::to_string(q.problem.k) + " are whole vectors of 16 bytes");
+    }
+    const Verdict width = require_width(inner);
+    if (!width) return width;
+    const std::int64_t elements = std::max(q.n_rows, q.n_cols) * inner.problem.k * q.problem.heads;
+    return require_grid(ceil_div(4 * elements, kRowCopyThreads * kRowCopyBytes));
+}
+
 void set_padded(Variant& v) {
     v.summary = "rows of features copied to rows of whole 16-byte vectors and back, between them any config of the op";
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
-    v.applicable = &padded::applicable;
+    v.applicable = &require_padding;
     set_parts<padded::Padded>(v);
     // As far as it is up to this variant: a plan asks its part too.
     v.deterministic = &always_deterministic;

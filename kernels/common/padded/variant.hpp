@@ -7,6 +7,12 @@
 
 namespace gnntune::kernels {
 
+/// The same question of rows of whole vectors.
+Query filled_up(const Query& q);
+
+/// What every padded variant refuses.
+Verdict require_padding(const Query& q);
+
 /// Fills in the record of <op>.padded but for its id and op, which are set: an op whose features have k elements for each
 /// head (core/registry/arrays.hpp). Its part has the name of the op.
 void set_padded(Variant& v);
