@@ -14,7 +14,8 @@
 
 namespace gnntune::library {
 
-/// How the arrays of the C ABI become the operands of one problem. Made with the plan, so that a run allocates nothing.
+/// How the arrays of the C ABI become the operands of one problem on one graph. Made with the plan, so that a run allocates
+/// nothing.
 class Binding {
 public:
     Binding(Graph& graph, const Problem& problem);
