@@ -251,6 +251,10 @@ size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size)
     return lib::copy_text(text, buffer, size);
 }
 
+int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const char* name) {
+    return plan && name ? plan->binding->elements(name) : -1;
+}
+
 gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
                            size_t workspace_bytes, gnntune_stream stream) {
     return lib::guarded([&] {

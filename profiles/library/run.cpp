@@ -183,6 +183,13 @@ Operands Binding::operands(const gnntune_operands& given) const {
     return o;
 }
 
+std::int64_t Binding::elements(std::string_view name) const {
+    for (const Slot& slot : slots_) {
+        if (slot.wanted && slot.spec.name == name) return slot.spec.size();
+    }
+    return -1;
+}
+
 void Binding::require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const {
     std::array<Region, kMembers.size() + std::tuple_size_v<decltype(graph_arrays_)> + 2> all;
     std::size_t count = 0;

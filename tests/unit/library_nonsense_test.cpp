@@ -287,6 +287,11 @@ void LibraryNonsense::add_handles() {
     add("gnntune_plan_format_bytes", "NULL", [] { return gnntune_plan_format_bytes(nullptr) == 0; });
     add("gnntune_plan_own_bytes", "NULL", [] { return gnntune_plan_own_bytes(nullptr) == 0; });
     add("gnntune_graph_format_bytes", "NULL", [] { return gnntune_graph_format_bytes(nullptr) == 0; });
+    add("gnntune_plan_array_elements", "NULL", [] { return gnntune_plan_array_elements(nullptr, "x") == -1; });
+    add("gnntune_plan_array_elements", "no name", [this] { return plan_->array_elements(nullptr) == -1; });
+    for (const char* name : {"", "X", "x ", "x_row", "seed_offset", "struct_size"}) {
+        add("gnntune_plan_array_elements", name, [=, this] { return plan_->array_elements(name) == -1; });
+    }
     add("gnntune_plan_config", "NULL", [] { return std::string(gnntune_plan_config(nullptr)).empty(); });
     add("gnntune_plan_source", "NULL", [] { return std::string(gnntune_plan_source(nullptr)).empty(); });
     for (const gnntune_status status : {-1, 9, kInt32Max, kInt32Min}) {
