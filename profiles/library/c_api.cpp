@@ -41,11 +41,8 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
         const gnntune::MemoryScope scope(lib::memory_kind(c.device), c.memory);
         std::shared_ptr<gnntune::Graph> graph = lib::graph_from(c, known, stream);
         graph->set_format_memory(c.formats_memory);
-        *out = new gnntune_graph{context->context,
-                                 std::move(graph),
-                                 {},
-                                 known.transient != 0,
-                                 lib::BucketOnce(longest_row_of(known))};
+        *out = new gnntune_graph{
+            context->context, std::move(graph), {}, known.transient != 0, lib::BucketOnce(longest_row_of(known))};
     });
 }
 
@@ -208,8 +205,8 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         if (c.verbose)
             std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story, outcome.tuned_us).c_str(),
                        stderr);
-        *out = new gnntune_plan{context->context,          graph->graph,
-                                std::move(outcome.memory), std::move(outcome.plan),
+        *out = new gnntune_plan{context->context,           graph->graph,
+                                std::move(outcome.memory),  std::move(outcome.plan),
                                 std::move(outcome.binding), std::move(outcome.story),
                                 std::move(config)};
     });

@@ -87,9 +87,9 @@ EdgeActivation activation_of(std::int32_t given) {
         case GNNTUNE_EXP:
             return EdgeActivation::exp;
         default:
-            throw invalid_argument("operands.activation is " + std::to_string(given) +
-                                   "; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU or "
-                                   "GNNTUNE_EXP");
+            throw invalid_argument(
+                "operands.activation is " + std::to_string(given) +
+                "; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU or GNNTUNE_EXP");
     }
 }
 

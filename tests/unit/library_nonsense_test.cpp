@@ -24,9 +24,10 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 void LibraryNonsense::add_opens() {
     add("gnntune_open", "out is NULL", kInvalid, "out is NULL", [] { return gnntune_open(nullptr, nullptr, nullptr); });
-    add_sizes("gnntune_open_options", 64, gnntune_open_options_init, [&](const auto& what, const auto& words, auto size) {
-        add_open(what, kInvalid, words, [=](auto& o) { o.struct_size = size; });
-    });
+    add_sizes("gnntune_open_options", 64, gnntune_open_options_init,
+              [&](const auto& what, const auto& words, auto size) {
+                  add_open(what, kInvalid, words, [=](auto& o) { o.struct_size = size; });
+              });
     for (const std::int32_t word : {-1, 4, kInt32Max, kInt32Min}) {
         add_open("backend", kInvalid, "options.backend is " + std::to_string(word), [=](auto& o) { o.backend = word; });
         add_open("sources", kInvalid, "options.sources is " + std::to_string(word), [=](auto& o) { o.sources = word; });

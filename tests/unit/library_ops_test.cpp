@@ -265,9 +265,10 @@ TEST_F(LibraryOps, ActivationsAreOfSddmmAlone) {
     EXPECT_EQ(words(gt::spmm(4), problem_of(Op::spmm, 4), exp),
               "operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not spmm by sum");
     const Problem sddmm = problem_of(Op::sddmm, 4);
-    EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.activation = 0; }),
-              "operands.activation is 0; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU "
-              "or GNNTUNE_EXP");
+    EXPECT_EQ(
+        words(gt::sddmm(4), sddmm, [](auto& o) { o.activation = 0; }),
+        "operands.activation is 0; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU "
+        "or GNNTUNE_EXP");
     EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.scale = NAN; }), "operands.scale is not finite");
     EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.negative_slope = INFINITY; }),
               "operands.negative_slope is not finite");
