@@ -215,10 +215,10 @@ FaultyVariant make_conversion(const char* id, const char* caught_by) {
     return faulty;
 }
 
-// Weights for each head.
+// Weights for each head. Of one head nothing is wrong.
 Verdict sums_of_heads(const Query& q) {
-    return kernels::require_fp32(
-        q, kernels::without_self_loops(q, kernels::by_sum(q, kernels::require_plain_or_heads(q))));
+    if (weight_heads(q.problem) == 1) return Verdict::no("takes several heads only");
+    return kernels::require_fp32(q, kernels::without_self_loops(q, kernels::by_sum(q, kernels::require_width(q))));
 }
 
 template <Fault F>
