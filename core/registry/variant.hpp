@@ -174,6 +174,10 @@ struct Variant {
     std::int32_t operand_alignment = 4;  ///< bytes to which the arrays of a run must be aligned; 4: to their elements
     std::int32_t min_compute_capability = 0;  ///< 90 for 9.0
     std::int32_t default_rank = 100;          ///< order in which variants are tried when nothing is known; lowest first
+    /// Whether it comes before all others on this graph, for one that runs many times, when nothing is known: what of an
+    /// op's variants is made for such graphs. Asked where it applies; cheap; no, if it would need features that are not
+    /// there. Null: never.
+    bool (*preferred)(const Query&) = nullptr;
 
     /// Whether this problem on this graph is one it can do, for some params. Cheap.
     Verdict (*applicable)(const Query&) = nullptr;

@@ -141,8 +141,11 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
         if (v.approximate || v.precision != Precision::fp32 || first == v.id) continue;
         if (context.registry.applicable(v, query)) order.push_back(&v);
     }
+    const auto place = [&](const Variant* v) {
+        return Registry::default_place(*v, query, request.constraints);
+    };
     std::stable_sort(order.begin(), order.end(),
-                     [](const Variant* a, const Variant* b) { return a->default_rank < b->default_rank; });
+                     [&](const Variant* a, const Variant* b) { return place(a) < place(b); });
     std::vector<Config> configs;
     for (const Variant* v : order) {
         if (v->operand_alignment > request.constraints.operand_alignment) continue;
@@ -155,6 +158,9 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
 
 Trial plan_by_default(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Request& request = story.request;
+    // The model has had them counted, where there is one.
+    const bool sees_features = context.registry.default_sees_features(request.problem.op, context.device.backend);
+    if (sees_features && request.constraints.expected_calls >= kCallsOfPreferred) graph.features();
     const Query query = graph.query(request.problem);
     std::string refusals;
     const auto trial_with = [&](const Config& config) {
