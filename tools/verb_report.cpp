@@ -28,14 +28,16 @@ constexpr const char* kUsage = "gnntune report [options] [DB]";
 constexpr const char* kDefaultFile = "report.html";
 
 Options report_options() {
-    Options options("report",
-                    {kUsage,
-                     "Shows what a tuning found as pictures: what won on which graph and width, how far from the device's "
-                     "limits, what choosing gained, every config of each graph, when building pays, how good the model is, "
-                     "training steps, and where the numbers are from. Writes one HTML file that loads nothing and can be read "
-                     "without JavaScript. Measures nothing.",
-                     {"gnntune report user.db", "gnntune report a.db --score b.db --out a.html",
-                      "gnntune report user.db --graph cora,pubmed --figures figures/", "gnntune report user.db --json > numbers.json"}});
+    Options options(
+        "report",
+        {kUsage,
+         "Shows what a tuning found as pictures: what won on which graph and width, how far from the device's "
+         "limits, what choosing gained, every config of each graph, when building pays, how good the model is, "
+         "training steps, and where the numbers are from. Writes one HTML file that loads nothing and can be read "
+         "without JavaScript. Measures nothing.",
+         {"gnntune report user.db", "gnntune report a.db --score b.db --out a.html",
+          "gnntune report user.db --graph cora,pubmed --figures figures/",
+          "gnntune report user.db --json > numbers.json"}});
     // clang-format off
     options.group("What").add_options()
         ("graph", value("LIST"), "these graphs only: names, or first digits of fingerprints")
@@ -57,8 +59,8 @@ std::vector<std::int64_t> ids_of(const store::Store& store, const std::vector<st
         if (rows.empty()) {
             std::vector<std::string> known;
             for (const store::GraphRow& row : store.graphs()) known.push_back(row.record.name);
-            throw input_error(fmt::format("--graph: {} has no graph '{}'{} (gnntune db ls graphs)", store.path().string(), name,
-                                          did_you_mean(name, known)));
+            throw input_error(fmt::format("--graph: {} has no graph '{}'{} (gnntune db ls graphs)",
+                                          store.path().string(), name, did_you_mean(name, known)));
         }
         for (const store::GraphRow& row : rows) ids.push_back(row.id);
     }
@@ -110,9 +112,10 @@ Table problem_rows(const report::Report& report) {
             const auto share = setting.constants.copy_gbps > 0 ? c.roofline_share() : std::nullopt;
             const GraphRecord& graph = report.graphs[c.graph].record;
             table.add({graph.name, graph.fingerprint.text(), to_text(c.problem), setting.environment.device_name,
-                       std::string(to_text(setting.policy)), std::string(to_text(setting.clock)), row ? Cell(row->config) : Cell(),
-                       row ? Cell(row->measured.median_us) : Cell(), row ? Cell(std::string(to_text(row->answer))) : Cell(),
-                       cell(c.scores.over_untuned()), cell(c.scores.over_library_default()), cell(c.scores.over_library_best()),
+                       std::string(to_text(setting.policy)), std::string(to_text(setting.clock)),
+                       row ? Cell(row->config) : Cell(), row ? Cell(row->measured.median_us) : Cell(),
+                       row ? Cell(std::string(to_text(row->answer))) : Cell(), cell(c.scores.over_untuned()),
+                       cell(c.scores.over_library_default()), cell(c.scores.over_library_best()),
                        share ? Cell(100 * *share) : Cell()});
         }
     }
@@ -137,7 +140,8 @@ int run_report(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 0, 1, kUsage);
     if (!parsed->arguments.empty()) {
-        if (parsed->common.db) throw invalid_argument("report: the database is given twice, as an argument and as --db");
+        if (parsed->common.db)
+            throw invalid_argument("report: the database is given twice, as an argument and as --db");
         parsed->common.db = parsed->arguments.front();
     }
     Output out("report", parsed->common);
@@ -173,12 +177,17 @@ int run_report(const Args& args) {
     };
     report::Report found = report::collect(store, registry(), wanted);
     found.remarks = remarks;
-    if (const auto names = parsed->list("graph"); !names.empty()) found.only = joined(names, ", ");
+    if (const auto names = parsed->list("graph"); !names.empty()) {
+        constexpr std::size_t kNamed = 6;
+        found.only = names.size() > kNamed ? fmt::format("{} of {} graphs", wanted.graphs.size(), store.graphs().size())
+                                           : joined(names, ", ");
+    }
     for (const std::string& words : found.damage) out.warn(words);
     const auto sections = report::sections_of(found);
     const bool page_wanted = out.is_table() || parsed->given("out");
     const std::string file = parsed->find("out").value_or(kDefaultFile);
-    if (file == "-" && !out.is_table()) throw invalid_argument("--out - and the numbers cannot both go to stdout; name a file");
+    if (file == "-" && !out.is_table())
+        throw invalid_argument("--out - and the numbers cannot both go to stdout; name a file");
     if (page_wanted) {
         const std::string page = report::page_of(found, sections);
         if (file == "-") {

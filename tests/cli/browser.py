@@ -125,8 +125,14 @@ class Page:
         urls = [e["params"]["request"]["url"] for e in self.browser.events if e.get("method") == "Network.requestWillBeSent"]
         return [u for u in urls if u.split("#")[0] != self.url]
 
+    def settle(self):
+        """Until what was done is drawn, and events of scrolling are over."""
+        self.run("new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(0))), 50))")
+
     def move_to(self, x, y):
+        self.settle()
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self.settle()
 
     def key(self, name):
         self.call("Input.dispatchKeyEvent", type="keyDown", key=name, code=name)

@@ -30,17 +30,17 @@ def with_scripts(page, pictures):
     every_section_shows_something(page)
     check(page.run("!document.getElementById('tools').hidden"), "the tools are there")
     # A click on a head sorts, another turns it round.
-    column = """(() => { const t = document.querySelector('#won table');
+    column = """(() => { const t = document.querySelector('#won-1 table');
         const at = Array.from(t.tHead.rows[0].cells).findIndex((c) => c.textContent.startsWith('time'));
         return Array.from(t.tBodies[0].rows).map((r) => Number(r.cells[at].textContent)); })()"""
-    click = """(() => { const t = document.querySelector('#won table'); t.closest('details').open = true;
+    click = """(() => { const t = document.querySelector('#won-1 table'); t.closest('details').open = true;
         Array.from(t.tHead.rows[0].cells).find((c) => c.textContent.startsWith('time')).querySelector('button').click(); })()"""
     before = page.run(column)
     page.run(click)
     check(page.run(column) == sorted(before), "a click sorts")
     page.run(click)
     check(page.run(column) == sorted(before, reverse=True), "another click turns it round")
-    check(page.run("document.querySelector('#won th[aria-sort]').getAttribute('aria-sort')") == "descending", "it is said how")
+    check(page.run("document.querySelector('#won-1 th[aria-sort]').getAttribute('aria-sort')") == "descending", "it is said how")
     # A filter leaves the graphs whose names hold the text.
     names = page.run("Array.from(document.querySelectorAll('#graphs .group')).map((g) => g.dataset.graph)")
     check(len(names) >= 2, "there are several graphs")
@@ -48,12 +48,12 @@ def with_scripts(page, pictures):
     page.run(f"""(() => {{ const i = document.querySelector('#tools input'); i.value = {wanted!r}; i.dispatchEvent(new Event('input')); }})()""")
     left = page.run("Array.from(document.querySelectorAll('#graphs .group')).filter((g) => g.offsetParent).map((g) => g.dataset.graph)")
     check(left == [n for n in names if wanted.lower() in n.lower()], f"a filter filters: {left}")
-    rows = page.run("Array.from(document.querySelectorAll('#won tbody tr')).filter((r) => r.offsetParent).map((r) => r.cells[0].textContent)")
+    rows = page.run("Array.from(document.querySelectorAll('#won-1 tbody tr')).filter((r) => r.offsetParent).map((r) => r.cells[0].textContent)")
     check(rows and all(wanted.lower() in r.lower() for r in rows), f"tables too: {rows}")
-    check(page.run("document.querySelectorAll('#won svg .row.dim').length") == len(names) - len(left), "rows of figures fade")
+    check(page.run("document.querySelectorAll('#won-1 svg .row.dim').length") == len(names) - len(left), "rows of figures fade")
     page.run("(() => { const i = document.querySelector('#tools input'); i.value = ''; i.dispatchEvent(new Event('input')); })()")
     # The pointer over a cell tells its numbers, over a panel those of the config there.
-    place = page.run("""(() => { scrollTo(0, 0); const c = document.querySelector('#won svg .row rect.cell'); c.scrollIntoView({block: 'center', behavior: 'instant'});
+    place = page.run("""(() => { scrollTo(0, 0); const c = document.querySelector('#won-1 svg .row rect.cell'); c.scrollIntoView({block: 'center', behavior: 'instant'});
         const b = c.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()""")
     page.move_to(*place)
     tip = page.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
@@ -64,7 +64,7 @@ def with_scripts(page, pictures):
     tip = page.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
     check("place 1 of" in tip, f"a panel tells the config under the pointer: {tip!r}")
     # The same by keys.
-    page.run("document.querySelector('#won .plot').focus()")
+    page.run("document.querySelector('#won-1 .plot').focus()")
     page.key("ArrowRight")
     tip = page.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
     check("µs" in tip or "k = " in tip, f"arrow keys go through the marks: {tip!r}")

@@ -43,10 +43,10 @@ class Page(html.parser.HTMLParser):
                 if tag == "figure":
                     self.figure = value
         self.scripts += tag == "script"
-        if tag in ("td", "th", "tr") and self.open and self.open[-1] in OPTIONAL_END:
+        if tag in ("td", "tr") and self.open[-1:] == ["td"]:
             self.open.pop()
-            if tag == "tr" and self.open and self.open[-1] == "tr":
-                self.open.pop()
+        if tag == "tr" and self.open[-1:] == ["tr"]:
+            self.open.pop()
         if tag == "table":
             self.tables.append((self.figure, []))
         if tag == "tr":

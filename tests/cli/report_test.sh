@@ -4,6 +4,7 @@ need_python
 . "$SOURCE/tests/cli/report_lib.sh"
 here="$SOURCE/tests/cli"
 
+python3 "$here/report_colors.py" "$SOURCE/tools/report/figure.css" >out || fail "colours are not told apart"
 make_database a.db
 run 0 report a.db
 out_has "What won?"
@@ -32,7 +33,7 @@ run 0 report --db a.db --csv
 run 0 report a.db --graph plain --figures figures --out page.html
 python3 "$here/report_page.py" pictures figures || fail "figures are no SVG"
 [ "$(find figures -name 'won-*.svg' | wc -l)" -ge 2 ] || fail "figures are missing"
-grep -q 'skewed' page.html && fail "another graph is in it"
+grep -q 'data-graph="skewed"' page.html && fail "another graph is in it"
 run 0 report a.db --out - -q
 out_has "<!DOCTYPE html>"
 err_empty

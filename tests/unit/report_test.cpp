@@ -210,7 +210,8 @@ TEST_F(ReportTest, EveryFigureHasWordsNumbersAndWhereTheyAreFrom) {
 }
 
 TEST_F(ReportTest, HostileNamesStayText) {
-    const std::string hostile = "</script><script>alert(1)</script>\"'&\n\x1b[31m\xff\xe2\x80\xae" + std::string(4096, 'x');
+    const std::string hostile =
+        "</script><script>alert(1)</script>\"'&\n\x1b[31m\xff\xe2\x80\xae" + std::string(4096, 'x');
     store::Store store = open();
     run_ = store.begin_run({hostile, "0.1.0", "", 1, hostile});
     Environment device = environment();
@@ -248,7 +249,8 @@ TEST_F(ReportTest, APageLoadsNothing) {
     put(store, measurement(kRows, 10));
     const Report report = report_of(store);
     const std::string page = page_of(report, sections_of(report));
-    for (const char* part : {"src=", "url(", "@import", "<link", "http:", "https:", "<img", "<iframe", "fetch(", "XMLHttpRequest"}) {
+    for (const char* part :
+         {"src=", "url(", "@import", "<link", "http:", "https:", "<img", "<iframe", "fetch(", "XMLHttpRequest"}) {
         EXPECT_EQ(page.find(part), std::string::npos) << part;
     }
     EXPECT_TRUE(store::contains(page, "default-src 'none'"));
@@ -314,7 +316,8 @@ TEST(ReportScale, TicksAreRoundAndWithinTheEnds) {
     }
     EXPECT_LE(log.ticks(4).size(), 4u);
     EXPECT_GE(Scale::logarithmic(5, 5, 0, 1).ticks(8).size(), 2u) << "one number has a range too";
-    EXPECT_EQ(Scale::logarithmic(3e5, 5e6, 0, 1).powers_of_two(9), (std::vector<double>{524288, 1048576, 2097152, 4194304}));
+    EXPECT_EQ(Scale::logarithmic(3e5, 5e6, 0, 1).powers_of_two(9),
+              (std::vector<double>{524288, 1048576, 2097152, 4194304}));
 }
 
 }  // namespace

@@ -55,6 +55,9 @@ public:
         guarded([&] { read_lists(); });
         guarded([&] { read_rows(); });
         find_newest();
+        if (!options_.graphs.empty()) {
+            std::erase_if(report_.runs, [this](const store::RunRow& run) { return !used_runs_.contains(run.id); });
+        }
         for (Place& place : places_) add_case(place);
         places_.clear();
         finish_settings();
@@ -78,7 +81,8 @@ private:
         std::size_t n = 0;
         for (const Outcomes& o : report_.outcomes) {
             for (const MeasurementStatus status : {MeasurementStatus::ok, MeasurementStatus::abandoned}) {
-                if (const auto found = o.counts.find(status); found != o.counts.end()) n += static_cast<std::size_t>(found->second);
+                if (const auto found = o.counts.find(status); found != o.counts.end())
+                    n += static_cast<std::size_t>(found->second);
             }
         }
         return n;
@@ -134,7 +138,8 @@ private:
                 // Other graphs count too where it is asked which version of a variant is the newest.
                 for (const std::int64_t id : other_graphs_) {
                     guarded([&] {
-                        for (const Measurement& m : store_.measurements({id, environment.id, problem.id})) see_versions(m);
+                        for (const Measurement& m : store_.measurements({id, environment.id, problem.id}))
+                            see_versions(m);
                     });
                 }
                 for (std::size_t g = 0; g < report_.graphs.size(); ++g) {
@@ -149,9 +154,11 @@ private:
                     ClockFacts& clocks) {
         std::map<std::pair<Policy, Clock>, std::vector<Measurement>> groups;
         const std::int64_t id = report_.graphs[g].id;
-        for (Measurement& m : store_.measurements({id, environment.id, problem.id})) {
+        for (store::StoredMeasurement& row : store_.stored_measurements({id, environment.id, problem.id})) {
+            Measurement& m = row.measurement;
             see_versions(m);
             count(m);
+            used_runs_.insert(row.run);
             if (m.sm_clock_mhz > 0) ++clocks.mhz[m.sm_clock_mhz];
             groups[{m.policy, m.clock}].push_back(std::move(m));
         }
@@ -161,14 +168,22 @@ private:
         }
     }
 
-    std::size_t setting_of(const store::EnvironmentRow& environment, const Problem& problem, Policy policy, Clock clock) {
+    std::size_t setting_of(const store::EnvironmentRow& environment, const Problem& problem, Policy policy,
+                           Clock clock) {
         const Problem what = without_width(problem);
         for (std::size_t i = 0; i < report_.settings.size(); ++i) {
             const Setting& s = report_.settings[i];
-            if (s.environment_id == environment.id && s.problem == what && s.policy == policy && s.clock == clock) return i;
+            if (s.environment_id == environment.id && s.problem == what && s.policy == policy && s.clock == clock)
+                return i;
         }
-        report_.settings.push_back({environment.id, environment.environment,
-                                    store::constants_of_layers(store_, environment.environment), what, policy, clock, {}, {}});
+        report_.settings.push_back({environment.id,
+                                    environment.environment,
+                                    store::constants_of_layers(store_, environment.environment),
+                                    what,
+                                    policy,
+                                    clock,
+                                    {},
+                                    {}});
         return report_.settings.size() - 1;
     }
 
@@ -218,7 +233,8 @@ private:
     void add_case(Place& place) {
         std::map<std::string, Measurement> newest;
         for (Measurement& m : place.rows) {
-            if (m.variant_version == newest_.at(m.config.variant)) newest.insert_or_assign(m.config.text(), std::move(m));
+            if (m.variant_version == newest_.at(m.config.variant))
+                newest.insert_or_assign(m.config.text(), std::move(m));
         }
         Setting& setting = report_.settings[place.setting];
         Case c;
@@ -270,8 +286,8 @@ private:
     Query query_of(const Setting& setting, const Case& c) const {
         const GraphFacts& g = report_.graphs[c.graph];
         const bool reversed = c.problem.direction == Direction::reversed;
-        return {c.problem,    reversed ? g.record.n_cols : g.record.n_rows, reversed ? g.record.n_rows : g.record.n_cols,
-                g.record.m,   g.features ? &*g.features : nullptr,          &devices_.at(setting.environment_id)};
+        return {c.problem,  reversed ? g.record.n_cols : g.record.n_rows, reversed ? g.record.n_rows : g.record.n_cols,
+                g.record.m, g.features ? &*g.features : nullptr,          &devices_.at(setting.environment_id)};
     }
 
     void add_choices() {
@@ -290,7 +306,8 @@ private:
                     const std::string text = choice.choice.config.text();
                     for (std::size_t i = 0; i < c.rows.size(); ++i) {
                         const Row& row = c.rows[i];
-                        if (row.ok() && row.config == text && row.measured.variant_version == choice.choice.variant_version) {
+                        if (row.ok() && row.config == text &&
+                            row.measured.variant_version == choice.choice.variant_version) {
                             c.chosen = i;
                         }
                     }
@@ -323,7 +340,8 @@ private:
         }
         c.calls = calls_ranges(candidates, {});
         c.errors = error_front(candidates, {});
-        c.scores = {time_of(c, c.won()), time_of(c, c.untuned), time_of(c, c.library_default), time_of(c, c.library_best)};
+        c.scores = {time_of(c, c.won()), time_of(c, c.untuned), time_of(c, c.library_default),
+                    time_of(c, c.library_best)};
         if (!query.features) return;
         const Roofline roof = roofline(query, gathered_rows(c.problem, *query.features), setting.constants);
         c.roofline = roof;
@@ -347,7 +365,8 @@ private:
         out.deterministic = m.deterministic;
         out.capturable = row.capturable && !row.held_back;
         out.approximate = row.answer == Answer::sampled;
-        out.precision = row.answer == Answer::exact || row.answer == Answer::sampled ? Precision::fp32 : Precision::tf32;
+        out.precision =
+            row.answer == Answer::exact || row.answer == Answer::sampled ? Precision::fp32 : Precision::tf32;
         out.max_error = m.max_error;
         return out;
     }
@@ -357,7 +376,8 @@ private:
             return row.measured.config.params == variant->default_params(query);
         }
         // Unknown here: the algorithm that it calls its default, with nothing added.
-        return row.config.find("alg=default") != std::string::npos && row.config.find("preprocess=1") == std::string::npos;
+        return row.config.find("alg=default") != std::string::npos &&
+               row.config.find("preprocess=1") == std::string::npos;
     }
 
     // The same configs in another run, on the same device.
@@ -383,7 +403,8 @@ private:
                 const auto problem = other.find_problem_id(c.problem);
                 if (near != 1 || !graph || !problem) continue;
                 std::map<std::string, Measurement> newest;
-                for (Measurement& m : other.measurements({*graph, *environment, *problem}, {setting.policy, setting.clock, {}})) {
+                for (Measurement& m :
+                     other.measurements({*graph, *environment, *problem}, {setting.policy, setting.clock, {}})) {
                     newest.insert_or_assign(m.config.text(), std::move(m));
                 }
                 const auto there = [&](const std::optional<std::size_t>& row) -> std::optional<double> {
@@ -407,6 +428,7 @@ private:
     std::vector<Place> places_;
     std::vector<std::int64_t> other_graphs_;
     std::map<std::int64_t, Device> devices_;
+    std::set<std::int64_t> used_runs_;
     std::map<std::string, std::int32_t> newest_;
     std::map<std::string, std::map<MeasurementStatus, std::int64_t>> outcomes_;
     std::map<std::tuple<std::string, MeasurementStatus, std::string>, std::int64_t> failures_;

@@ -15,8 +15,8 @@ namespace gnntune::tools::report {
 inline constexpr std::size_t kMostJudged = 20000;
 
 struct CollectOptions {
-    std::vector<std::int64_t> graphs;         ///< ids; empty: all
-    const store::Store* score = nullptr;      ///< another run, by which choices are scored; null: the same
+    std::vector<std::int64_t> graphs;     ///< ids; empty: all
+    const store::Store* score = nullptr;  ///< another run, by which choices are scored; null: the same
     /// Parts to split the graphs into to judge a model; 0: none is judged. Nothing: 5, unless that would take long.
     std::optional<int> folds;
     std::string tool;

@@ -37,8 +37,8 @@ void add_ways(StepFacts& facts, const tuner::StepOptions& from, const Registry& 
     const StepDecision together = choose_step(from.formats, from.options, limits);
     if (!together.picks) return;
     if (const auto library = tuner::library_picks(registry, from, *together.picks)) {
-        facts.ways.push_back(
-            way_of("library", "the library's fastest for the calls it has, this choice for the others", from, *library, limits));
+        facts.ways.push_back(way_of("library", "the library's fastest for the calls it has, this choice for the others",
+                                    from, *library, limits));
     }
 }
 
@@ -93,7 +93,8 @@ std::vector<StepFacts> steps_of(const store::Store& store, const Registry& regis
             limits.constraints.expected_calls = choice.expected_steps;
             if (choice.format_limit_bytes) limits.format_bytes = static_cast<std::size_t>(*choice.format_limit_bytes);
             add_ways(facts,
-                     tuner::step_options(registry, store, *step, row.graph, row.environment, row.policy, row.clock, query_of),
+                     tuner::step_options(registry, store, *step, row.graph, row.environment, row.policy, row.clock,
+                                         query_of),
                      registry, limits, query_of);
         }
         out.push_back(std::move(facts));
@@ -127,15 +128,18 @@ std::vector<ModelFacts> judged_models(const store::Store& store, const Registry&
         evaluation.progress = options.progress;
         const auto scoring = options.score ? tuner::training_problems(*options.score, registry, filter)
                                            : std::vector<tuner::TrainingProblem>();
-        const tuner::Evaluation e = tuner::evaluate(learn, learn, options.score ? scoring : learn, registry, evaluation);
+        const tuner::Evaluation e =
+            tuner::evaluate(learn, learn, options.score ? scoring : learn, registry, evaluation);
         const auto number_of = [&](const char* name) {
-            return static_cast<std::size_t>(std::find(e.strategies.begin(), e.strategies.end(), name) - e.strategies.begin());
+            return static_cast<std::size_t>(std::find(e.strategies.begin(), e.strategies.end(), name) -
+                                            e.strategies.begin());
         };
         const std::size_t model = number_of("model");
         ModelFacts facts{op, backend, policy, clock, folds, options.score != nullptr, {}};
         for (const tuner::EvaluatedCase& c : e.cases) {
             if (c.efficiency[model] <= 0 || !has_graph(report, c.fingerprint)) continue;
-            ModelCase one{c.graph, c.problem, c.chosen[model], c.expected_us, c.best_us / c.efficiency[model], c.best_us, {}};
+            ModelCase one{c.graph,   c.problem, c.chosen[model], c.expected_us, c.best_us / c.efficiency[model],
+                          c.best_us, {}};
             for (std::size_t s = 0; s < e.strategies.size(); ++s) {
                 if (c.efficiency[s] > 0) one.efficiency[e.strategies[s]] = c.efficiency[s];
             }
@@ -158,25 +162,29 @@ void say_what_is_missing(Report& report, int folds) {
     const bool any_gpu = std::any_of(report.settings.begin(), report.settings.end(),
                                      [](const Setting& s) { return s.environment.backend == Backend::cuda; });
     if (report.problems() > 0 && !any_rate) {
-        say(Part::limit, any_gpu ? "The rates of the device are not in the database, so there are no lines to hold the times "
-                                   "against. `gnntune doctor --measure` on that machine stores them."
-                                 : "The copy and gather rates of CPUs are not measured, so there are no lines to hold the "
-                                   "times against: the figure shows what moved.");
+        say(Part::limit,
+            any_gpu ? "The rates of the device are not in the database, so there are no lines to hold the times "
+                      "against. `gnntune doctor --measure` on that machine stores them."
+                    : "The copy and gather rates of CPUs are not measured, so there are no lines to hold the "
+                      "times against: the figure shows what moved.");
     }
     if (report.models.empty()) {
         const bool few = report.graphs.size() < 2;
-        const bool foreign = any_gpu && std::all_of(report.outcomes.begin(), report.outcomes.end(), [](const Outcomes& o) {
-            return o.variant.find(".cpu_") == std::string::npos && o.variant.find(".eigen") == std::string::npos;
-        });
+        const bool foreign =
+            any_gpu && std::all_of(report.outcomes.begin(), report.outcomes.end(), [](const Outcomes& o) {
+                return o.variant.find(".cpu_") == std::string::npos && o.variant.find(".eigen") == std::string::npos;
+            });
         if (folds == 0 && !few) {
             say(Part::model, "No model was judged: it would take long, or was turned off. `--folds 5` has it done.");
         } else if (few) {
             say(Part::model, "A model is judged on graphs that it has not seen, so it takes at least two graphs.");
         } else if (foreign) {
-            say(Part::model, "This build has no variants that these measurements are of, in the versions that were measured: "
-                             "a model can be judged only by a build that has them.");
+            say(Part::model,
+                "This build has no variants that these measurements are of, in the versions that were measured: "
+                "a model can be judged only by a build that has them.");
         } else {
-            say(Part::model, "The database has too little of any op for a model to learn from (sums and means in f32).");
+            say(Part::model,
+                "The database has too little of any op for a model to learn from (sums and means in f32).");
         }
     }
     if (report.steps.empty()) {

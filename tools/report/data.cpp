@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <set>
 
 namespace gnntune::tools::report {
 
@@ -27,7 +28,8 @@ std::optional<double> Scores::ratio(const std::optional<double>& other, const st
 
 std::optional<double> Case::roofline_share() const {
     const Row* row = winner();
-    if (!row || !roofline || roofline->us() <= 0 || row->answer == Answer::sampled || row->answer == Answer::approximate) {
+    if (!row || !roofline || roofline->us() <= 0 || row->answer == Answer::sampled ||
+        row->answer == Answer::approximate) {
         return std::nullopt;
     }
     return roofline->us() / row->measured.median_us;
@@ -41,6 +43,14 @@ std::string Setting::what() const {
 
 std::string Setting::where() const {
     return fmt::format("{}, {}, clock {}", environment.device_name, to_text(policy), to_text(clock));
+}
+
+std::string Setting::library() const {
+    std::set<std::string> ids;
+    for (const Case& c : cases) {
+        if (c.library_best) ids.insert(c.rows[*c.library_best].measured.config.variant);
+    }
+    return ids.size() == 1 ? ids.begin()->substr(ids.begin()->find('.') + 1) : "the library";
 }
 
 const Case* Setting::find(std::size_t graph, std::int32_t k) const {

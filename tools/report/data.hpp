@@ -35,7 +35,7 @@ struct Row {
     Measurement measured;
     std::string config;  ///< its text
     Answer answer = Answer::exact;
-    bool library = false;  ///< a well-known library's routine
+    bool library = false;    ///< a well-known library's routine
     bool outdated = false;   ///< this build has another version of the variant
     bool held_back = false;  ///< by an erratum: it must not run
     bool capturable = true;  ///< as far as this build knows
@@ -90,19 +90,21 @@ struct Setting {
     Problem problem;  ///< its k says nothing
     Policy policy = Policy::hot;
     Clock clock = Clock::events;
-    std::vector<Case> cases;       ///< by graph, then k
+    std::vector<Case> cases;           ///< by graph, then k
     std::vector<std::int32_t> widths;  ///< ascending
 
     /// "spmm f32 sum weighted forward"
     std::string what() const;
     /// "NVIDIA H200, hot, clock events"
     std::string where() const;
+    /// What the library is called whose exact configs were timed: "cusparse"; "the library" where there are several.
+    std::string library() const;
     const Case* find(std::size_t graph, std::int32_t k) const;
 };
 
 /// A choice for all calls of a training step, and what else could have been chosen.
 struct StepWay {
-    std::string name;   ///< "together"
+    std::string name;  ///< "together"
     std::string about;
     std::vector<double> call_us;  ///< of each call, all its runs of a step
     double build_us = 0;
@@ -167,7 +169,7 @@ struct Report {
     std::string score_database;  ///< of another run; empty: choices are scored by the times that made them
     std::string tool;            ///< "gnntune 0.1.0"
     std::string made_at;
-    std::string only;            ///< the graphs that were asked for, in words; empty: all
+    std::string only;  ///< the graphs that were asked for, in words; empty: all
 
     std::vector<GraphFacts> graphs;  ///< with measurements, by name
     std::vector<Setting> settings;   ///< those with most cases first

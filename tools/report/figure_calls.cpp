@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tools/report/figures.hpp"
 #include "tools/report/scale.hpp"
@@ -25,7 +26,9 @@ double per_call(const Measurement& m, double calls) {
 /// The case that changes its mind most often, of these the one with the latest change.
 const Case* most_changes(const Setting& setting) {
     const Case* found = nullptr;
-    const auto key = [](const Case& c) { return std::pair(c.calls.size(), c.calls.empty() ? 0.0 : std::min(c.calls.back().from_calls, kCalls)); };
+    const auto key = [](const Case& c) {
+        return std::pair(c.calls.size(), c.calls.empty() ? 0.0 : std::min(c.calls.back().from_calls, kCalls));
+    };
     for (const Case& c : setting.cases) {
         if (!c.calls.empty() && (!found || key(*found) < key(c))) found = &c;
     }
@@ -58,7 +61,8 @@ Figure cost_figure(const Report& report, const Setting& setting, const Palette& 
         figure.alt = "Nothing exact was timed, so there is nothing to compare.";
         return figure;
     }
-    const std::string where = fmt::format("{}, k = {}", shortened(report.graphs[c->graph].record.name, 60), c->problem.k);
+    const std::string where =
+        fmt::format("{}, k = {}", shortened(report.graphs[c->graph].record.name, 60), c->problem.k);
     figure.title += fmt::format(" on {}", where);
     // The cheapest for some number of calls, and the library as it comes to hold them against.
     struct Line {
@@ -67,7 +71,8 @@ Figure cost_figure(const Report& report, const Setting& setting, const Palette& 
     };
     std::vector<Line> lines;
     for (const CallsRange& r : c->calls) lines.push_back({r.candidate, first_call(r)});
-    if (c->library_default && std::none_of(lines.begin(), lines.end(), [&](const Line& l) { return l.row == *c->library_default; })) {
+    if (c->library_default &&
+        std::none_of(lines.begin(), lines.end(), [&](const Line& l) { return l.row == *c->library_default; })) {
         lines.push_back({*c->library_default, std::nullopt});
     }
     double low = 1e300;
@@ -76,7 +81,8 @@ Figure cost_figure(const Report& report, const Setting& setting, const Palette& 
         const Measurement& m = c->rows[line.row].measured;
         low = std::min(low, per_call(m, kCalls));
         high = std::max(high, per_call(m, 1));
-        sheet.rows.push_back({c->rows[line.row].config, m.prepare_us, m.median_us, line.from ? Cell(*line.from) : Cell()});
+        sheet.rows.push_back(
+            {c->rows[line.row].config, m.prepare_us, m.median_us, line.from ? Cell(*line.from) : Cell()});
     }
     constexpr double kLeft = 60;
     constexpr double kRight = 700;
@@ -85,11 +91,10 @@ Figure cost_figure(const Report& report, const Setting& setting, const Palette& 
     const Scale x = Scale::logarithmic(1, kCalls, kLeft, kRight);
     const Scale y = Scale::logarithmic(low / 1.15, high * 1.1, kBottom, kTop);
     Svg svg;
-    x_axis(svg, x, decades(), kTop, kBottom, labels_of(decades(), count));
+    x_axis(svg, x, decades(), kTop, kBottom, labels_of(decades(), tick_count));
     const auto ticks = y.ticks(9);
-    y_axis(svg, y, ticks, kLeft, kRight, labels_of(ticks, time));
+    y_axis(svg, y, ticks, kLeft, kRight, labels_of(ticks, tick_time));
     svg.text((kLeft + kRight) / 2, kBottom + 34, "calls on this graph", "axis-name", Anchor::middle);
-    // Names stand at the right end of their lines, apart from each other.
     std::vector<std::pair<double, std::size_t>> ends;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const Row& row = c->rows[lines[i].row];
@@ -98,34 +103,52 @@ Figure cost_figure(const Report& report, const Setting& setting, const Palette& 
             const double calls = std::pow(kCalls, s / 60.0);
             points.emplace_back(x(calls), y(per_call(row.measured, calls)));
         }
-        svg.polyline(points, fmt::format("curve {}{}", palette.color(row.measured.config.variant), lines[i].from ? "" : " dashed"),
-                     fmt::format("{}: building {}, a call {}", row.config, time(row.measured.prepare_us), time(row.measured.median_us)));
+        svg.polyline(
+            points,
+            fmt::format("curve {}{}", palette.color(row.measured.config.variant), lines[i].from ? "" : " dashed"),
+            fmt::format("{}: building {}, a call {}", row.config, time(row.measured.prepare_us),
+                        time(row.measured.median_us)));
         ends.emplace_back(points.back().second, i);
     }
+    double last_label = -1e9;
     for (const Line& line : lines) {
         if (!line.from || *line.from <= 1 || *line.from > kCalls) continue;
         const double at = per_call(c->rows[line.row].measured, *line.from);
         svg.path(mark(0, x(*line.from), y(at), 4), "crossing",
-                 fmt::format("from {} calls on {} is the cheapest", whole(static_cast<std::int64_t>(*line.from)), c->rows[line.row].config));
-        svg.text(x(*line.from), y(at) - 9, "from " + whole(static_cast<std::int64_t>(*line.from)), "label", Anchor::middle);
+                 fmt::format("from {} calls on {} is the cheapest", whole(static_cast<std::int64_t>(*line.from)),
+                             c->rows[line.row].config));
+        // Neighbours would stand in each other's way.
+        const bool below = x(*line.from) - last_label < 64;
+        svg.text(x(*line.from), y(at) + (below ? 20 : -11), "from " + whole(static_cast<std::int64_t>(*line.from)),
+                 "mean-name", Anchor::middle);
+        last_label = below ? -1e9 : x(*line.from);
     }
+    // Names stand at the right end of their lines, apart from each other and above the axis.
+    constexpr double kApart = 29;
     std::sort(ends.begin(), ends.end());
-    double last = -1e9;
-    for (const auto& [end, i] : ends) {
+    double place = -1e9;
+    for (auto& [end, i] : ends) place = end = std::max(end, place + kApart);
+    place = kBottom - 16 + kApart;
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) place = end->first = std::min(end->first, place - kApart);
+    for (const auto& [at, i] : ends) {
         const Row& row = c->rows[lines[i].row];
-        const double at = std::max(end + 4, last + 27);
-        svg.text(kRight + 12, at, shortened(short_name(row.measured.config.variant), 22), "strong");
-        svg.text(kRight + 12, at + 13, fmt::format("{} + {} a call", time(row.measured.prepare_us), time(row.measured.median_us)), "soft");
-        last = at;
+        svg.path(mark(palette.shape(row.measured.config.variant), kRight + 16, at, 4),
+                 "mark " + palette.color(row.measured.config.variant));
+        svg.text(kRight + 28, at + 4, shortened(short_name(row.measured.config.variant), 22), "strong");
+        svg.text(kRight + 28, at + 17,
+                 fmt::format("{} + {} a call", time(row.measured.prepare_us), time(row.measured.median_us)), "soft");
     }
     figure.svg = svg.text();
     figure.width = kFigureWidth;
-    figure.height = std::max(kBottom + 44, last + 24);
-    figure.alt = fmt::format("Cost of a call by the number of calls on {}. {}", where,
-                             c->calls.size() > 1 ? fmt::format("The cheapest config changes {} times.", c->calls.size() - 1)
-                                                 : "One config is the cheapest for any number of calls.");
-    figure.note = fmt::format("n = {}: {}. {}. Building is from the caller's CSR arrays; both axes are logarithmic.", some(lines.size(), "config"),
-                              "those that are the cheapest for some number of calls, and the library as it comes", setting.where());
+    figure.height = kBottom + 44;
+    figure.alt =
+        fmt::format("Cost of a call by the number of calls on {}. {}", where,
+                    c->calls.size() > 1 ? fmt::format("The cheapest config changes {} times.", c->calls.size() - 1)
+                                        : "One config is the cheapest for any number of calls.");
+    figure.note = fmt::format(
+        "n = {}: {}. {}. Building is from the caller's CSR arrays; both axes are logarithmic.",
+        some(lines.size(), "config"),
+        "those that are the cheapest for some number of calls, and the library's default (dashed)", setting.where());
     return figure;
 }
 
@@ -147,8 +170,8 @@ Figure calls_figure(const Report& report, const Setting& setting, const Palette&
     for (const Case& c : setting.cases) {
         for (const CallsRange& r : c.calls) {
             const Row& row = c.rows[r.candidate];
-            sheet.rows.push_back({report.graphs[c.graph].record.name, std::int64_t{c.problem.k}, first_call(r), row.config,
-                                  row.measured.prepare_us, row.measured.median_us});
+            sheet.rows.push_back({report.graphs[c.graph].record.name, std::int64_t{c.problem.k}, first_call(r),
+                                  row.config, row.measured.prepare_us, row.measured.median_us});
         }
         n += c.calls.empty() ? 0 : 1;
         changing += c.calls.size() > 1 ? 1 : 0;
@@ -162,12 +185,24 @@ Figure calls_figure(const Report& report, const Setting& setting, const Palette&
         return report.graphs[a->graph].record.m > report.graphs[b->graph].record.m;
     });
     constexpr double kLeft = 190;
-    constexpr double kTop = 22;
     const double height = shown.size() > 60 ? 13 : 22;
-    const double bottom = kTop + height * static_cast<double>(shown.size());
-    const Scale x = Scale::logarithmic(1, kCalls, kLeft, kFigureWidth - 14);
     Svg svg;
-    double y = kTop;
+    std::map<std::string, int> drawn;
+    for (const Case* c : shown) {
+        for (const CallsRange& r : c->calls) {
+            if (first_call(r) < kCalls) ++drawn[c->rows[r.candidate].measured.config.variant];
+        }
+    }
+    std::vector<std::pair<int, std::string>> order;
+    for (const auto& [variant, ranges] : drawn) order.emplace_back(-ranges, variant);
+    std::sort(order.begin(), order.end());
+    std::vector<LegendEntry> entries;
+    for (const auto& [ranges, variant] : order)
+        entries.push_back({palette.color(variant) + " cell", 1, short_name(variant)});
+    const double top = legend(svg, entries, 0, 14, kFigureWidth) + 28;
+    const double bottom = top + height * static_cast<double>(shown.size());
+    const Scale x = Scale::logarithmic(1, kCalls, kLeft, kFigureWidth - 14);
+    double y = top;
     for (const Case* c : shown) {
         const std::string& name = report.graphs[c->graph].record.name;
         svg.begin_group(fmt::format("class=\"row\" data-graph=\"{}\"", escaped(shortened(name, 200))));
@@ -180,7 +215,8 @@ Figure calls_figure(const Report& report, const Setting& setting, const Palette&
             const double left = x(from);
             const double width = x(to) - left;
             if (width <= 0) continue;
-            svg.rect(left, y + 1, std::max(0.5, width - 1), height - 2, "cell " + palette.color(row.measured.config.variant),
+            svg.rect(left, y + 1, std::max(0.5, width - 1), height - 2,
+                     "cell " + palette.color(row.measured.config.variant),
                      fmt::format("{}, from {} calls: {}, building {}, a call {}", shortened(name, 60),
                                  whole(static_cast<std::int64_t>(from)), row.config, time(row.measured.prepare_us),
                                  time(row.measured.median_us)));
@@ -192,19 +228,21 @@ Figure calls_figure(const Report& report, const Setting& setting, const Palette&
         svg.end_group();
         y += height;
     }
-    for (const double tick : decades()) {
-        svg.text(x(tick), kTop - 8, count(tick), "tick", Anchor::middle);
-        svg.line(x(tick), bottom, x(tick), bottom + 4, "axis");
+    for (const double calls : decades()) {
+        svg.text(x(calls), top - 8, tick_count(calls), "tick", Anchor::middle);
+        svg.line(x(calls), bottom, x(calls), bottom + 4, "axis");
     }
-    svg.text(kLeft - 12, kTop - 8, "calls", "axis-name", Anchor::end);
+    svg.text(kLeft - 12, top - 8, "calls", "axis-name", Anchor::end);
     figure.svg = svg.text();
     figure.width = kFigureWidth;
     figure.height = bottom + 10;
-    figure.alt = fmt::format("A bar for each of {}: who is the cheapest from one call to a million, building counted. In {} of {} the "
-                             "cheapest depends on the number of calls.",
-                             some(shown.size(), "graph"), changing, some(n, "problem"));
-    figure.note = fmt::format("n = {} drawn, {} in the table. {}. Building is from the caller's CSR arrays; the axis is logarithmic.",
-                              some(shown.size(), "problem"), whole(static_cast<std::int64_t>(n)), setting.where());
+    figure.alt = fmt::format(
+        "A bar for each of {}: who is the cheapest from one call to a million, building counted. In {} of {} the "
+        "cheapest depends on the number of calls.",
+        some(shown.size(), "graph"), changing, some(n, "problem"));
+    figure.note = fmt::format(
+        "n = {} drawn, {} in the table. {}. Building is from the caller's CSR arrays; the axis is logarithmic.",
+        some(shown.size(), "problem"), whole(static_cast<std::int64_t>(n)), setting.where());
     return figure;
 }
 

@@ -24,7 +24,7 @@ struct Comparison {
 
 const std::vector<Comparison>& comparisons() {
     static const std::vector<Comparison> kAll{
-        {"over the library as it comes", "over_library_default", &Scores::over_library_default},
+        {"over the library's default", "over_library_default", &Scores::over_library_default},
         {"over the library's best algorithm", "over_library_best", &Scores::over_library_best},
         {"over what runs untuned", "over_untuned", &Scores::over_untuned}};
     return kAll;
@@ -52,8 +52,8 @@ void histogram(Svg& svg, const Report& report, const Scale& x, const std::vector
             const double height = pitch * static_cast<double>(members.size());
             svg.rect(x.from() + kPitch * bin + 0.5, base - height, kPitch - 1, height,
                      members.front()->ratio < 0.995 ? "fill c3" : "fill c0",
-                     fmt::format("{} between {} and {}", some(members.size(), "problem"), factor(members.front()->ratio),
-                                 factor(members.back()->ratio)));
+                     fmt::format("{} between {} and {}", some(members.size(), "problem"),
+                                 factor(members.front()->ratio), factor(members.back()->ratio)));
         }
         return;
     }
@@ -102,16 +102,18 @@ Figure gain_figure(const Report& report, const Setting& setting, std::string id)
         sheet.rows.push_back(std::move(cells));
     }
     if (rows.empty()) {
-        figure.alt = "Nothing that the choices could be held against was measured: no library, and not what runs untuned.";
+        figure.alt =
+            "Nothing that the choices could be held against was measured: no library, and not what runs untuned.";
         return figure;
     }
     Svg svg;
     const Scale x = Scale::logarithmic(low, high, kGainLabels, kFigureWidth - 16);
     const double bottom = kGainRow * static_cast<double>(rows.size()) + 6;
     const auto ticks = x.ticks(11);
-    x_axis(svg, x, ticks, 4, bottom, labels_of(ticks, factor));
+    x_axis(svg, x, ticks, 4, bottom, labels_of(ticks, tick_factor));
     svg.line(x(1), 4, x(1), bottom, "threshold");
-    svg.text((x.from() + x.to()) / 2, bottom + 36, "time of the alternative over that of the choice", "axis-name", Anchor::middle);
+    svg.text((x.from() + x.to()) / 2, bottom + 36, "time of the alternative over that of the choice", "axis-name",
+             Anchor::middle);
     std::string alt;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& [comparison, gains] = rows[i];
@@ -123,7 +125,10 @@ Figure gain_figure(const Report& report, const Setting& setting, std::string id)
             std::count_if(gains.begin(), gains.end(), [](const Gain& g) { return g.ratio < 0.995; }));
         svg.line(x.from(), base, x.to(), base, "axis");
         svg.text(0, base - 84, comparison->title, "strong");
-        svg.text(0, base - 66, fmt::format("{}, {} slower", some(gains.size(), "problem"), slower ? whole(static_cast<std::int64_t>(slower)) : "none"), "soft");
+        svg.text(0, base - 66,
+                 fmt::format("{}, {} slower", some(gains.size(), "problem"),
+                             slower ? whole(static_cast<std::int64_t>(slower)) : "none"),
+                 "soft");
         svg.text(0, base - 46, fmt::format("worst {}", factor(gains.front().ratio)), "label");
         svg.text(0, base - 30, name_of(report, gains.front(), 24), "soft");
         histogram(svg, report, x, gains, base);
@@ -131,19 +136,21 @@ Figure gain_figure(const Report& report, const Setting& setting, std::string id)
         const bool right = x(mean) < kFigureWidth - 180;
         svg.text(x(mean) + (right ? 6 : -6), base - kGainStack - 6, factor(mean) + " in geometric mean", "mean-name",
                  right ? Anchor::start : Anchor::end);
-        alt += fmt::format("{}{}: {} in geometric mean over {}, worst {} on {}.", alt.empty() ? "" : " ", comparison->title,
-                           factor(mean), some(gains.size(), "problem"), factor(gains.front().ratio), name_of(report, gains.front(), 40));
+        alt += fmt::format("{}{}: {} in geometric mean over {}, worst {} on {}.", alt.empty() ? "" : " ",
+                           comparison->title, factor(mean), some(gains.size(), "problem"), factor(gains.front().ratio),
+                           name_of(report, gains.front(), 40));
     }
     figure.alt = alt;
     figure.alt[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(figure.alt[0])));
     figure.svg = svg.text();
     figure.width = kFigureWidth;
     figure.height = bottom + 46;
-    figure.note = fmt::format("n = {}. {}. {}", some(setting.cases.size(), "problem"), about(report, setting),
-                              report.score_database.empty()
-                                  ? "Each dot is a problem. The choices are scored by the times that made them, which flatters "
-                                    "them a little; `--score` takes another run."
-                                  : "Each dot is a problem.");
+    figure.note =
+        fmt::format("n = {}. {}. {}", some(setting.cases.size(), "problem"), about(report, setting),
+                    report.score_database.empty()
+                        ? "Each dot is a problem. The choices are scored by the times that made them, which flatters "
+                          "them a little; --score takes another run."
+                        : "Each dot is a problem.");
     return figure;
 }
 

@@ -11,17 +11,15 @@
 namespace gnntune::tools::report {
 namespace {
 
-
 struct Outcome {
     MeasurementStatus status;
     const char* words;
     const char* color;
 };
-constexpr std::array kOutcomes{Outcome{MeasurementStatus::ok, "timed", "seq1"},
-                               Outcome{MeasurementStatus::abandoned, "given up early", "seq3"},
-                               Outcome{MeasurementStatus::refused, "refused", "seq5"},
-                               Outcome{MeasurementStatus::failed, "failed", "c1"},
-                               Outcome{MeasurementStatus::wrong, "wrong", "c3"}};
+constexpr std::array kOutcomes{
+    Outcome{MeasurementStatus::ok, "timed", "seq0"}, Outcome{MeasurementStatus::abandoned, "given up early", "lib"},
+    Outcome{MeasurementStatus::refused, "refused", "seq3"}, Outcome{MeasurementStatus::failed, "failed", "seq4"},
+    Outcome{MeasurementStatus::wrong, "wrong", "c3"}};
 
 std::int64_t count_of(const Outcomes& o, MeasurementStatus status) {
     const auto found = o.counts.find(status);
@@ -62,11 +60,13 @@ Figure outcome_figure(const Report& report, std::string id) {
     sheet.columns = {{"variant", "variant", ""}, {"version", "newest version", "", 0}, {"outdated", "this build", ""}};
     for (const Outcome& o : kOutcomes) sheet.columns.push_back({std::string(to_text(o.status)), o.words, "", 0});
     std::vector<Outcomes> rows = report.outcomes;
-    std::stable_sort(rows.begin(), rows.end(), [](const Outcomes& a, const Outcomes& b) { return total_of(a) > total_of(b); });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Outcomes& a, const Outcomes& b) { return total_of(a) > total_of(b); });
     std::int64_t most = 0;
     for (const Outcomes& row : rows) {
         most = std::max(most, total_of(row));
-        std::vector<Cell> cells{row.variant, std::int64_t{row.version}, std::string(row.outdated ? "has another version" : "")};
+        std::vector<Cell> cells{row.variant, std::int64_t{row.version},
+                                std::string(row.outdated ? "has another version" : "")};
         for (const Outcome& o : kOutcomes) cells.emplace_back(count_of(row, o.status));
         sheet.rows.push_back(std::move(cells));
     }
@@ -78,7 +78,7 @@ Figure outcome_figure(const Report& report, std::string id) {
     std::vector<LegendEntry> entries;
     for (const Outcome& o : kOutcomes) {
         if (std::any_of(rows.begin(), rows.end(), [&](const Outcomes& row) { return count_of(row, o.status) > 0; })) {
-            entries.push_back({o.color, 1, o.words});
+            entries.push_back({std::string(o.color) + " cell", 1, o.words});
         }
     }
     constexpr double kLeft = 190;
@@ -87,7 +87,7 @@ Figure outcome_figure(const Report& report, std::string id) {
     const double bottom = top + kBar * static_cast<double>(rows.size());
     const Scale x = Scale::linear(0, static_cast<double>(most) * 1.02, kLeft, kFigureWidth - 90);
     const auto ticks = x.ticks(6);
-    x_axis(svg, x, ticks, top, bottom, labels_of(ticks, count));
+    x_axis(svg, x, ticks, top, bottom, labels_of(ticks, tick_count));
     double y = top;
     for (const Outcomes& row : rows) {
         svg.text(kLeft - 12, y + 15, shortened(row.variant, 25), "label", Anchor::end);
@@ -113,8 +113,8 @@ Figure outcome_figure(const Report& report, std::string id) {
     for (std::size_t i = 0; i < kOutcomes.size(); ++i) {
         if (sums[i] > 0) figure.alt += fmt::format(" {} {}.", whole(sums[i]), kOutcomes[i].words);
     }
-    figure.note = fmt::format("n = {} rows of the database. {}; clock {}.", whole(report.measurements), devices_of(report),
-                              clocks_of(report));
+    figure.note = fmt::format("n = {} rows of the database. {}; clock {}.", whole(report.measurements),
+                              devices_of(report), clocks_of(report));
     return figure;
 }
 
@@ -123,7 +123,8 @@ Figure clock_figure(const Report& report, std::string id) {
     figure.id = std::move(id);
     figure.title = "SM clock beside the samples";
     Sheet& sheet = figure.table;
-    sheet.columns = {{"environment", "environment", "", 0}, {"mhz", "SM clock", "MHz", 0}, {"rows", "measurements", "", 0}};
+    sheet.columns = {
+        {"environment", "environment", "", 0}, {"mhz", "SM clock", "MHz", 0}, {"rows", "measurements", "", 0}};
     std::map<std::int32_t, std::int64_t> all;
     std::int64_t n = 0;
     for (const ClockFacts& c : report.clocks) {
@@ -132,6 +133,10 @@ Figure clock_figure(const Report& report, std::string id) {
             all[mhz] += count;
             n += count;
         }
+    }
+    if (all.size() == 1) {
+        figure.alt = fmt::format("{} MHz beside every sample.", whole(all.begin()->first));
+        return figure;
     }
     if (all.empty()) {
         figure.alt = "No SM clock was read: it can be read on GPUs only.";
@@ -154,19 +159,21 @@ Figure clock_figure(const Report& report, std::string id) {
     Svg svg;
     const Scale y = Scale::logarithmic(0.7, static_cast<double>(most) * 1.3, kBottom, kTop);
     const auto y_ticks = y.ticks(5);
-    y_axis(svg, y, y_ticks, kLeft, kFigureWidth - 20, labels_of(y_ticks, count));
+    y_axis(svg, y, y_ticks, kLeft, kFigureWidth - 20, labels_of(y_ticks, tick_count));
     for (const auto& [bin, count] : bins) {
         const double top = y(static_cast<double>(count));
-        svg.rect(kLeft + kBin * bin + 0.5, top, kBin - 1, kBottom - top, "fill c0 light", whole(count) + " measurements");
+        svg.rect(kLeft + kBin * bin + 0.5, top, kBin - 1, kBottom - top, "fill c0 light",
+                 whole(count) + " measurements");
     }
     const auto x_ticks = x.ticks(8);
-    x_axis(svg, x, x_ticks, kTop, kBottom, labels_of(x_ticks, [](double mhz) { return number(mhz); }));
+    x_axis(svg, x, x_ticks, kTop, kBottom, labels_of(x_ticks, tick));
     svg.text((kLeft + kFigureWidth) / 2, kBottom + 34, "MHz", "axis-name", Anchor::middle);
     figure.svg = svg.text();
     figure.width = kFigureWidth;
     figure.height = kBottom + 42;
     figure.alt = fmt::format("SM clocks from {} to {} MHz.", whole(all.begin()->first), whole(all.rbegin()->first));
-    figure.note = fmt::format("n = {} measurements; the vertical axis is logarithmic. {}; clock {}.", whole(n), devices_of(report), clocks_of(report));
+    figure.note = fmt::format("n = {} measurements; the vertical axis is logarithmic. {}; clock {}.", whole(n),
+                              devices_of(report), clocks_of(report));
     return figure;
 }
 

@@ -57,7 +57,8 @@ Sheet sheet_of(const Report& report, const Setting& setting) {
                      {"configs", "configs timed", "", 0}};
     for (const Case& c : setting.cases) {
         const auto cell = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell(); };
-        std::vector<Cell> row{report.graphs[c.graph].record.name, report.graphs[c.graph].record.m, std::int64_t{c.problem.k}};
+        std::vector<Cell> row{report.graphs[c.graph].record.name, report.graphs[c.graph].record.m,
+                              std::int64_t{c.problem.k}};
         if (const Row* winner = c.winner()) {
             const Measurement& m = winner->measured;
             const bool other = c.fastest && *c.fastest != *c.won();
@@ -120,11 +121,11 @@ Figure won_figure(const Report& report, const Setting& setting, const Palette& p
     const bool small = graphs.size() > kManyGraphs;
     const double height = small ? 17 : 33;
     const double gap = small ? 1 : 2;
-    const double column =
-        std::clamp((kFigureWidth - kWonNames) / static_cast<double>(std::max<std::size_t>(1, setting.widths.size())), 60.0, 154.0);
+    const double column = std::clamp(
+        (kFigureWidth - kWonNames) / static_cast<double>(std::max<std::size_t>(1, setting.widths.size())), 60.0, 154.0);
     for (std::size_t j = 0; j < setting.widths.size(); ++j) {
-        svg.text(kWonNames + column * (static_cast<double>(j) + 0.5), top - 8, fmt::format("k = {}", setting.widths[j]), "head",
-                 Anchor::middle);
+        svg.text(kWonNames + column * (static_cast<double>(j) + 0.5), top - 8, fmt::format("k = {}", setting.widths[j]),
+                 "head", Anchor::middle);
     }
     double y = top;
     for (const std::size_t g : graphs) {
@@ -133,7 +134,8 @@ Figure won_figure(const Report& report, const Setting& setting, const Palette& p
         const std::string name = shortened(record.name, small ? 22 : 25);
         svg.text(kWonNames - 12, y + (small ? 12 : 14), name, "label", Anchor::end);
         if (!small) {
-            svg.text(kWonNames - 12, y + 27, fmt::format("{} edges", count(static_cast<double>(record.m))), "soft", Anchor::end);
+            svg.text(kWonNames - 12, y + 27, fmt::format("{} edges", count(static_cast<double>(record.m))), "soft",
+                     Anchor::end);
         }
         for (std::size_t j = 0; j < setting.widths.size(); ++j) {
             const Case* c = setting.find(g, setting.widths[j]);
@@ -148,12 +150,16 @@ Figure won_figure(const Report& report, const Setting& setting, const Palette& p
                 continue;
             }
             const auto gain = c->scores.over_library_default();
-            const std::string variant = (row->answer == Answer::exact ? "" : "≈ ") + short_name(row->measured.config.variant);
+            const std::string variant =
+                (row->answer == Answer::exact ? "" : "≈ ") + short_name(row->measured.config.variant);
             if (small) {
-                svg.text(middle, y + 12, shortened(variant, 14) + (gain ? " " + factor(*gain) : ""), "in", Anchor::middle);
+                svg.text(middle, y + 12, shortened(variant, 14) + (gain ? " " + factor(*gain) : ""), "in",
+                         Anchor::middle);
             } else {
-                svg.text(middle, y + 13, shortened(variant, static_cast<std::size_t>(column / 7)), "in strong", Anchor::middle);
-                svg.text(middle, y + 26, time(row->measured.median_us) + (gain && column > 90 ? " · " + factor(*gain) : ""), "in",
+                svg.text(middle, y + 13, shortened(variant, static_cast<std::size_t>(column / 7)), "in strong",
+                         Anchor::middle);
+                svg.text(middle, y + 26,
+                         time(row->measured.median_us) + (gain && column > 90 ? " · " + factor(*gain) : ""), "in",
                          Anchor::middle);
             }
         }
@@ -165,13 +171,14 @@ Figure won_figure(const Report& report, const Setting& setting, const Palette& p
     figure.height = y + 4;
     figure.alt = order.empty() ? "Nothing was timed."
                                : fmt::format("A matrix of {} by {}. {} wins {} of {}.", some(graphs.size(), "graph"),
-                                             some(setting.widths.size(), "width"), order.front().first, order.front().second,
-                                             some(setting.cases.size(), "problem"));
-    figure.note = fmt::format("n = {} ({}, {}). {}. Each cell: the variant, the median time of one call{}.{}",
-                              some(setting.cases.size(), "problem"), some(graphs.size(), "graph"),
-                              some(setting.widths.size(), "width"), about(report, setting),
-                              any_gain ? ", and how many times as long the library takes as it comes" : "",
-                              any_approximate ? " ≈: the answer is not exact, as was allowed." : "");
+                                             some(setting.widths.size(), "width"), order.front().first,
+                                             order.front().second, some(setting.cases.size(), "problem"));
+    figure.note =
+        fmt::format("n = {} ({}, {}). {}. Each cell: the variant, the median time of one call{}.{}",
+                    some(setting.cases.size(), "problem"), some(graphs.size(), "graph"),
+                    some(setting.widths.size(), "width"), about(report, setting),
+                    any_gain ? fmt::format(", and how many times as long {}'s default takes", setting.library()) : "",
+                    any_approximate ? " ≈: the answer is not exact, as was allowed." : "");
     return figure;
 }
 

@@ -21,14 +21,10 @@ Json json_of(const Environment& e) {
 }
 
 Json json_of(const GraphFacts& graph) {
-    Json json{{"name", graph.record.name},
-              {"fingerprint", graph.record.fingerprint.text()},
-              {"n_rows", graph.record.n_rows},
-              {"n_cols", graph.record.n_cols},
-              {"m", graph.record.m},
-              {"source", graph.record.source},
-              {"row_degrees", nullptr},
-              {"col_degrees", nullptr}};
+    Json json{{"name", graph.record.name},     {"fingerprint", graph.record.fingerprint.text()},
+              {"n_rows", graph.record.n_rows}, {"n_cols", graph.record.n_cols},
+              {"m", graph.record.m},           {"source", graph.record.source},
+              {"row_degrees", nullptr},        {"col_degrees", nullptr}};
     if (graph.features) {
         json["row_degrees"] = graph.features->counts.row_degrees;
         json["col_degrees"] = graph.features->counts.col_degrees;
@@ -86,7 +82,8 @@ Json json_of(const Report& report, const Setting& setting, const Case& c) {
     }
     json["errors"] = Json::array();
     for (const ErrorPoint& p : c.errors) {
-        json["errors"].push_back({{"max_error", p.max_error}, {"sampling", p.sampling}, {"config", c.rows[p.candidate].config}});
+        json["errors"].push_back(
+            {{"max_error", p.max_error}, {"sampling", p.sampling}, {"config", c.rows[p.candidate].config}});
     }
     return json;
 }
@@ -119,18 +116,31 @@ Json json_of(const Report& report, const StepFacts& step) {
               {"configs", step.configs}};
     json["ways"] = Json::array();
     for (const StepWay& way : step.ways) {
-        json["ways"].push_back({{"choice", way.name}, {"call_us", way.call_us}, {"step_us", way.step_us()}, {"build_us", way.build_us}, {"total_us", way.total_us}});
+        json["ways"].push_back({{"choice", way.name},
+                                {"call_us", way.call_us},
+                                {"step_us", way.step_us()},
+                                {"build_us", way.build_us},
+                                {"total_us", way.total_us}});
     }
     return json;
 }
 
 Json json_of(const ModelFacts& model) {
-    Json json{{"op", to_text(model.op)},       {"backend", to_text(model.backend)}, {"policy", to_text(model.policy)},
-              {"clock", to_text(model.clock)}, {"folds", model.folds},              {"other_run", model.other_run}};
+    Json json{{"op", to_text(model.op)},
+              {"backend", to_text(model.backend)},
+              {"policy", to_text(model.policy)},
+              {"clock", to_text(model.clock)},
+              {"folds", model.folds},
+              {"other_run", model.other_run}};
     json["problems"] = Json::array();
     for (const ModelCase& c : model.cases) {
-        json["problems"].push_back({{"graph", c.graph}, {"problem", to_text(c.problem)}, {"chosen", c.chosen}, {"expected_us", c.expected_us},
-                                    {"measured_us", c.measured_us}, {"best_us", c.best_us}, {"efficiency", c.efficiency}});
+        json["problems"].push_back({{"graph", c.graph},
+                                    {"problem", to_text(c.problem)},
+                                    {"chosen", c.chosen},
+                                    {"expected_us", c.expected_us},
+                                    {"measured_us", c.measured_us},
+                                    {"best_us", c.best_us},
+                                    {"efficiency", c.efficiency}});
     }
     return json;
 }
@@ -144,7 +154,8 @@ Json json_of(const Report& report) {
               {"first_taken_at", report.first_taken_at},
               {"last_taken_at", report.last_taken_at},
               {"damage", report.damage}};
-    for (const char* list : {"graphs", "settings", "steps", "models", "outcomes", "failures"}) json[list] = Json::array();
+    for (const char* list : {"graphs", "settings", "steps", "models", "outcomes", "failures"})
+        json[list] = Json::array();
     for (const GraphFacts& graph : report.graphs) json["graphs"].push_back(json_of(graph));
     for (const Setting& setting : report.settings) json["settings"].push_back(json_of(report, setting));
     for (const StepFacts& step : report.steps) json["steps"].push_back(json_of(report, step));
@@ -155,7 +166,8 @@ Json json_of(const Report& report) {
         json["outcomes"].push_back(std::move(one));
     }
     for (const FailureFacts& f : report.failures) {
-        json["failures"].push_back({{"variant", f.variant}, {"status", to_text(f.status)}, {"reason", f.reason}, {"count", f.count}});
+        json["failures"].push_back(
+            {{"variant", f.variant}, {"status", to_text(f.status)}, {"reason", f.reason}, {"count", f.count}});
     }
     return json;
 }

@@ -82,24 +82,40 @@
     tip.style.top = (y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 12) : y + 18) + "px";
   };
   const hide = () => { tip.hidden = true; };
-  const panel_words = (panel, place) => {
-    const rows = panel.dataset.rows.split(" ");
-    const at = Math.max(0, Math.min(rows.length - 1, place));
-    const figure = panel.closest("figure");
-    const table = figure.querySelector("table");
-    const row = table.made[Number(rows[at])];
-    const column = Number(panel.dataset.column);
-    const head = table.tHead.rows[0].cells[column].textContent;
-    return { at, text: `${row.cells[0].textContent}: ${row.cells[column].textContent} µs, ${row.cells[1].textContent}. ${head.replace("µs", "").trim()}, place ${at + 1} of ${rows.length}` };
+  // The dots of a panel, from the rows of the table behind it: what each says and where it stands.
+  const dots_of = (panel) => {
+    if (panel.dots) return panel.dots;
+    const data = panel.dataset;
+    const table = panel.closest("figure").querySelector("table");
+    const [left, right, low, high] = data.x.split(" ").map(Number);
+    const [top, line] = data.y.split(" ").map(Number);
+    const column = Number(data.column);
+    const width = table.tHead.rows[0].cells[column].textContent.replace("µs", "").trim();
+    const variants = data.variants.split(" ");
+    const rows = data.rows.split(" ");
+    panel.dots = rows.map((number, place) => {
+      const cells = table.made[Number(number)].cells;
+      const config = cells[0].textContent.trim(), us = cells[column].textContent.trim();
+      const ratio = Number(us) / Number(data.best);
+      const share = Math.log(Math.min(high, Math.max(low, ratio)) / low) / Math.log(high / low);
+      return {
+        x: left + share * (right - left),
+        y: top + line * (variants.indexOf(config.split("{")[0]) + 0.5),
+        text: `${config}: ${us} µs, ${ratio.toFixed(2)}× the fastest, ${cells[1].textContent.trim()}. ${width}, place ${place + 1} of ${rows.length}`,
+      };
+    });
+    return panel.dots;
   };
-  const place_of = (panel, event) => {
+  const to_screen = (panel, x, y) => new DOMPoint(x, y).matrixTransform(panel.getScreenCTM());
+  const nearest = (panel, event) => {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(panel.getScreenCTM().inverse());
-    return Math.floor((point.x - Number(panel.dataset.left)) / Number(panel.dataset.step));
+    const away = (dot) => Math.hypot(dot.x - point.x, 2 * (dot.y - point.y));
+    return dots_of(panel).reduce((best, dot) => (away(dot) < away(best) ? dot : best));
   };
   all(document, ".plot svg").forEach((svg) => {
     svg.addEventListener("pointermove", (event) => {
       const panel = event.target.closest(".panel");
-      if (panel) return show(panel_words(panel, place_of(panel, event)).text, event.clientX, event.clientY);
+      if (panel) return show(nearest(panel, event).text, event.clientX, event.clientY);
       const mark = event.target.closest("rect, path");
       const text = mark && words(mark);
       if (text) show(text, event.clientX, event.clientY); else hide();
@@ -112,7 +128,7 @@
     const fill = () => {
       all(svg, "rect, path, .panel").forEach((mark) => {
         if (mark.classList.contains("panel")) {
-          mark.dataset.rows.split(" ").forEach((_, at) => stops.push({ panel: mark, at }));
+          dots_of(mark).forEach((dot) => stops.push({ panel: mark, dot }));
         } else if (words(mark)) {
           stops.push({ mark });
         }
@@ -143,10 +159,8 @@
         const box = here.getBoundingClientRect();
         show(words(here), box.right, box.top);
       } else {
-        const box = stop.panel.getBoundingClientRect();
-        const told = panel_words(stop.panel, stop.at);
-        const share = (stop.at + 0.5) / stop.panel.dataset.rows.split(" ").length;
-        show(told.text, box.left + share * box.width, box.bottom - 20);
+        const at = to_screen(stop.panel, stop.dot.x, stop.dot.y);
+        show(stop.dot.text, at.x, at.y);
       }
     });
   });

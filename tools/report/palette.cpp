@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace gnntune::tools::report {
 namespace {
@@ -31,16 +32,23 @@ Palette::Palette(const Report& report) {
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
         return std::pair(a.second.wins, a.second.rows) > std::pair(b.second.wins, b.second.rows);
     });
-    int color = 0;
-    int shape = 0;
+    // Variants of two ops never meet in a figure, so each op has all colours; what is called the same looks the same.
+    std::map<std::string, int> of_name;
+    std::map<std::string, std::set<int>> taken;  // by op
     for (const auto& [variant, u] : order) {
         if (u.library) {
             looks_.push_back({variant, "lib", 1});
-        } else {
-            // Squares are the libraries'.
-            if (shape % kShapes == 1) ++shape;
-            looks_.push_back({variant, color < kColors ? "c" + std::to_string(color++) : "other", shape++ % kShapes});
+            continue;
         }
+        std::set<int>& used = taken[variant.substr(0, variant.find('.'))];
+        const std::string name = short_name(variant);
+        int look = of_name.contains(name) ? of_name[name] : 0;
+        while (used.contains(look)) ++look;
+        used.insert(look);
+        of_name.try_emplace(name, look);
+        // Squares are the libraries'.
+        const int shape = look % (kShapes - 1);
+        looks_.push_back({variant, look < kColors ? "c" + std::to_string(look) : "other", shape == 0 ? 0 : shape + 1});
     }
 }
 

@@ -11,7 +11,7 @@ namespace gnntune::tools::report {
 
 class Palette {
 public:
-    /// The variants that win most come first. Libraries are grey, whatever they win.
+    /// The variants of an op that win most come first. Libraries are grey, whatever they win.
     explicit Palette(const Report& report);
 
     /// Class of its marks: "c0" to "c7", "lib", "other" for those that are left when the colours are used up.

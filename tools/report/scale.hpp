@@ -27,7 +27,8 @@ public:
     std::vector<double> powers_of_two(int most) const;
 
 private:
-    Scale(bool log, double low, double high, double from, double to) : log_(log), low_(low), high_(high), from_(from), to_(to) {}
+    Scale(bool log, double low, double high, double from, double to)
+        : log_(log), low_(low), high_(high), from_(from), to_(to) {}
     bool log_;
     double low_;
     double high_;

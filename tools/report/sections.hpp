@@ -27,15 +27,18 @@ struct Group {
 
 struct Section {
     Part part = Part::won;
-    std::string id;  ///< anchor
+    std::string id;    ///< anchor
+    std::string name;  ///< a word
     std::string question;
-    std::string answer;                ///< a sentence or two; empty where nothing is known
+    std::string answer;                ///< a sentence or two; empty where nothing is known; text between ` is code
     std::vector<std::string> missing;  ///< why there is nothing, and what fills it; text between ` is code
-    std::vector<Group> groups;         ///< all but the first few are folded
+    Sheet overview;                    ///< shown above the groups if it has rows
+    std::vector<Group> groups;         ///< all but the first are folded
 };
 
-/// Graphs that a page shows one by one; of more those with most edges.
+/// Graphs that a page shows one by one, and their problems; of more the graphs with most edges.
 inline constexpr std::size_t kMostGraphs = 30;
+inline constexpr std::size_t kMostCases = 300;
 
 /// In the order of Part.
 std::vector<Section> sections_of(const Report& report);

@@ -23,8 +23,8 @@ void Svg::close(std::string_view name, std::string_view title) {
 }
 
 void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view title) {
-    out_ += fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", class_of(classes), px(x), px(y), px(width),
-                        px(height));
+    out_ += fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", class_of(classes), px(x), px(y),
+                        px(width), px(height));
     close("rect", title);
 }
 
@@ -40,8 +40,11 @@ void Svg::polyline(const std::vector<std::pair<double, double>>& points, std::st
 }
 
 void Svg::text(double x, double y, std::string_view text, std::string_view classes, Anchor anchor) {
-    const char* where = anchor == Anchor::middle ? " text-anchor=\"middle\"" : anchor == Anchor::end ? " text-anchor=\"end\"" : "";
-    out_ += fmt::format("<text{} x=\"{}\" y=\"{}\"{}>{}</text>\n", class_of(classes), px(x), px(y), where, escaped(text));
+    const char* where = anchor == Anchor::middle ? " text-anchor=\"middle\""
+                        : anchor == Anchor::end  ? " text-anchor=\"end\""
+                                                 : "";
+    out_ +=
+        fmt::format("<text{} x=\"{}\" y=\"{}\"{}>{}</text>\n", class_of(classes), px(x), px(y), where, escaped(text));
 }
 
 void Svg::path(std::string_view data, std::string_view classes, std::string_view title) {
@@ -66,7 +69,8 @@ std::string mark(int shape, double x, double y, double r) {
     const auto at = [](double a, double b) { return px(a) + " " + px(b); };
     switch (shape % kShapes) {
         case 1:  // square
-            return "M" + at(x - 0.85 * r, y - 0.85 * r) + "h" + px(1.7 * r) + "v" + px(1.7 * r) + "h" + px(-1.7 * r) + "z";
+            return "M" + at(x - 0.85 * r, y - 0.85 * r) + "h" + px(1.7 * r) + "v" + px(1.7 * r) + "h" + px(-1.7 * r) +
+                   "z";
         case 2:  // triangle
             return "M" + at(x, y - 1.15 * r) + "l" + at(1.1 * r, 1.9 * r) + "h" + px(-2.2 * r) + "z";
         case 3:  // diamond
@@ -77,12 +81,13 @@ std::string mark(int shape, double x, double y, double r) {
         case 5: {  // cross
             const double a = 0.42 * r;
             const double b = 0.75 * r;
-            return "M" + at(x - a, y - a - b) + "h" + px(2 * a) + "v" + px(b) + "h" + px(b) + "v" + px(2 * a) + "h" + px(-b) + "v" +
-                   px(b) + "h" + px(-2 * a) + "v" + px(-b) + "h" + px(-b) + "v" + px(-2 * a) + "h" + px(b) + "z";
+            return "M" + at(x - a, y - a - b) + "h" + px(2 * a) + "v" + px(b) + "h" + px(b) + "v" + px(2 * a) + "h" +
+                   px(-b) + "v" + px(b) + "h" + px(-2 * a) + "v" + px(-b) + "h" + px(-b) + "v" + px(-2 * a) + "h" +
+                   px(b) + "z";
         }
         default:  // circle
-            return "M" + at(x - r, y) + "a" + px(r) + " " + px(r) + " 0 1 0 " + px(2 * r) + " 0a" + px(r) + " " + px(r) + " 0 1 0 " +
-                   px(-2 * r) + " 0";
+            return "M" + at(x - r, y) + "a" + px(r) + " " + px(r) + " 0 1 0 " + px(2 * r) + " 0a" + px(r) + " " +
+                   px(r) + " 0 1 0 " + px(-2 * r) + " 0";
     }
 }
 

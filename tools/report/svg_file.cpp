@@ -41,9 +41,11 @@ std::string svg_file(const Figure& figure) {
     svg.rect(0, 0, width, height, "paper");
     svg.text(kMargin, 28, shortened(figure.title, 110), "title");
     std::string out = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n<title>{2}</title>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+        "role=\"img\">\n<title>{2}</title>\n"
         "<desc>{3}</desc>\n<style>\n{4}</style>\n{5}<g transform=\"translate({6} {7})\">\n{8}</g>\n",
-        px(width), px(height), escaped(figure.title), escaped(figure.alt), figure_css(), svg.text(), px(kMargin), px(kTitle), figure.svg);
+        px(width), px(height), escaped(figure.title), escaped(figure.alt), figure_css(), svg.text(), px(kMargin),
+        px(kTitle), figure.svg);
     Svg below;
     for (std::size_t i = 0; i < notes.size(); ++i) {
         below.text(kMargin, kTitle + figure.height + 22 + kLine * static_cast<double>(i), notes[i], "caption");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "core/common/printable.hpp"
@@ -24,6 +25,19 @@ int digits_of(double value) {
     return size >= 0.9995 || size == 0 ? 2 : 3;
 }
 
+constexpr std::array<const char*, 3> kTimeUnits{" µs", " ms", " s"};
+constexpr std::array<const char*, 4> kCountUnits{"", " k", " M", " G"};
+
+template <std::size_t n>
+std::string with_unit(double value, std::string (*words)(double), const std::array<const char*, n>& units) {
+    std::size_t unit = 0;
+    while (std::abs(value) >= 999.5 && unit + 1 < n) {
+        value /= 1e3;
+        ++unit;
+    }
+    return words(value) + units[unit];
+}
+
 }  // namespace
 
 std::string escaped(std::string_view text) {
@@ -39,12 +53,23 @@ std::string escaped(std::string_view text) {
             continue;
         }
         switch (rest.front()) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            case '\'': out += "&#39;"; break;
-            default: out += rest.front();
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += rest.front();
         }
         rest.remove_prefix(1);
     }
@@ -80,10 +105,19 @@ std::string number(double value) {
     return (value < 0 ? "-" : "") + (text.size() > 15 ? fmt::format("{:.3g}", std::abs(value)) : grouped(text));
 }
 
+std::string tick(double value) {
+    std::string text = number(value);
+    if (text.find('.') == std::string::npos) return text;
+    while (text.ends_with('0')) text.pop_back();
+    if (text.ends_with('.')) text.pop_back();
+    return text == "-0" ? "0" : text;
+}
+
 std::string time(double us) {
-    if (us < 999.5) return number(us) + " µs";
-    if (us < 999.5e3) return number(us / 1e3) + " ms";
-    return number(us / 1e6) + " s";
+    return with_unit(us, number, kTimeUnits);
+}
+std::string tick_time(double us) {
+    return with_unit(us, tick, kTimeUnits);
 }
 
 std::string bytes(double value) {
@@ -93,15 +127,17 @@ std::string bytes(double value) {
         value /= 1024;
         ++unit;
     }
-    const std::string text = unit == 0 || std::abs(value - std::round(value)) < 0.005 ? fmt::format("{:.0f}", value) : number(value);
+    const std::string text =
+        unit == 0 || std::abs(value - std::round(value)) < 0.005 ? fmt::format("{:.0f}", value) : number(value);
     return text + " " + kUnits[unit];
 }
 
 std::string count(double value) {
-    if (std::abs(value) < 999.5) return fmt::format("{:.0f}", value);
-    if (std::abs(value) < 999.5e3) return number(value / 1e3) + " k";
-    if (std::abs(value) < 999.5e6) return number(value / 1e6) + " M";
-    return number(value / 1e9) + " G";
+    return std::abs(value) < 999.5 ? fmt::format("{:.0f}", std::abs(value) < 0.5 ? 0.0 : value)
+                                   : with_unit(value, number, kCountUnits);
+}
+std::string tick_count(double value) {
+    return with_unit(value, tick, kCountUnits);
 }
 
 std::string whole(std::int64_t value) {
@@ -113,8 +149,12 @@ std::string factor(double ratio) {
     return number(ratio) + "×";
 }
 
+std::string tick_factor(double ratio) {
+    return tick(ratio) + "×";
+}
+
 std::string percent(double share) {
-    return fmt::format("{:.0f} %", 100 * share);
+    return fmt::format("{:.0f} %", std::abs(share) < 0.005 ? 0.0 : 100 * share);
 }
 
 std::string some(std::size_t n, std::string_view what) {

@@ -23,6 +23,8 @@ std::string px(double value);
 
 /// With three significant digits or all before the point: "8.61", "38.2", "1,240".
 std::string number(double value);
+/// Without zeros at the end, for axes: "0.5", "1", "20,000".
+std::string tick(double value);
 /// "38.2 µs", "1.24 ms", "2.10 s"
 std::string time(double us);
 /// "512 B", "60 MiB"
@@ -35,6 +37,10 @@ std::string whole(std::int64_t count);
 std::string factor(double ratio);
 /// "64 %"
 std::string percent(double share);
+// The same with numbers as tick() has them.
+std::string tick_time(double us);
+std::string tick_count(double count);
+std::string tick_factor(double ratio);
 /// "1 graph", "22 graphs"
 std::string some(std::size_t count, std::string_view what);
 
