@@ -16,14 +16,14 @@ namespace gnntune::tools {
 struct GraphOutcome {
     Table rows = result_table();
     StepReports steps;
-    std::size_t tuned = 0;            ///< problems that have a config that may be chosen, now or from before
-    std::size_t wrong = 0;            ///< problems that nothing computes right
-    std::size_t lost = 0;             ///< problems that memory did not hold
-    std::size_t untimed = 0;          ///< problems of which other programs let nothing be timed
-    std::size_t unfit = 0;            ///< graphs without edges
-    std::size_t unread = 0;           ///< graphs, among several
-    std::int64_t left_problems = 0;   ///< of which nothing was measured when it was stopped
-    std::int64_t left_graphs = 0;     ///< that were never begun
+    std::size_t tuned = 0;           ///< problems that have a config that may be chosen, now or from before
+    std::size_t wrong = 0;           ///< problems that nothing computes right
+    std::size_t lost = 0;            ///< problems that memory did not hold
+    std::size_t untimed = 0;         ///< problems of which other programs let nothing be timed
+    std::size_t unfit = 0;           ///< graphs without edges
+    std::size_t unread = 0;          ///< graphs, among several
+    std::int64_t left_problems = 0;  ///< of which nothing was measured when it was stopped
+    std::int64_t left_graphs = 0;    ///< that were never begun
 
     void add(const GraphOutcome& other);
     /// A problem of it, or all of it, was not come to.
