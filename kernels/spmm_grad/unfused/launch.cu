@@ -1,4 +1,5 @@
 #include "core/gpu/cuda_check.hpp"
+#include "kernels/common/row_shares.cuh"
 #include "kernels/common/self_loop.cuh"
 #include "kernels/common/storage.hpp"
 #include "kernels/spmm_grad/unfused/kernel.cuh"
@@ -9,11 +10,7 @@ namespace gnntune::spmm_grad_unfused {
 void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, float* row_share, float* edge_share,
                  StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
-    if (csr.n_rows > 0) {
-        row_shares_kernel<<<kernels::blocks_for(csr.n_rows, kShareThreads), kShareThreads, 0, stream>>>(
-            csr.row_ptr, csr.n_rows, self_loop ? 1 : 0, row_share);
-        GNNTUNE_CUDA(cudaGetLastError());
-    }
+    kernels::enqueue_row_shares(csr, self_loop, row_share, stream);
     if (coo.m > 0) {
         edge_shares_kernel<<<kernels::blocks_for(coo.m, kShareThreads), kShareThreads, 0, stream>>>(
             coo.row_idx, coo.edge_id, row_share, coo.m, edge_share);
@@ -22,21 +19,24 @@ void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, flo
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
 }
 
-void launch_products(const float* a, const float* b, std::int64_t count, float* out, StreamHandle stream) {
-    if (count == 0) return;
+void launch_products(const float* weight, const float* share, std::int64_t n, std::int32_t heads, float* out,
+                     StreamHandle stream) {
+    if (n == 0) return;
+    const std::int64_t count = n * heads;
     products_kernel<<<kernels::blocks_for(count, kShareThreads), kShareThreads, 0, static_cast<cudaStream_t>(stream)>>>(
-        a, b, count, out);
+        weight, share, count, heads, out);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
-void launch_self_dots(std::int64_t n, std::int32_t k, DType dtype, const float* row_share, const Operands& o,
-                      StreamHandle stream) {
+void launch_self_dots(std::int64_t n, std::int32_t heads, std::int32_t k, DType dtype, const float* row_share,
+                      const Operands& o, StreamHandle stream) {
     kernels::with_storage(dtype, [&]<typename T>(std::type_identity<T>) {
         kernels::enqueue_self_loops<T>({.in = elements_of<T>(o.grad_y),
                                         .other = elements_of<T>(o.x),
                                         .dot = elements_of<T>(o.grad_self_weight),
                                         .dot_factor = row_share,
-                                        .n = n,
+                                        .heads = heads,
+                                        .n = n * heads,
                                         .k = k},
                                        static_cast<cudaStream_t>(stream));
     });
