@@ -36,6 +36,7 @@ constexpr std::array kVerbs{
     Verb{"convert", "write a graph in another format", run_convert},
     Verb{"generate", "make a synthetic graph or a stand-in", run_generate},
     Verb{"db", "look into the database, check it, export it", run_db},
+    Verb{"report", "a tuning as pictures: one HTML file to open in a browser", run_report},
     Verb{"paper", "the tables and figures of the papers, ours beside theirs", run_paper},
     Verb{"doctor", "check this machine, this build and the database", run_doctor},
 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "core/common/printable.hpp"
 #include "tools/parse.hpp"
@@ -25,6 +26,20 @@ std::string bar(double fraction) {
     constexpr std::size_t kWidth = 12;
     const auto full = static_cast<std::size_t>(fraction * kWidth);
     return fmt::format("[{:-<{}}]", std::string(full, '#'), kWidth);
+}
+
+std::string rate_text(double per_s) {
+    if (per_s >= 100) return fmt::format("{:.0f}/s", per_s);
+    return per_s >= 1 ? fmt::format("{:.1f}/s", per_s) : duration_text(1 / per_s) + " each";
+}
+
+/// The time of day when it ends, where that is more than a minute away: " (18:42)".
+std::string end_text(double eta_s) {
+    if (eta_s < 60 || eta_s > 86400) return {};
+    const std::time_t end = std::time(nullptr) + static_cast<std::time_t>(eta_s);
+    std::tm local{};
+    if (!localtime_r(&end, &local)) return {};
+    return fmt::format(" ({:02}:{:02})", local.tm_hour, local.tm_min);
 }
 
 /// At most `columns` wide, so that a redrawn line never wraps.
@@ -66,12 +81,13 @@ std::string Progress::line(std::int64_t done, std::string_view text) const {
     std::string out = what_;
     if (total_ > 0) {
         const double fraction = std::clamp(static_cast<double>(done) / static_cast<double>(total_), 0.0, 1.0);
-        out += fmt::format("  {} {}/{}", bar(fraction), done, total_);
+        out += fmt::format("  {} {}/{}{}", bar(fraction), done, about_ ? "~" : "", total_);
     } else {
         out += fmt::format("  {} done", done);
     }
+    if (done > 0) out += "  " + rate_text(static_cast<double>(done) / std::max(1e-6, elapsed_s()));
     const double eta = eta_s(done);
-    if (eta >= 0) out += fmt::format("  eta {}", duration_text(eta));
+    if (eta >= 0) out += fmt::format("  eta {}{}", duration_text(eta), end_text(eta));
     if (!text.empty()) out.append("  ").append(text);
     return printable(out);
 }

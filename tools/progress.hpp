@@ -1,4 +1,5 @@
-// How far a long piece of work is: one line on a terminal, redrawn; elsewhere a plain line every ten seconds at most.
+// How far a long piece of work is, how fast it goes and when it ends: one line on a terminal, redrawn; elsewhere a plain
+// line every ten seconds at most.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,11 @@ public:
 
     /// `done` steps are behind us; `text` is free ("best spmm.rows{vec=4} 38.2 us"). Cheap: draws ten times a second.
     void update(std::int64_t done, std::string_view text);
-    void set_total(std::int64_t total) { total_ = total; }
+    /// `about`: the total is an estimate, and is shown as one.
+    void set_total(std::int64_t total, bool about = false) {
+        total_ = total;
+        about_ = about;
+    }
     /// The work ends after this many seconds even if steps are left: the ETA is the nearer of both.
     void set_deadline_s(double seconds) { deadline_s_ = seconds; }
     double elapsed_s() const;
@@ -35,6 +40,7 @@ private:
     Output& out_;
     std::string what_;
     std::int64_t total_;
+    bool about_ = false;
     double deadline_s_ = 0;
     Clock::time_point start_;
     Clock::time_point last_drawn_;

@@ -182,6 +182,13 @@ void StepReports::add(const StepReport& report, const Output& out) {
     text_.append(report.text(out.color()));
 }
 
+void StepReports::append(const StepReports& other) {
+    rows_.append(other.rows_);
+    json_.insert(json_.end(), other.json_.begin(), other.json_.end());
+    if (!text_.empty() && !other.text_.empty()) text_.line();
+    text_.append(other.text_);
+}
+
 void StepReports::print(Output& out) const {
     if (out.format() == OutputFormat::json) {
         out.print_json(json_);

@@ -68,6 +68,7 @@ void warn_unchosen(const StepReport& report, const std::string& words, Output& o
 class StepReports {
 public:
     void add(const StepReport& report, const Output& out);
+    void append(const StepReports& other);
     /// All of them: text, a row for each call, or an array.
     void print(Output& out) const;
 

@@ -33,6 +33,8 @@ public:
 
     /// Throws std::logic_error unless there is a cell for every column.
     void add(std::vector<Cell> cells, Style style = Style::plain);
+    /// The rows of a table of the same columns.
+    void append(const Table& other) { rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end()); }
     std::size_t rows() const { return rows_.size(); }
 
     /// Columns of numbers to the right, others to the left; two blanks between them. No rows: the header alone.

@@ -34,6 +34,7 @@ int run_list(const Args& args);
 int run_convert(const Args& args);
 int run_generate(const Args& args);
 int run_db(const Args& args);
+int run_report(const Args& args);
 int run_paper(const Args& args);
 int run_doctor(const Args& args);
 

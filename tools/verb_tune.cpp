@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "core/common/error.hpp"
@@ -13,18 +14,18 @@
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/fitted_models.hpp"
+#include "tools/graph_outcome.hpp"
 #include "tools/graphs.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/machine_load.hpp"
 #include "tools/open_store.hpp"
 #include "tools/parse.hpp"
+#include "tools/plan_store.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
-#include "tools/step_report.hpp"
 #include "tools/steps.hpp"
 #include "tools/tune_options.hpp"
-#include "tools/tune_tables.hpp"
 #include "tools/within_memory.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
@@ -40,8 +41,7 @@ public:
           device_(parsed.common.device()),
           store_(open_store()),
           tuner_(registry(), device_, store_),
-          profiler_(registry(), device_, store_, parsed.common.seed),
-          results_(result_table()) {
+          profiler_(registry(), device_, store_, parsed.common.seed) {
         out_.set_device(device_);
         step_ = step_of(parsed);
         tune_.problems = step_ ? problems_of(*step_) : problems(parsed);
@@ -68,6 +68,7 @@ public:
         tune_.seed = parsed.common.seed;
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
+        shares_ = TimeShares(budget_s_);
         tune_.limited = parsed.given("budget");
         tune_.measuring.enough_when_stopped = tune_.measuring.burst;
         graphs_ = find_graphs(parsed.arguments, read_options(parsed), out_);
@@ -101,17 +102,10 @@ private:
         Progress progress(out_, "tune", 0);
         if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
         progress_ = &progress;
-        bool complete = true;
-        for (const GraphArgument& argument : graphs_) {
-            const bool late = !complete || interrupted() || (measured_ > 0 && stop());
-            complete = !late && tune_graph(argument, run);
-            if (late) add_left_out(results_, argument.name, why_stopped());
-            left_graphs_ += late ? 1 : 0;
-        }
+        const bool complete = tune_graphs(run);
         progress_ = nullptr;
         store_.end_run(run);
         out_.set_status("");
-        say_what_is_missing();
         print_results();
         const int code = complete ? exit_code() : interrupted() ? kExitInterrupted : kExitIncomplete;
         if (complete && code != kExitIncomplete) return code;
@@ -121,11 +115,36 @@ private:
         return code;
     }
 
+    // False if something is left.
+    bool tune_graphs(std::int64_t run) {
+        outcomes_.resize(graphs_.size());
+        work_ = ExpectedWork(graphs_.size());
+        TimeShares::Hooks hooks;
+        hooks.work = [&](std::size_t graph) {
+            graph_ = graph;
+            outcome() = {};
+            const bool done = tune_graph(graphs_[graph], run);
+            if (!work_.was_read(graph)) work_.read(graph, 0);
+            return done;
+        };
+        hooks.quit = [this] { return interrupted() || (measured_ > 0 && shares_.all_is_over(elapsed_s())); };
+        hooks.elapsed_s = [this] { return elapsed_s(); };
+        hooks.done = [this] { return measured_; };
+        const auto open = shares_.run(graphs_.size(), hooks);
+        for (const std::size_t graph : open) {
+            if (!work_.was_read(graph)) outcomes_[graph].leave_out(graphs_[graph].name, why_stopped());
+        }
+        return open.empty();
+    }
+    GraphOutcome& outcome() { return outcomes_[graph_]; }
+
     void print_results() {
+        for (const GraphOutcome& one : outcomes_) all_.add(one);
+        say_what_is_missing();
         if (step_) {
-            steps_.print(out_);
+            all_.steps.print(out_);
         } else {
-            out_.print(results_);
+            out_.print(all_.rows);
         }
     }
 
@@ -137,22 +156,7 @@ private:
             options.set_damaged_aside = true;  // a night of measuring must not stand still for it
             return tools::open_store(path, store::Mode::read_write_create, std::move(options));
         }
-        // A plan leaves nothing behind: it is made in a copy, or, where there is no database, beside none.
-        std::error_code failed;
-        const auto folder = std::filesystem::temp_directory_path(failed);
-        if (!failed) scratch_.emplace(folder / "gnntune");
-        if (failed || scratch_->path().empty()) {
-            throw database_error(fmt::format(
-                "no plan can be made: the folder for temporary files{} cannot be written to; name another in TMPDIR",
-                failed ? "" : " " + folder.string()));
-        }
-        const auto copy = scratch_->path() / "plan.db";
-        const auto status = std::filesystem::status(path, failed);
-        if (!std::filesystem::status_known(status)) {
-            throw database_error(fmt::format("{}: cannot be reached: {}", path.string(), failed.message()));
-        }
-        if (std::filesystem::exists(status)) store::Store::copy_untouched(path, copy);
-        return store::Store::open(copy, store::Mode::read_write_create);
+        return plan_store(path, scratch_);
     }
 
     void say_what_is_missing() {
@@ -162,25 +166,27 @@ private:
                                   "and the same command measures what is missing",
                                   some(disturbed_, "config")));
         }
-        if (left_problems_ + left_graphs_ > 0) {
-            const std::string both = left_problems_ > 0 && left_graphs_ > 0 ? " and " : "";
-            out_.note(fmt::format("{}{}{}, {}", left_problems_ > 0 ? some(left_problems_, "problem") : "", both,
-                                  left_graphs_ > 0 ? some(left_graphs_, "graph") : "", why_stopped()));
+        const std::int64_t problems = all_.left_problems;
+        const std::int64_t graphs = all_.left_graphs;
+        if (problems + graphs > 0) {
+            out_.note(fmt::format("{}{}{}, {}", problems > 0 ? some(problems, "problem") : "",
+                                  problems > 0 && graphs > 0 ? " and " : "", graphs > 0 ? some(graphs, "graph") : "",
+                                  why_stopped()));
         }
     }
     const char* why_stopped() const { return interrupted() ? "left out: stopped" : "left out: the budget ended"; }
 
     // Of a run that came to its end.
     int exit_code() const {
-        if (wrong_ > 0) return kExitVerification;
-        if (unread_ > 0 || (unfit_ > 0 && unfit_ == graphs_.size())) return kExitInput;
+        if (all_.wrong > 0) return kExitVerification;
+        if (all_.unread > 0 || (all_.unfit > 0 && all_.unfit == graphs_.size())) return kExitInput;
         // With a limit of time what other programs have prevented is left for the next run, as what came too late is:
         // which of both it was is a matter of moments.
-        if (tune_.limited && lost_ == 0 && untimed_ > 0) return kExitIncomplete;
-        return tuned_ > 0 && lost_ + untimed_ == 0 ? kExitOk : kExitRuntime;
+        if (tune_.limited && all_.lost == 0 && all_.untimed > 0) return kExitIncomplete;
+        return all_.tuned > 0 && all_.lost + all_.untimed == 0 ? kExitOk : kExitRuntime;
     }
 
-    bool stop() const { return interrupted() || elapsed_s() > budget_s_; }
+    bool stop() const { return interrupted() || shares_.share_is_over(elapsed_s()); }
     double elapsed_s() const { return progress_ ? progress_->elapsed_s() : 0.0; }
 
     int dry_run() {
@@ -190,7 +196,7 @@ private:
             if (interrupted()) return kExitInterrupted;
             auto input = load_among(argument, graphs_.size(), out_);
             if (!input) {
-                ++unread_;
+                ++all_.unread;
                 continue;
             }
             tuner::GraphWorkload workload(registry(), device_, std::move(input->graph));
@@ -218,19 +224,19 @@ private:
         out_.note(fmt::format("estimated time: {} where nothing else runs (a guess from sizes, not a measurement{})",
                               duration_text(total_s), more));
         if (const auto warning = load_warning(device_, "it goes faster")) out_.warn(*warning);
-        return unread_ > 0 ? kExitInput : kExitOk;
+        return all_.unread > 0 ? kExitInput : kExitOk;
     }
 
     // False if it was stopped.
     bool tune_graph(const GraphArgument& argument, std::int64_t run) {
         auto loaded = load_among(argument, graphs_.size(), out_);
         if (!loaded) {
-            ++unread_;
+            ++outcome().unread;
             return true;
         }
         InputGraph& input = *loaded;
         if (input.graph.m() == 0) {
-            ++unfit_;
+            ++outcome().unfit;
             out_.warn(input.name + " has no edges: there is nothing to tune");
             return true;
         }
@@ -242,7 +248,7 @@ private:
             held->graph().features();
         });
         if (!fits) {
-            ++unread_;
+            ++outcome().unread;
             return true;
         }
         tuner::GraphWorkload& workload = *held;
@@ -257,6 +263,7 @@ private:
         std::int64_t later = 0;  // of the steps that have not begun
         const auto planned = tuner_.plan(workload, record, tune_);
         for (const auto& step : planned) later += static_cast<std::int64_t>(step.open);
+        work_.read(graph_, later);
         std::size_t begun = 0;
         std::int64_t step_end = 0;
 
@@ -266,7 +273,7 @@ private:
         events.quit = [] { return interrupted(); };
         events.problem_refused = [&](const Problem&, const std::string& why) { out_.warn(record.name + ": " + why); };
         events.memory_ran_out = [&](const Problem& problem, const std::string& why) {
-            ++lost_;
+            ++outcome().lost;
             warn_left_out(record.name + " " + short_problem(problem), why, out_);
         };
         events.step_begins = [&](const tuner::TuneStep& step) {
@@ -276,7 +283,7 @@ private:
             step_disturbed_ = 0;
             later = std::max<std::int64_t>(0, later - static_cast<std::int64_t>(step.open));
             step_end = measured_ + static_cast<std::int64_t>(step.open);
-            step_begin_ = measured_;
+            problem_ = step.problem;
             if (step.errata > 0) {
                 out_.note(fmt::format("{}: {} configs left out, which must not run (gnntune db errata)", problem_text_,
                                       step.errata));
@@ -284,8 +291,10 @@ private:
         };
         events.measured = [&](const Measurement& m, double best_us) {
             ++measured_;
+            ++measured_of_[place_of(record, problem_, m.policy, m.clock)];
             // A search may measure more than was expected.
-            progress_->set_total(std::max(measured_, step_end) + later);
+            const std::int64_t elsewhere = work_.of_others();
+            progress_->set_total(std::max(measured_, step_end) + later + elsewhere, elsewhere > 0);
             if (m.status == MeasurementStatus::ok && m.median_us <= best_us) best = m.config.text();
             if (m.disturbed()) {
                 ++disturbed_;
@@ -294,7 +303,8 @@ private:
             } else if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
                 out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
             }
-            progress_->update(measured_, fmt::format("{}  best {} {:.1f} us", problem_text_, best, best_us));
+            const std::string where = graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph_ + 1, graphs_.size()) : "";
+            progress_->update(measured_, fmt::format("{}{}  best {} {:.1f} us", where, problem_text_, best, best_us));
         };
         events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
                                const std::vector<Candidate>& candidates, const std::optional<Choice>& before) {
@@ -321,8 +331,7 @@ private:
 
     void leave_out(const std::string& graph, const tuner::TuneStep& step) {
         if (step.open == 0) return;
-        add_left_out(results_, graph, step, why_stopped());
-        ++left_problems_;
+        outcome().leave_out(graph, step, why_stopped());
     }
 
     void choose_steps(tuner::GraphWorkload& workload, const GraphRecord& record, std::int64_t run) {
@@ -340,7 +349,7 @@ private:
                 } else {
                     warn_unchosen(report, record.name + " " + to_text(*step_) + ": no choice is stored", out_);
                 }
-                steps_.add(report, out_);
+                outcome().steps.add(report, out_);
             }
         }
     }
@@ -362,6 +371,11 @@ private:
         if (could && profiler_.why_not()) out_.warn(profiler_.why_not()->what());
     }
 
+    // A problem on a graph, whatever round it was measured in.
+    static std::string place_of(const GraphRecord& record, const Problem& problem, Policy policy, Clock clock) {
+        return fmt::format("{} {} {} {}", record.fingerprint.text(), to_text(problem), to_text(policy), to_text(clock));
+    }
+
     // Whether the database has a result of the problem that disagrees with the oracle.
     bool has_wrong(const GraphRecord& record, const tuner::TuneStep& step) {
         const store::Key key{store_.graph_id(record), store_.environment_id(device_.environment),
@@ -374,25 +388,25 @@ private:
     void report(const GraphRecord& record, tuner::GraphWorkload& workload, const tuner::TuneStep& step,
                 const Decision& decision, const std::vector<Candidate>& candidates) {
         const Query query = workload.graph().query(step.problem);
-        tuned_ += candidates.empty() ? 0 : 1;
+        outcome().tuned += candidates.empty() ? 0 : 1;
         if (candidates.empty() && step.stopped) return leave_out(record.name, step);
         if (candidates.empty() && step_disturbed_ > 0) {
-            ++untimed_;
+            ++outcome().untimed;
             out_.warn(record.name + " " + to_text(step.problem) +
                       ": no config could be timed, since other programs had the processor; nothing is chosen");
             return;
         }
         if (!decision.winner) {
             const bool wrong = candidates.empty() && has_wrong(record, step);
-            wrong_ += wrong ? 1 : 0;
+            outcome().wrong += wrong ? 1 : 0;
             out_.warn(
                 record.name + " " + to_text(step.problem) + ": " +
                 (wrong ? "no result agrees with the oracle; nothing is chosen" : why_unchosen(decision, candidates)));
             return;
         }
-        add_result(results_, record.name, step, decision, candidates,
+        add_result(outcome().rows, record.name, step, decision, candidates,
                    {query, gathered_rows(step.problem, workload.graph().features()), constants_},
-                   measured_ - step_begin_);
+                   measured_of_[place_of(record, step.problem, step.policy, step.clock)]);
     }
 
     const Parsed& parsed_;
@@ -403,28 +417,24 @@ private:
     store::Store store_;
     tuner::Tuner tuner_;
     tuner::Profiler profiler_;
-    Table results_;
     std::optional<Step> step_;
-    StepReports steps_;
     tuner::TuneOptions tune_;
     FittedModels models_;
     double budget_s_ = 0;
+    TimeShares shares_{0};
     std::vector<GraphArgument> graphs_;
+    std::vector<GraphOutcome> outcomes_;  // of each
+    ExpectedWork work_;
+    std::size_t graph_ = 0;  // the present one
+    GraphOutcome all_;
+    std::map<std::string, std::int64_t> measured_of_;  // by this run, by place_of()
     DeviceConstants constants_;
     Progress* progress_ = nullptr;
     std::string problem_text_;
     std::int64_t measured_ = 0;
-    std::int64_t step_begin_ = 0;      // of measured_
+    Problem problem_;
     std::int64_t disturbed_ = 0;       // configs that could not be timed beside other programs
     std::int64_t step_disturbed_ = 0;  // of these
-    std::int64_t left_problems_ = 0;   // of which nothing was measured when it was stopped
-    std::int64_t left_graphs_ = 0;
-    std::size_t tuned_ = 0;        // problems that have a config that may be chosen, now or from before
-    std::size_t wrong_ = 0;        // problems that nothing computes right
-    std::size_t lost_ = 0;         // problems that memory did not hold
-    std::size_t untimed_ = 0;      // problems of which other programs let nothing be timed
-    std::size_t unfit_ = 0;
-    std::size_t unread_ = 0;  // among several
 };
 
 }  // namespace

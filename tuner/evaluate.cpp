@@ -131,6 +131,7 @@ class Judge {
 public:
     Judge(const Registry& registry, const Case& c) : registry_(registry), case_(c) {
         out_.graph = c.decide->graph;
+        out_.fingerprint = c.decide->fingerprint;
         out_.problem = c.decide->problem;
         out_.best = fastest(c.b);
         out_.best_us = c.b.at(out_.best);
@@ -145,6 +146,7 @@ public:
         std::vector<Config> configs;
         for (const auto& [text, us] : case_.a) configs.push_back(Config::parse(text));
         const auto ranked = model::predict(m, registry_, case_.decide->query(), case_.decide->constants, configs);
+        if (!ranked.empty()) out_.expected_us = std::exp(ranked.front().log_us);
         std::string best;
         for (int k = 1; k <= kLargestShortlist; ++k) {
             if (static_cast<std::size_t>(k) <= ranked.size()) {

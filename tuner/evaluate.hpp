@@ -27,6 +27,7 @@ struct EvaluateOptions {
 /// A problem of the scoring run, with what each strategy's choice costs there over the fastest candidate.
 struct EvaluatedCase {
     std::string graph;
+    std::string fingerprint;  ///< of the graph
     Problem problem;
     double best_us = 0;
     std::string best;
@@ -34,6 +35,7 @@ struct EvaluatedCase {
         0;  ///< of the fastest library's routine of the class, also one that cannot be captured; 0: none
     std::vector<double> efficiency;  ///< best over chosen, in (0, 1]; by strategy; 0: the strategy has no choice here
     std::vector<std::string> chosen;
+    double expected_us = 0;          ///< what the model says of its first choice; 0: it has none
     std::vector<double> measured;    ///< configs that the strategy measures
     std::vector<double> time_share;  ///< that they take of the time of all; guided strategies only, 0 of the others
 };

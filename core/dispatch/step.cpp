@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/common/numbers.hpp"
+
 namespace gnntune {
 namespace {
 
@@ -75,6 +77,27 @@ std::string to_text(const Step& step) {
         between = ',';
     }
     return text;
+}
+
+std::optional<Step> parse_step(std::string_view text) {
+    const auto blank = text.find(' ');
+    if (blank == std::string_view::npos) return std::nullopt;
+    const auto model = parse_step_model(text.substr(0, blank));
+    if (!model) return std::nullopt;
+    Step step{*model, {}};
+    for (std::string_view rest = text.substr(blank + 1);;) {
+        const auto comma = std::min(rest.find(','), rest.size());
+        const std::string_view width = rest.substr(0, comma);
+        const auto cross = std::min(width.find('x'), width.size());
+        const auto k = parse_number<std::int32_t>(width.substr(0, cross));
+        const auto heads = cross < width.size() ? parse_number<std::int32_t>(width.substr(cross + 1)) : 1;
+        if (!k || !heads || *k < 1 || *heads < 1) return std::nullopt;
+        step.layers.push_back({*k, *heads});
+        if (comma == rest.size()) break;
+        rest.remove_prefix(comma + 1);
+    }
+    if (to_text(step) != text) return std::nullopt;
+    return step;
 }
 
 std::vector<StepCall> calls_of(const Step& step) {

@@ -31,6 +31,8 @@ struct Step {
 
 /// "gcn 64,64"; heads behind an x where there are several: "gat 8x8,7". Identity of a step in the store.
 std::string to_text(const Step& step);
+/// What to_text() made; nothing of any other text.
+std::optional<Step> parse_step(std::string_view text);
 
 /// Sparse ops of one step that are one problem, and so share a plan.
 struct StepCall {

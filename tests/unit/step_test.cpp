@@ -29,6 +29,15 @@ TEST(Step, GcnNormalisesOnceAndRunsBackThroughTheReversedGraph) {
               "backward of layers 1 and 2: spmm k=64 f32 sum weighted reversed self_loop, 2 a step, 0 before\n");
 }
 
+TEST(Step, ItsTextReadsBack) {
+    for (const Step& step : {Step{StepModel::gcn, {{64}, {7}}}, Step{StepModel::gat, {{8, 8}, {7, 1}}}, Step{StepModel::agnn, {{16}}}}) {
+        EXPECT_EQ(parse_step(to_text(step)), step);
+    }
+    for (const char* text : {"", "gcn", "gcn ", "gcn 64,", "gcn 64x1", "gcn 0", "gat 8x", "gat 8x0", "sage 64", "gcn 64 ", "gcn 64,07"}) {
+        EXPECT_EQ(parse_step(text), std::nullopt) << text;
+    }
+}
+
 TEST(Step, AttentionHasAGradientOfItsOwn) {
     EXPECT_EQ(text_of({StepModel::gat, {{8, 8}, {7, 1}}}),
               "forward of layer 1: gat k=8 heads=8 f32 sum unweighted forward, 1 a step, 0 before\n"
