@@ -197,7 +197,7 @@ private:
         Statement row =
             database_.prepare("SELECT op, backend, feature_version, bytes FROM model WHERE id = ?", kImporting);
         row.bind(id).step();
-        if (row.integer(2) != model::kFeatureVersion) {
+        if (!model::is_readable(static_cast<std::int32_t>(row.integer(2)))) {
             if (model::are_damaged(row.view(3))) throw RecordError(".bytes", "their checksum does not fit");
             return;
         }

@@ -180,7 +180,7 @@ std::vector<LayeredModel> models_of_layers(const Store& store) {
     std::vector<LayeredModel> models;
     std::set<std::tuple<Backend, Op, Policy>> known;
     for (ModelRow& row : store.models()) {
-        if (row.feature_version == model::kFeatureVersion) known.insert(key(row));
+        if (model::is_readable(row.feature_version)) known.insert(key(row));
         models.push_back({std::move(row), store.path()});
     }
     for_each_shipped([&](Store&& shipped) {

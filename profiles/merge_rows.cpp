@@ -227,10 +227,10 @@ WHERE id NOT IN (SELECT id FROM temp.merge_bad_model)
 ON CONFLICT DO UPDATE SET feature_version = excluded.feature_version, bytes = excluded.bytes,
     training = excluded.training, scores = excluded.scores, tool_version = excluded.tool_version,
     git_commit = excluded.git_commit, fitted_at = excluded.fitted_at
-    WHERE (excluded.feature_version = :readable, excluded.feature_version,
+    WHERE (excluded.feature_version :readable, excluded.feature_version,
            coalesce(json_array_length(excluded.training, '$.graphs'), 0), excluded.fitted_at <= :latest,
            excluded.fitted_at, excluded.bytes, excluded.training, excluded.scores)
-        > (feature_version = :readable, feature_version, coalesce(json_array_length(training, '$.graphs'), 0),
+        > (feature_version :readable, feature_version, coalesce(json_array_length(training, '$.graphs'), 0),
            fitted_at <= :latest, fitted_at, bytes, training, scores);
 INSERT INTO choice (graph_id, environment_id, problem_id, policy, clock, config, variant, variant_version, source, reason,
                     expected_us, tied, run_id, decided_at)
@@ -354,8 +354,9 @@ void take_measurements(const Database& database) {
 }
 
 void take_later(const Database& database) {
-    database.execute(with_latest(with_text(kTakeLater, ":readable", std::to_string(model::kFeatureVersion))),
-                     "taking in what is later");
+    const std::string readable =
+        fmt::format("BETWEEN {} AND {}", model::kOldestFeatureVersion, model::kFeatureVersion);
+    database.execute(with_latest(with_text(kTakeLater, ":readable", readable)), "taking in what is later");
     database.execute(with_latest(kTakeSteps), "taking in choices for steps");
 }
 

@@ -69,7 +69,7 @@ void SnapshotLoader::read_file(const Store& store, std::uint32_t file) {
     for (ModelRow& row : store.models(snapshot_.here_.backend)) {
         const auto [at, fresh] = snapshot_.models_.try_emplace({row.op, row.policy});
         const SnapshotModel& before = at->second;
-        const auto usable = [](const ModelRow& r) { return r.feature_version == model::kFeatureVersion; };
+        const auto usable = [](const ModelRow& r) { return model::is_readable(r.feature_version); };
         const bool better = usable(row) != usable(before.row)
                                 ? usable(row)
                                 : before.file == file && row.fitted_at > before.row.fitted_at;

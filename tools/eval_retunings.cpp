@@ -43,7 +43,7 @@ int eval_retunings(const Parsed& parsed) {
     for (const char* name : {"cases", "ablation", "no-search"}) {
         if (parsed.flag(name)) throw invalid_argument(std::string("--retunings fits no model: leave out --") + name);
     }
-    for (const char* name : {"held-out", "families", "learn", "without"}) {
+    for (const char* name : {"held-out", "families", "learn", "without", "by"}) {
         if (parsed.find(name)) throw invalid_argument(std::string("--retunings fits no model: leave out --") + name);
     }
     if (parsed.text("precision") != to_text(Precision::fp32)) {

@@ -3,11 +3,27 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/common/error.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
 #include "tools/suggest.hpp"
 
 namespace gnntune::tools {
+namespace {
+
+/// Cells of a row of results before the column `reason`.
+constexpr std::size_t kReason = 15;
+
+/// What runs where nothing is known; empty if no exact variant can do it.
+Cell standard_text(const Query& query) {
+    try {
+        return registry().default_config(query, {}).text();
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+}  // namespace
 
 Table plan_table() {
     return Table({{"graph", "graph", ""},
@@ -31,6 +47,7 @@ Table result_table() {
                   {"ci_us", "+-", "us"},
                   {"vs_library", "vs library", "x"},
                   {"vs_default_library", "vs its default", "x"},
+                  {"default_config", "default", "", 0, false},
                   {"roofline_us", "roofline", "us", 2, false},
                   {"roofline_percent", "roofline", "%", 0},
                   {"tied", "tied", "", 0},
@@ -62,19 +79,28 @@ void add_result(Table& results, const std::string& graph, const tuner::TuneStep&
     results.add({graph, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
                  short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)),
                  winner.config.text(), winner.median_us, (winner.ci_high_us - winner.ci_low_us) / 2, vs_library,
-                 vs_default, limit, fraction, static_cast<std::int64_t>(decision.tied.size()), decision.reason, measured,
+                 vs_default, standard_text(place.query), limit, fraction,
+                 static_cast<std::int64_t>(decision.tied.size()), decision.reason, measured,
                  static_cast<std::int64_t>(step.configs)});
 }
 
 void add_left_out(Table& results, const std::string& graph, const tuner::TuneStep& step, const std::string& why) {
-    results.add({graph, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
-                 short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)), {},
-                 {}, {}, {}, {}, {}, {}, {}, why, std::int64_t{0}, static_cast<std::int64_t>(step.configs)},
-                Style::dim);
+    std::vector<Cell> cells{graph,
+                            std::string(to_text(step.problem.op)),
+                            std::int64_t{step.problem.k},
+                            short_problem(step.problem),
+                            std::string(to_text(step.policy)),
+                            std::string(to_text(step.clock))};
+    cells.resize(kReason);
+    cells.insert(cells.end(), {why, std::int64_t{0}, static_cast<std::int64_t>(step.configs)});
+    results.add(std::move(cells), Style::dim);
 }
 
 void add_left_out(Table& results, const std::string& graph, const std::string& why) {
-    results.add({graph, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, why, {}, {}}, Style::dim);
+    std::vector<Cell> cells{graph};
+    cells.resize(kReason);
+    cells.insert(cells.end(), {why, Cell(), Cell()});
+    results.add(std::move(cells), Style::dim);
 }
 
 std::string why_unchosen(const Decision& decision, const std::vector<Candidate>& candidates) {

@@ -2,15 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "core/registry/legal.hpp"
-#include "core/registry/typical.hpp"
 #include "profiles/store.hpp"
+#include "tools/coverage_list.hpp"
 #include "tools/coverage_tables.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
@@ -19,14 +19,12 @@
 #include "tools/interrupt.hpp"
 #include "tools/machine_load.hpp"
 #include "tools/open_store.hpp"
-#include "tools/parse.hpp"
 #include "tools/problems.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
-#include "tools/suggest.hpp"
-#include "tools/typical.hpp"
 #include "tools/within_memory.hpp"
 #include "tuner/coverage.hpp"
+#include "tuner/draw.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tools {
@@ -44,12 +42,18 @@ Options coverage_options() {
          "problem has no variant or is slower than the bound of its kind. What the database has is not measured again.",
          {"gnntune coverage graph.mtx large.mtx --db coverage.db", "gnntune coverage --list --device cuda",
           "gnntune coverage graph.mtx --op spmm,spmm_grad --dim 64 --exhaustive --csv",
-          "gnntune coverage graph.mtx --bound self_loop=1.3,max=2 --only over"}});
+          "gnntune coverage graph.mtx --bound self_loop=1.3,max=2 --only over",
+          "gnntune coverage graphs/ --draw 8 --exhaustive --dim 16,33,64 --heads 1,4,8 --budget 10m"}});
     // clang-format off
     options.group("Problems").add_options()
         ("op", value("LIST", "all"), "ops (gnntune list ops)")
         ("dim", value("LIST", "64,33"), "feature dimensions k")
-        ("heads", value("LIST", "1,8"), "heads of ops that have heads of their own");
+        ("heads", value("LIST", "1,8"), "heads of ops that have heads of their own")
+        ("draw", value("N"), "N of each op, evenly over kinds and others on every graph (--seed), and compare nothing: "
+         "with --exhaustive what a cost model learns from")
+        ("turn", value("I"), "which draw, counted from 0 for the first graph: turns one after the other go through all "
+         "problems before one comes again (default: one that follows from the graph)")
+        ("max-edges", value("N"), "leave out graphs of more edges");
     options.group("Verdicts").add_options()
         ("bound", value("LIST"), "other bounds, such as self_loop=1.3,max=2; on the CPU only those that are named count")
         ("only", value("LIST"), "rows of these verdicts: ok, over, no_variant, wrong, not_measured, left_out, "
@@ -70,95 +74,15 @@ Options coverage_options() {
     return options;
 }
 
-std::vector<std::int32_t> narrow(const std::vector<std::int64_t>& numbers) {
-    return {numbers.begin(), numbers.end()};
-}
-
-std::vector<Problem> problems_asked(const Parsed& parsed) {
-    const auto widths = narrow(parsed.integers("dim", 1, 1 << 20));
-    const auto heads = narrow(parsed.integers("heads", 1, 1 << 16));
-    return legal_problems(parsed.ops("op"), widths, heads);
-}
-
-tuner::CoverageDemands demands_of(const Parsed& parsed, Backend backend) {
-    tuner::CoverageDemands demands{backend, {}};
-    const auto kinds = tuner::coverage_kinds();
-    for (const std::string& word : parsed.list("bound")) {
-        const std::size_t equals = word.find('=');
-        const std::string kind = word.substr(0, equals);
-        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end() || equals == std::string::npos) {
-            throw invalid_argument(fmt::format("--bound: expected KIND=RATIO with a kind of {}, not '{}'{}",
-                                               joined(kinds), word, did_you_mean(kind, kinds)));
-        }
-        demands.bounds[kind] = parse_real(word.substr(equals + 1), "--bound " + kind, 0, 1e9);
-    }
-    return demands;
-}
-
-/// Of --device, which need not be here.
-Device device_listed(const Parsed& parsed) {
-    const auto backend = backend_named(parsed);
-    return backend ? typical_device(*backend) : parsed.common.device();
-}
-
-int list_coverage(const Parsed& parsed) {
-    Output out("coverage", parsed.common);
-    const Device device = device_listed(parsed);
-    const auto demands = demands_of(parsed, device.backend);
-    const auto shown = shown_verdicts(parsed, out);
-    const auto asked = problems_asked(parsed);
-    std::vector<ListedProblem> listed;
-    std::size_t missing = 0;
-    std::size_t failing = 0;
-    const auto look = [&](const std::string& graph, const Query& query) {
-        if (!defined_on(query.problem, query.n_rows, query.n_cols)) return;
-        auto found = tuner::exact_variants(registry(), query);
-        ListedProblem p;
-        p.outcome.graph = graph;
-        p.outcome.problem = query.problem;
-        p.outcome.what = found.variants.empty() ? Coverage::no_variant : Coverage::left_out;
-        if (found.variants.empty()) p.outcome.reason = found.refusals_text();
-        missing += found.variants.empty() ? 1 : 0;
-        failing += found.variants.empty() && demands.must(query.problem) ? 1 : 0;
-        p.variants = std::move(found.variants);
-        listed.push_back(std::move(p));
-    };
-    bool all_read = true;
-    if (parsed.arguments.empty()) {
-        for (const Problem& problem : asked) look("any", typical_query(problem, device));
-    } else {
-        GraphReader graphs(parsed, out);
-        while (const auto input = graphs.next()) {
-            Features features;
-            if (!graphs.hold([&] { features = features_of(input->graph.view()); })) continue;
-            const FeatureCounts& c = features.counts;
-            for (const Problem& problem : asked) {
-                const bool reversed = problem.direction == Direction::reversed;
-                look(input->name, {problem, reversed ? c.n_cols : c.n_rows, reversed ? c.n_rows : c.n_cols, c.m,
-                                   &features, &device});
-            }
-        }
-        all_read = graphs.all_read();
-    }
-    if (GNNTUNE_WITH_CUDA == 0 && device.backend == Backend::cuda) {
-        out.note("this build has no variants for GPUs: build it with nvcc (a GPU is not needed)");
-    }
-    print_coverage_list(out, listed, demands, shown);
-    out.note(fmt::format("{} legal problems for {}, {} without a variant, {} of them fail", listed.size(),
-                         to_text(device.backend), missing, failing));
-    if (failing > 0) return kExitRuntime;
-    return all_read ? kExitOk : kExitInput;
-}
-
 class CoverageVerb {
 public:
     explicit CoverageVerb(const Parsed& parsed)
         : parsed_(parsed),
           out_("coverage", parsed.common),
           device_(parsed.common.device()),
-          demands_(demands_of(parsed, device_.backend)),
+          demands_(coverage_demands(parsed, device_.backend)),
           shown_(shown_verdicts(parsed, out_)),
-          problems_(problems_asked(parsed)),
+          problems_(coverage_problems(parsed)),
           store_(open_store()),
           tuner_(registry(), device_, store_) {
         out_.set_device(device_);
@@ -167,6 +91,14 @@ public:
         if (parsed.text("clock") == "both") {
             throw invalid_argument("--clock: coverage compares times of one clock; give span, events or auto");
         }
+        draw_ = static_cast<std::size_t>(parsed.integer("draw", 1, 1000000).value_or(0));
+        if (draw_ > 0 && !demands_.bounds.empty()) {
+            throw invalid_argument("--bound: what is drawn has no siblings to be compared with; leave out --draw");
+        }
+        demands_.compare = draw_ == 0;
+        turn_ = parsed.integer("turn", 0, INT64_MAX);
+        if (turn_ && draw_ == 0) throw invalid_argument("--turn says which draw; give --draw N");
+        most_edges_ = parsed.integer("max-edges", 1, INT64_MAX).value_or(INT64_MAX);
         tune_.exhaustive = parsed.flag("exhaustive");
         const auto most = parsed.integer("max-configs", 1, 1000000);
         if (most && tune_.exhaustive) {
@@ -197,14 +129,15 @@ public:
         const std::int64_t run =
             store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),
                               device_.environment.device_name});
-        Progress progress(out_, "coverage", static_cast<std::int64_t>(problems_.size() * graphs_.size()));
+        Progress progress(out_, "coverage", static_cast<std::int64_t>(problems_a_graph() * graphs_.size()));
         if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
         progress_ = &progress;
         try {
-            for (const GraphArgument& argument : graphs_) {
+            for (std::size_t graph = 0; graph < graphs_.size(); ++graph) {
+                const GraphArgument& argument = graphs_[graph];
                 if (complete_ && (interrupted() || (measured_ > 0 && stop()))) complete_ = false;
                 if (complete_) {
-                    cover(argument, run);
+                    cover(argument, graph, run);
                 } else {
                     out_.warn(argument.name + ": " + why_stopped());
                 }
@@ -231,7 +164,17 @@ private:
     bool stop() const { return interrupted() || (progress_ ? progress_->elapsed_s() : 0.0) > budget_s_; }
     const char* why_stopped() const { return interrupted() ? "left out: stopped" : "left out: the budget ended"; }
 
-    void cover(const GraphArgument& argument, std::int64_t run) {
+    std::size_t problems_a_graph() const {
+        if (draw_ == 0) return problems_.size();
+        std::map<Op, std::size_t> of_op;
+        for (const Problem& p : problems_) ++of_op[p.op];
+        std::size_t sum = 0;
+        for (const auto& [op, count] : of_op) sum += std::min(draw_, count);
+        return sum;
+    }
+
+    /// `graph` counts them from 0, those that are left out too.
+    void cover(const GraphArgument& argument, std::size_t graph, std::int64_t run) {
         auto input = load_among(argument, graphs_.size(), out_);
         if (!input) {
             all_read_ = false;
@@ -240,6 +183,11 @@ private:
         if (input->graph.m() == 0) {
             all_read_ = false;
             out_.warn(input->name + " has no edges: there is nothing to tune");
+            return;
+        }
+        if (input->graph.m() > most_edges_) {
+            out_.note(fmt::format("{}: left out, it has {} edges (--max-edges {})", input->name, input->graph.m(),
+                                  most_edges_));
             return;
         }
         InputGraph description = *input;
@@ -260,13 +208,18 @@ private:
         record.m = workload.graph().m();
         std::vector<CoverageOutcome>& outcomes = outcomes_.emplace_back();
         tune_.problems.clear();
-        std::size_t undefined = 0;
+        std::vector<Problem> defined;
         for (const Problem& problem : problems_) {
             const Query query = workload.graph().query(problem);
-            if (!defined_on(problem, query.n_rows, query.n_cols)) {
-                ++undefined;
-                continue;
-            }
+            if (defined_on(problem, query.n_rows, query.n_cols)) defined.push_back(problem);
+        }
+        const std::size_t undefined = problems_.size() - defined.size();
+        if (draw_ > 0) {
+            const std::uint64_t turn = turn_ ? static_cast<std::uint64_t>(*turn_) + graph : record.fingerprint.lo;
+            defined = tuner::draw_problems(defined, draw_, parsed_.common.seed, turn);
+        }
+        for (const Problem& problem : defined) {
+            const Query query = workload.graph().query(problem);
             const auto found = tuner::exact_variants(registry(), query);
             CoverageOutcome& outcome = outcomes.emplace_back();
             outcome.graph = record.name;
@@ -403,6 +356,9 @@ private:
     tuner::Tuner tuner_;
     tuner::TuneOptions tune_;
     FittedModels models_;
+    std::size_t draw_ = 0;              // problems of each op; 0: all
+    std::optional<std::int64_t> turn_;  // of the first graph
+    std::int64_t most_edges_ = INT64_MAX;
     double budget_s_ = 0;
     std::vector<GraphArgument> graphs_;
     std::deque<std::vector<CoverageOutcome>> outcomes_;  // of a graph each; rows point into them
@@ -419,7 +375,13 @@ int run_coverage(const Args& args) {
     const Options options = coverage_options();
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
-    if (parsed->flag("list")) return list_coverage(*parsed);
+    if (parsed->flag("list")) {
+        for (const char* name : {"draw", "turn", "max-edges"}) {
+            if (parsed->given(name))
+                throw invalid_argument(std::string("--list measures no graph: leave out --") + name);
+        }
+        return list_coverage(*parsed);
+    }
     require_arguments(*parsed, 1, SIZE_MAX, "gnntune coverage [options] GRAPH...");
     return CoverageVerb(*parsed).run();
 }

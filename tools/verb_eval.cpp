@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "core/common/error.hpp"
 #include "tools/eval_retunings.hpp"
@@ -14,6 +17,7 @@
 #include "tools/output.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
+#include "tools/suggest.hpp"
 #include "tuner/ablation.hpp"
 
 namespace gnntune::tools {
@@ -39,6 +43,8 @@ Options eval_options() {
          "others")
         ("learn", value("FILE"), "learn from this database instead, of another device for instance; a graph that is "
          "scored is left out of it all the same")
+        ("by", value("LIST"), "rows for each kind of problem too: dtype, reduce, weights, direction, self_loop, heads, k, or "
+         "kind, which is all of these but k at once")
         ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy")
         ("no-search", boost::program_options::bool_switch(), "leave out the strategies that search, which take most of "
          "the time")
@@ -49,19 +55,77 @@ Options eval_options() {
     return options;
 }
 
-Table score_table() {
-    return Table({{"op", "op", "", 0},
-                  {"precision", "precision", "", 0},
-                  {"strategy", "strategy", "", 0},
-                  {"cases", "cases", "", 0},
-                  {"geomean_percent", "geomean", "%", 2},
-                  {"worst_percent", "worst", "%", 1},
-                  {"share_95_percent", "at 95 or better", "%", 1},
-                  {"top_1_percent", "fastest", "%", 1},
-                  {"regret_percent", "regret", "%", 2},
-                  {"lost_percent", "behind the default", "%", 2},
-                  {"measured", "measured", "configs", 1},
-                  {"time_share_percent", "of all times", "%", 1}});
+Table score_table(bool by_kind) {
+    std::vector<Column> columns{{"op", "op", "", 0}, {"precision", "precision", "", 0}};
+    if (by_kind) columns.insert(columns.end(), {{"by", "by", "", 0}, {"kind", "kind", "", 0}});
+    columns.insert(columns.end(), {{"strategy", "strategy", "", 0},
+                                   {"cases", "cases", "", 0},
+                                   {"geomean_percent", "geomean", "%", 2},
+                                   {"worst_percent", "worst", "%", 1},
+                                   {"share_95_percent", "at 95 or better", "%", 1},
+                                   {"top_1_percent", "fastest", "%", 1},
+                                   {"regret_percent", "regret", "%", 2},
+                                   {"lost_percent", "behind the default", "%", 2},
+                                   {"measured", "measured", "configs", 1},
+                                   {"time_share_percent", "of all times", "%", 1}});
+    return Table(std::move(columns));
+}
+
+/// A way to sort problems into kinds: its word, and the kind of a problem in words.
+struct Grouping {
+    std::string name;
+    std::function<std::string(const Problem&)> of;
+};
+
+constexpr const char* kEveryProblem = "all";
+
+/// All together, and those of --by.
+std::vector<Grouping> groupings(const Parsed& parsed) {
+    const std::vector<Grouping> single{
+        {"dtype", [](const Problem& p) { return std::string(to_text(p.dtype)); }},
+        {"reduce", [](const Problem& p) { return std::string(to_text(p.reduce)); }},
+        {"weights", [](const Problem& p) { return std::string(p.weighted ? "weighted" : "unweighted"); }},
+        {"direction", [](const Problem& p) { return std::string(to_text(p.direction)); }},
+        {"self_loop", [](const Problem& p) { return std::string(p.self_loop ? "self_loop" : "no_self_loop"); }},
+        {"heads", [](const Problem& p) { return fmt::format("heads={}", p.heads); }},
+    };
+    std::vector<Grouping> known = single;
+    known.push_back({"k", [](const Problem& p) { return fmt::format("k={}", p.k); }});
+    known.push_back({"kind", [single](const Problem& p) {
+                         std::vector<std::string> words;
+                         for (const Grouping& g : single) words.push_back(g.of(p));
+                         return fmt::format("{}", fmt::join(words, " "));
+                     }});
+    std::vector<Grouping> out{{kEveryProblem, [](const Problem&) { return std::string(kEveryProblem); }}};
+    for (const std::string& word : parsed.list("by")) {
+        const auto found = std::find_if(known.begin(), known.end(), [&](const Grouping& g) { return g.name == word; });
+        if (found == known.end()) {
+            std::vector<std::string> words;
+            for (const Grouping& g : known) words.push_back(g.name);
+            throw invalid_argument(fmt::format("--by: expected words of {}, not '{}'{}", fmt::join(words, ", "), word,
+                                               did_you_mean(word, words)));
+        }
+        out.push_back(*found);
+    }
+    return out;
+}
+
+void add_scores(Table& table, Op op, Precision precision, const tuner::Evaluation& e, const Grouping& grouping,
+                bool by_kind) {
+    std::set<std::string> kinds;
+    for (const tuner::EvaluatedCase& c : e.cases) kinds.insert(grouping.of(c.problem));
+    for (const std::string& kind : kinds) {
+        const auto is_of = [&](const tuner::EvaluatedCase& c) { return grouping.of(c.problem) == kind; };
+        for (const tuner::StrategyScore& s : tuner::scores_of(e, is_of)) {
+            std::vector<Cell> row{std::string(to_text(op)), std::string(to_text(precision))};
+            if (by_kind) row.insert(row.end(), {grouping.name, kind});
+            row.insert(row.end(),
+                       {s.name, std::int64_t{s.cases}, 100 * s.geomean, 100 * s.worst, 100 * s.share_95, 100 * s.top_1,
+                        100 * (1 / s.geomean - 1), 100 * s.lost, s.measured > 0 ? Cell(s.measured) : Cell(),
+                        s.time_share > 0 ? Cell(100 * s.time_share) : Cell()});
+            table.add(std::move(row));
+        }
+    }
 }
 
 Table case_table() {
@@ -151,7 +215,12 @@ int run_eval(const Args& args) {
         throw invalid_argument("--families splits by family; leave out --folds and --held-out");
     }
     Table ablations = ablation_table();
-    Table scores = score_table();
+    const bool by_kind = parsed->given("by");
+    const std::vector<Grouping> kinds = groupings(*parsed);
+    if (by_kind && (parsed->flag("ablation") || parsed->flag("cases"))) {
+        throw invalid_argument("--by sorts scores; leave out --ablation and --cases");
+    }
+    Table scores = score_table(by_kind);
     Table cases = case_table();
     const auto classes = classes_of(*parsed);
     for (const auto& [op, precision] : classes) {
@@ -224,12 +293,7 @@ int run_eval(const Args& args) {
             add_ablation(ablations, op, precision, parts);
             continue;
         }
-        for (const tuner::StrategyScore& s : tuner::scores_of(e)) {
-            scores.add({std::string(to_text(op)), std::string(to_text(precision)), s.name, std::int64_t{s.cases},
-                        100 * s.geomean, 100 * s.worst, 100 * s.share_95, 100 * s.top_1, 100 * (1 / s.geomean - 1),
-                        100 * s.lost, s.measured > 0 ? Cell(s.measured) : Cell(),
-                        s.time_share > 0 ? Cell(100 * s.time_share) : Cell()});
-        }
+        for (const Grouping& grouping : kinds) add_scores(scores, op, precision, e, grouping, by_kind);
         for (const tuner::EvaluatedCase& c : e.cases) {
             for (std::size_t s = 0; s < e.strategies.size(); ++s) {
                 if (c.efficiency[s] <= 0) continue;

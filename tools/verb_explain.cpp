@@ -217,9 +217,11 @@ private:
         for (const store::LayeredModel& m : store::models_of_layers(store)) {
             const bool asked = m.row.op == query_.problem.op && m.row.backend == device_.backend &&
                                m.row.policy == one_policy(parsed_);
-            if (!asked || !model::ranks(query_.problem)) continue;
+            if (!asked) continue;
             try {
-                for (std::string& id : unknown_to(model::from_bytes(m.row.bytes), query_)) {
+                const model::Model fitted = model::from_bytes(m.row.bytes);
+                if (!fitted.ranks(query_.problem)) return;
+                for (std::string& id : unknown_to(fitted, query_)) {
                     if (!measured.contains(id)) unmeasured_.push_back(std::move(id));
                 }
             } catch (const Error&) {  // a model that this build cannot read: predict says so

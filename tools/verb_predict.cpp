@@ -138,10 +138,8 @@ public:
         }
         if (table_.rows() == 0) {
             throw input_error(
-                "no model here ranks any config of these problems: cost models know sums and means in f32, of the "
-                "variants "
-                "that they were fitted to; tune such problems instead (gnntune tune), and fit a model to f32 ones "
-                "after "
+                "no model here ranks any config of these problems: cost models know the kinds of problems and the "
+                "variants that they were fitted to; tune such problems instead (gnntune tune), and fit a model after "
                 "that (gnntune fit)");
         }
         out_.print(table_);
@@ -191,10 +189,10 @@ private:
             out_.warn(missing_);
             return;
         }
-        if (!model::ranks(problem)) {
+        if (const auto kind = fitted->model.unknown_kind(problem)) {
             unknown_ = true;
-            out_.warn(fmt::format("{}: cost models know sums and means in f32 only; tune it instead (gnntune tune)",
-                                  short_problem(problem)));
+            out_.warn(fmt::format("{}: the model has not learnt from {}; tune it instead (gnntune tune)",
+                                  short_problem(problem), *kind));
             return;
         }
         const bool reversed = problem.direction == Direction::reversed;

@@ -11,6 +11,7 @@ namespace gnntune::tuner {
 namespace {
 
 constexpr std::string_view kPlainKind = "plain";
+constexpr std::string_view kAloneKind = "alone";
 constexpr std::string_view kUnweighted = "unweighted";
 constexpr std::string_view kReversed = "reversed";
 constexpr std::string_view kSelfLoop = "self_loop";
@@ -203,14 +204,14 @@ double CoverageDemands::bound(std::string_view kind) const {
 std::vector<CoverageRow> coverage_rows(std::span<const CoverageOutcome> outcomes, const CoverageDemands& demands) {
     std::vector<CoverageRow> rows;
     for (const CoverageOutcome& outcome : outcomes) {
-        const auto ways = departures(outcome.problem);
+        const auto ways = demands.compare ? departures(outcome.problem) : std::vector<Departure>();
         CoverageRow row;
         row.outcome = &outcome;
         row.must = demands.must(outcome.problem);
         row.verdict = verdict_of(outcome.what);
         if (outcome.what != Coverage::timed || ways.empty()) {
             for (const Departure& way : ways) row.kinds.append(row.kinds.empty() ? "" : "+").append(way.kind);
-            if (ways.empty()) row.kinds = kPlainKind;
+            if (ways.empty()) row.kinds = demands.compare ? kPlainKind : kAloneKind;
             row.fails = counts_against(row.verdict, row.must, true);
             rows.push_back(std::move(row));
             continue;
@@ -237,12 +238,12 @@ std::vector<CoverageRow> coverage_rows(std::span<const CoverageOutcome> outcomes
 
 std::vector<CoverageSummary> coverage_summary(std::span<const CoverageRow> rows, const CoverageDemands& demands) {
     std::vector<CoverageSummary> out;
-    std::vector<std::string> kinds{std::string(kPlainKind)};
+    std::vector<std::string> kinds{std::string(kAloneKind), std::string(kPlainKind)};
     for (std::string& kind : coverage_kinds()) kinds.push_back(std::move(kind));
     for (const std::string& kind : kinds) {
         CoverageSummary s;
         s.kind = kind;
-        s.bound = kind == kPlainKind ? 0 : demands.bound(kind);
+        s.bound = kind == kPlainKind || kind == kAloneKind ? 0 : demands.bound(kind);
         double logs = 0;
         std::size_t of_kind = 0;
         for (const CoverageRow& row : rows) {

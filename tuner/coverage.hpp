@@ -82,7 +82,7 @@ std::optional<CoverageVerdict> parse_coverage_verdict(std::string_view text);
 std::span<const CoverageVerdict> every_coverage_verdict();
 
 /// A problem in one comparison; in one row for all of them, kinds joined by "+", if it was not timed. `kinds` of a plain
-/// problem is "plain".
+/// problem is "plain", of one that is not to be compared "alone".
 struct CoverageRow {
     const CoverageOutcome* outcome = nullptr;
     std::string kinds;
@@ -100,6 +100,7 @@ struct CoverageRow {
 struct CoverageDemands {
     Backend backend = Backend::cuda;
     std::map<std::string, double, std::less<>> bounds;  ///< by kind, instead of the usual ones
+    bool compare = true;                                ///< false: problems stand alone, and no row has a sibling
 
     /// Every problem on CUDA; on the CPU, which is there for tests and for machines without a GPU, those in f32.
     bool must(const Problem& problem) const;
@@ -124,7 +125,7 @@ struct CoverageSummary {
     std::size_t failing = 0;
 };
 
-/// "plain" first, then every kind that has rows. They point into `rows`.
+/// "alone" and "plain" first, then every kind that has rows. They point into `rows`.
 std::vector<CoverageSummary> coverage_summary(std::span<const CoverageRow> rows, const CoverageDemands& demands);
 
 }  // namespace gnntune::tuner

@@ -331,6 +331,11 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
 }
 
 std::vector<StrategyScore> scores_of(const Evaluation& evaluation) {
+    return scores_of(evaluation, [](const EvaluatedCase&) { return true; });
+}
+
+std::vector<StrategyScore> scores_of(const Evaluation& evaluation,
+                                     const std::function<bool(const EvaluatedCase&)>& counts) {
     std::vector<StrategyScore> out;
     const std::size_t standing = strategy_number("default");
     for (std::size_t s = 0; s < evaluation.strategies.size(); ++s) {
@@ -341,7 +346,7 @@ std::vector<StrategyScore> scores_of(const Evaluation& evaluation) {
         int with_default = 0;
         for (const EvaluatedCase& c : evaluation.cases) {
             const double e = c.efficiency[s];
-            if (e <= 0) continue;
+            if (e <= 0 || !counts(c)) continue;
             ++score.cases;
             logs += std::log(e);
             score.worst = std::min(score.worst, e);

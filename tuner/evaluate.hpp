@@ -71,5 +71,8 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
                     const EvaluateOptions& options = {});
 
 std::vector<StrategyScore> scores_of(const Evaluation& evaluation);
+/// Of those cases alone.
+std::vector<StrategyScore> scores_of(const Evaluation& evaluation,
+                                     const std::function<bool(const EvaluatedCase&)>& counts);
 
 }  // namespace gnntune::tuner

@@ -110,6 +110,27 @@ ParamCodes codes_of(const std::vector<const Config*>& configs) {
     return codes;
 }
 
+// A kind counts as learnt from if so many of the graphs have it: one tuning in passing teaches nothing.
+constexpr std::size_t kLeastShare = 10;  // a tenth
+
+model::Kinds kinds_of(const std::vector<TrainingProblem>& problems, const std::vector<int>& graph, std::size_t graphs) {
+    model::Kinds kinds = model::Kinds::none();
+    const auto learnt = [&](const auto& is) {
+        std::set<int> with;
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+            if (is(problems[i].problem)) with.insert(graph[i]);
+        }
+        return !with.empty() && with.size() * kLeastShare >= graphs;
+    };
+    kinds.f32 = learnt([](const Problem& p) { return size_of(p.dtype) == 4; });
+    kinds.narrow = learnt([](const Problem& p) { return size_of(p.dtype) < 4; });
+    kinds.sums = learnt([](const Problem& p) { return p.reduce != Reduce::max; });
+    kinds.maxima = learnt([](const Problem& p) { return p.reduce == Reduce::max; });
+    kinds.weighted = learnt([](const Problem& p) { return p.weighted; });
+    kinds.unweighted = learnt([](const Problem& p) { return !p.weighted; });
+    return kinds;
+}
+
 class Fitter {
 public:
     Fitter(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options)
@@ -127,6 +148,7 @@ public:
         model::Model m;
         m.op = problems_.front().problem.op;
         m.backend = problems_.front().device.backend;
+        m.kinds = kinds_of(problems_, graph_, graphs_);
         fit_level(m);
         std::set<std::string> ids;
         for (const TrainingProblem& p : problems_) {

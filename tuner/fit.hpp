@@ -20,8 +20,8 @@ struct FitOptions {
     std::set<std::string> without;  ///< names of features that the trees do not see (core/model/model_features.hpp)
 };
 
-/// A model of the problems' op and backend. Problems of one graph stay together in every split. Deterministic for a
-/// seed. Throws ErrorKind::invalid_argument if there are no problems, or problems of several ops or backends.
+/// A model of the problems' op and backend, and of those kinds that a tenth of the graphs or more has. Problems of one
+/// graph stay together in every split. Deterministic for a seed. Throws ErrorKind::invalid_argument if there are no problems, or problems of several ops or backends.
 model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& registry,
                  const FitOptions& options = {});
 

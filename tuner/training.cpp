@@ -81,7 +81,7 @@ std::vector<TrainingProblem> training_problems(const store::Store& store, const 
         for (const store::EnvironmentRow& e : environments) {
             if (e.environment.backend != filter.backend) continue;
             for (const store::ProblemRow& p : problems) {
-                if (p.problem.op != filter.op || p.problem.dtype != DType::f32) continue;
+                if (p.problem.op != filter.op) continue;
                 const auto rows = store.measurements({g.id, e.id, p.id}, {filter.policy, filter.clock, {}});
                 if (rows.empty()) continue;
                 TrainingProblem t;

@@ -50,9 +50,9 @@ std::string percent(double share) {
     return text;
 }
 
-std::string explain(const Problem& problem, const Advice& advice, std::size_t legal,
+std::string explain(const std::optional<std::string>& unknown_kind, const Advice& advice, std::size_t legal,
                     const std::optional<double>& gain) {
-    if (!model::ranks(problem)) return "cost models know sums and means in f32 only; tune it instead (gnntune tune)";
+    if (unknown_kind) return "the model has not learnt from " + *unknown_kind + "; tune it instead (gnntune tune)";
     if (advice.asked == 0) return "the model knows no variant of this build that can do this problem, in its version";
     if (legal == 0) return "every config that the model knows breaks a constraint";
     const std::string all = std::to_string(legal) + (legal == 1 ? " config" : " configs");
@@ -120,7 +120,7 @@ Advice advise(const model::Model& model, const Prospects& prospects, const Regis
     } else if (advice.standard) {
         advice.better.clear();
     }
-    advice.reason = explain(query.problem, advice, legal, gain);
+    advice.reason = explain(model.unknown_kind(query.problem), advice, legal, gain);
     return advice;
 }
 

@@ -23,14 +23,15 @@ Config part_config(const Graph& graph, const Params& params, const Part& part) {
     const std::string* given = params.find(part.param);
     const std::string& text = given ? *given : part.standard;
     const Query query = graph.query(part.problem);
-    if (text == "default") return graph.registry().default_config(query, {});
+    if (text == "default") return graph.registry().default_part(query);
     Config config = Config::parse(text);
     resolve(graph.registry(), query, config);
     return config;
 }
 
 bool may_be_part(const Variant& part, const Variant& composition) {
-    return (part.precision == composition.precision || part.precision == Precision::fp32) && !part.approximate;
+    const bool as_precise = part.precision == composition.precision || part.precision == Precision::fp32;
+    return as_precise && !part.approximate && !part.parts;
 }
 
 std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query,
@@ -41,9 +42,10 @@ std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, co
         Config config = part_config(graph, params, part);
         const Variant& v = *graph.registry().find(config.variant);
         if (!may_be_part(v, variant)) {
-            throw unsupported(
-                std::string(variant.id) + " cannot have the part " + config.text() + ": it " +
-                (v.approximate ? "drops edges by design" : "computes in " + std::string(to_text(v.precision))));
+            throw unsupported(std::string(variant.id) + " cannot have the part " + config.text() + ": it " +
+                              (v.approximate ? "drops edges by design"
+                               : v.parts     ? "has parts itself"
+                                             : "computes in " + std::string(to_text(v.precision))));
         }
         parts.push_back({std::move(config), v.version});
     }
@@ -85,8 +87,7 @@ void Plan::throw_misaligned() const {
                                                             : " bytes, those of an element, and lse to 4"));
 }
 
-Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream,
-           UnderErrata errata)
+Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHandle stream, UnderErrata errata)
     : config_(config), problem_(problem) {
     validate(problem);
     const Query query = graph.query(problem);

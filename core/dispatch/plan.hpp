@@ -96,7 +96,8 @@ const Erratum* find_erratum(const Registry& registry, const Query& query, const 
 std::string erratum_words(const Registry& registry, const Query& query, const Variant& variant, const Params& params,
                           const std::vector<PartVersion>& parts);
 
-/// Whether the result of `part` is as exact as `composition` promises: of its precision or fp32, using every edge.
+/// Whether the result of `part` is as exact as `composition` promises, of its precision or fp32, using every edge, and it is
+/// no composition itself: rows of a composition know the versions of its parts, and no others.
 bool may_be_part(const Variant& part, const Variant& composition);
 
 /// The variant of `config` if this build has it and it can run `query`; throws in words otherwise.

@@ -1,8 +1,9 @@
-// Layout, little-endian: "GNNM", version, op, backend, feature version, level members, level spread, variants. A list
-// is its length and its elements, a text its length and its bytes. At the end the 64-bit FNV-1a hash of everything
-// before.
+// Layout, little-endian: "GNNM", version, op, backend, feature version, kinds, level members, level spread, variants. A
+// list is its length and its elements, a text its length and its bytes. At the end the 64-bit FNV-1a hash of everything
+// before. Version 2 has no kinds: it is of when models were fitted to plain problems alone.
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 #include "core/common/error.hpp"
 #include "core/model/model.hpp"
@@ -11,9 +12,26 @@ namespace gnntune::model {
 namespace {
 
 constexpr std::string_view kMagic = "GNNM";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersionWithoutKinds = 2;
 
 static_assert(std::endian::native == std::endian::little, "the layout is that of memory");
+
+// Bits of a model's kinds, in this order.
+constexpr bool Kinds::*kKindBits[] = {&Kinds::f32,    &Kinds::narrow,   &Kinds::sums,
+                                      &Kinds::maxima, &Kinds::weighted, &Kinds::unweighted};
+
+std::uint32_t bits_of(const Kinds& kinds) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < std::size(kKindBits); ++i) bits |= std::uint32_t{kinds.*kKindBits[i]} << i;
+    return bits;
+}
+
+Kinds kinds_of(std::uint32_t bits) {
+    Kinds kinds;
+    for (std::size_t i = 0; i < std::size(kKindBits); ++i) kinds.*kKindBits[i] = (bits >> i & 1) != 0;
+    return kinds;
+}
 
 std::uint64_t hash_of(std::string_view bytes) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -75,7 +93,9 @@ public:
         if (n > rest_.size() / least) damaged("a list is longer than the bytes that are left");
         return n;
     }
-    std::vector<Forest> forests(std::int32_t features) {
+    /// `shared` features are of problems, `own` of configs. What an older version has fewer of the former is left out.
+    std::vector<Forest> forests(std::int32_t shared, std::int32_t own) {
+        const auto added = static_cast<std::int32_t>(problem_feature_names().size()) - shared;
         std::vector<Forest> all(length(16));
         for (Forest& f : all) {
             f.start = number<float>();
@@ -88,7 +108,8 @@ public:
             }
             f.leaves.resize(length(4));
             for (float& leaf : f.leaves) leaf = number<float>();
-            if (!well_formed(f, features)) damaged("a tree is not whole");
+            if (!well_formed(f, shared + own)) damaged("a tree is not whole");
+            for (Split& s : f.splits) s.feature += s.feature < shared ? 0 : added;
         }
         return all;
     }
@@ -113,6 +134,7 @@ std::string to_bytes(const Model& m) {
     w.text(to_text(m.op));
     w.text(to_text(m.backend));
     w.number(m.feature_version);
+    w.number(bits_of(m.kinds));
     w.forests(m.level);
     w.number(m.level_spread);
     w.list(m.variants, [&](const VariantModel& v) {
@@ -141,9 +163,10 @@ Model from_bytes(std::string_view bytes) {
     if (!bytes.starts_with(kMagic)) damaged("these bytes are none");
     if (are_damaged(bytes)) damaged("its checksum does not fit: it was damaged or cut short");
     Reader r(bytes.substr(0, bytes.size() - 8).substr(kMagic.size()));
-    if (const auto version = r.number<std::uint32_t>(); version != kVersion) {
+    const auto version = r.number<std::uint32_t>();
+    if (version != kVersion && version != kVersionWithoutKinds) {
         damaged("its format is version " + std::to_string(version) + ", this program reads " +
-                std::to_string(kVersion));
+                std::to_string(kVersionWithoutKinds) + " and " + std::to_string(kVersion));
     }
     Model m;
     const auto op = parse_op(r.text());
@@ -151,13 +174,19 @@ Model from_bytes(std::string_view bytes) {
     if (!op || !backend) damaged("its op or backend is not known here");
     m.op = *op;
     m.backend = *backend;
-    m.feature_version = r.number<std::int32_t>();
-    if (m.feature_version != kFeatureVersion) {
-        damaged("it was fitted on features of version " + std::to_string(m.feature_version) + ", this program has " +
-                std::to_string(kFeatureVersion));
+    const auto features = r.number<std::int32_t>();
+    if (!is_readable(features)) {
+        damaged("it was fitted on features of version " + std::to_string(features) + ", this program knows " +
+                std::to_string(kOldestFeatureVersion) + " to " + std::to_string(kFeatureVersion));
     }
-    const auto shared = static_cast<std::int32_t>(problem_feature_names().size());
-    m.level = r.forests(shared);
+    if (version == kVersion) {
+        m.kinds = kinds_of(r.number<std::uint32_t>());
+    } else {
+        m.kinds.unweighted = m.op != Op::spmm_grad;  // its gradients were all of weights too
+    }
+    const auto shared = features == kFeatureVersion ? static_cast<std::int32_t>(problem_feature_names().size())
+                                                    : kOldestProblemFeatures;
+    m.level = r.forests(shared, 0);
     m.level_spread = r.number<float>();
     m.variants.resize(r.length(20));
     for (VariantModel& v : m.variants) {
@@ -169,7 +198,7 @@ Model from_bytes(std::string_view bytes) {
             p.words.resize(r.length(4));
             for (std::string& word : p.words) word = r.text();
         }
-        v.slowdown = r.forests(shared + config_width(v.codes));
+        v.slowdown = r.forests(shared, config_width(v.codes));
         v.spread = r.number<float>();
     }
     if (!r.at_end()) damaged("bytes are left over");

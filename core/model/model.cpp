@@ -55,14 +55,22 @@ CodedConfigs::CodedConfigs(const Model& model, const Registry& registry, std::ve
     }
 }
 
-bool ranks(const Problem& problem) {
-    // Fitted to fp32 (tuner/training.hpp): half the bytes are other times, and so is looking for a maximum.
-    return problem.dtype == DType::f32 && problem.reduce != Reduce::max;
+std::optional<std::string> Model::unknown_kind(const Problem& problem) const {
+    const bool wide = size_of(problem.dtype) == 4;
+    if (wide && !kinds.f32) return "storage in 32 bits";
+    if (!wide && !kinds.narrow) return "storage in 16 bits";
+    if (problem.reduce == Reduce::max ? !kinds.maxima : !kinds.sums) {
+        return problem.reduce == Reduce::max ? "maxima" : "sums and means";
+    }
+    if (problem.op == Op::spmm_grad && (problem.weighted ? !kinds.weighted : !kinds.unweighted)) {
+        return problem.weighted ? "gradients of weights" : "gradients without weights";
+    }
+    return std::nullopt;
 }
 
 std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs, const Query& query,
                                 const DeviceConstants& constants) {
-    if (!ranks(query.problem)) return {};
+    if (!model.ranks(query.problem)) return {};
     const std::vector<float> shared = problem_features(query, constants);
     const Members level(model.level, Points(shared, {}, 1));
     const double best_log_us = base_log_us(query, constants) + level.mean.front();

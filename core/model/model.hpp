@@ -23,15 +23,36 @@ struct VariantModel {
     bool operator==(const VariantModel&) const = default;
 };
 
+/// Kinds of problems that a model has learnt from, as far as one does not stand for another: storage in 32 or in 16 bits,
+/// sums and means or maxima, and of a gradient whether it is one of weights too. Reversed, mean and self-loop problems,
+/// and unweighted ones of other ops, have the ranks of the plain ones (docs/tuning.md): a model that has not seen them
+/// has no question about them.
+struct Kinds {
+    bool f32 = true;
+    bool narrow = false;  ///< f16 or bf16
+    bool sums = true;     ///< means among them
+    bool maxima = false;
+    bool weighted = true;
+    bool unweighted = true;
+
+    static Kinds none() { return {false, false, false, false, false, false}; }
+    bool operator==(const Kinds&) const = default;
+};
+
 struct Model {
     Op op = Op::spmm;
     Backend backend = Backend::cuda;
     std::int32_t feature_version = kFeatureVersion;
+    Kinds kinds;                ///< by default those of a model that was fitted before others were
     std::vector<Forest> level;  ///< members, averaged: natural logarithm of the problem's best time over its roofline
     float level_spread = 0;
     std::vector<VariantModel> variants;
 
     const VariantModel* find(std::string_view id, std::int32_t version) const;
+    /// Whether it ranks configs of such a problem: kinds of its op that it has learnt from.
+    bool ranks(const Problem& problem) const { return !unknown_kind(problem); }
+    /// What it has not learnt from, where it ranks none: "storage in 16 bits", "maxima", ...
+    std::optional<std::string> unknown_kind(const Problem& problem) const;
     bool operator==(const Model&) const = default;
 };
 
@@ -70,11 +91,8 @@ private:
     std::vector<Group> groups_;
 };
 
-/// Whether models rank configs of such a problem: sums and means in f32.
-bool ranks(const Problem& problem);
-
 /// Predictions for those configs that the model knows, fastest first; equal ones in the order of the list; none for a
-/// problem that models do not rank. `configs` were coded for this model. `query` has features and a device. Thread-safe.
+/// problem that it does not rank. `configs` were coded for this model. `query` has features and a device. Thread-safe.
 std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs, const Query& query,
                                 const DeviceConstants& constants);
 /// The same for configs that are asked about once.
@@ -82,7 +100,8 @@ std::vector<Prediction> predict(const Model& model, const Registry& registry, co
                                 const DeviceConstants& constants, const std::vector<Config>& configs);
 
 /// The model as bytes, the same on every machine, and back. from_bytes() throws ErrorKind::input in words on bytes that
-/// are cut short, damaged, of another format version or of another feature version.
+/// are cut short, damaged, of a format version or of a feature version that is not read. A model of an older version
+/// that is read becomes one of this version.
 std::string to_bytes(const Model& model);
 Model from_bytes(std::string_view bytes);
 /// Whether bytes begin as those of a model, of this version or another, and their checksum does not fit.

@@ -60,6 +60,13 @@ double width_of(const Problem& p) {
     return static_cast<double>(p.k) * p.heads;
 }
 
+// The widest load, of at most 16 bytes, that divides the features of a head: 4 for k=33 in f32, 16 for k=64.
+std::size_t vector_bytes(const Problem& p) {
+    constexpr std::size_t kWidestLoad = 16;
+    const std::size_t bytes = static_cast<std::size_t>(p.k) * size_of(p.dtype);
+    return std::min(kWidestLoad, bytes & (~bytes + 1));
+}
+
 }  // namespace
 
 const std::vector<std::string>& problem_feature_names() {
@@ -94,7 +101,11 @@ const std::vector<std::string>& problem_feature_names() {
                                                  "weighted",
                                                  "reversed",
                                                  "self_loop",
-                                                 "mean"};
+                                                 "mean",
+                                                 "max",
+                                                 "element_bytes",
+                                                 "row_bytes",
+                                                 "vector_bytes"};
     return kNames;
 }
 
@@ -146,7 +157,11 @@ std::vector<float> problem_features(const Query& q, const DeviceConstants& const
             q.problem.weighted ? 1.0F : 0.0F,
             q.problem.direction == Direction::reversed ? 1.0F : 0.0F,
             q.problem.self_loop ? 1.0F : 0.0F,
-            q.problem.reduce == Reduce::mean ? 1.0F : 0.0F};
+            q.problem.reduce == Reduce::mean ? 1.0F : 0.0F,
+            q.problem.reduce == Reduce::max ? 1.0F : 0.0F,
+            log2_of(static_cast<double>(size_of(q.problem.dtype))),
+            log2_of(row_bytes),
+            log2_of(static_cast<double>(vector_bytes(q.problem)))};
 }
 
 double base_log_us(const Query& q, const DeviceConstants& measured) {

@@ -11,9 +11,17 @@
 
 namespace gnntune::model {
 
-/// Raised when a feature is added, removed or computed otherwise, or when models ask it in another way: a model that was
-/// fitted before is not used.
-inline constexpr std::int32_t kFeatureVersion = 4;
+/// Raised when a feature is added, removed or computed otherwise, or when models ask it in another way. A model that was
+/// fitted before is not used, unless features of the problem were added at the end and nothing else has changed since.
+inline constexpr std::int32_t kFeatureVersion = 5;
+/// The oldest version whose models are still used.
+inline constexpr std::int32_t kOldestFeatureVersion = 4;
+/// Features of a problem in that version: the first of those of today.
+inline constexpr std::int32_t kOldestProblemFeatures = 32;
+
+constexpr bool is_readable(std::int32_t feature_version) {
+    return kOldestFeatureVersion <= feature_version && feature_version <= kFeatureVersion;
+}
 
 /// Names of problem_features(), in its order.
 const std::vector<std::string>& problem_feature_names();

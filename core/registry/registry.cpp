@@ -77,12 +77,21 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
 }
 
 Config Registry::default_config(const Query& query, const Constraints& constraints) const {
+    return first_choice(query, constraints, true);
+}
+
+Config Registry::default_part(const Query& query) const {
+    return first_choice(query, {}, false);
+}
+
+Config Registry::first_choice(const Query& query, const Constraints& constraints, bool compositions) const {
     const Variant* best = nullptr;
     Params best_params;
     std::string refusals;
     for (const Variant& v : variants_) {
         if (v.op != query.problem.op || v.backend != query.device->backend || v.approximate) continue;
         if (v.precision != Precision::fp32 && constraints.max_error <= 0) continue;
+        if (v.parts && !compositions) continue;
         const Verdict verdict = applicable(v, query);
         if (!verdict) {
             refusals += std::string("; ") + v.id + ": " + verdict.reason;

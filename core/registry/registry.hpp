@@ -27,8 +27,12 @@ public:
     /// `default_rank`, with its default params, or the first of its others if the errata of the device have those.
     /// Throws ErrorKind::unsupported listing the refusals if there is none.
     Config default_config(const Query& query, const Constraints& constraints) const;
+    /// The same for a part of a composition, which is no composition itself.
+    Config default_part(const Query& query) const;
 
 private:
+    Config first_choice(const Query& query, const Constraints& constraints, bool compositions) const;
+
     std::vector<Variant> variants_;  // sorted by id
     std::vector<FormatBuilder> formats_;
 };

@@ -209,7 +209,7 @@ void launch_attend(const AttendPlan& p, const Source& from, std::initializer_lis
                                p.k,       p.pieces.long_row, 0};
     const int width = vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T));
     with_vector<T>(width, [&](auto vec) {
-        with_items(p.items, [&](auto items) { launch_attend_shape<vec(), items()>(p, a, from, stream); });
+        with_tile_items(p.items, [&](auto items) { launch_attend_shape<vec(), items()>(p, a, from, stream); });
     });
     launch_merge_pieces(p.pieces, results, y, lse, p.heads, p.k, true, stream);
 }

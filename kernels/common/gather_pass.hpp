@@ -32,11 +32,6 @@ struct GatherShape {
     bool operator==(const GatherShape&) const = default;
 };
 
-/// Whether a vector has 16 bytes: narrower ones have fewer shapes.
-inline bool whole_vectors(const Problem& p) {
-    return widest_vector(p) * size_of(p.dtype) == 16;
-}
-
 /// Whether kernels/common/gather_pass.cuh has the shape, for a pass with dot products that gathers `gathered` rows of an
 /// edge. Lanes have four vectors of each under way, or, in 16 bytes, eight. What a lane holds of 16-bit features is
 /// twice as much, since sums and its own are widened.

@@ -154,7 +154,7 @@ void launch_pass(const PassPlan& p, const Pass& pass, std::initializer_list<cons
                           p.heads,   p.k,       p.pieces.long_row,      0};
     const int width = vector_width(p.k, pointers, static_cast<int>(16 / sizeof(T)), sizeof(T));
     with_vector<T>(width, [&](auto vec) {
-        with_items(p.team.items, [&](auto items) { launch_pass_shape<vec(), items()>(p, a, pass, stream); });
+        with_tile_items(p.team.items, [&](auto items) { launch_pass_shape<vec(), items()>(p, a, pass, stream); });
     });
     for (int o = 0; o < Pass::kOutputs; ++o) {
         const PieceResults part{results.sums, results.values + o * stride};

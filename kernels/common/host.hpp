@@ -33,6 +33,11 @@ inline int widest_vector(const Problem& problem) {
     return vector_width(problem.k, {}, static_cast<int>(16 / element_bytes), element_bytes);
 }
 
+/// Whether that is 16 bytes: narrower ones have fewer shapes.
+inline bool whole_vectors(const Problem& problem) {
+    return widest_vector(problem) * size_of(problem.dtype) == 16;
+}
+
 /// What a sum of `terms` is multiplied with to become their mean; 1 for none, whose sum is 0.
 inline float mean_factor(std::int64_t terms) {
     return terms > 0 ? 1.0F / static_cast<float>(terms) : 1.0F;

@@ -73,19 +73,19 @@ inline RowPieces cut_rows(const std::vector<LongRow>& rows, std::int32_t long_ro
     return out;
 }
 
-/// Reads the row offsets back to the host: synchronises `stream`.
-inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream) {
+/// Of rows of more than `long_row` edges. Reads the row offsets back to the host: synchronises `stream`.
+inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream, std::int32_t long_row = kLongRow) {
     std::vector<LongRow> rows;
-    if (csr.m > kLongRow) {
+    if (csr.m > long_row) {
         const auto ptr =
             to_host(csr.row_ptr, static_cast<std::size_t>(csr.n_rows) + 1, static_cast<cudaStream_t>(stream));
         for (std::int32_t row = 0; row < csr.n_rows; ++row) {
             const std::int32_t begin = ptr[static_cast<std::size_t>(row)];
             const std::int32_t end = ptr[static_cast<std::size_t>(row) + 1];
-            if (end - begin > kLongRow) rows.push_back({row, begin, end});
+            if (end - begin > long_row) rows.push_back({row, begin, end});
         }
     }
-    return cut_rows(rows, kLongRow, kPieceEdges);
+    return cut_rows(rows, long_row, kPieceEdges);
 }
 
 }  // namespace gnntune::kernels

@@ -1,10 +1,11 @@
 // Self loops by themselves, for variants whose main kernel walks edges and has no place for them:
-//   out[i, :]  = (out[i, :] +) self_weight[i] in[i, :]     fuseGNN's "scaled clone" where nothing is added
-//   dot[i]     = <in[i, :], other[i, :]>                   the gradient of self_weight[i]
+//   out[i, :]  = self_weight[i] in[i, :]     fuseGNN's "scaled clone"
+//   dot[i]     = <in[i, :], other[i, :]>     the gradient of self_weight[i]
 //
 // Layout   in, other, out [n, k] row-major; self_weight, dot [n]; of type T: f32, f16 or bf16. Sums are fp32.
 // Work     group of `lanes` threads -> one row; lane -> every lanes-th vector of VEC features.
-// Data     in, and other or out where they are asked for, are read once, out is written once.  Atomics: none.
+// Data     in, and other where it is asked for, are read once, out is written once. A lane has several vectors
+//          of each under way at once: rows are many and short.  Atomics: none.
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
@@ -18,7 +19,6 @@ struct SelfLoops {
     const T* self_weight = nullptr;
     const T* in = nullptr;
     T* out = nullptr;  ///< null: not wanted
-    bool add = false;
     const T* other = nullptr;
     T* dot = nullptr;                   ///< null: not wanted
     const float* dot_factor = nullptr;  ///< [n] of each dot product; null: 1
@@ -28,8 +28,13 @@ struct SelfLoops {
 
 inline constexpr int kSelfLoopThreads = 256;
 
+/// Vectors of a lane that are under way at once.
+template <int VEC>
+inline constexpr int kSelfLoopVectors = VEC == 1 ? 8 : 2;
+
 template <typename T, int VEC>
 __global__ void self_loops_kernel(SelfLoops<T> s, int lanes) {
+    constexpr int kAtOnce = kSelfLoopVectors<VEC>;
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
     const std::int64_t row = group_index(lanes);
     const bool here = row < s.n;  // all lanes of a warp stay for the shuffles
@@ -37,19 +42,30 @@ __global__ void self_loops_kernel(SelfLoops<T> s, int lanes) {
     if (here) {
         const float w = s.out ? load_value(s.self_weight + row) : 0.0F;
         const std::int64_t base = row * s.k;
-        for (int f = lane * VEC; f < s.k; f += lanes * VEC) {
-            const Pack<T, VEC> value = load_pack<VEC>(s.in + base + f);
-            if (s.dot) sum = dot(sum, load_pack<VEC>(s.other + base + f), value);
-            if (s.out) {
-                auto* out = reinterpret_cast<Pack<T, VEC>*>(s.out + base + f);
+        const int step = lanes * VEC;
+        for (int first = lane * VEC; first < s.k; first += kAtOnce * step) {
+            Pack<T, VEC> value[kAtOnce];
+            Pack<T, VEC> other[kAtOnce];
+#pragma unroll
+            for (int u = 0; u < kAtOnce; ++u) {
+                const int f = first + u * step;
+                zero(value[u]);
+                zero(other[u]);
+                if (f < s.k) value[u] = load_pack<VEC>(s.in + base + f);
+                if (f < s.k && s.dot) other[u] = load_pack<VEC>(s.other + base + f);
+            }
+#pragma unroll
+            for (int u = 0; u < kAtOnce; ++u) {
+                const int f = first + u * step;
+                sum = dot(sum, other[u], value[u]);
+                if (!s.out || f >= s.k) continue;
                 Vec<VEC> result;
                 zero(result);
-                if (s.add) fma(result, 1.0F, *out);
-                fma(result, w, value);
+                fma(result, w, value[u]);
                 Pack<T, VEC> rounded;
 #pragma unroll
                 for (int i = 0; i < VEC; ++i) rounded.v[i] = narrowed<T>(result.v[i]);
-                *out = rounded;
+                *reinterpret_cast<Pack<T, VEC>*>(s.out + base + f) = rounded;
             }
         }
     }
@@ -63,7 +79,8 @@ template <typename T>
 void enqueue_self_loops(const SelfLoops<T>& s, cudaStream_t stream) {
     if (s.n == 0) return;
     const int vec = vector_width(s.k, {s.in, s.out, s.other}, 4, sizeof(T)) == 4 ? 4 : 1;
-    const int lanes = std::min(32, next_power_of_two(static_cast<std::int32_t>(ceil_div(s.k, vec))));
+    const int at_once = vec == 4 ? kSelfLoopVectors<4> : kSelfLoopVectors<1>;
+    const int lanes = std::min(32, next_power_of_two(static_cast<std::int32_t>(ceil_div(s.k, vec * at_once))));
     const auto blocks = static_cast<unsigned>(ceil_div(s.n, kSelfLoopThreads / lanes));
     if (vec == 4) {
         self_loops_kernel<T, 4><<<blocks, kSelfLoopThreads, 0, stream>>>(s, lanes);

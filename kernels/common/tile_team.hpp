@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
+#include <vector>
 
 #include "core/registry/param_fields.hpp"
 #include "kernels/common/attention.hpp"
@@ -10,13 +12,22 @@
 
 namespace gnntune::kernels {
 
+/// Vectors per lane and edge. One vector lost: kernels/attention/rows/README.md.
+inline const std::vector<int> kTileItems{2, 4};
+/// Calls f(std::integral_constant<int, ITEMS>{}) for one of them.
+template <typename F>
+void with_tile_items(int items, const F& f) {
+    if (items == 4) return f(std::integral_constant<int, 4>{});
+    f(std::integral_constant<int, 2>{});
+}
+
 /// Teams have 4 to 32 threads. `lanes`, `split` and `items` are those of a params struct.
 inline Verdict require_tile_team(const Query& q, int lanes, int split, int items) {
     if (lanes * split > 32 || lanes * split < 4) {
         return Verdict::no("a row is shared by 4 to 32 threads: lanes * split = " + std::to_string(lanes * split));
     }
     if (lanes >= 4 && split > 4) return Verdict::no("rows are split into more than 4 groups for narrow tiles only");
-    return require_useful_tile(q.problem.k, lanes, items, widest_vector(q.problem));
+    return require_useful_tile(q.problem.k, lanes, items, widest_vector(q.problem), kTileItems.front());
 }
 
 /// Blocks along x of a kernel with teams of `team` threads for rows, and one block for every piece of a long row and
@@ -38,42 +49,31 @@ inline Verdict require_pass_grid(const Query& q, const Verdict& others) {
 struct TileTeamParams {
     int lanes = 8;  ///< threads per group
     int split = 1;  ///< groups per row, 4 <= lanes * split <= 32; each takes runs of the edges
-    int items = 1;  ///< vectors per lane and edge
+    int items = 2;  ///< vectors per lane and edge
 
     bool operator==(const TileTeamParams&) const = default;
     static const std::vector<ParamField<TileTeamParams>>& fields() {
         static const std::vector<ParamField<TileTeamParams>> kFields{
             {"lanes", &TileTeamParams::lanes, {1, 2, 4, 8, 16, 32}},
             {"split", &TileTeamParams::split, {1, 2, 4, 8}},
-            {"items", &TileTeamParams::items, {1, 2, 4}},
+            {"items", &TileTeamParams::items, kTileItems},
         };
         return kFields;
     }
     static Verdict legal(const Query& q, const TileTeamParams& p) {
         return require_tile_team(q, p.lanes, p.split, p.items);
     }
-    /// The narrowest tile that holds the whole row, or the widest there is; more groups for longer rows.
+    /// Few lanes with many vectors, several edges at a time: the best of each width for agnn.rows on the corpus, in
+    /// geometric mean; for agnn_grad.rows_cols 94 % of its fastest config there, 53 % at worst.
     static TileTeamParams defaults(const Query& q) {
         TileTeamParams p;
         const auto vectors = static_cast<std::int32_t>(ceil_div(q.problem.k, widest_vector(q.problem)));
-        p.lanes = std::min(32, next_power_of_two(vectors));
-        p.items = std::min(4, next_power_of_two(static_cast<std::int32_t>(ceil_div(vectors, p.lanes))));
-        p.split = std::max(1, 4 / p.lanes);
-        if (q.m >= 16 * q.n_rows && p.lanes * p.split <= 16) p.split *= 2;
+        p.items = std::clamp(next_power_of_two(vectors), kTileItems.front(), kTileItems.back());
+        p.lanes = std::min(32, next_power_of_two(static_cast<std::int32_t>(ceil_div(vectors, p.items))));
+        p.split = p.lanes == 1 ? 8 : std::clamp(32 / p.lanes, 1, 4);
         return p;
     }
 };
-
-/// Few lanes with many vectors, several edges at a time: the best of each width for agnn.rows on the corpus, in
-/// geometric mean.
-inline TileTeamParams few_lanes(const Query& q) {
-    TileTeamParams p;
-    const auto vectors = static_cast<std::int32_t>(ceil_div(q.problem.k, widest_vector(q.problem)));
-    p.items = std::min(4, next_power_of_two(vectors));
-    p.lanes = std::min(32, next_power_of_two(static_cast<std::int32_t>(ceil_div(vectors, p.items))));
-    p.split = p.lanes == 1 ? 8 : std::clamp(32 / p.lanes, 1, 4);
-    return p;
-}
 
 /// Tiles that cover a row of features.
 inline double feature_tiles(const Query& q, int lanes, int items) {

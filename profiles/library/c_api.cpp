@@ -41,11 +41,8 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
         const gnntune::MemoryScope scope(lib::memory_kind(c.device), c.memory);
         std::shared_ptr<gnntune::Graph> graph = lib::graph_from(c, known, stream);
         graph->set_format_memory(c.formats_memory);
-        *out = new gnntune_graph{context->context,
-                                 std::move(graph),
-                                 {},
-                                 known.transient != 0,
-                                 lib::BucketOnce(longest_row_of(known))};
+        *out = new gnntune_graph{
+            context->context, std::move(graph), {}, known.transient != 0, lib::BucketOnce(longest_row_of(known))};
     });
 }
 
@@ -208,8 +205,8 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         if (c.verbose)
             std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story, outcome.tuned_us).c_str(),
                        stderr);
-        *out = new gnntune_plan{context->context,          graph->graph,
-                                std::move(outcome.memory), std::move(outcome.plan),
+        *out = new gnntune_plan{context->context,           graph->graph,
+                                std::move(outcome.memory),  std::move(outcome.plan),
                                 std::move(outcome.binding), std::move(outcome.story),
                                 std::move(config)};
     });
@@ -249,6 +246,10 @@ size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size)
         lib::guarded([&] { text = lib::explain(*plan->context, *plan->graph, *plan->plan, *plan->story); });
     }
     return lib::copy_text(text, buffer, size);
+}
+
+int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const char* name) {
+    return plan && name ? plan->binding->elements(name) : -1;
 }
 
 gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,

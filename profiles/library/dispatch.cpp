@@ -270,7 +270,8 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     if (auto known = memo.find(request, revision)) {
         Trial again = try_plan(context, graph, request, known->story->config, stream);
         if (again.plan) {
-            return {std::move(again.memory), std::move(again.plan), std::move(known->binding), std::move(known->story), 0};
+            return {std::move(again.memory), std::move(again.plan), std::move(known->binding), std::move(known->story),
+                    0};
         }
     }
     validate(request.problem);

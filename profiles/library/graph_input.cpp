@@ -46,10 +46,10 @@ void require_possible_longest_row(const gnntune_csr& csr) {
     const std::int64_t longest = csr.longest_row;
     if (longest == -1) return;
     if (longest >= 0 && longest <= csr.m && longest * csr.n_rows >= csr.m) return;
-    throw invalid_argument(fmt::format(
-        "longest_row is {}, which no graph of {} rows and {} edges can have; expected the -1 of GNNTUNE_CSR_INIT if it is "
-        "not known",
-        longest, csr.n_rows, csr.m));
+    throw invalid_argument(
+        fmt::format("longest_row is {}, which no graph of {} rows and {} edges can have; expected the -1 of "
+                    "GNNTUNE_CSR_INIT if it is not known",
+                    longest, csr.n_rows, csr.m));
 }
 
 bool is_wide(gnntune_index type, const char* field) {

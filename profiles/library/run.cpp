@@ -87,9 +87,9 @@ EdgeActivation activation_of(std::int32_t given) {
         case GNNTUNE_EXP:
             return EdgeActivation::exp;
         default:
-            throw invalid_argument("operands.activation is " + std::to_string(given) +
-                                   "; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU or "
-                                   "GNNTUNE_EXP");
+            throw invalid_argument(
+                "operands.activation is " + std::to_string(given) +
+                "; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU or GNNTUNE_EXP");
     }
 }
 
@@ -181,6 +181,13 @@ Operands Binding::operands(const gnntune_operands& given) const {
         o.seed_offset = given.seed_offset;
     }
     return o;
+}
+
+std::int64_t Binding::elements(std::string_view name) const {
+    for (const Slot& slot : slots_) {
+        if (slot.wanted && slot.spec.name == name) return slot.spec.size();
+    }
+    return -1;
 }
 
 void Binding::require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const {

@@ -2,6 +2,7 @@
 // same shape, without a fingerprint, and without a database, which does not have them.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>

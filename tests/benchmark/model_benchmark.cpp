@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     for (const auto& path : store::shipped_databases()) {
         const store::Store store = store::Store::open(path, store::Mode::read_only);
         for (const store::ModelRow& row : store.models()) {
-            if (row.backend != Backend::cuda || row.feature_version != model::kFeatureVersion) continue;
+            if (row.backend != Backend::cuda || !model::is_readable(row.feature_version)) continue;
             add_model(store, row, store.environments().front().environment);
         }
     }

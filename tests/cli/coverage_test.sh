@@ -3,6 +3,41 @@
 
 export OMP_NUM_THREADS=1
 
+# What is drawn is measured and not compared; the same command draws the same, another seed something else.
+run 0 generate uniform --n-rows 80 --m 600 -o drawn.gnng
+run 0 generate uniform --n-rows 90 --m 600 -o other.gnng
+draw="coverage drawn.gnng other.gnng --device cpu --op spmm,gat --dim 5,8 --heads 1,8 --max-configs 1 --max-samples 5"
+# shellcheck disable=SC2086
+run 0 $draw --draw 3 --db d.db --csv
+cp out drawn.csv
+err_has "12 problems on 2 graphs: "
+! grep '^drawn\|^other' drawn.csv | grep -v ',alone,' || fail "something is compared with a sibling"
+[ "$(grep -c '^drawn,spmm ' drawn.csv)" -eq 3 ] && [ "$(grep -c '^other,gat ' drawn.csv)" -eq 3 ] || fail "not three of each op"
+[ "$(grep '^drawn' drawn.csv | cut -d, -f2)" != "$(grep '^other' drawn.csv | cut -d, -f2)" ] || fail "both graphs have the same draw"
+# shellcheck disable=SC2086
+run 0 $draw --draw 3 --db d.db --csv
+cut -d, -f1-4 drawn.csv >first
+cut -d, -f1-4 out | diff first - || fail "the same command draws something else"
+# shellcheck disable=SC2086
+run 0 $draw --draw 3 --db e.db --seed 2 --csv
+! cut -d, -f1-4 out | diff -q first - >/dev/null || fail "the seed does not count"
+# Ten turns of six deal all sixty, wherever the first graph stands.
+for first in 0 4 8; do
+    # shellcheck disable=SC2046
+    run 0 coverage $(yes drawn.gnng | head -n 4) --device cpu --op spmm --dim 5 --heads 1 --max-configs 1 --max-samples 5 --draw 6 \
+        --turn $first --db d.db --csv
+    cut -d, -f2 out >>turns
+done
+[ "$(grep '^spmm' turns | sort -u | wc -l)" -eq 60 ] || fail "turns do not deal every problem"
+run 2 coverage drawn.gnng --turn 2
+err_has "give --draw N"
+run 0 coverage drawn.gnng --device cpu --op spmm --dim 5 --heads 1 --draw 1 --max-edges 599 --db none_left.db
+err_has "drawn: left out, it has 600 edges (--max-edges 599)"
+run 2 coverage drawn.gnng --draw 2 --bound max=2
+err_has "leave out --draw"
+run 2 coverage --list --draw 2
+err_has "leave out --draw"
+
 # Without a graph and without a device. The CPU has every problem in f32 with one head; of 16 bits a part.
 run 0 coverage --list --device cpu --heads 1 --csv
 cp out list.csv

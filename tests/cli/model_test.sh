@@ -58,11 +58,11 @@ run 0 fit --db all.db --op spmm,spmm_grad --device cpu -q
 run 0 predict 100.mtx --device cpu --db all.db --op spmm_grad --dim 16
 # What models do not know: said, with the way out.
 run 3 predict 100.mtx --device cpu --db a.db --dim 16 --dtype f16
-err_has "know sums and means in f32 only; tune it instead"
+err_has "the model has not learnt from storage in 16 bits; tune it instead"
 err_has "tune such problems instead (gnntune tune)"
 for op in spmm spmm_grad; do
     run 3 predict 100.mtx --device cpu --db all.db --op $op --dim 16 --reduce max
-    err_has "know sums and means in f32 only; tune it instead"
+    err_has "the model has not learnt from maxima; tune it instead"
     err_has "tune such problems instead (gnntune tune)"
 done
 # Where no variant can do a problem, its own reason.
@@ -142,6 +142,19 @@ err_has "decided and scored by the same measurements"
 out_has "spmm,fp32,oracle,6,100,100,100,100,0"
 out_has "spmm,fp32,model,6,"
 out_has "spmm,fp32,model_or_default,6,"
+# By kind: all, and each.
+run 0 eval a.db b.db --device cpu --no-search --by k,kind --csv
+out_has "op,precision,by,kind,strategy,cases,"
+out_has "spmm,fp32,all,all,model,6,"
+out_has "spmm,fp32,k,k=4,model,3,"
+out_has "spmm,fp32,k,k=8,default,3,"
+grep -q '^spmm,fp32,kind,f32 sum [a-z]* forward no_self_loop heads=1,model,6,' out || fail "no row of the kind"
+run 2 eval a.db b.db --by dtipe
+err_has "did you mean dtype?"
+run 2 eval a.db b.db --by k --cases
+err_has "leave out --ablation and --cases"
+run 2 eval --retunings a.db b.db --by k
+err_has "leave out --by"
 run 0 eval a.db b.db --device cpu --cases --held-out 400 --csv
 [ "$(grep -c '^spmm,fp32,400,' out)" -gt 0 ] || fail "the graph that was held out is not scored"
 [ "$(grep -c '^spmm,fp32,100,' out)" -eq 0 ] || fail "a graph that was learnt from is scored"

@@ -69,21 +69,14 @@ bool succeeded(gnntune_status status) {
     return false;
 }
 
-gnntune_status init(gnntune_open_options* options, std::size_t size) {
-    return gnntune_open_options_init(options, size);
-}
-gnntune_status init(gnntune_csr* csr, std::size_t size) {
-    return gnntune_csr_init(csr, size);
-}
-gnntune_status init(gnntune_coo* coo, std::size_t size) {
-    return gnntune_coo_init(coo, size);
-}
-gnntune_status init(gnntune_problem* problem, std::size_t size) {
-    return gnntune_problem_init(problem, size);
-}
-gnntune_status init(gnntune_operands* operands, std::size_t size) {
-    return gnntune_operands_init(operands, size);
-}
+/// The initialiser of a struct.
+struct Defaults {
+    static gnntune_status of(gnntune_open_options* s, std::size_t size) { return gnntune_open_options_init(s, size); }
+    static gnntune_status of(gnntune_csr* s, std::size_t size) { return gnntune_csr_init(s, size); }
+    static gnntune_status of(gnntune_coo* s, std::size_t size) { return gnntune_coo_init(s, size); }
+    static gnntune_status of(gnntune_problem* s, std::size_t size) { return gnntune_problem_init(s, size); }
+    static gnntune_status of(gnntune_operands* s, std::size_t size) { return gnntune_operands_init(s, size); }
+};
 
 /// A struct with its defaults, and room behind it for any struct_size that the library believes: a program that was
 /// compiled against a newer header passes larger structs.
@@ -94,8 +87,8 @@ struct Roomy {
 
     explicit Roomy(Bytes& bytes) {
         const std::size_t size = bytes.one_in(16) ? bytes.value<std::uint32_t>() % 5000 : sizeof value;
-        if (!succeeded(init(&value, size))) {
-            if (init(&value, sizeof value) != GNNTUNE_OK) std::abort();
+        if (!succeeded(Defaults::of(&value, size))) {
+            if (!succeeded(Defaults::of(&value, sizeof value))) std::abort();
             value.struct_size = size;
         }
         if (bytes.one_in(8)) behind[bytes.byte()] = 1;
@@ -255,9 +248,8 @@ Roomy<gnntune_problem> problem_of(Bytes& bytes) {
     if (!bytes.one_in(4)) return roomy;
     // One field or another is anything at all.
     for (int i = bytes.byte() % 4; i >= 0; --i) {
-        const std::size_t first = sizeof problem.struct_size;
-        const std::size_t words = (sizeof problem - first) / sizeof(std::int32_t);
-        const std::size_t at = first + (bytes.byte() % words) * sizeof(std::int32_t);
+        const std::size_t words = (sizeof problem - sizeof problem.struct_size) / sizeof(std::int32_t);
+        const std::size_t at = sizeof problem - (1 + bytes.byte() % words) * sizeof(std::int32_t);
         const auto value = bytes.one_in(2) ? bytes.value<std::int32_t>() : bytes.byte() - 128;
         std::memcpy(reinterpret_cast<char*>(&problem) + at, &value, sizeof value);
     }

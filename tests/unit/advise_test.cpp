@@ -103,14 +103,18 @@ TEST_F(Advise, AModelThatDoesNotKnowTheDefaultOrAnythingIsNotFollowed) {
     EXPECT_NE(nothing.reason.find("in its version"), std::string::npos) << nothing.reason;
 }
 
-TEST_F(Advise, WhatModelsDoNotRankIsLeftToTheDefaultAndSaysSo) {
-    const auto m = model({{"spmm.cpu_rows", 1}, {"spmm.cpu_edges", 0}});
+TEST_F(Advise, WhatAModelDoesNotRankIsLeftToTheDefaultAndSaysSo) {
+    auto m = model({{"spmm.cpu_rows", 1}, {"spmm.cpu_edges", 0}});
     ASSERT_FALSE(advice(m).better.empty());
     problem_.reduce = Reduce::max;
     const Advice maximum = advice(m);
     EXPECT_EQ(maximum.asked, 0U);
     EXPECT_TRUE(maximum.standard.has_value());
-    EXPECT_NE(maximum.reason.find("sums and means in f32 only"), std::string::npos) << maximum.reason;
+    EXPECT_NE(maximum.reason.find("has not learnt from maxima"), std::string::npos) << maximum.reason;
+    m.kinds.maxima = true;
+    EXPECT_GT(advice(m).asked, 0U);
+    problem_.dtype = DType::bf16;
+    EXPECT_NE(advice(m).reason.find("has not learnt from storage in 16 bits"), std::string::npos) << advice(m).reason;
 }
 
 TEST_F(Advise, ConstraintsRefuseAndWithoutADefaultTheBestIsTried) {

@@ -266,6 +266,47 @@ TEST_F(FitTest, AFeatureThatIsLeftOutIsNotUsed) {
     for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].config, other[i].config);
 }
 
+// The kinds that a tenth of the graphs has, and no others; what it sees of them it tells apart.
+TEST_F(FitTest, KindsAreRankedOnceEnoughGraphsHaveThem) {
+    auto measured = problems();
+    const std::size_t graphs = measured.size();
+    // In 16 bits everything is the other way round.
+    const auto add_narrow = [&](std::size_t g) {
+        TrainingProblem p = measured[g];
+        p.problem.dtype = g % 2 == 0 ? DType::f16 : DType::bf16;
+        double slowest = 0;
+        double fastest = INFINITY;
+        for (const TimedConfig& c : p.configs) slowest = std::max(slowest, c.us), fastest = std::min(fastest, c.us);
+        for (TimedConfig& c : p.configs) c.us = slowest * fastest / c.us;
+        measured.push_back(std::move(p));
+    };
+    Problem narrow = measured.front().problem;
+    narrow.dtype = DType::f16;
+    Problem maximum = measured.front().problem;
+    maximum.reduce = Reduce::max;
+
+    for (std::size_t g = 0; g + 1 < graphs / 10; ++g) add_narrow(g);
+    const model::Model few = fit(measured, registry_);
+    EXPECT_TRUE(few.ranks(measured.front().problem));
+    EXPECT_EQ(few.unknown_kind(narrow), "storage in 16 bits");
+    EXPECT_EQ(few.unknown_kind(maximum), "maxima");
+    EXPECT_TRUE(model::predict(few, registry_, measured.back().query(), {}, {measured[0].configs[0].config}).empty());
+
+    for (std::size_t g = graphs / 10 - 1; g < graphs; ++g) add_narrow(g);
+    EXPECT_TRUE(fit(measured, registry_).ranks(narrow));
+    EvaluateOptions options;
+    options.folds = 5;
+    options.searches = false;
+    const Evaluation e = evaluate(measured, measured, measured, registry_, options);
+    ASSERT_EQ(e.cases.size(), 2 * graphs);
+    for (const DType dtype : every_dtype()) {
+        const auto scores = scores_of(e, [&](const EvaluatedCase& c) { return c.problem.dtype == dtype; });
+        ASSERT_EQ(scores.front().name, "model");
+        EXPECT_EQ(static_cast<std::size_t>(scores.front().cases), dtype == DType::f32 ? graphs : graphs / 2);
+        EXPECT_GT(scores.front().geomean, 0.95) << to_text(dtype);
+    }
+}
+
 TEST_F(FitTest, NothingAndMixturesAreRefused) {
     EXPECT_THROW((void)fit({}, registry_), Error);
     auto mixed = problems();

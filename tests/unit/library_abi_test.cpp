@@ -130,9 +130,9 @@ TEST(LibraryAbi, NumbersOfWordsNeverChange) {
 
 TEST(LibraryAbi, StructsAreLaidOutAsTheTableSays) {
 #define STRUCT(name, bytes) EXPECT_EQ(sizeof(name), std::size_t{bytes}) << #name;
-#define FIELD(name, field, at, type)                                                     \
-    EXPECT_EQ(offsetof(name, field), std::size_t{at}) << #name "." #field;               \
-    EXPECT_TRUE((std::is_same_v<decltype(name::field), type>) ||                         \
+#define FIELD(name, field, at, type)                                                         \
+    EXPECT_EQ(offsetof(name, field), std::size_t{at}) << #name "." #field;                   \
+    EXPECT_TRUE((std::is_same_v<decltype(name::field), type>) ||                             \
                 (std::is_same_v<type, pointer> && std::is_pointer_v<decltype(name::field)>)) \
         << #name "." #field " is no " #type;
 #include "tests/packaging/abi/layout.def"

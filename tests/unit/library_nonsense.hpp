@@ -166,9 +166,10 @@ protected:
     void add_sizes(const std::string& name, std::size_t size, gnntune_status (*init)(T*, std::size_t),
                    Add&& add_with_size) {
         const std::string words = "which sets struct_size to sizeof(" + name + ")";
-        for (const std::size_t wrong : {std::size_t{0}, std::size_t{1}, std::size_t{8}, size / 2, size - 8, size - 4,
-                                        size - 1, size + 1, size + 4, std::size_t{2053}, std::size_t{4097},
-                                        std::size_t{4104}, std::size_t{1} << 32, std::numeric_limits<std::size_t>::max()}) {
+        for (const std::size_t wrong :
+             {std::size_t{0}, std::size_t{1}, std::size_t{8}, size / 2, size - 8, size - 4, size - 1, size + 1,
+              size + 4, std::size_t{2053}, std::size_t{4097}, std::size_t{4104}, std::size_t{1} << 32,
+              std::numeric_limits<std::size_t>::max()}) {
             add_with_size("struct_size " + std::to_string(wrong), words, wrong);
             add(name + "_init", std::to_string(wrong), kInvalid, words, [=] {
                 T untouched;

@@ -24,9 +24,10 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 void LibraryNonsense::add_opens() {
     add("gnntune_open", "out is NULL", kInvalid, "out is NULL", [] { return gnntune_open(nullptr, nullptr, nullptr); });
-    add_sizes("gnntune_open_options", 64, gnntune_open_options_init, [&](const auto& what, const auto& words, auto size) {
-        add_open(what, kInvalid, words, [=](auto& o) { o.struct_size = size; });
-    });
+    add_sizes("gnntune_open_options", 64, gnntune_open_options_init,
+              [&](const auto& what, const auto& words, auto size) {
+                  add_open(what, kInvalid, words, [=](auto& o) { o.struct_size = size; });
+              });
     for (const std::int32_t word : {-1, 4, kInt32Max, kInt32Min}) {
         add_open("backend", kInvalid, "options.backend is " + std::to_string(word), [=](auto& o) { o.backend = word; });
         add_open("sources", kInvalid, "options.sources is " + std::to_string(word), [=](auto& o) { o.sources = word; });
@@ -287,6 +288,11 @@ void LibraryNonsense::add_handles() {
     add("gnntune_plan_format_bytes", "NULL", [] { return gnntune_plan_format_bytes(nullptr) == 0; });
     add("gnntune_plan_own_bytes", "NULL", [] { return gnntune_plan_own_bytes(nullptr) == 0; });
     add("gnntune_graph_format_bytes", "NULL", [] { return gnntune_graph_format_bytes(nullptr) == 0; });
+    add("gnntune_plan_array_elements", "NULL", [] { return gnntune_plan_array_elements(nullptr, "x") == -1; });
+    add("gnntune_plan_array_elements", "no name", [this] { return plan_->array_elements(nullptr) == -1; });
+    for (const char* name : {"", "X", "x ", "x_row", "seed_offset", "struct_size"}) {
+        add("gnntune_plan_array_elements", name, [=, this] { return plan_->array_elements(name) == -1; });
+    }
     add("gnntune_plan_config", "NULL", [] { return std::string(gnntune_plan_config(nullptr)).empty(); });
     add("gnntune_plan_source", "NULL", [] { return std::string(gnntune_plan_source(nullptr)).empty(); });
     for (const gnntune_status status : {-1, 9, kInt32Max, kInt32Min}) {

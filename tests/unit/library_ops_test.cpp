@@ -1,6 +1,9 @@
 // Every operation of the C ABI through its public header, held to the oracles: the arrays reach the kernels under the
 // names that the header gives them.
 #include <cmath>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "tests/unit/library_ops_fixture.hpp"
 
@@ -92,6 +95,35 @@ TEST_F(LibraryOps, ArgmaxIsOfMaximaAloneAndMayBeLeftOut) {
     EXPECT_TRUE(contains(
         failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { context.plan(graph, gt::spmm(4).reduce(GNNTUNE_MAX).self_loop()); }),
         "the maximum takes no self loops"));
+}
+
+TEST_F(LibraryOps, APlanKnowsTheSizesOfItsArrays) {
+    gt::Context context = cpu();
+    const gt::Graph graph = graph_in(context);  // 40 x 30, 200 edges
+    for (const auto& [wanted, problem] : every_op()) {
+        if (problem.self_loop || problem.op == Op::gcn_norm) continue;
+        const gt::Plan plan = context.plan(graph, wanted);
+        Query query;
+        query.problem = problem;
+        query.n_rows = csr_.n_rows;
+        query.n_cols = csr_.n_cols;
+        query.m = csr_.m();
+        std::map<std::string, std::int64_t, std::less<>> sizes;
+        for (const ArraySpec& spec : arrays_of(query)) sizes[std::string(spec.name)] = spec.size();
+        EXPECT_FALSE(sizes.empty());
+        const auto expect = [&](std::string_view name) {
+            const auto found = sizes.find(name);
+            EXPECT_EQ(plan.array_elements(std::string(name).c_str()), found == sizes.end() ? -1 : found->second)
+                << name << " of " << to_text(problem);
+        };
+        for (const auto& [name, member] : kInputMembers) expect(name);
+        for (const auto& [name, member] : kOutputMembers) expect(name);
+    }
+    const gt::Plan reversed = context.plan(graph, gt::spmm(4).reversed());
+    EXPECT_EQ(reversed.array_elements("x"), 40 * 4);
+    EXPECT_EQ(reversed.array_elements("y"), 30 * 4);
+    EXPECT_EQ(reversed.array_elements("edge_weight"), -1);
+    EXPECT_EQ(context.plan(graph, gt::spmm(4).reduce(GNNTUNE_MAX)).array_elements("argmax"), 40 * 4);
 }
 
 TEST_F(LibraryOps, NarrowStorageIsRight) {
@@ -233,9 +265,10 @@ TEST_F(LibraryOps, ActivationsAreOfSddmmAlone) {
     EXPECT_EQ(words(gt::spmm(4), problem_of(Op::spmm, 4), exp),
               "operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not spmm by sum");
     const Problem sddmm = problem_of(Op::sddmm, 4);
-    EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.activation = 0; }),
-              "operands.activation is 0; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU "
-              "or GNNTUNE_EXP");
+    EXPECT_EQ(
+        words(gt::sddmm(4), sddmm, [](auto& o) { o.activation = 0; }),
+        "operands.activation is 0; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU "
+        "or GNNTUNE_EXP");
     EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.scale = NAN; }), "operands.scale is not finite");
     EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.negative_slope = INFINITY; }),
               "operands.negative_slope is not finite");

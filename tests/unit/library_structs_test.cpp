@@ -14,23 +14,23 @@ namespace {
 
 /// What a program of the first header has.
 struct First {
-    std::size_t struct_size = sizeof(First);
-    std::int32_t k = 1;
-    std::int32_t heads = 1;
+    std::size_t struct_size;
+    std::int32_t k;
+    std::int32_t heads;
 };
 /// What the library has, and what a program has that is newer than it.
 struct Known {
-    std::size_t struct_size = sizeof(Known);
-    std::int32_t k = 1;
-    std::int32_t heads = 1;
-    double later = 0;
+    std::size_t struct_size;
+    std::int32_t k;
+    std::int32_t heads;
+    double later;
 };
 struct Newer {
-    std::size_t struct_size = sizeof(Newer);
-    std::int32_t k = 1;
-    std::int32_t heads = 1;
-    double later = 0;
-    void* latest = nullptr;
+    std::size_t struct_size;
+    std::int32_t k;
+    std::int32_t heads;
+    double later;
+    void* latest;
 };
 
 }  // namespace
@@ -60,9 +60,8 @@ std::string refusal(const Given& given) {
 TEST(LibraryStructs, WhatAnOlderProgramDoesNotPassIsZeroAndNotRead) {
     struct {
         First given;
-        double behind = 7;  // what follows it in the program's memory
-    } memory;
-    memory.given.k = 5;
+        double behind;  // what follows it in the program's memory
+    } memory{{sizeof(First), 5, 1}, 7};
     const Known known = read(memory.given);
     EXPECT_EQ(known.k, 5);
     EXPECT_EQ(known.heads, 1);
@@ -70,8 +69,7 @@ TEST(LibraryStructs, WhatAnOlderProgramDoesNotPassIsZeroAndNotRead) {
 }
 
 TEST(LibraryStructs, WhatANewerProgramPassesMustBeZero) {
-    Newer given;
-    given.later = 2.5;
+    Newer given{sizeof(Newer), 5, 1, 2.5, nullptr};
     EXPECT_EQ(read(given).later, 2.5);
     given.latest = &given;
     EXPECT_EQ(refusal(given),
@@ -80,7 +78,7 @@ TEST(LibraryStructs, WhatANewerProgramPassesMustBeZero) {
 }
 
 TEST(LibraryStructs, NoOtherSizesAreTaken) {
-    Known given;
+    Known given{};
     for (const std::size_t wrong : {0, 8, 15, 17, 20, 23}) {
         given.struct_size = wrong;
         EXPECT_EQ(refusal(given), "known.struct_size is " + std::to_string(wrong) +
@@ -89,12 +87,11 @@ TEST(LibraryStructs, NoOtherSizesAreTaken) {
 }
 
 TEST(LibraryStructs, AnInitialiserFillsInWhatTheProgramHas) {
-    Known defaults;
-    defaults.later = 3;
+    const Known defaults{sizeof(Known), 1, 1, 3};
     struct {
-        First given{0, 8, 9};
-        double behind = 7;
-    } memory;
+        First given;
+        double behind;
+    } memory{{0, 8, 9}, 7};
     library::init_struct(reinterpret_cast<Known*>(&memory.given), sizeof(First), defaults, "known");
     EXPECT_EQ(memory.given.struct_size, sizeof(First));
     EXPECT_EQ(memory.given.k, 1);

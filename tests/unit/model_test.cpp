@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
+#include <string>
 #include <utility>
 
 #include "core/common/error.hpp"
@@ -149,6 +151,109 @@ TEST(ModelBytes, OtherFeaturesAreRefusedInWords) {
     } catch (const Error& e) {
         EXPECT_NE(std::string(e.what()).find("fit it again"), std::string::npos) << e.what();
     }
+}
+
+TEST(ModelBytes, KindsComeBack) {
+    Model m = some_model();
+    m.kinds = {false, true, false, true, false, true};
+    EXPECT_EQ(from_bytes(to_bytes(m)).kinds, m.kinds);
+    m.kinds = {true, false, true, false, true, false};
+    EXPECT_EQ(from_bytes(to_bytes(m)).kinds, m.kinds);
+}
+
+// Bytes as a program with features of version 4 wrote them: no kinds, 32 features of a problem, those of configs behind.
+std::string as_of_version_4(Model m) {
+    const auto added = static_cast<std::int32_t>(problem_feature_names().size()) - kOldestProblemFeatures;
+    const auto as_then = [&](std::vector<Forest>& forests) {
+        for (Forest& f : forests) {
+            for (Split& s : f.splits) {
+                const bool shared = s.feature < kOldestProblemFeatures;
+                EXPECT_TRUE(shared || s.feature >= kOldestProblemFeatures + added) << "a feature that was not there";
+                s.feature -= shared ? 0 : added;
+            }
+        }
+    };
+    as_then(m.level);
+    for (VariantModel& v : m.variants) as_then(v.slowdown);
+    m.feature_version = 4;
+    std::string bytes = to_bytes(m);
+    const std::size_t kinds = 4 + 4 + 4 + to_text(m.op).size() + 4 + to_text(m.backend).size() + 4;
+    bytes.erase(kinds, 4);
+    bytes[4] = 2;  // the format
+    bytes.resize(bytes.size() - 8);
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(hash >> (8 * i)));
+    return bytes;
+}
+
+TEST(ModelBytes, ThoseOfTheOldestFeaturesAreAModelOfToday) {
+    Model m = some_model();
+    // Old trees ask nothing about what has come since.
+    const auto added = static_cast<std::int32_t>(problem_feature_names().size()) - kOldestProblemFeatures;
+    ASSERT_GT(added, 0);
+    const auto without_new = [&](std::vector<Forest>& forests) {
+        for (Forest& f : forests) {
+            for (Split& s : f.splits) {
+                if (s.feature >= kOldestProblemFeatures && s.feature < kOldestProblemFeatures + added) {
+                    s.feature = kOldestProblemFeatures - 1;
+                }
+            }
+        }
+    };
+    without_new(m.level);
+    for (VariantModel& v : m.variants) without_new(v.slowdown);
+    EXPECT_EQ(from_bytes(as_of_version_4(m)), m);
+    // It knows what it knew then: nothing in 16 bits, no maxima, and no gradients without weights.
+    m.op = Op::spmm_grad;
+    const Model gradients = from_bytes(as_of_version_4(m));
+    Problem p{Op::spmm_grad, 64, 1, DType::f32, Reduce::mean, true, Direction::reversed, true};
+    EXPECT_TRUE(gradients.ranks(p));
+    p.weighted = false;
+    EXPECT_EQ(gradients.unknown_kind(p), "gradients without weights");
+    p.dtype = DType::bf16;
+    EXPECT_EQ(gradients.unknown_kind(p), "storage in 16 bits");
+    p.dtype = DType::f32;
+    p.reduce = Reduce::max;
+    EXPECT_EQ(gradients.unknown_kind(p), "maxima");
+}
+
+TEST(ModelFeatures, TellKindsApart) {
+    const auto& names = problem_feature_names();
+    const auto seen = [&](const Problem& problem) {
+        FeatureCounts counts;
+        counts.n_rows = counts.n_cols = 100;
+        counts.m = 300;
+        counts.row_degrees = counts.col_degrees = {{3, 100}};
+        const Features features = finalise(counts);
+        Device device;
+        const auto values = problem_features({problem, 100, 100, 300, &features, &device}, {});
+        EXPECT_EQ(values.size(), names.size());
+        std::map<std::string, float> out;
+        for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = values[i];
+        return out;
+    };
+    const Problem plain{Op::spmm, 64, 1, DType::f32, Reduce::sum, true, Direction::forward, false};
+    const auto with = [&](auto change) {
+        Problem p = plain;
+        change(p);
+        return seen(p);
+    };
+    const auto as_it_is = seen(plain);
+    EXPECT_NE(with([](Problem& p) { p.reduce = Reduce::max; }), as_it_is);
+    EXPECT_NE(with([](Problem& p) { p.reduce = Reduce::mean; }), as_it_is);
+    EXPECT_NE(with([](Problem& p) { p.weighted = false; }), as_it_is);
+    EXPECT_NE(with([](Problem& p) { p.direction = Direction::reversed; }), as_it_is);
+    EXPECT_NE(with([](Problem& p) { p.self_loop = true; }), as_it_is);
+    EXPECT_NE(with([](Problem& p) { p.heads = 8; }), as_it_is);
+    const auto narrow = with([](Problem& p) { p.dtype = DType::f16; });
+    EXPECT_EQ(narrow.at("element_bytes"), 1);
+    EXPECT_EQ(as_it_is.at("element_bytes"), 2);
+    EXPECT_EQ(narrow.at("row_bytes"), 7);
+    EXPECT_EQ(with([](Problem& p) { p.dtype = DType::bf16; }), narrow) << "both take two bytes";
+    EXPECT_EQ(as_it_is.at("vector_bytes"), 4);
+    EXPECT_EQ(with([](Problem& p) { p.k = 33; }).at("vector_bytes"), 2);
+    EXPECT_EQ(with([](Problem& p) { p.k = 6; }).at("vector_bytes"), 3);
 }
 
 }  // namespace

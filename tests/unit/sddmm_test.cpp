@@ -107,7 +107,7 @@ TEST(SddmmOracle, HoldsWhatKernelsComputeAndRefusesAWrongActivation) {
 
 TEST(SddmmOracle, InfiniteProductsAndOverflowStayWhatTheyAre) {
     const float infinity = INFINITY;
-    Operands o = operands(EdgeActivation::exp, 0.0F);
+    Operands o = operands(EdgeActivation::exp, std::nullopt);
     const kernels::EdgeEpilogue exp(o);
     EXPECT_EQ(exp(-infinity), 0.0F);
     EXPECT_EQ(exp(infinity), infinity);

@@ -34,7 +34,7 @@ for name in CMakeLists.txt LICENSE cmake core kernels profiles tuner tools tests
 done
 
 step "configure" cmake -S "$WORK/source" -B "$WORK/build" -G "$GENERATOR" -DCMAKE_CXX_COMPILER="$CXX" \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DGNNTUNE_CUDA=OFF -DGNNTUNE_BUILD_TOOLS=ON \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DGNNTUNE_CUDA=OFF -DGNNTUNE_BUILD_TOOLS=ON \
     -DGNNTUNE_BUILD_TESTS=ON -DGNNTUNE_INSTALL=OFF
 step "build without the folder" build gnntune_cli
 step "list" "$gnntune" list --json

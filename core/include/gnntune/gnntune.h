@@ -509,6 +509,11 @@ typedef struct gnntune_operands {
     }
 GNNTUNE_API gnntune_status gnntune_operands_init(gnntune_operands* operands, size_t size);
 
+/* Elements that an array of the plan's runs has, named as in gnntune_operands ("x"): what the caller can check, and the
+ * library, which sees an address, cannot. Optional arrays too. -1 for an array that the operation does not have, and for
+ * NULL. */
+GNNTUNE_API int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const char* name);
+
 /* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be
  * captured in a CUDA graph; a replay reads and writes the same arrays, with the numbers of the capture; what seed_offset
  * points at is read anew.

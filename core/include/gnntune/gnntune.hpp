@@ -194,6 +194,8 @@ public:
     double prepare_us() const noexcept { return gnntune_plan_prepare_us(get()); }
     std::size_t format_bytes() const noexcept { return gnntune_plan_format_bytes(get()); }
     std::size_t own_bytes() const noexcept { return gnntune_plan_own_bytes(get()); }
+    /// Elements of the array of that name in `operands`; -1 if the operation does not have it.
+    std::int64_t array_elements(const char* name) const noexcept { return gnntune_plan_array_elements(get(), name); }
     std::string config() const { return gnntune_plan_config(get()); }
     std::string source() const { return gnntune_plan_source(get()); }
     std::string explain() const {

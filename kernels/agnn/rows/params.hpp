@@ -9,7 +9,7 @@ namespace gnntune::agnn_rows {
 struct RowsParams {
     int lanes = 8;         ///< threads per group
     int split = 1;         ///< groups per row, 4 <= lanes * split <= 32; each takes runs of the edges
-    int items = 1;         ///< vectors per lane and edge
+    int items = 2;         ///< vectors per lane and edge
     int stored_norms = 0;  ///< 1: a first kernel computes the inverse norms of x; 0: every gathered row gives its own
 
     bool operator==(const RowsParams&) const = default;

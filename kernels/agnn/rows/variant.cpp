@@ -11,7 +11,7 @@ const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
     static const std::vector<ParamField<RowsParams>> kFields{
         {"lanes", &RowsParams::lanes, {1, 2, 4, 8, 16, 32}},
         {"split", &RowsParams::split, {1, 2, 4, 8}},
-        {"items", &RowsParams::items, {1, 2, 4}},
+        {"items", &RowsParams::items, kernels::kTileItems},
         {"stored_norms", &RowsParams::stored_norms, {0, 1}},
     };
     return kFields;
@@ -22,7 +22,7 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
 }
 
 RowsParams RowsParams::defaults(const Query& q) {
-    const kernels::TileTeamParams team = kernels::few_lanes(q);
+    const kernels::TileTeamParams team = kernels::TileTeamParams::defaults(q);
     RowsParams p;
     p.lanes = team.lanes;
     p.split = team.split;

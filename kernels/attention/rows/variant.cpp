@@ -11,10 +11,6 @@ Verdict applicable(const Query& q) {
     return kernels::require_pass_grid(q, kernels::require_attention(q));
 }
 
-Params default_params(const Query& q) {
-    return to_params(kernels::few_lanes(q));
-}
-
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return std::make_shared<State>(kernels::plan_attend(c, from_params<kernels::TileTeamParams>(c.params)));
 }
@@ -54,7 +50,6 @@ void register_attention_rows(Registry& registry) {
     v.default_rank = 10;
     v.applicable = &attention_rows::applicable;
     kernels::set_typed_params<kernels::TileTeamParams>(v);
-    v.default_params = &attention_rows::default_params;
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &attention_rows::prepare;

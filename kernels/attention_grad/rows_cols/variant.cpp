@@ -14,7 +14,7 @@ Verdict applicable(const Query& q) {
 
 // As attention.rows; several narrow heads are better off with fewer groups each: neighbouring teams have the same edges.
 Params default_params(const Query& q) {
-    kernels::TileTeamParams team = kernels::few_lanes(q);
+    kernels::TileTeamParams team = kernels::TileTeamParams::defaults(q);
     if (q.problem.heads > 1) team.split = std::min(team.split, 4);
     return to_params(team);
 }

@@ -78,7 +78,9 @@ __global__ void __launch_bounds__(kThreads)
     }
     const Team t(1, size);
     const std::int64_t unit = static_cast<std::int64_t>(blockIdx.x - piece_blocks) * t.count() + t.index();
-    const std::int64_t row = unit / g.heads;
+    // Small teams are many: a division of 64 bits would take a good part of their time.
+    const std::int64_t row =
+        unit >> 32 == 0 ? static_cast<std::uint32_t>(unit) / static_cast<std::uint32_t>(g.heads) : unit / g.heads;
     if (row >= g.n_rows) return;
     const int head = static_cast<int>(unit - row * g.heads);
     const std::int64_t begin = __ldg(g.row_ptr + row);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/edge_softmax/rows/launch.hpp"
 
@@ -8,13 +10,16 @@ namespace {
 struct RowsParams {
     int team = 8;  ///< threads per row and head
 
+    /// Rows of more edges are blocks' work: a thread of a team has at most 16 edges, one after the other.
+    std::int32_t long_row() const { return std::min(kernels::kLongRow, 16 * team); }
+
     static const std::vector<ParamField<RowsParams>>& fields() {
         static const std::vector<ParamField<RowsParams>> kFields{{"team", &RowsParams::team, {2, 4, 8, 16, 32}}};
         return kFields;
     }
     static Verdict legal(const Query& q, const RowsParams& p) {
         return kernels::require_grid(kernels::ceil_div(q.n_rows * q.problem.heads, 128 / p.team) +
-                                     (2 * q.m / kernels::kLongRow + 1) * q.problem.heads);
+                                     (2 * q.m / p.long_row() + 1) * q.problem.heads);
     }
     // Four values a thread are kept in registers: the average row should fit.
     static RowsParams defaults(const Query& q) {
@@ -27,10 +32,10 @@ struct RowsParams {
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
+    const auto params = from_params<RowsParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    auto pieces = kernels::build_row_pieces(*csr, c.stream);
-    return std::make_shared<State>(
-        State{std::move(csr), std::move(pieces), from_params<RowsParams>(c.params).team, p.heads, p.dtype});
+    auto pieces = kernels::build_row_pieces(*csr, c.stream, params.long_row());
+    return std::make_shared<State>(State{std::move(csr), std::move(pieces), params.team, p.heads, p.dtype});
 }
 
 std::size_t workspace_bytes(const void* state) {
@@ -55,6 +60,7 @@ void register_edge_softmax_rows(Registry& registry) {
     v.summary = "one kernel: a team of threads per row and head, values in registers, long rows in pieces";
     v.op = Op::edge_softmax;
     v.backend = Backend::cuda;
+    v.version = 2;  // rows of over 16 edges a thread are blocks' work
     v.default_rank = 10;
     v.applicable = &kernels::require_edge_softmax;
     kernels::set_typed_params<edge_softmax_rows::RowsParams>(v);

@@ -1,8 +1,9 @@
 // gcn_norm.binned: d_i = 1 + sum of the weights of row i; y[e] = w_e / sqrt(d_row d_col), y_self[i] = 1 / d_i
 //
 // Layout   row_ptr [n + 1], col_idx [m], edge_id [m] or null, edge_weight [m] in the caller's order or null; y [m] in
-//          the caller's order, y_self [n]; in the workspace a double for each piece of a split row and inverse_root
-//          [n], or null; device memory, any alignment of an element.
+//          the caller's order, y_self [n]; weights and results are of type T: f32, f16 or bf16; in the workspace a double
+//          for each piece of a split row and inverse_root [n] in fp32, or null; device memory, any alignment of an
+//          element.
 // Work     a team of threads owns a row, the pieces of very long rows have a block each
 //          (kernels/common/binned_rows.hpp). Thread t of a team takes the edges t, t + team, ... of the row, kRun at a
 //          time: neighbours in a team load and store neighbouring words, wherever the row begins. Nobody searches for
@@ -19,19 +20,21 @@
 #pragma once
 
 #include "kernels/common/binned_rows.cuh"
+#include "kernels/common/elements.cuh"
 #include "kernels/gcn_norm/binned/params.hpp"
 
 namespace gnntune::gcn_norm_binned {
 
+template <typename T>
 struct Arrays {
     kernels::BinnedRowsView rows;
     const std::int32_t* col_idx;
     const std::int32_t* edge_id;
-    const float* edge_weight;
+    const T* edge_weight;
     double* partial;
     float* inverse_root;
-    float* y;
-    float* y_self;
+    T* y;
+    T* y_self;
     std::int32_t n;
 
     /// Of an unweighted graph; whole numbers are rounded once.
@@ -41,12 +44,13 @@ struct Arrays {
     }
     __device__ __forceinline__ void store(std::int32_t row, float degree) const {
         inverse_root[row] = rsqrtf(degree);
-        y_self[row] = 1.0F / degree;
+        y_self[row] = kernels::narrowed<T>(1.0F / degree);
     }
 };
 
 /// Places in the caller's order of the edges at e, e + team, ... of the format; -1 from `end` on.
-__device__ __forceinline__ void load_ids(const Arrays& a, std::uint32_t e, const kernels::RowTask& task,
+template <typename T>
+__device__ __forceinline__ void load_ids(const Arrays<T>& a, std::uint32_t e, const kernels::RowTask& task,
                                          std::int32_t (&ids)[kRun]) {
 #pragma unroll
     for (int u = 0; u < kRun; ++u) {
@@ -56,9 +60,10 @@ __device__ __forceinline__ void load_ids(const Arrays& a, std::uint32_t e, const
     }
 }
 
-__device__ __forceinline__ void load_weights(const Arrays& a, const std::int32_t (&ids)[kRun], float (&w)[kRun]) {
+template <typename T>
+__device__ __forceinline__ void load_weights(const Arrays<T>& a, const std::int32_t (&ids)[kRun], float (&w)[kRun]) {
 #pragma unroll
-    for (int u = 0; u < kRun; ++u) w[u] = ids[u] >= 0 ? __ldg(a.edge_weight + ids[u]) : 0.0F;
+    for (int u = 0; u < kRun; ++u) w[u] = ids[u] >= 0 ? kernels::load_value(a.edge_weight + ids[u]) : 0.0F;
 }
 
 /// Sum over a team, valid in its first thread. All threads of the block call, once in a kernel, with the same team.
@@ -77,7 +82,8 @@ __device__ __forceinline__ double team_sum(double value, int team) {
 }
 
 /// Weighted.
-__global__ void __launch_bounds__(kThreads) sum_degrees_kernel(const __grid_constant__ Arrays a) {
+template <typename T>
+__global__ void __launch_bounds__(kThreads) sum_degrees_kernel(const __grid_constant__ Arrays<T> a) {
     const kernels::RowTask task = kernels::row_task(a.rows);
     const auto member = threadIdx.x & static_cast<unsigned>(task.team - 1);
     double sum = 0.0;
@@ -99,8 +105,9 @@ __global__ void __launch_bounds__(kThreads) sum_degrees_kernel(const __grid_cons
 }
 
 /// Block b -> split row b, thread -> every kThreads-th piece of it.
+template <typename T>
 __global__ void __launch_bounds__(kThreads)
-    merge_degrees_kernel(const __grid_constant__ Arrays a, const kernels::SplitRow* __restrict__ split) {
+    merge_degrees_kernel(const __grid_constant__ Arrays<T> a, const kernels::SplitRow* __restrict__ split) {
     const kernels::SplitRow r = split[blockIdx.x];
     double sum = 0.0;
     for (auto s = static_cast<std::int32_t>(threadIdx.x); s < r.count; s += kThreads) {
@@ -111,14 +118,15 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Unweighted: a thread per row.
-__global__ void __launch_bounds__(kThreads) count_degrees_kernel(const __grid_constant__ Arrays a) {
+template <typename T>
+__global__ void __launch_bounds__(kThreads) count_degrees_kernel(const __grid_constant__ Arrays<T> a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
     if (row < a.n) a.store(static_cast<std::int32_t>(row), a.degree(static_cast<std::int32_t>(row)));
 }
 
 /// STORED: degrees come from inverse_root.
-template <bool WEIGHTED, bool STORED>
-__global__ void __launch_bounds__(kThreads) weights_kernel(const __grid_constant__ Arrays a) {
+template <typename T, bool WEIGHTED, bool STORED>
+__global__ void __launch_bounds__(kThreads) weights_kernel(const __grid_constant__ Arrays<T> a) {
     const kernels::RowTask task = kernels::row_task(a.rows);
     if (task.row < 0) return;
     const auto member = threadIdx.x & static_cast<unsigned>(task.team - 1);
@@ -129,7 +137,9 @@ __global__ void __launch_bounds__(kThreads) weights_kernel(const __grid_constant
         const float degree = a.degree(task.row);
         own = rsqrtf(degree);
         const auto first = static_cast<std::uint32_t>(__ldg(a.rows.row_ptr + task.row));
-        if (member == 0 && task.begin == first) a.y_self[task.row] = 1.0F / degree;  // once, whatever the pieces
+        if (member == 0 && task.begin == first) {  // once, whatever the pieces
+            a.y_self[task.row] = kernels::narrowed<T>(1.0F / degree);
+        }
     }
     for (std::uint32_t e = task.begin + member; e < task.end; e += static_cast<std::uint32_t>(kRun * task.team)) {
         std::int32_t cols[kRun];
@@ -155,7 +165,7 @@ __global__ void __launch_bounds__(kThreads) weights_kernel(const __grid_constant
         }
 #pragma unroll
         for (int u = 0; u < kRun; ++u) {
-            if (ids[u] >= 0) a.y[ids[u]] = (WEIGHTED ? w[u] : 1.0F) * own * factor[u];
+            if (ids[u] >= 0) a.y[ids[u]] = kernels::narrowed<T>((WEIGHTED ? w[u] : 1.0F) * own * factor[u]);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/host.hpp"
+#include "kernels/common/storage.hpp"
 #include "kernels/gcn_norm/binned/kernel.cuh"
 
 namespace gnntune::gcn_norm_binned {
@@ -11,7 +12,8 @@ std::size_t partial_bytes(const State& s) {
     return s.weighted ? static_cast<std::size_t>(s.rows.pieces->slots) * sizeof(double) : 0;
 }
 
-void launch_degrees(const State& s, const Arrays& a, cudaStream_t stream) {
+template <typename T>
+void launch_degrees(const State& s, const Arrays<T>& a, cudaStream_t stream) {
     if (!s.weighted) {
         count_degrees_kernel<<<static_cast<unsigned>(kernels::ceil_div(a.n, kThreads)), kThreads, 0, stream>>>(a);
         GNNTUNE_CUDA(cudaGetLastError());
@@ -25,6 +27,31 @@ void launch_degrees(const State& s, const Arrays& a, cudaStream_t stream) {
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
+template <typename T>
+void launch_typed(const State& s, const Operands& o, void* workspace, cudaStream_t stream) {
+    if (s.rows.blocks == 0) return;
+    const CsrFormat& g = *s.csr;
+    const bool stored = s.params.kernels == 2;
+    Arrays<T> a{};
+    a.rows = kernels::view_of(s.rows, g);
+    a.col_idx = g.col_idx;
+    a.edge_id = g.edge_id;
+    a.edge_weight = s.weighted ? elements_of<T>(o.edge_weight) : nullptr;
+    a.partial = static_cast<double*>(workspace);
+    if (stored) a.inverse_root = reinterpret_cast<float*>(static_cast<unsigned char*>(workspace) + partial_bytes(s));
+    a.y = elements_of<T>(o.y);
+    a.y_self = elements_of<T>(o.y_self);
+    a.n = g.n_rows;
+    if (stored) {
+        launch_degrees(s, a, stream);
+        if (g.m == 0) return;
+    }
+    auto* kernel = &weights_kernel<T, false, false>;
+    if (stored) kernel = s.weighted ? &weights_kernel<T, true, true> : &weights_kernel<T, false, true>;
+    kernel<<<s.rows.blocks, kThreads, 0, stream>>>(a);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
 }  // namespace
 
 // A sum for each piece of a split row, then a factor for each vertex.
@@ -33,29 +60,10 @@ std::size_t workspace_bytes(const State& s) {
     return partial_bytes(s) + static_cast<std::size_t>(s.csr->n_rows) * sizeof(float);
 }
 
-void launch(const State& s, const Operands& o, void* workspace, StreamHandle stream_handle) {
-    if (s.rows.blocks == 0) return;
-    auto* stream = static_cast<cudaStream_t>(stream_handle);
-    const CsrFormat& g = *s.csr;
-    const bool stored = s.params.kernels == 2;
-    Arrays a{};
-    a.rows = kernels::view_of(s.rows, g);
-    a.col_idx = g.col_idx;
-    a.edge_id = g.edge_id;
-    a.edge_weight = s.weighted ? o.edge_weight : nullptr;
-    a.partial = static_cast<double*>(workspace);
-    if (stored) a.inverse_root = reinterpret_cast<float*>(static_cast<unsigned char*>(workspace) + partial_bytes(s));
-    a.y = o.y;
-    a.y_self = o.y_self;
-    a.n = g.n_rows;
-    if (stored) {
-        launch_degrees(s, a, stream);
-        if (g.m == 0) return;
-    }
-    auto* kernel = &weights_kernel<false, false>;
-    if (stored) kernel = s.weighted ? &weights_kernel<true, true> : &weights_kernel<false, true>;
-    kernel<<<s.rows.blocks, kThreads, 0, stream>>>(a);
-    GNNTUNE_CUDA(cudaGetLastError());
+void launch(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
+    kernels::with_storage(s.dtype, [&]<typename T>(std::type_identity<T>) {
+        launch_typed<T>(s, o, workspace, static_cast<cudaStream_t>(stream));
+    });
 }
 
 }  // namespace gnntune::gcn_norm_binned

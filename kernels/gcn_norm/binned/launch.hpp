@@ -12,6 +12,7 @@ struct State {
     kernels::BinnedRows rows;
     NormParams params;
     bool weighted;
+    DType dtype;
 };
 
 std::size_t workspace_bytes(const State& state);

@@ -37,7 +37,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto params = from_params<NormParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto rows = kernels::bin_rows(c, shape_of(params));
-    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.weighted});
+    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.weighted, p.dtype});
 }
 
 std::size_t workspace(const void* state) {
@@ -68,7 +68,7 @@ void register_gcn_norm_binned(Registry& registry) {
     v.op = Op::gcn_norm;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &kernels::require_fp32_gcn_norm;
+    v.applicable = &kernels::require_gcn_norm;
     kernels::set_typed_params<gcn_norm_binned::NormParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_rows_by_degree;

@@ -21,15 +21,15 @@ struct Run {
     cudaStream_t stream;
 };
 
-template <typename T, int VEC, int ITEMS, int UNROLL, bool MORE>
+template <typename T, int VEC, int ITEMS, bool MORE>
 void launch_shape(const Run<T>& r) {
     const CooFormat& g = *r.s.coo;
     const EdgesParams& p = r.s.params;
     const std::int64_t chunks = kernels::ceil_div(g.m, p.chunk);
     const dim3 grid(static_cast<unsigned>(kernels::ceil_div(chunks, kThreads / p.lanes)),
                     static_cast<unsigned>(kernels::ceil_div(r.s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
-    auto* kernel = r.s.weighted ? &edges_kernel<T, VEC, ITEMS, UNROLL, true, MORE>
-                                : &edges_kernel<T, VEC, ITEMS, UNROLL, false, MORE>;
+    auto* kernel = r.s.weighted ? &edges_kernel<T, VEC, ITEMS, kUnroll, true, MORE>
+                                : &edges_kernel<T, VEC, ITEMS, kUnroll, false, MORE>;
     kernels::WeightedEdges<T> edges = kernels::edges_of(g, r.edge_weight);
     edges.ids_aligned = edges.ids_aligned && kernels::aligned_to_four(g.row_idx);
     kernel<<<grid, kThreads, 0, r.stream>>>(edges, r.terms, g.row_idx, r.x, r.y, r.sums, r.s.k, p.chunk, p.lanes);
@@ -37,13 +37,11 @@ void launch_shape(const Run<T>& r) {
 }
 
 template <typename T, int VEC, int ITEMS>
-void launch_unroll(const Run<T>& r) {
+void launch_items(const Run<T>& r) {
     if (r.s.self_loop || r.s.mean) {
-        launch_shape<T, VEC, ITEMS, 4, true>(r);
-    } else if (r.s.params.unroll == 8) {
-        launch_shape<T, VEC, ITEMS, 8, false>(r);
+        launch_shape<T, VEC, ITEMS, true>(r);
     } else {
-        launch_shape<T, VEC, ITEMS, 4, false>(r);
+        launch_shape<T, VEC, ITEMS, false>(r);
     }
 }
 
@@ -58,9 +56,9 @@ void launch_vector(const Run<T>& r) {
     GNNTUNE_CUDA(cudaGetLastError());
     if (r.s.coo->m > 0) {
         if (r.s.params.items == 2) {
-            launch_unroll<T, VEC, 2>(r);
+            launch_items<T, VEC, 2>(r);
         } else {
-            launch_unroll<T, VEC, 1>(r);
+            launch_items<T, VEC, 1>(r);
         }
     }
     if constexpr (sizeof(T) == 2) {

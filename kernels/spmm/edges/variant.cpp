@@ -12,7 +12,7 @@ const std::vector<ParamField<EdgesParams>>& EdgesParams::fields() {
         {"lanes", &EdgesParams::lanes, {1, 2, 4, 8, 16, 32}},
         {"vec", &EdgesParams::vec, {1, 2, 4, 8}},
         {"items", &EdgesParams::items, {1, 2}},
-        {"unroll", &EdgesParams::unroll, {4, 8}},
+        {"unroll", &EdgesParams::unroll, {kUnroll}},
         {"chunk", &EdgesParams::chunk, {32, 128, 512}},
     };
     return kFields;
@@ -24,9 +24,6 @@ Verdict EdgesParams::legal(const Query& q, const EdgesParams& p) {
     }
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
     if (!tile) return tile;
-    if (p.unroll != 4 && (q.problem.self_loop || q.problem.reduce == Reduce::mean)) {
-        return Verdict::no("means and self loops are for unroll=4 only");
-    }
     // A chunk longer than the whole graph gives all the work to one group.
     if (p.chunk > 32 && p.chunk > q.m) return Verdict::no("the graph has fewer edges than one chunk");
     return kernels::require_grid(kernels::ceil_div(q.n_rows, 4));

@@ -6,6 +6,7 @@
 namespace gnntune::spmm_rows {
 
 inline constexpr int kMaxThreads = 256;  ///< of a block
+inline constexpr int kUnroll = 4;        ///< edges whose gathers are in flight together
 
 /// `split` groups of `lanes` threads share one row and a tile of lanes * items * vec features.
 struct RowsParams {
@@ -13,7 +14,7 @@ struct RowsParams {
     int split = 1;   ///< groups per row, lanes * split <= 32; each takes every split-th step of the edges
     int vec = 4;     ///< elements per load
     int items = 1;   ///< loads per lane and edge
-    int unroll = 4;  ///< edges whose gathers are in flight together
+    int unroll = kUnroll;  ///< has one value: stored configs name it
     int warps_per_block = 4;
 
     bool operator==(const RowsParams&) const = default;

@@ -15,7 +15,7 @@ const std::vector<ParamField<RowsParams>>& RowsParams::fields() {
         {"split", &RowsParams::split, {1, 2, 4, 8}},
         {"vec", &RowsParams::vec, {1, 2, 4, 8}},
         {"items", &RowsParams::items, {1, 2}},
-        {"unroll", &RowsParams::unroll, {4, 8}},
+        {"unroll", &RowsParams::unroll, {kUnroll}},
         {"warps_per_block", &RowsParams::warps_per_block, {4, kMaxThreads / 32}},
     };
     return kFields;
@@ -25,13 +25,8 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
     if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
-    if (p.unroll != 4 && q.problem.self_loop) return Verdict::no("self loops are added with unroll=4 only");
-    // Two block shapes for the default unrolling only: they differ by less than the others.
-    if (p.warps_per_block != 4 && p.unroll != 4) return Verdict::no("warps_per_block is searched with unroll=4 only");
     if (p.lanes * p.split > 32) return Verdict::no("a row is shared by one warp at most: lanes * split <= 32");
-    if (p.split != 1 && (p.warps_per_block != 4 || p.unroll != 4)) {
-        return Verdict::no("split rows are searched with the default block and unrolling only");
-    }
+    if (p.split != 1 && p.warps_per_block != 4) return Verdict::no("split rows are searched with the default block only");
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
     if (!tile) return tile;
     return kernels::require_grid(kernels::ceil_div(q.n_rows, p.warps_per_block * 32 / (p.lanes * p.split)));

@@ -24,12 +24,6 @@ __device__ __forceinline__ std::int64_t share_index() {
     return std::int64_t{blockIdx.x} * kShareThreads + threadIdx.x;
 }
 
-__global__ void row_shares_kernel(const std::int32_t* __restrict__ row_ptr, std::int32_t n_rows, std::int32_t more,
-                                  float* __restrict__ row_share) {
-    const std::int64_t i = share_index();
-    if (i < n_rows) row_share[i] = 1.0F / static_cast<float>(max(1, row_ptr[i + 1] - row_ptr[i] + more));
-}
-
 __global__ void edge_shares_kernel(const std::int32_t* __restrict__ row_idx, const std::int32_t* __restrict__ edge_id,
                                    const float* __restrict__ row_share, std::int64_t m,
                                    float* __restrict__ edge_share) {

@@ -1,4 +1,5 @@
 #include "core/gpu/cuda_check.hpp"
+#include "kernels/common/row_shares.cuh"
 #include "kernels/common/self_loop.cuh"
 #include "kernels/common/storage.hpp"
 #include "kernels/spmm_grad/unfused/kernel.cuh"
@@ -9,11 +10,7 @@ namespace gnntune::spmm_grad_unfused {
 void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, float* row_share, float* edge_share,
                  StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
-    if (csr.n_rows > 0) {
-        row_shares_kernel<<<kernels::blocks_for(csr.n_rows, kShareThreads), kShareThreads, 0, stream>>>(
-            csr.row_ptr, csr.n_rows, self_loop ? 1 : 0, row_share);
-        GNNTUNE_CUDA(cudaGetLastError());
-    }
+    kernels::enqueue_row_shares(csr, self_loop, row_share, stream);
     if (coo.m > 0) {
         edge_shares_kernel<<<kernels::blocks_for(coo.m, kShareThreads), kShareThreads, 0, stream>>>(
             coo.row_idx, coo.edge_id, row_share, coo.m, edge_share);

@@ -36,6 +36,7 @@ FREE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 library.gnntune_last_error.restype = ctypes.c_char_p
 library.gnntune_plan_config.restype = ctypes.c_char_p
 library.gnntune_plan_workspace_bytes.restype = ctypes.c_size_t
+library.gnntune_plan_array_elements.restype = ctypes.c_int64
 for function in ("gnntune_close", "gnntune_graph_destroy", "gnntune_plan_destroy"):
     getattr(library, function).restype = None
 INVALID_ARGUMENT = 1
@@ -114,6 +115,7 @@ x, weight, y = array.array("f", [1, 2, 10, 20, 100, 200]), array.array("f", [1, 
 spmm = struct("problem", op=SPMM, k=2, weighted=1)
 plan = handle("gnntune_plan_create", context, graph, ctypes.byref(spmm), None)
 assert library.gnntune_plan_config(plan).startswith(b"spmm.")
+assert [library.gnntune_plan_array_elements(plan, name) for name in (b"x", b"edge_weight", b"y", b"key")] == [6, 3, 4, -1]
 run(plan, x=address(x), edge_weight=address(weight), y=address(y))
 expect(y, [60, 120, -1, -2])
 

@@ -1,0 +1,173 @@
+#include "kernels/common/padded/variant.hpp"
+
+#include "core/registry/arrays.hpp"
+#include "kernels/common/composition.hpp"
+#include "kernels/common/host.hpp"
+#include "kernels/common/padded/launch.hpp"
+#include "kernels/common/typed_variant.hpp"
+#include "kernels/common/workspace.hpp"
+
+namespace gnntune::kernels {
+
+Query filled_up(const Query& q) {
+    const auto whole = static_cast<std::int64_t>(16 / size_of(q.problem.dtype));
+    Query out = q;
+    out.problem.k = static_cast<std::int32_t>(ceil_div(q.problem.k, whole) * whole);
+    return out;
+}
+
+namespace padded {
+namespace {
+
+struct Padded {
+    static std::vector<Part> parts(const Query& q) {
+        const Problem inner = filled_up(q).problem;
+        return {{std::string(to_text(inner.op)), inner}};
+    }
+};
+
+/// Whether the problem reads x: a gradient of spmm does for the weights' alone.
+bool reads_x(const Problem& p) {
+    return p.op != Op::spmm_grad || p.weighted || p.self_loop;
+}
+
+/// The arrays of the problem whose rows have k features for each head, of which it has a use.
+std::vector<ArraySpec> feature_arrays(const Query& q) {
+    const auto all = arrays_of(q);
+    const auto wider = arrays_of(filled_up(q));
+    std::vector<ArraySpec> out;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool used = all[i].input != &Operands::x || reads_x(q.problem);
+        if (used && all[i].width != wider[i].width) out.push_back(all[i]);
+    }
+    return out;
+}
+
+const void* address_in(const Operands& o, const ArraySpec& a) {
+    if (a.input) return o.*a.input;
+    if (a.index_input) return o.*a.index_input;
+    if (a.output) return o.*a.output;
+    return o.*a.index_output;
+}
+
+struct State {
+    PartPlans parts;
+    std::vector<ArraySpec> features;
+    std::int32_t k;
+    std::int32_t padded_k;
+    std::int32_t heads;
+    bool reads_x;
+    bool scales_logits;  ///< by a factor that depends on k where the caller gives none
+};
+
+/// Copies of a run, by the size of their elements.
+struct Copies {
+    RowCopies of_two_bytes;
+    RowCopies of_four_bytes;
+
+    Copies(std::int32_t from_width, std::int32_t to_width) {
+        for (RowCopies* c : {&of_two_bytes, &of_four_bytes}) c->from_width = from_width, c->to_width = to_width;
+    }
+    void add(const ArraySpec& a, std::int32_t heads, const void* from, void* to) {
+        (a.element_bytes() == 2 ? of_two_bytes : of_four_bytes).add(from, to, a.rows * heads);
+    }
+    void enqueue(StreamHandle stream) const {
+        enqueue_row_copies(of_two_bytes, 2, stream);
+        enqueue_row_copies(of_four_bytes, 4, stream);
+    }
+};
+
+std::shared_ptr<const void> prepare(const PrepareContext& c) {
+    const Problem& p = c.query.problem;
+    return std::make_shared<State>(State{make_part_plans<Padded>(c), feature_arrays(c.query), p.k,
+                                         filled_up(c.query).problem.k, p.heads, reads_x(p),
+                                         forward_of(p.op) == Op::attention});
+}
+
+/// Room for the part's own workspace, then for the copies in the order of `features`.
+std::byte* take_copy(WorkspaceCutter& cut, const State& s, const ArraySpec& a) {
+    return cut.take<std::byte>(a.rows * s.heads * s.padded_k * static_cast<std::int64_t>(a.element_bytes()));
+}
+
+std::size_t workspace_bytes(const void* state) {
+    const auto& s = *static_cast<const State*>(state);
+    WorkspaceCutter cut(nullptr);
+    cut.take<std::byte>(static_cast<std::int64_t>(s.parts.workspace_bytes));
+    for (const ArraySpec& a : s.features) take_copy(cut, s, a);
+    return cut.bytes();
+}
+
+void run(const void* state, const Operands& o, void* workspace, StreamHandle stream) {
+    const auto& s = *static_cast<const State*>(state);
+    WorkspaceCutter cut(workspace);
+    void* of_part = cut.take<std::byte>(static_cast<std::int64_t>(s.parts.workspace_bytes));
+    Operands inner = o;
+    if (!s.reads_x) inner.x = nullptr;  // has rows of k
+    if (s.scales_logits) inner.scale = logit_scale(o, s.k);
+    Copies before(s.k, s.padded_k);
+    Copies after(s.padded_k, s.k);
+    for (const ArraySpec& a : s.features) {
+        std::byte* copy = take_copy(cut, s, a);
+        const void* given = address_in(o, a);
+        if (!given) continue;  // not wanted, or without elements
+        a.bind(inner, copy);
+        if (a.is_input()) {
+            before.add(a, s.heads, given, copy);
+        } else {
+            after.add(a, s.heads, copy, const_cast<void*>(given));
+        }
+    }
+    before.enqueue(stream);
+    s.parts[0].run(inner, of_part, stream);
+    after.enqueue(stream);
+}
+
+/// What the op moves on wider rows, and the copies.
+CostTerms cost_terms(const Query& q, const Params&) {
+    const Query inner = filled_up(q);
+    const std::int64_t gathered =
+        q.features ? gathered_rows(q.problem, *q.features) : std::min(std::max(q.n_rows, q.n_cols), q.m);
+    const Work work = work_of(inner, gathered);
+    double copied = 0;
+    for (const ArraySpec& a : feature_arrays(q)) {
+        copied += static_cast<double>(a.element_bytes()) * static_cast<double>(a.rows) * q.problem.heads *
+                  (q.problem.k + inner.problem.k);
+    }
+    CostTerms terms;
+    terms.dram_bytes = work.a_bytes + work.gather_min_bytes + work.out_bytes + copied;
+    terms.l2_bytes = work.a_bytes + work.gather_max_bytes + work.out_bytes + copied;
+    terms.flops = work.flops;
+    terms.launches = 3;
+    return terms;
+}
+
+}  // namespace
+}  // namespace padded
+
+Verdict require_padding(const Query& q) {
+    const Query inner = filled_up(q);
+    if (whole_vectors(q.problem)) {
+        return Verdict::no("rows of k=" + std::to_string(q.problem.k) + " are whole vectors of 16 bytes");
+    }
+    const Verdict width = require_width(inner);
+    if (!width) return width;
+    const std::int64_t elements = std::max(q.n_rows, q.n_cols) * inner.problem.k * q.problem.heads;
+    return require_grid(ceil_div(4 * elements, kRowCopyThreads * kRowCopyBytes));
+}
+
+void set_padded(Variant& v) {
+    v.summary = "rows of features copied to rows of whole 16-byte vectors and back, between them any config of the op";
+    v.backend = Backend::cuda;
+    v.operand_alignment = 16;
+    v.applicable = &require_padding;
+    set_parts<padded::Padded>(v);
+    // As far as it is up to this variant: a plan asks its part too.
+    v.deterministic = &always_deterministic;
+    v.formats = &needs_no_format;
+    v.prepare = &padded::prepare;
+    v.workspace_bytes = &padded::workspace_bytes;
+    v.launch = &padded::run;
+    v.cost_terms = &padded::cost_terms;
+}
+
+}  // namespace gnntune::kernels

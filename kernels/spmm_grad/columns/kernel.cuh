@@ -1,0 +1,118 @@
+// spmm_grad.columns: the gradients of spmm without weights of edges, one gather for each edge
+//
+//   grad_x[j, :] = sum over edges e with source j of s_i grad_y[i, :] (+ self_weight[j] s_j grad_y[j, :])
+//   grad_self_weight[j] = s_j <grad_y[j, :], x[j, :]>
+// with s_i = 1, for the mean 1 / terms of row i, in fp32 whatever the storage.
+//
+// Layout   cols: the CSC, binned by degree; row_idx [m]; share [n_rows] or null; x, grad_x [n_cols, k], grad_y
+//          [n_rows, k], row-major, aligned to 16 bytes; self_weight, grad_self_weight [n] or null; of type T: f32, f16 or
+//          bf16, sums in fp32; device memory.
+// Work     One launch over columns binned by degree (kernels/common/binned_rows.hpp): a team of one or more groups of
+//          `lanes` threads has a column, or a piece of a long one; group -> every n-th run of RUN edges, lane -> ITEMS
+//          vectors of 16 bytes. grid.y walks the feature tiles; with self loops there is one.
+// Data     Per run RUN * ITEMS independent gathers of grad_y, and the shares of the same rows beside them. The group that
+//          leads a column reads its rows of x and grad_y for the self loop. grad_x is written once, past L2's retained
+//          lines.
+// Shared   sums of every lane of a group for each warp, for teams of several warps.
+// Atomics  none; the order of summation depends on the params, the degree, the place of the first edge and whether ids
+//          are aligned to four only.
+// Needs    k a multiple of VEC; lanes a power of two up to 32; grid.y <= 65535.
+#pragma once
+
+#include "kernels/common/gather_sums.cuh"
+#include "kernels/common/head_groups.cuh"
+#include "kernels/spmm_grad/columns/launch.hpp"
+
+namespace gnntune::spmm_grad_columns {
+
+using namespace kernels;  // NOLINT: this header is included by launch_typed.cu alone
+
+template <typename T>
+struct Arguments {
+    BinnedRowsView cols;
+    const std::int32_t* row_idx;  ///< of the CSC
+    const float* share;
+    const T* self_weight;
+    const T* x;
+    const T* grad_y;
+    T* grad_x;
+    T* grad_self_weight;
+    float* partial;  ///< [slots, k]
+    std::int64_t m;
+    std::int32_t k;
+    int lanes;
+    bool ids_aligned;  ///< row_idx to four elements
+
+    __device__ __forceinline__ float share_of(std::int32_t row) const { return share ? __ldg(share + row) : 1.0F; }
+};
+
+// 64 registers, for all gathers of a run: kernels/spmm/binned/README.md, version 2.
+template <typename T, int VEC, int ITEMS, bool SELF>
+__global__ void __launch_bounds__(kMaxBinThreads, 2) columns_kernel(const __grid_constant__ Arguments<T> a) {
+    constexpr int kRun = 8 / ITEMS;
+    extern __shared__ float shared[];  // [warps][lanes][lane_sums_slot()]
+    const RowTask task = row_task(a.cols);
+    const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
+    const int lanes_shift = 31 - __clz(a.lanes);
+    const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
+    const int step = a.lanes * VEC;
+    const int f0 = static_cast<int>(blockIdx.y) * step * ITEMS + lane * VEC;
+    const bool leads = task.row >= 0 && task.leads && group == 0;
+
+    LaneSums<VEC, ITEMS> r{};
+    const LaneVectors<ITEMS, T> from(a.grad_y, a.k, f0, step);
+    if constexpr (SELF) {
+        if (leads) {
+            const LaneVectors<ITEMS, T> own(a.x, a.k, f0, step);
+            const float s = a.share_of(task.row);
+            const float w = s * load_value(a.self_weight + task.row);
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                const Pack<T, VEC> value = load_pack<VEC>(from.at(i, task.row));
+                const Pack<T, VEC> x = load_pack<VEC>(own.at(i, task.row));
+                fma(r.x[i], w, value);
+                if (f0 + i * step < a.k) r.own = dot(r.own, x, value);  // lanes beyond k have the first vector
+            }
+            r.own *= s;
+        }
+    }
+    const TeamWalk<kRun> walk(task.begin, task.end, group, task.team >> lanes_shift, a.m, a.ids_aligned);
+    for (std::uint32_t e = walk.start; e < walk.end; e += walk.stride) {
+        const EdgeRun<kRun> run = walk.run(e);
+        std::int32_t rows[kRun];
+        float s[kRun];
+        Pack<T, VEC> value[kRun][ITEMS];
+        load_run(a.row_idx, run, rows);
+#pragma unroll
+        for (int u = 0; u < kRun; ++u) s[u] = 1.0F;
+        if (a.share) {
+#pragma unroll
+            for (int u = 0; u < kRun; ++u) {
+                if (run.has(u)) s[u] = __ldg(a.share + rows[u]);
+            }
+        }
+        gather(run, from, rows, value);
+#pragma unroll
+        for (int u = 0; u < kRun; ++u) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) fma(r.x[i], s[u], value[u][i]);
+        }
+    }
+    merge_groups<SELF>(r, a.lanes, a.lanes, task.team, group, shared);
+    if (task.row < 0 || group != 0) return;
+    const bool whole = task.slot < 0;
+    const std::int64_t out = static_cast<std::int64_t>(whole ? task.row : task.slot) * a.k;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        const int f = f0 + i * step;
+        if (f >= a.k) continue;
+        if (whole) {
+            store_streaming(a.grad_x + out + f, r.x[i]);
+        } else {
+            store_sums(a.partial + out + f, r.x[i]);
+        }
+    }
+    if (SELF && leads && lane == 0) a.grad_self_weight[task.row] = narrowed<T>(r.own);
+}
+
+}  // namespace gnntune::spmm_grad_columns

@@ -1,0 +1,69 @@
+// launch_typed() for every shape; instantiated for each storage type.
+#include "kernels/common/merge_rows.cuh"
+#include "kernels/common/row_shares.cuh"
+#include "kernels/common/storage.hpp"
+#include "kernels/common/tiles.hpp"
+#include "kernels/spmm_grad/columns/kernel.cuh"
+
+namespace gnntune::spmm_grad_columns {
+
+namespace {
+
+template <typename T, int ITEMS, bool SELF>
+void launch_shape(const State& s, const Arguments<T>& a, cudaStream_t stream) {
+    constexpr int kVec = 16 / static_cast<int>(sizeof(T));
+    const ColumnsParams& p = s.params;
+    const dim3 grid(s.cols.blocks, static_cast<unsigned>(ceil_div(s.k, tile_width(p.lanes, ITEMS, kVec))));
+    const int slots = s.cols.has_teams_of_warps() ? p.warps_per_block * p.lanes : 0;
+    const auto shared = static_cast<std::size_t>(slots * lane_sums_slot(kVec, ITEMS)) * sizeof(float);
+    columns_kernel<T, kVec, ITEMS, SELF><<<grid, static_cast<unsigned>(p.shape().threads), shared, stream>>>(a);
+    GNNTUNE_CUDA(cudaGetLastError());
+}
+
+template <typename T, int ITEMS>
+void launch_items(const State& s, const Arguments<T>& a, cudaStream_t stream) {
+    if (s.self_loop) {
+        launch_shape<T, ITEMS, true>(s, a, stream);
+    } else {
+        launch_shape<T, ITEMS, false>(s, a, stream);
+    }
+}
+
+}  // namespace
+
+void make_shares(const CsrFormat& csr, bool self_loop, float* share, StreamHandle stream) {
+    enqueue_row_shares(csr, self_loop, share, static_cast<cudaStream_t>(stream));
+    GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+}
+
+template <typename T>
+void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream_handle) {
+    if (s.cols.blocks == 0) return;
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    Arguments<T> a{};
+    a.cols = view_of(s.cols, *s.csc);
+    a.row_idx = s.csc->col_idx;
+    a.share = s.share.data();
+    a.self_weight = s.self_loop ? elements_of<T>(o.self_weight) : nullptr;
+    a.x = s.self_loop ? elements_of<T>(o.x) : nullptr;
+    a.grad_y = elements_of<T>(o.grad_y);
+    a.grad_x = elements_of<T>(o.grad_x);
+    a.grad_self_weight = elements_of<T>(o.grad_self_weight);
+    a.partial = static_cast<float*>(workspace);
+    a.m = s.csc->m;
+    a.k = s.k;
+    a.lanes = s.params.lanes;
+    a.ids_aligned = aligned_to_four(a.row_idx);
+    if (s.params.items == 2) {
+        launch_items<T, 2>(s, a, stream);
+    } else {
+        launch_items<T, 1>(s, a, stream);
+    }
+    launch_merge_rows(*s.cols.pieces, {}, a.partial, a.grad_x, s.k, stream);
+}
+
+template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);
+template void launch_typed<Float16>(const State&, const Operands&, void*, StreamHandle);
+template void launch_typed<BFloat16>(const State&, const Operands&, void*, StreamHandle);
+
+}  // namespace gnntune::spmm_grad_columns

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""tools/kernel-figures and tools/figures on small tables that are written here: sides of a ratio, policies kept apart, what a
+table says of a search, a run that goes on from another."""
+import contextlib
+import csv
+import importlib.machinery
+import importlib.util
+import io
+import json
+import pathlib
+import sqlite3
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.dont_write_bytecode = True  # the source tree may be read-only
+loader = importlib.machinery.SourceFileLoader("kernel_figures", str(ROOT / "tools" / "kernel-figures"))
+figures = importlib.util.module_from_spec(importlib.util.spec_from_loader("kernel_figures", loader))
+loader.exec_module(figures)
+from figures.compositions import compositions_table, parts_of  # noqa: E402
+from figures.corpus import corpus_rows  # noqa: E402
+from figures.database import short_problem, suite_rows  # noqa: E402
+from figures.gcn import gcn_rows, gcn_tables  # noqa: E402
+from figures.left_out import left_out, left_out_table, searched  # noqa: E402
+from figures.loops import loops_tables, with_by_without  # noqa: E402
+from figures.suite import UNDER_GRAPH, Suite, gradient_of_spmm, own  # noqa: E402
+
+DEFAULT = "spmm.cusparse{alg=default,preprocess=0}"
+OTHER = "spmm.cusparse{alg=csr_alg2,preprocess=0}"
+OURS = "spmm.binned{vec=4}"
+UNFUSED = "spmm_grad.unfused{spmm=spmm.rows{vec=4,split=1},sddmm=sddmm.edges{vec=2}}"
+
+
+def row(problem, config, time, graph="g", policy="hot", **more):
+    return {"graph": graph, "problem": problem, "config": config, "time_us": str(time), "ci_us": "0.1", "roofline_percent": "50",
+            "clock": "events", "policy": policy, "status": "ok", "default": "", "configs": "", "run": "0", **more}
+
+
+def suite(*rows):
+    return Suite(rows, [{"name": name, "m": "1000000", "distinct_cols_16": "1000"} for name in sorted({r["graph"] for r in rows})])
+
+
+def named(comparisons, start):
+    found = [ratios for what, ratios in comparisons if what.startswith(start)]
+    assert len(found) == 1, f"{len(found)} rows begin with {start}"
+    return found[0]
+
+
+class Sides(unittest.TestCase):
+    def test_policies_are_kept_apart(self):
+        s = suite(row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20), row("spmm k=16", OTHER, 12),
+                  row("spmm k=16", OURS, 2, policy="graph"), row("spmm k=16", DEFAULT, 18, policy="graph"),
+                  row("spmm k=16", OTHER, 10, policy="graph"))
+        self.assertEqual([c[0] for c in figures.over_library(s).cases], [1.5])
+        self.assertEqual([c[0] for c in figures.over_default(s).cases], [2.5])
+        self.assertEqual([c[0] for c in figures.over_library(s, UNDER_GRAPH).cases], [5.0])
+        self.assertEqual([c[0] for c in figures.over_default(s, UNDER_GRAPH).cases], [9.0])
+        text = "\n".join(figures.tables(s, [], [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c", "cases": ""}], []))
+        self.assertIn("| `spmm` under policy graph, both sides replayed, over the best cuSPARSE algorithm | 1 | 5.00x |", text)
+        self.assertIn("`spmm under graph` on 1 graph", text)
+
+    def test_a_part_of_the_library_is_not_ours(self):
+        self.assertTrue(own("spmm_grad.unfused", UNFUSED))
+        self.assertFalse(own("spmm_grad.unfused", UNFUSED.replace("spmm.rows", "spmm.cusparse")))
+
+    def test_gradients_count_the_fastest_composition(self):
+        rows = [row("spmm k=16 reversed", DEFAULT, 20), row("sddmm k=16 unweighted", "sddmm.cusparse", 10),
+                row("spmm_grad k=16", "spmm_grad.binned{vec=4}", 15), row("spmm_grad k=16", UNFUSED, 10)]
+        self.assertEqual([c[0] for c in gradient_of_spmm(suite(*rows)).cases], [3.0])
+        # Another run's product is no side of it.
+        self.assertEqual(gradient_of_spmm(suite(dict(rows[0], run="1"), *rows[1:])).cases, [])
+        # Forward, cuSPARSE has nothing to permute.
+        s = suite(row("spmm k=16", DEFAULT, 15), *rows[1:])
+        self.assertEqual([c[0] for c in gradient_of_spmm(s, direction="").cases], [2.5])
+
+    def test_parts_of_compositions(self):
+        self.assertEqual(parts_of(UNFUSED), [("spmm", "spmm.rows"), ("sddmm", "sddmm.edges")])
+        self.assertEqual(parts_of("gat.unfused{spmm=default}"), [("spmm", "default")])
+        lines = compositions_table(suite(row("spmm_grad k=16", "spmm_grad.binned{vec=4}", 20), row("spmm_grad k=16", UNFUSED, 10),
+                                         row("spmm_grad k=64", "spmm_grad.binned{vec=4}", 5), row("spmm_grad k=64", UNFUSED, 10)))
+        self.assertEqual(lines[-1], "| `spmm_grad` | 2 | 1 | 0.50x | sddmm `sddmm.edges` 1, spmm `spmm.rows` 1 |")
+
+
+class Hidden(unittest.TestCase):
+    def test_the_default_alone_and_long_calls(self):
+        s = suite(row("spmm k=16", OURS, 40, default="1"), row("spmm k=16", "spmm.rows{vec=4}", 20), row("spmm k=16", OTHER, 60),
+                  row("spmm k=16", DEFAULT, 80), row("spmm k=32", OURS, 5, default="1"), row("spmm k=32", OTHER, 4))
+        found = list(left_out(s, [], []))
+        self.assertEqual([c[0] for c in named(found, "`spmm`, our default config alone").cases], [1.5, 0.8])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, our default over cuSPARSE's").cases], [2.0])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, where cuSPARSE").cases], [3.0])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, where ours").cases], [0.8])
+        table = left_out_table(s, [], [])
+        self.assertIn("| `spmm`, our default config alone over the best cuSPARSE algorithm | 2 | 1.10x | 1 | 1 | 0.80x (`g`, k=32) |", table)
+
+    def test_the_faster_type_of_the_library(self):
+        half = "spmm.cusparse_f16{alg=default,preprocess=0}"
+        s = suite(row("spmm k=16", DEFAULT, 12), row("spmm k=16 f16", half, 20), row("spmm k=16 f16", OURS, 4))
+        self.assertEqual([c[0] for c in named(left_out(s, [], []), "`spmm` in f16").cases], [3.0])
+
+    def test_own_tf32_alone(self):
+        peer = {"op": "spmm", "precision": "tf32", "graph": "g", "k": "16", "heads": "1", "time_us": "30", "ours": OURS, "ours_us": "10"}
+        s = suite(row("spmm k=16", OURS, 10), row("spmm k=16", "spmm.mma_tf32{warps=4}", 20))
+        ratios = named(left_out(s, [peer], []), "`spmm` in TF32")
+        self.assertEqual([c[0] for c in ratios.cases], [1.5])
+        self.assertIn("it is an fp32 kernel in 1 of 1", "\n".join(left_out_table(s, [peer], [])))
+
+    def test_the_corpus(self):
+        corpus = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "9", "default_library_us": "20", "default_us": ""},
+                  {"graph": "b", "k": "16", "own_us": "10", "library_us": "20", "default_library_us": "", "default_us": "16"}]
+        found = list(left_out(suite(row("spmm k=16", OURS, 1)), [], corpus))
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, 2 graphs").cases], [0.9, 2.0])
+        self.assertEqual([c[0] for c in named(found, "our default config alone over the best").cases], [1.25])
+
+    def test_a_search_is_said(self):
+        of = {"configs": "3"}
+        s = suite(row("spmm k=16", OURS, 8, policy="graph", **of), row("spmm k=16", DEFAULT, 9, policy="graph", **of),
+                  *(row("spmm k=16", config, 9, configs="2") for config in (OURS, DEFAULT)))
+        self.assertEqual(searched(s), ["Searched, not all measured: `spmm under graph`, 2 of 3 configs of a problem. The library's are all "
+                                       "among them."])
+
+
+class Loops(unittest.TestCase):
+    ROWS = [row("spmm k=16", OURS, 10), row("spmm k=16 self_loop", OURS, 10.5), row("spmm k=64 self_loop", OURS, 13), row("spmm k=64", OURS, 10),
+            row("spmm k=16 self_loop", DEFAULT.replace("cusparse", "cusparse_loops"), 21)]
+
+    def test_with_by_without(self):
+        lines = loops_tables(suite(*self.ROWS), [])
+        self.assertIn("| 16 | 1 | 1.05x | 1.05x (`g`, k=16 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        self.assertIn("| all | 1 | 1.17x | 1.30x (`g`, k=64 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        self.assertIn("not reached", lines[0])
+        self.assertIn("; reached", loops_tables(suite(*self.ROWS[:2]), [])[0])
+        self.assertIn("| `g` | 10.5 / 10.0 | 13.0 / 10.0 |  |", lines)
+
+    def test_runs_are_not_mixed(self):
+        s = suite(dict(self.ROWS[0], run="1"), *self.ROWS[1:])
+        self.assertEqual([c[3] for c in with_by_without(s).cases], [64])
+
+    def test_before(self):
+        before = [{"graph": graph, "problem": problem, "config": "best", "time_us": time}
+                  for graph in ("g", "h") for problem, time in (("spmm k=16 self_loop", "44"), ("spmm k=16", "11"))]
+        lines = loops_tables(suite(*self.ROWS), before)
+        self.assertTrue(any(line.startswith("| 16 | 1 | 1.05x | 1.05x (`g`, k=16 self_loop) | 4.0x, 4.0x | 2.00x |") for line in lines))
+        self.assertIn("| `g` | 10.5 / 10.0 (44.0 / 11.0) | 13.0 / 10.0 |  |", lines)
+        self.assertIn("| `h` | (44.0 / 11.0) |  |  |", lines)
+
+
+class Packing(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.addCleanup(setattr, figures, "MEASURED", figures.MEASURED)
+        self.addCleanup(setattr, figures, "ROOT", figures.ROOT)
+        figures.MEASURED = figures.ROOT = self.root
+
+    def write(self, path, rows):
+        path.parent.mkdir(exist_ok=True)
+        with open(path, "w", newline="") as file:
+            out = csv.DictWriter(file, tuple(rows[0]))
+            out.writeheader()
+            out.writerows(rows)
+
+    def run_of(self, name, rows, commit):
+        folder = self.root / name
+        self.write(folder / "suite_rows.csv", rows)
+        self.write(folder / "about.csv", [{"gpu": "A B", "driver": "1", "cuda": "13", "date": "d", "commit": commit}])
+        self.write(folder / "graphs.csv", [{"name": "g", "n_rows": 1, "n_cols": 1, "m": 1, "distinct_cols_16": 1, "fingerprint": "f"}])
+        return folder
+
+    def pack(self, *arguments):
+        with contextlib.redirect_stdout(io.StringIO()):
+            figures.pack(*arguments)
+        return figures.read(self.root / "a_b_suite.csv.gz"), figures.read(self.root / "a_b_suite_about.csv")
+
+    def test_what_a_run_did_not_reach_is_kept(self):
+        old = [{k: v for k, v in row("spmm k=16", OURS, 8).items() if k not in ("default", "configs", "run")}, ]
+        self.pack(self.run_of("old", old, "one"), None, False)
+        rows, about = self.pack(self.run_of("new", [row("spmm k=16", OURS, 2, policy="graph", default="1", configs="9")], "two"), None, True)
+        self.assertEqual([(r["policy"], r["time_us"], r["default"], r["configs"], r["run"]) for r in rows],
+                         [("graph", "2.000", "1", "9", "0"), ("hot", "8.000", "", "", "1")])
+        self.assertEqual([(a["commit"], a["cases"]) for a in about], [("two", ""), ("one", "`spmm` on 1 graph")])
+        # The same policy again takes its place.
+        rows, _ = self.pack(self.run_of("again", [row("spmm k=16", OURS, 7)], "three"), None, True)
+        self.assertEqual([(r["policy"], r["time_us"], r["run"]) for r in rows], [("hot", "7.000", "0"), ("graph", "2.000", "1")])
+
+    def test_a_step(self):
+        folder = self.root / "out" / "gcn"
+        folder.mkdir(parents=True)
+        choices = [{"choice": name, "step_us": time, "once_us": 1.0, "build_us": 2.0, "total_us": 3.0, "formats": "csr"}
+                   for name, time in (("together", 10.0), ("default", 40.0), ("library", 25.0))]
+        step = {"graph": "g", "step": "gcn 16,16", "policy": "hot", "clock": "events", "choices": choices,
+                "calls": [{"problem": "spmm k=16 self_loop", "config": OURS}]}
+        unchosen = {**step, "graph": "h", "choices": [], "calls": []}
+        (folder / "gcn_16.json").write_text(json.dumps({"data": [step, unchosen]}))
+        self.write(folder / "about.csv", [{"gpu": "A B", "driver": "1", "cuda": "13", "date": "d", "commit": "c"}])
+        with contextlib.redirect_stdout(io.StringIO()):
+            figures.pack_gcn(self.root / "out")
+        rows = figures.read(self.root / "a_b_gcn.csv")
+        self.assertEqual([(r["choice"], r["configs"]) for r in rows],
+                         [("together", f"spmm k=16 self_loop: {OURS}"), ("default", ""), ("library", "")])
+        before = [{"graph": "h", "problem": "gcn 16,16", "config": "default", "time_us": "2072"}]
+        lines = gcn_tables(rows, figures.read(self.root / "a_b_gcn_about.csv")[0], before)
+        self.assertIn("| `gcn 16,16` | hot | `g` | 10.0 | 40.0 | 25.0 | 4.00x | 2.50x |", lines)
+        self.assertIn("`gcn 16,16` on `h` took 2,072 us by default", lines[-1])
+        self.assertEqual(list(gcn_rows([])), [])
+
+
+class Database(unittest.TestCase):
+    """A database as a later schema may have more of, with what is asked of it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "suite.db"
+        self.database = sqlite3.connect(self.path)
+        self.addCleanup(self.database.close)
+        for script in sorted((ROOT / "profiles" / "schema").glob("*.sql")):
+            self.database.executescript(script.read_text())
+        self.execute("insert into graph (id, fingerprint, n_rows, n_cols, m, name) values (1, ?, 9, 9, 9, 'g')", "0" * 32)
+        self.environment(1, "1")
+        for variant, version in (("spmm.binned", 1), ("spmm.binned", 2), ("spmm.cusparse", 1), ("spmm.mma", 1), ("spmm_grad.unfused", 1)):
+            self.execute("insert into variant (id, version) values (?, ?)", variant, version)
+        columns = [r[1] for r in self.database.execute("pragma table_info(run)")]
+        values = {"id": 1, "command": "", "tool_version": "", "git_commit": "", "started_at": "", "seed": 1, "host": "", "identity": "1" * 32}
+        names = [c for c in columns if c in values]
+        self.execute(f"insert into run ({', '.join(names)}) values ({', '.join('?' * len(names))})", *(values[n] for n in names))
+        self.problem(1, "spmm", 16)
+
+    def execute(self, statement, *values):
+        return self.database.execute(statement, values)
+
+    def environment(self, number, driver):
+        self.execute("insert into environment values (?, 'cuda', 'A B', '9.0', 1, 1, 1, ?, '13', '')", number, driver)
+
+    def problem(self, number, op, k, heads=1, dtype="f32", reduce="sum", weighted=1, direction="forward", self_loop=0):
+        text = f"{op} k={k} {dtype} {reduce} {'weighted' if weighted else 'unweighted'} {direction}"
+        self.execute("insert into problem values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", number, op, k, heads, dtype, reduce, weighted, direction,
+                 self_loop, text)
+
+    def measured(self, config, time, version=1, status="ok", problem=1, environment=1, policy="hot"):
+        variant = config.partition("{")[0]
+        return self.execute("""insert into measurement (graph_id, environment_id, problem_id, run_id, config, variant, variant_version, policy, clock,
+            status, median_us, ci_low_us, ci_high_us, samples, sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic,
+            approximate, taken_at) values (1, ?, ?, 1, ?, ?, ?, ?, 'events', ?, ?, ?, ?, 9, 0, 0, 0, 0, 1, 0, '')""", environment, problem,
+                        config, variant, version, policy, status, time, time and time - 1, time and time + 1).lastrowid
+
+    def rows(self, *results):
+        self.database.commit()
+        return list(suite_rows(self.path, results))
+
+    def result(self, **more):
+        return {"graph": "g", "problem": "spmm k=16", "policy": "hot", "clock": "events", "config": OURS, "default_config": OURS,
+                "roofline_us": "4", "configs": "7", **more}
+
+    def test_the_newest_row_of_the_newest_version_counts(self):
+        self.measured(OURS, 3, version=1)
+        self.measured(OURS, 9, version=2)
+        self.measured(OURS, 8, version=2)
+        self.measured(DEFAULT, 20, status="abandoned")
+        self.measured("spmm.mma", None, status="refused")  # is not for this problem
+        self.measured(OTHER, None, status="refused")       # cannot be captured
+        rows = self.rows(self.result(), self.result(config=DEFAULT, configs="2", default_config=""))
+        self.assertEqual([r["config"] for r in rows], [OURS, DEFAULT, OTHER])
+        found = {r["config"]: r for r in rows}
+        ours = found[OURS]
+        self.assertEqual((ours["time_us"], ours["ci_us"], ours["roofline_percent"], ours["default"], ours["configs"]), (8, 1, 50, 1, "7"))
+        self.assertEqual((found[DEFAULT]["default"], found[DEFAULT]["status"]), (0, "abandoned"))
+        self.assertEqual(found[OTHER]["time_us"], "")
+
+    def test_a_composition_falls_with_its_parts(self):
+        self.problem(2, "spmm_grad", 16)
+        for part_version in (1, 2):
+            config = UNFUSED.replace("vec=2", f"vec={part_version}")
+            number = self.measured(config, 5, problem=2)
+            self.execute("insert into part values (?, 0, ?, 'spmm.binned', ?)", number, OURS, part_version)
+        self.assertEqual([r["config"] for r in self.rows()], [UNFUSED])
+
+    def test_a_problem_that_nothing_is_said_of(self):
+        self.measured(OURS, 8, version=2)
+        self.assertEqual([(r["default"], r["configs"], r["roofline_percent"]) for r in self.rows()], [("", "", "")])
+
+    def test_two_machines_are_no_run(self):
+        self.environment(2, "2")
+        self.measured(OURS, 8, version=2)
+        self.measured(DEFAULT, 9, environment=2)
+        with self.assertRaises(SystemExit):
+            self.rows()
+
+    def test_problems_as_the_program_names_them(self):
+        def text(**more):
+            return short_problem({"op": "spmm", "k": 16, "heads": 1, "dtype": "f32", "reduce": "sum", "weighted": 1, "direction": "forward",
+                                  "self_loop": 0, **more})
+
+        self.assertEqual(text(), "spmm k=16")
+        self.assertEqual(text(heads=8, dtype="f16", reduce="mean", self_loop=1, weighted=0, direction="reversed"),
+                         "spmm k=16 heads=8 f16 mean self_loop unweighted reversed")
+        self.assertEqual(text(op="gat", weighted=0), "gat k=16")
+
+    def test_the_corpus(self):
+        self.problem(2, "spmm", 64, weighted=0)
+        self.measured(OURS, 8, version=2)
+        self.measured("spmm.binned{vec=2}", 10, version=2)
+        self.measured(OTHER, 12)
+        self.measured(DEFAULT, 16, status="abandoned")
+        self.measured(OURS, 1, version=2, problem=2)
+        self.measured(OURS, 1, version=2, policy="cold")
+        self.database.commit()
+        cases = [{"graph": "g", "problem": "spmm k=16 f32 sum weighted forward", "strategy": "default", "precision": "fp32",
+                  "chosen": "spmm.binned{vec=2}"}]
+        device, rows = corpus_rows(self.path, cases)
+        self.assertEqual(device, "A B")
+        self.assertEqual(rows, [{"graph": "g", "k": 16, "own": OURS, "own_us": "8.000", "library": OTHER, "library_us": "12.000",
+                                 "default_library_us": "16.000", "default": "spmm.binned{vec=2}", "default_us": "10.000"}])
+
+
+if __name__ == "__main__":
+    unittest.main()
