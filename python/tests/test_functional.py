@@ -242,6 +242,21 @@ def test_gcn_norm(device, weighted):
         close(loops, wanted_loops, 1e-6, "loops")
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gcn(device, dtype):
+    for name in ("square", "loops", "random", "no_edges"):
+        index, (n, _) = reference.edges(name, device)
+        host = index.cpu()[:, index[0].cpu() != index[1].cpu()]
+        edges, loops = reference.gcn_norm(host, n, None)
+        compare(
+            lambda x, g=gt.Graph(index, n): gt.gcn(g, x),
+            lambda x, host=host, n=n, e=edges, s=loops: reference.spmm(host, n, x, e, s),
+            (random(n, 8),),
+            device,
+            dtype,
+        )
+
+
 def test_gcn_norm_refuses_weights_that_want_gradients(device):
     index, (n, _) = reference.edges("square", device)
     g = gt.Graph(index, n)

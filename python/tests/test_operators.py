@@ -32,6 +32,7 @@ def cases(g: gt.Graph, device: str, grad: bool):
     yield ops.spmm.default, (v(n, 8), None, None), ("sum", True, 0.0, False)
     yield ops.spmm.default, (v(n, 8), v(m), None), ("mean", False, 0.0, False)
     yield ops.spmm.default, (v(n, 2, 4), v(m, 2), None), ("sum", False, 0.0, False)
+    yield ops.gcn.default, (v(n, 8),), (False,)
     yield ops.spmm_max.default, (v(n, 8), v(m), None), ()
     yield ops.sddmm.default, (v(n, 2, 4), v(n, 2, 4)), (0.5,)
     yield ops.edge_softmax.default, (v(m, 2),), ()
@@ -49,7 +50,7 @@ def cases(g: gt.Graph, device: str, grad: bool):
 
 
 def arguments(g: gt.Graph):
-    return g.row_ptr, g.col, g.id, g.n_cols
+    return g.row_ptr, g.col, g.number, g.n_cols
 
 
 @pytest.mark.parametrize("grad", [False, True])

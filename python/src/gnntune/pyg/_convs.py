@@ -14,8 +14,8 @@ import torch_geometric.nn as pyg
 from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
-from gnntune.pyg._layer import Layer, Refused, fall_back, pair, prepare
-from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn_norm, spmm
+from gnntune.pyg._layer import Layer, Refused, fall_back, pair, prepare, refuse_unknown_edges
+from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
 
 _REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
 
@@ -27,6 +27,8 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         try:
             if not isinstance(x, Tensor):
                 raise Refused("a tuple of features")
+            if edge_weight is not None and self.add_self_loops:
+                refuse_unknown_edges()
             if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
                 raise Refused("improved=True")
             graph = prepare(self, x, edge_index)
@@ -34,30 +36,30 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
             arguments = {"x": x, "edge_index": edge_index, "edge_weight": edge_weight}
             result: Tensor = fall_back(self, pyg.GCNConv.forward, why, arguments)
             return result
-        graph, weight, self_weight = self._normalised(graph, edge_weight)
         if self.in_channels != -1 and self.in_channels < self.out_channels:  # the sums of fewer features
-            out = self.lin(spmm(graph, x, weight, self_weight, csr_order=True))
+            out = self.lin(self._summed(graph, x, edge_weight))
         else:
-            out = spmm(graph, self.lin(x), weight, self_weight, csr_order=True)
+            out = self._summed(graph, self.lin(x), edge_weight)
         return out if self.bias is None else out + self.bias
 
-    def _normalised(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Graph, Tensor | None, Tensor | None]:
-        """The graph to sum over, with weights of its edges in CSR order and of the vertices themselves."""
-        kept = getattr(self, "_gnntune_cached", None)
-        if kept is not None and self.cached:
-            return kept  # type: ignore[no-any-return]
+    def _summed(self, graph: Graph, x: Tensor, edge_weight: Tensor | None) -> Tensor:
+        kept = getattr(self, "_gnntune_cached", None) if self.cached else None
+        if kept is None:
+            kept = self._normalised(graph, edge_weight)
+            if self.cached and not torch.compiler.is_compiling():
+                self._gnntune_cached = kept
+        graph, *weights = kept
+        return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
+
+    def _normalised(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Any, ...]:
+        """The graph to sum over, with weights of its edges in CSR order and of its vertices; or alone, for gcn()."""
         if edge_weight is None:
             edge_weight = graph.edge_weight
         if not self.normalize:
             return graph, None if edge_weight is None else graph.to_csr_order(edge_weight), None
         if edge_weight is None and self.add_self_loops:
-            graph = graph.without_loops()
-            found = (graph, *gcn_norm(graph, csr_order=True))
-        else:
-            found = _weighted_norm(graph, edge_weight, self.add_self_loops)
-        if self.cached:
-            self._gnntune_cached = found
-        return found
+            return (graph,)
+        return _weighted_norm(graph, edge_weight, self.add_self_loops)
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
@@ -211,6 +213,8 @@ class GATv2Conv(Layer, pyg.GATv2Conv):  # type: ignore[misc]
     ) -> Any:
         try:
             _refuse_attention_options(self, edge_attr, return_attention_weights)
+            if self.add_self_loops:
+                refuse_unknown_edges()
             graph = prepare(self, x, edge_index)
         except Refused as why:
             return fall_back(

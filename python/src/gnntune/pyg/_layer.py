@@ -80,6 +80,12 @@ def prepare(layer: Any, x: Any, adjacency: Any, size: Any = None, aggregations: 
     return graph
 
 
+def refuse_unknown_edges() -> None:
+    """Refuses, under torch.compile, what has values for the edges of a graph whose self loops were replaced."""
+    if torch.compiler.is_compiling():
+        raise Refused("torch.compile, which would have to know how many self loops there are")
+
+
 def fall_back(layer: Any, forward: Any, why: Refused, arguments: dict[str, Any]) -> Any:
     """Calls PyTorch Geometric's forward, with a warning the first time that this class does so for this reason."""
     name = type(layer).__name__

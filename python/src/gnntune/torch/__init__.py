@@ -8,7 +8,7 @@ Needs torch 2.9 or newer, any build of it. `gnntune.pyg` has the layers of PyTor
 
 from gnntune.torch._device import configure, describe
 from gnntune.torch._graph import Graph, release_captured
-from gnntune.torch.functional import agnn, attention, edge_softmax, gat, gcn_norm, new_seed, sddmm, spmm
+from gnntune.torch.functional import agnn, attention, edge_softmax, gat, gcn, gcn_norm, new_seed, sddmm, spmm
 
 __all__ = [
     "Graph",
@@ -18,6 +18,7 @@ __all__ = [
     "describe",
     "edge_softmax",
     "gat",
+    "gcn",
     "gcn_norm",
     "new_seed",
     "release_captured",

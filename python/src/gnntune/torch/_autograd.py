@@ -51,7 +51,7 @@ class _Differentiable(torch.autograd.Function):
 def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation, differentiable where one of its inputs wants a gradient."""
     if torch.compiler.is_compiling() or not at_once(inputs):
-        return Traced(graph.row_ptr, graph.col, graph.id, graph.n_cols).run(op, numbers, *inputs)[0]
+        return Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols).run(op, numbers, *inputs)[0]
     if torch.is_grad_enabled():
         for t in inputs:
             if t is not None and t.requires_grad:

@@ -68,6 +68,14 @@ def _spmm(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensor
     return grads[0], grad_weight, grad_self
 
 
+def _save_nothing(numbers: Numbers, needs: Sequence[bool], inputs: Tensors, results: Tensors) -> Tensors:
+    return ()
+
+
+def _gcn(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensors, grad: Tensor) -> Tensors:
+    return runner.run("gcn", Numbers(reversed=not numbers.reversed), grad)
+
+
 def _save_inputs(numbers: Numbers, needs: Sequence[bool], inputs: Tensors, results: Tensors) -> Tensors:
     return inputs
 
@@ -104,6 +112,7 @@ def _attention_like(op: str) -> Callable[[Runner, Numbers, Sequence[bool], Tenso
 
 FORMULAS = {
     "spmm": Formula(_save_spmm, _spmm),
+    "gcn": Formula(_save_nothing, _gcn),
     "sddmm": Formula(_save_inputs, _sddmm),
     "edge_softmax": Formula(_save_first_result, _edge_softmax),
     "gat": Formula(_save_attention, _attention_like("gat_grad")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
@@ -13,10 +13,10 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument, InvalidGraph
 from gnntune._handle import Handle
 from gnntune.torch import _device
+from gnntune.torch._run import PLAIN, Call, run
 
 if TYPE_CHECKING:
     from gnntune._problem import Problem
-    from gnntune.torch._run import Call
 
 _ids = itertools.count(1)
 _MOST = 2**31 - 2
@@ -207,7 +207,8 @@ class Graph:
         self.device = _device.known_device(row_ptr.device)
         self.kept = None
         self.transient = transient
-        self.id = next(_ids)
+        # Even: the number behind it is the same graph with loops.
+        self.number = 2 * next(_ids)
         self._longest_row = longest_row
         self._calls: dict[Any, Call] = {}
         self._plans: dict[Any, Handle] = {}
@@ -217,10 +218,10 @@ class Graph:
         self._streams: set[int] = set()
         self._inverse: Tensor | None = None
         self._row: Tensor | None = None
-        self.norm: tuple[Tensor, Tensor] | None = None  # of gcn_norm() without weights, in CSR order
+        self._norms: dict[torch.dtype, tuple[Tensor, Tensor]] = {}
         self._looped: Graph | None = None
         self._bare: Graph | None = None
-        _device.graphs[self.id] = self
+        _device.graphs[self.number] = self
 
     # ---- What it is ----
 
@@ -287,7 +288,12 @@ class Graph:
         return result
 
     def with_loops(self) -> Graph:
-        """The same graph with exactly one edge from every vertex to itself; kept. Waits for the GPU the first time."""
+        """The same graph with exactly one edge from every vertex to itself; kept. Waits for the GPU the first time.
+
+        While torch.compile traces, it is a stand-in that only operations with values per vertex take.
+        """
+        if torch.compiler.is_compiling():
+            return cast("Graph", Looped(self))
         if self._looped is None:
             edges = torch.stack([self.col.long(), self.row])
             self._looped = Graph(edges, (self.n_cols, self.n_rows), self_loops="add", transient=self.transient)
@@ -300,6 +306,17 @@ class Graph:
             bare = Graph(edges, (self.n_cols, self.n_rows), self_loops="remove", transient=self.transient)
             self._bare = self if bare.m == self.m else bare
         return self._bare
+
+    def norm(self, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
+        """gcn_norm() without weights, in CSR order; kept for each type."""
+        kept = self._norms.get(dtype)
+        if kept is None:
+            if dtype == torch.float32:
+                edges, loops = run(self, "gcn_norm", PLAIN, None)
+            else:
+                edges, loops = (t.to(dtype) for t in self.norm())
+            kept = self._norms[dtype] = (edges, loops)
+        return kept
 
     # ---- Handles and plans ----
 
@@ -408,6 +425,14 @@ class Graph:
                 _captured.add(self)  # to wait would end the capture
             else:
                 self._wait()
+
+
+class Looped:
+    """A graph's with_loops() while it is traced: the operators that are called with it make the graph when they run."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.row_ptr, self.col, self.n_cols = graph.row_ptr, graph.col, graph.n_cols
+        self.number = graph.number + 1
 
 
 class _Reordered(torch.autograd.Function):

@@ -61,6 +61,7 @@ _SCHEMAS = {
         "(Tensor, Tensor, Tensor)",
     ),
     "gcn_norm": ("Tensor? weight", "", "(Tensor, Tensor)"),
+    "gcn": ("Tensor x", "bool reversed", "Tensor"),
 }
 
 
@@ -81,7 +82,12 @@ def edge_softmax_grad(row_ptr: Tensor, row: Tensor, y: Tensor, grad: Tensor) -> 
 
 
 def execute(graph: Any, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-    """Runs an operation on a Graph at once, those among them that are torch's."""
+    """Runs an operation on a Graph at once, those among them that are made of others."""
+    if op == "gcn":
+        (x,) = inputs
+        assert x is not None
+        bare = graph.without_loops()
+        return run(bare, "spmm", numbers, x, *bare.norm(x.dtype))
     if op == "edge_softmax_grad":
         y, grad = inputs
         assert y is not None and grad is not None
@@ -108,10 +114,10 @@ class Traced:
 
 
 def _graph_of(number: int) -> Any:
-    graph = _device.graphs.get(number)
+    graph = _device.graphs.get(number & ~1)
     if graph is None:
         raise RuntimeError(f"the graph number {number} is gone: keep a Graph as long as compiled code is called with it")
-    return graph
+    return graph.with_loops() if number & 1 else graph
 
 
 def _implementation(name: str) -> Any:
@@ -143,8 +149,9 @@ def _fake(name: str) -> Any:
         first = arguments[0]
         row_ptr, col, _, n_cols = arguments[count : count + _GRAPH_ARGUMENTS]
         n_rows, m = row_ptr.shape[0] - 1, col.shape[0]
-        if name == "spmm":
-            rows = n_cols if arguments[count + _GRAPH_ARGUMENTS + 1] else n_rows
+        if name in ("spmm", "gcn"):
+            turned = arguments[count + _GRAPH_ARGUMENTS + _NUMBERS[name].index("reversed")]
+            rows = n_cols if turned else n_rows
             return empty(first, rows, *first.shape[1:])
         if name == "spmm_max":
             shape = (n_rows, *first.shape[1:])

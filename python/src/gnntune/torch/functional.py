@@ -140,6 +140,14 @@ def attention(
     return apply(graph, "attention", numbers, value, query, key, seed if dropout else None)
 
 
+def gcn(graph: Graph, x: Tensor) -> Tensor:
+    """The sum of a GCN: D^-1/2 (A + I) D^-1/2 x, where every vertex has one edge to itself whatever the graph has.
+
+    x [n, k]; returns the same shape. Square graphs. The normalisation is computed once for a graph and kept.
+    """
+    return apply(graph, "gcn", PLAIN, _cast(x))
+
+
 def gcn_norm(graph: Graph, weight: Tensor | None = None, *, csr_order: bool = False) -> tuple[Tensor, Tensor]:
     """The symmetric normalisation of a GCN with self loops of weight 1: (edge weights [m], self weights [n]).
 
@@ -147,12 +155,8 @@ def gcn_norm(graph: Graph, weight: Tensor | None = None, *, csr_order: bool = Fa
     i. Square graphs; weights are not negative, and get no gradient. Without weights the result is kept in the graph.
     """
     if weight is None:
-        kept = graph.norm
-        if kept is None:
-            kept = _gcn_norm(graph, None)
-            if not torch.compiler.is_compiling():
-                graph.norm = kept
-        return _as_edges(graph, kept[0], csr_order), kept[1]
+        edges, loops = _gcn_norm(graph, None) if torch.compiler.is_compiling() else graph.norm()
+        return _as_edges(graph, edges, csr_order), loops
     if weight.requires_grad and torch.is_grad_enabled():
         raise InvalidArgument("gcn_norm has no gradient for the weights: detach them, or normalise with torch")
     edges, loops = _gcn_norm(graph, _edge_values(graph, weight, _cast_type(weight), csr_order))
@@ -166,7 +170,7 @@ def new_seed(device: torch.device) -> Tensor:
 
 def _gcn_norm(graph: Graph, weight: Tensor | None) -> tuple[Tensor, Tensor]:
     if torch.compiler.is_compiling() or not at_once((weight,)):
-        edges, loops = Traced(graph.row_ptr, graph.col, graph.id, graph.n_cols).run("gcn_norm", PLAIN, weight)
+        edges, loops = Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols).run("gcn_norm", PLAIN, weight)
     else:
         edges, loops = execute(graph, "gcn_norm", PLAIN, weight)
     return edges, loops
