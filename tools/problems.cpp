@@ -30,8 +30,7 @@ std::vector<T> either(const Parsed& parsed, const std::string& name, std::string
 namespace {
 
 bool has_heads(Op op) {
-    const Op forward = forward_of(op);
-    return forward == Op::gat || forward == Op::agnn || forward == Op::attention || forward == Op::edge_softmax;
+    return normalised({op, 1, 2, DType::f32, Reduce::sum, true, Direction::forward, false}).heads == 2;
 }
 
 bool has_reduce(Op op) {
@@ -44,8 +43,10 @@ void add_problem_options(Options& options, const std::string& dims) {
     options.group("Problems")
         .add_options()("op", value("LIST", "spmm"), "ops, or all (gnntune list ops)")(
             "dim", value("LIST", dims), "feature dimensions k, such as 16,32,64")(
-            "heads", value("LIST", "1"), "attention heads of gat, agnn, attention, edge_softmax and their gradients")(
-            "weights", value("WHICH", "yes"), "edge weights: yes (random where the graph has none), no or both")(
+            "heads", value("LIST", "1"),
+            "heads of attention and edge_softmax, of sddmm's products, of weighted spmm's weights, and of gradients; "
+            "other heads of spmm are a wider k")("weights", value("WHICH", "yes"),
+                                                 "edge weights: yes (random where the graph has none), no or both")(
             "direction", value("WHICH", "forward"), "forward (A), reversed (A transposed) or both")(
             "dtype", value("LIST", "f32"), "storage of features, weights and results: f32, f16, bf16")(
             "reduce", value("LIST", "sum"), "sum, mean, max or a list of them: spmm and its gradient")(
@@ -57,7 +58,7 @@ std::vector<Problem> problems(const Parsed& parsed) {
     const auto some = [&](bool (*has)(Op)) { return std::any_of(ops.begin(), ops.end(), has); };
     const auto heads = parsed.integers("heads", 1, 1 << 16);
     if (std::any_of(heads.begin(), heads.end(), [](std::int64_t h) { return h > 1; }) && !some(has_heads)) {
-        throw invalid_argument("--heads is for gat, agnn, attention, edge_softmax and their gradients, and --op is '" +
+        throw invalid_argument("--heads is for spmm, sddmm, attention and edge_softmax, and --op is '" +
                                parsed.text("op") + "'");
     }
     const auto reduces = parsed.reduces("reduce");
@@ -89,8 +90,6 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
     const auto dtypes = parsed.dtypes("dtype");
     // The nesting is the order in which problems are tuned and shown.
     const auto add = [&](Problem p) {
-        // Heads are folded into k where an op does not tell them apart.
-        if (!has_heads(p.op)) p.heads = 1;
         p = normalised(p);
         // Of "both" maxima have the one without.
         if (p.reduce == Reduce::max && p.self_loop && self_loops.size() > 1) return;

@@ -35,10 +35,11 @@ std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const st
 // One function per op, called by oracles(). Their arguments and results are those of oracles().
 
 /// y[i, f] = sum over edges e of row i of w_e x[col_e, f], plus self_weight[i] x[i, f] with self loops; unweighted, all
-/// weights are 1. The mean divides by the number of terms, and is 0 for none. The maximum (without self loops) is the
-/// largest of the products w_e x[col_e, f], each rounded to fp32 once, and 0 for none; its second result, argmax
-/// [n_rows, f], is the edge in the caller's order whose product that is, the first of several, and -1 for none. A NaN
-/// is larger than everything, and +0 and -0 are equal.
+/// weights are 1; weighted sums and means of several heads take both weights of the head that f is of. The mean divides
+/// by the number of terms, and is 0 for none. The maximum (without self loops) is the largest of the products w_e
+/// x[col_e, f], each rounded to fp32 once, and 0 for none; its second result, argmax [n_rows, f], is the edge in the
+/// caller's order whose product that is, the first of several, and -1 for none. A NaN is larger than everything, and +0
+/// and -0 are equal.
 std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                          const Operands& inputs, const SampleRule* rule);
 /// y[e, h] = act(s (w_e) <x_row[row_e, h, :], x[col_e, h, :]>) for every edge, with s = product_scale() and act =
@@ -75,8 +76,9 @@ std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, c
                                    const Operands& inputs);
 /// Gradients of spmm: grad_x[j, f] = sum over edges e with source j of w_e grad_y[row_e, f], plus the self loop's term;
 /// weighted, grad_edge_weight[e] = <grad_y[row_e, :], x[col_e, :]>; with self loops, grad_self_weight[i] =
-/// <grad_y[i, :], x[i, :]>. The mean divides each term by the number of terms of its row. Of a maximum an edge has the
-/// features f alone in which argmax_saved[row_e, f] names it, in both sums.
+/// <grad_y[i, :], x[i, :]>. Of weighted sums and means of several heads all that is head by head. The mean divides each
+/// term by the number of terms of its row. Of a maximum an edge has the features f alone in which argmax_saved[row_e, f]
+/// names it, in both sums.
 std::vector<Oracle> spmm_grad(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
                               const Operands& inputs);
 /// With d_i = 1 + sum of the weights of row i (>= 0; unweighted 1): y[e] = w_e / sqrt(d_row d_col), y_self[i] = 1 /

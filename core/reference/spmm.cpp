@@ -65,6 +65,7 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
         return maximum(problem, csr, edge_id, inputs);
     }
     const std::int64_t width = std::int64_t{problem.k} * problem.heads;
+    const std::int64_t of_edge = weight_heads(problem);
     Oracle out;
     out.row_width = width;
     const auto size = static_cast<std::size_t>(csr.n_rows) * static_cast<std::size_t>(width);
@@ -82,12 +83,17 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
     parallel_for(csr.n_rows, 64, make, [&](std::int64_t i, Sums& sums) {
         std::vector<double>& sum = sums.sum;
         std::vector<double>& scale = sums.scale;
-        const auto add = [&](double weight, std::int64_t source) {
+        // `weights`: one for each of `of_edge` parts of the row; null: all are 1.
+        const auto add = [&](const float* weights, std::int64_t source) {
             const float* row = inputs.x + source * width;
-            for (std::size_t f = 0; f < sum.size(); ++f) {
-                const double term = weight * row[f];
-                sum[f] += term;
-                scale[f] += std::abs(term);
+            std::size_t f = 0;
+            for (std::int64_t part = 1; part <= of_edge; ++part) {
+                const double weight = weights ? *weights++ : 1.0;
+                for (; f < static_cast<std::size_t>(part * (width / of_edge)); ++f) {
+                    const double term = weight * row[f];
+                    sum[f] += term;
+                    scale[f] += std::abs(term);
+                }
             }
         };
         sum.assign(sum.size(), 0.0);
@@ -98,11 +104,12 @@ std::vector<Oracle> spmm(const Problem& problem, const CsrView& csr, const std::
         const std::int32_t count = sample.count;
         for (std::int32_t s = 0; s < count; ++s) {
             const std::int32_t e = begin + sample.position(s);
-            add(problem.weighted ? inputs.edge_weight[edge_id ? edge_id[e] : e] : 1.0, csr.col_idx[e]);
+            const std::int64_t id = edge_id ? edge_id[e] : e;
+            add(problem.weighted ? inputs.edge_weight + id * of_edge : nullptr, csr.col_idx[e]);
         }
         double factor = rule ? sample_scale(*rule, degree) : 1.0;
         for (std::size_t f = 0; f < sum.size(); ++f) sum[f] *= factor, scale[f] *= factor;
-        if (problem.self_loop) add(inputs.self_weight[i], i);
+        if (problem.self_loop) add(inputs.self_weight + i * of_edge, i);
         const std::int64_t terms = std::int64_t{count} + (problem.self_loop ? 1 : 0);
         factor = problem.reduce == Reduce::mean && terms > 0 ? 1.0 / static_cast<double>(terms) : 1.0;
         const auto base = static_cast<std::size_t>(i) * sum.size();

@@ -3,6 +3,7 @@
 //   grad_x[j, f]        = sum over edges e with source j of w_e grad_y[row_e, f] / t_row_e, + self_weight[j] grad_y[j, f] / t_j
 //   grad_edge_weight[e] = <grad_y[row_e, :], x[col_e, :]> / t_row_e
 //   grad_self_weight[i] = <grad_y[i, :], x[i, :]> / t_i
+// and where each head has weights, each head by itself.
 // A maximum hands grad_y[i, f] to the edge that argmax_saved[i, f] names and to no other: others have no such term.
 // Each is a sum of products, so s is the sum of their magnitudes and d their number: 1 / t is one more rounding, which
 // the operand constant covers.
@@ -45,7 +46,13 @@ Oracle sized(std::int64_t rows, std::int64_t width) {
 class Gradients {
 public:
     Gradients(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id, const Operands& inputs)
-        : problem_(problem), csr_(csr), edge_id_(edge_id), in_(inputs), width_(std::int64_t{problem.k} * problem.heads) {
+        : problem_(problem),
+          csr_(csr),
+          edge_id_(edge_id),
+          in_(inputs),
+          width_(std::int64_t{problem.k} * problem.heads),
+          heads_(weight_heads(problem)),
+          head_width_(width_ / heads_) {
         if (problem.reduce == Reduce::max && problem.self_loop) {
             throw unsupported("there is no oracle for a maximum with self loops");
         }
@@ -69,22 +76,23 @@ public:
             const auto j = static_cast<std::int32_t>(at_column);
             std::vector<double>& sum = sums.sum;
             std::vector<double>& scale = sums.scale;
-            const auto add = [&](double weight, std::int64_t target, std::int32_t edge) {
-                for (std::size_t f = 0; f < sum.size(); ++f) {
-                    const auto at = target * width_ + static_cast<std::int64_t>(f);
+            const auto add = [&](const float* weights, double factor, std::int64_t target, std::int32_t edge) {
+                for (std::int64_t f = 0; f < width_; ++f) {
+                    const std::int64_t at = target * width_ + f;
                     if (!has(edge, at)) continue;
-                    const double term = weight * in_.grad_y[at];
-                    sum[f] += term;
-                    scale[f] += std::abs(term);
+                    const double term = (weights ? weights[f / head_width_] : 1.0) * factor * in_.grad_y[at];
+                    sum[static_cast<std::size_t>(f)] += term;
+                    scale[static_cast<std::size_t>(f)] += std::abs(term);
                 }
             };
             sum.assign(sum.size(), 0.0);
             scale.assign(scale.size(), 0.0);
             for (std::int32_t c = csc.row_ptr[j]; c < csc.row_ptr[j + 1]; ++c) {
-                const double w = problem_.weighted ? in_.edge_weight[id(position[c])] : 1.0;
-                add(w * factor(csc.col_idx[c]), csc.col_idx[c], id(position[c]));
+                const std::int32_t edge = id(position[c]);
+                const float* weights = problem_.weighted ? in_.edge_weight + std::int64_t{edge} * heads_ : nullptr;
+                add(weights, factor(csc.col_idx[c]), csc.col_idx[c], edge);
             }
-            if (problem_.self_loop) add(in_.self_weight[j] * factor(j), j, -1);
+            if (problem_.self_loop) add(in_.self_weight + std::int64_t{j} * heads_, factor(j), j, -1);
             const auto base = static_cast<std::size_t>(j) * sum.size();
             for (std::size_t f = 0; f < sum.size(); ++f) {
                 out.value[base + f] = sum[f];
@@ -96,31 +104,38 @@ public:
     }
 
     Oracle edge_weight() const {
-        Oracle out = sized(csr_.m, 1);
-        out.chain.assign(out.chain.size(), static_cast<std::int32_t>(width_));
+        Oracle out = sized(csr_.m, heads_);
+        out.chain.assign(out.chain.size(), static_cast<std::int32_t>(head_width_));
 #pragma omp parallel for schedule(dynamic, 64)
         for (std::int32_t i = 0; i < csr_.n_rows; ++i) {
             for (std::int32_t e = csr_.row_ptr[i]; e < csr_.row_ptr[i + 1]; ++e) {
-                dot(out, static_cast<std::size_t>(id(e)), factor(i), in_.grad_y + i * width_,
-                    in_.x + csr_.col_idx[e] * width_, width_,
-                    [&](std::int64_t f) { return has(id(e), i * width_ + f); });
+                dots(out, id(e), factor(i), i * width_, csr_.col_idx[e] * width_, id(e));
             }
         }
         return out;
     }
 
     Oracle self_weight() const {
-        Oracle out = sized(csr_.n_rows, 1);
-        out.chain.assign(out.chain.size(), static_cast<std::int32_t>(width_));
-        for (std::int32_t i = 0; i < csr_.n_rows; ++i) {
-            dot(out, static_cast<std::size_t>(i), factor(i), in_.grad_y + i * width_, in_.x + i * width_, width_,
-                [](std::int64_t) { return true; });
-        }
+        Oracle out = sized(csr_.n_rows, heads_);
+        out.chain.assign(out.chain.size(), static_cast<std::int32_t>(head_width_));
+        for (std::int32_t i = 0; i < csr_.n_rows; ++i) dots(out, i, factor(i), i * width_, i * width_, -1);
         return out;
     }
 
 private:
-    std::int32_t id(std::int32_t e) const { return edge_id_ ? edge_id_[e] : e; }
+    // out[at, h] = factor <grad_y, x> of each head, over the elements that reach the edge, from `target` of grad_y and
+    // `source` of x on.
+    void dots(Oracle& out, std::int64_t at, double factor, std::int64_t target, std::int64_t source,
+              std::int32_t edge) const {
+        for (std::int64_t h = 0; h < heads_; ++h, target += head_width_, source += head_width_) {
+            dot(out, static_cast<std::size_t>(at * heads_ + h), factor, in_.grad_y + target, in_.x + source,
+                head_width_, [&](std::int64_t f) { return has(edge, target + f); });
+        }
+    }
+
+    std::int32_t id(std::int32_t e) const {
+        return edge_id_ ? edge_id_[e] : e;
+    }
 
     // Whether element `at` of grad_y reaches the edge.
     bool has(std::int32_t edge, std::int64_t at) const {
@@ -138,6 +153,8 @@ private:
     const std::int32_t* edge_id_;
     const Operands& in_;
     std::int64_t width_;
+    std::int64_t heads_;  ///< that have weights
+    std::int64_t head_width_;
 };
 
 }  // namespace

@@ -67,9 +67,10 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
     const ArraySpec grad_x = out("grad_x", &Operands::grad_x, q.n_cols, width);
     const ArraySpec grad_x_row = out("grad_x_row", &Operands::grad_x_row, q.n_rows, width);
     std::vector<ArraySpec> all;
+    const std::int64_t of_edge = weight_heads(p);
     const auto weights = [&](Fill fill) {
-        if (p.weighted) all.push_back(in("edge_weight", &Operands::edge_weight, q.m, 1, fill));
-        if (p.self_loop) all.push_back(in("self_weight", &Operands::self_weight, q.n_rows, 1, fill));
+        if (p.weighted) all.push_back(in("edge_weight", &Operands::edge_weight, q.m, of_edge, fill));
+        if (p.self_loop) all.push_back(in("self_weight", &Operands::self_weight, q.n_rows, of_edge, fill));
     };
     switch (p.op) {
         case Op::spmm:
@@ -90,8 +91,8 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
                 all.push_back(in("argmax_saved", &Operands::argmax_saved, q.n_rows, width, Fill::saved_argmax));
             }
             all.push_back(grad_x);
-            if (p.weighted) all.push_back(out("grad_edge_weight", &Operands::grad_edge_weight, q.m, 1));
-            if (p.self_loop) all.push_back(out("grad_self_weight", &Operands::grad_self_weight, q.n_rows, 1));
+            if (p.weighted) all.push_back(out("grad_edge_weight", &Operands::grad_edge_weight, q.m, of_edge));
+            if (p.self_loop) all.push_back(out("grad_self_weight", &Operands::grad_self_weight, q.n_rows, of_edge));
             break;
         case Op::edge_softmax:
             all = {in("edge_weight", &Operands::edge_weight, q.m, heads, Fill::logits),

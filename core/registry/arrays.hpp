@@ -2,10 +2,11 @@
 // conformance suite bind operands by.
 //
 //   op            reads                                                  writes
-//   spmm          x [n_cols, h, k], (edge_weight [m]), (self_weight [n]) y [n_rows, h, k], (argmax [n_rows, h, k])
+//   spmm          x [n_cols, h, k], (edge_weight [m, w]), (self_weight [n, w])
+//                                                                        y [n_rows, h, k], (argmax [n_rows, h, k])
 //   sddmm         x, x_row [n_rows, h, k], (edge_weight [m])             y [m, h]
-//   spmm_grad     x, grad_y [n_rows, h, k], (edge_weight), (self_weight) grad_x, (grad_edge_weight [m]),
-//                 (argmax_saved)                                         (grad_self_weight [n])
+//   spmm_grad     x, grad_y [n_rows, h, k], (edge_weight), (self_weight) grad_x, (grad_edge_weight [m, w]),
+//                 (argmax_saved)                                         (grad_self_weight [n, w])
 //   edge_softmax  edge_weight [m, h]: the logits                         y [m, h]
 //   gat           x, score_row [n_rows, h], score_col [n_cols, h]        y [n_rows, h, k], lse [n_rows, h]
 //   gat_grad      the same, grad_y, y_saved, lse_saved                   grad_x, grad_score_row, grad_score_col
@@ -18,8 +19,8 @@
 //   csr_to_csc    nothing but the graph                                  out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
 //   sgt           nothing but the graph                                  (nothing that is compared here)
 // Elements are of the problem's dtype, but for lse, which is f32 in every problem, and int32 arrays.
-// In parentheses: only if the problem is weighted, has self loops, or reduces by max. n_rows and n_cols are those of
-// the direction.
+// In parentheses: only if the problem is weighted, has self loops, or reduces by max. w: weight_heads(), h in weighted
+// sums and means and else 1. n_rows and n_cols are those of the direction.
 #pragma once
 
 #include <cstdint>

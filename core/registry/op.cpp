@@ -126,6 +126,14 @@ std::string to_text(const Problem& p) {
     return text;
 }
 
+std::int32_t weight_heads(const Problem& p) {
+    const bool sums = (p.op == Op::spmm || p.op == Op::spmm_grad) && p.reduce != Reduce::max;
+    return sums && p.weighted ? p.heads : 1;
+}
+
+// Arrays of 2^31 rows of them are still counted, in elements and in bytes, by 64 bits.
+constexpr std::int64_t kMaxWidth = std::int64_t{1} << 28;
+
 Problem normalised(Problem p) {
     const bool conversion = p.op == Op::coo_to_csr || p.op == Op::csr_to_csc || p.op == Op::sgt;
     const bool sums = p.op == Op::spmm || p.op == Op::spmm_grad;
@@ -137,11 +145,14 @@ Problem normalised(Problem p) {
         p.self_loop = false;
         p.reduce = Reduce::sum;
     }
+    // What is too wide is left to validate().
+    const bool folds = sums && p.k > 0 && p.heads > 1 && weight_heads(p) == 1;
+    if (folds && std::int64_t{p.k} * p.heads <= kMaxWidth) {
+        p.k *= p.heads;
+        p.heads = 1;
+    }
     return p;
 }
-
-// Arrays of 2^31 rows of them are still counted, in elements and in bytes, by 64 bits.
-constexpr std::int64_t kMaxWidth = std::int64_t{1} << 28;
 
 void validate(const Problem& p) {
     if (p.k < 1) throw invalid_argument("feature dimension k is " + std::to_string(p.k) + ", expected at least 1");

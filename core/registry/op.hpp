@@ -13,7 +13,7 @@ namespace gnntune {
 /// What is computed. The text forms are stored in databases and are stable for ever.
 /// core/registry/arrays.hpp lists what each reads and writes, core/reference/oracle.hpp defines it by formula.
 enum class Op : std::int32_t {
-    spmm,            ///< y[i,:] = sum over edges j->i of w_ij x[j,:] (+ self_weight[i] x[i,:])
+    spmm,            ///< y[i,:] = sum over edges j->i of w_ij x[j,:] (+ self_weight[i] x[i,:]), weights for each head
     sddmm,           ///< s_ij = <x_row[i,:], x[j,:]> for every edge j->i
     spmm_grad,       ///< gradients of spmm with respect to x, and to the weights where there are any
     edge_softmax,    ///< softmax over the edges of each row
@@ -85,9 +85,14 @@ struct Problem {
 /// Canonical text: "spmm k=64 f32 sum weighted forward" (heads only where it is not 1, "self_loop" where it is set).
 std::string to_text(const Problem& problem);
 
+/// How many weights an edge of spmm or its gradient has, and a self loop likewise: one for each head in weighted sums
+/// and means. 1 elsewhere: heads of other problems share what weights there are.
+std::int32_t weight_heads(const Problem& problem);
+
 /// The problem without what its op does not look at: k of edge_softmax, gcn_norm and conversions becomes 1, heads of
 /// ops that have none become 1, the storage type of conversions f32; weights of attention and conversions and self
-/// loops of all but spmm and its gradient are dropped. What differs in such things alone is one problem.
+/// loops of all but spmm and its gradient are dropped. Heads of spmm and its gradient that share their weights are folded
+/// into k, where k heads is at most 2^28. What differs in such things alone is one problem.
 Problem normalised(Problem problem);
 
 /// Throws ErrorKind::invalid_argument for k or heads below 1 and maxima with self loops, unsupported for k heads > 2^28

@@ -150,7 +150,8 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
     const double loops = p.self_loop ? n_rows : 0.0;
     Work work;
     work.row_bytes = row_bytes;
-    work.a_bytes = m * (4.0 + (p.weighted ? element : 0.0)) + 4.0 * (n_rows + 1) + element * loops;
+    const double weight = element * weight_heads(p);  // bytes of an edge's
+    work.a_bytes = m * (4.0 + (p.weighted ? weight : 0.0)) + 4.0 * (n_rows + 1) + weight * loops;
     const double operands = gathered_operands(p.op);
     work.gather_min_bytes = (p.self_loop ? n_rows : static_cast<double>(gathered_rows)) * row_bytes * operands;
     // A gathered row is moved in 32-byte sectors.
@@ -164,12 +165,12 @@ Work work_of(const Query& query, std::int64_t gathered_rows) {
             work.out_bytes = n_rows * (row_bytes + static_cast<double>(argmax_bytes));
             break;
         case Op::sddmm:
-            work.out_bytes = n_rows * row_bytes + element * m;
+            work.out_bytes = n_rows * row_bytes + element * m * p.heads;
             break;
         case Op::spmm_grad: {
             // Grouped by column. A gradient of weights takes the column's row of x, and as many flops again.
             work.a_bytes += 4.0 * (n_cols - n_rows);
-            work.out_bytes = n_cols * row_bytes + (p.weighted ? element * m : 0.0) + element * loops;
+            work.out_bytes = n_cols * row_bytes + (p.weighted ? weight * m : 0.0) + weight * loops;
             if (p.weighted || p.self_loop) work.out_bytes += n_cols * row_bytes;
             work.gather_min_bytes += static_cast<double>(gathered_rows * argmax_bytes);
             work.gather_max_bytes += m * 32.0 * static_cast<double>((argmax_bytes + 31) / 32);

@@ -23,9 +23,10 @@
 //                                     marks are read first, and of grad_y the vectors that have one. Then also:
 //   const int32* marks                [n_rows, heads, k], aligned to 16 bytes
 //   void load_ids(run, ids)           of the edges of a run
-//   bool kSelfLoops                   a column has an edge to itself besides those of the CSC, and then also:
+//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC, and then also:
+//   bool self_loops()                 whether columns have
 //   float self_share(column)          what its gradients are multiplied with
-//   float self_weight(column)
+//   float self_weight(unit)
 //   float column(unit)                what all edges of a column and head share; unit: column heads + head
 //   Term load(edge, row, head)        what memory has of it; edge: its place in the CSC
 //   float weigh(Term&, column, head)  its weight in grad_x
@@ -172,9 +173,9 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             x[i] = load_pack<VEC>(a.x + unit * a.k + place.f + i * step);
     }
     if constexpr (Edges::kSelfLoops) {
-        if (task.leads && group == 0 && place.inside) {
+        if (edges.self_loops() && task.leads && group == 0 && place.inside) {
             const float share = edges.self_share(task.row);
-            const float w = share * edges.self_weight(task.row);
+            const float w = share * edges.self_weight(unit);
             float dot_own = 0.0F;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {

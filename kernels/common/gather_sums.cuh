@@ -47,6 +47,27 @@ struct LaneVectors {
     }
 };
 
+/// Weights [m, heads] of edges as a lane with ITEMS vectors needs them, each of which lies in one head: of that head.
+template <int ITEMS>
+struct LaneHeads {
+    std::int32_t head[ITEMS];
+    std::int32_t heads;
+
+    /// Of a row of `width` features, `k` a head, in which the vectors begin at f0 and then every `step` features. Those
+    /// beyond the row have the head of its first, as with LaneVectors.
+    __device__ __forceinline__ LaneHeads(std::int32_t heads, std::int32_t k, std::int32_t width, int f0, int step)
+        : heads(heads) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) head[i] = f0 + i * step < width ? (f0 + i * step) / k : 0;
+    }
+    /// Of vertex or edge `at` in a list of theirs.
+    template <typename T>
+    __device__ __forceinline__ float weight(const T* list, int item, std::int32_t at) const {
+        return load_value(
+            row_of(list + head[item], at, static_cast<std::uint32_t>(heads) * static_cast<std::uint32_t>(sizeof(T))));
+    }
+};
+
 /// Places of a run's edges in the caller's order; of edges that do not belong anything.
 template <int RUN, typename T>
 __device__ __forceinline__ void load_ids(const WeightedEdges<T>& g, const EdgeRun<RUN>& run, std::int32_t (&ids)[RUN]) {
@@ -90,6 +111,36 @@ __device__ __forceinline__ void gather(const EdgeRun<RUN>& run, const LaneVector
         for (int i = 0; i < ITEMS; ++i) {
             zero(value[u][i]);
             if (run.has(u)) value[u][i] = load_pack<VEC>(x.at(i, cols[u]));
+        }
+    }
+}
+
+/// Adds to `acc` what the runs of `walk` have, by weights for each head.
+template <int RUN, int VEC, int ITEMS, typename T>
+__device__ __forceinline__ void gather_head_sums(const WeightedEdges<T>& g, const TeamWalk<RUN>& walk,
+                                                 const LaneVectors<ITEMS, T>& x, const LaneHeads<ITEMS>& heads,
+                                                 Vec<VEC> (&acc)[ITEMS]) {
+    for (std::uint32_t e = walk.start; e < walk.end; e += walk.stride) {
+        const EdgeRun<RUN> run = walk.run(e);
+        std::int32_t cols[RUN];
+        std::int32_t ids[RUN];
+        float w[RUN][ITEMS];
+        Pack<T, VEC> value[RUN][ITEMS];
+        load_run(g.col_idx, run, cols);
+        load_ids(g, run, ids);
+        gather(run, x, cols, value);
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                w[u][i] = 0.0F;
+                if (run.has(u)) w[u][i] = heads.weight(g.edge_weight, i, ids[u]);
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) fma(acc[i], w[u][i], value[u][i]);
         }
     }
 }

@@ -59,11 +59,16 @@ inline std::int32_t next_power_of_two(std::int32_t x) {
     return p;
 }
 
+/// Features of a row, of all heads together.
+inline std::int64_t row_width(const Problem& p) {
+    return std::int64_t{p.k} * p.heads;
+}
+
 /// Widest feature dimension: feature tiles then fit into grid.y for every legal shape, at any alignment.
 inline constexpr std::int32_t kMaxFeatures = 1 << 20;
 
-/// What a variant that adds no self loops, and one that reduces by sum only, says of a problem: their refusal, else
-/// `others`.
+/// What a variant that adds no self loops, one that reduces by sum only, and one that does by sum and mean, says of a
+/// problem: their refusal, else `others`.
 inline Verdict without_self_loops(const Query& q, const Verdict& others) {
     return q.problem.self_loop ? Verdict::no("adds no self loops; put them into the graph") : others;
 }
@@ -71,11 +76,13 @@ inline Verdict by_sum(const Query& q, const Verdict& others) {
     if (q.problem.reduce == Reduce::sum) return others;
     return Verdict::no("reduces by sum only, " + std::string(to_text(q.problem.reduce)) + " was asked for");
 }
+inline Verdict by_sum_or_mean(const Query& q, const Verdict& others) {
+    return q.problem.reduce == Reduce::max ? Verdict::no("reduces by sum or mean, max was asked for") : others;
+}
 
 /// Refuses rows of more features, of all heads together, than kernels are made for.
 inline Verdict require_width(const Query& q) {
-    const std::int64_t width = std::int64_t{q.problem.k} * q.problem.heads;
-    if (width <= kMaxFeatures) return Verdict::yes();
+    if (row_width(q.problem) <= kMaxFeatures) return Verdict::yes();
     return Verdict::no(
         "k=" + std::to_string(q.problem.k) +
         (q.problem.heads == 1 ? std::string() : " times heads=" + std::to_string(q.problem.heads)) +
@@ -84,17 +91,19 @@ inline Verdict require_width(const Query& q) {
 /// Refuses what no variant of plain kind does, whatever it stores and reduces by. Empty verdict: nothing against it.
 inline Verdict require_plain(const Query& q) {
     const Verdict width = require_width(q);
-    if (!width || q.problem.heads == 1) return width;
-    // A product for each head is more than a product of their features.
-    return Verdict::no(q.problem.op == Op::sddmm ? "has no heads" : "has no heads; fold them into k");
+    return !width || q.problem.heads == 1 ? width : Verdict::no("has no heads");
+}
+/// The same for an spmm variant that has weights for each head.
+inline Verdict require_plain_or_heads(const Query& q) {
+    return weight_heads(q.problem) > 1 ? require_width(q) : require_plain(q);
 }
 /// Refuses what an spmm variant with every reduction does not do that adds no self loops.
 inline Verdict require_no_self_loops(const Query& q) {
     return without_self_loops(q, require_plain(q));
 }
-/// Refuses what an spmm variant with every reduction does not do that adds self loops to sums and means.
+/// Refuses what an spmm variant with every reduction does not do that has self loops and heads of sums and means.
 inline Verdict require_any_reduction(const Query& q) {
-    return q.problem.reduce == Reduce::max ? require_no_self_loops(q) : require_plain(q);
+    return q.problem.reduce == Reduce::max ? require_no_self_loops(q) : require_plain_or_heads(q);
 }
 /// Refuses what an spmm variant with sum and self loops does not do.
 inline Verdict require_sum_with_self_loops(const Query& q) {
@@ -108,10 +117,13 @@ inline Verdict require_plain_sum(const Query& q) {
 inline Verdict require_sum_of_heads(const Query& q) {
     return without_self_loops(q, by_sum(q, require_width(q)));
 }
+/// Refuses what an spmm variant with sum, mean, self loops and heads does not do.
+inline Verdict require_sum_or_mean_of_heads(const Query& q) {
+    return by_sum_or_mean(q, require_plain_or_heads(q));
+}
 /// Refuses what an spmm variant with sum, mean and self loops does not do.
 inline Verdict require_sum_or_mean_with_self_loops(const Query& q) {
-    if (q.problem.reduce == Reduce::max) return Verdict::no("reduces by sum or mean, max was asked for");
-    return require_plain(q);
+    return by_sum_or_mean(q, require_plain(q));
 }
 /// Refuses what an spmm variant with sum and mean does not do.
 inline Verdict require_sum_or_mean(const Query& q) {
@@ -195,9 +207,9 @@ inline const std::vector<DegreeClass>& col_classes(const Query& q) {
     return row_classes(flipped);
 }
 
-/// Bytes of one edge's weight; 0 if there are none.
+/// Bytes of one edge's weight, of all heads that have one; 0 if there are none.
 inline double weight_bytes(const Query& q) {
-    return q.problem.weighted ? static_cast<double>(size_of(q.problem.dtype)) : 0.0;
+    return q.problem.weighted ? static_cast<double>(size_of(q.problem.dtype)) * weight_heads(q.problem) : 0.0;
 }
 /// Bytes of a CSR or COO graph with the weights that the problem uses.
 inline double csr_bytes(const Query& q) {

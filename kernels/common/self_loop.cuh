@@ -1,6 +1,7 @@
 // Self loops by themselves, for variants whose main kernel walks edges and has no place for them:
 //   out[i, :]  = self_weight[i] in[i, :]     fuseGNN's "scaled clone"
 //   dot[i]     = <in[i, :], other[i, :]>     the gradient of self_weight[i]
+// A row is a vertex, or one of its heads.
 //
 // Layout   in, other, out [n, k] row-major; self_weight, dot [n]; of type T: f32, f16 or bf16. Sums are fp32.
 // Work     group of `lanes` threads -> one row; lane -> every lanes-th vector of VEC features.
@@ -21,7 +22,8 @@ struct SelfLoops {
     T* out = nullptr;  ///< null: not wanted
     const T* other = nullptr;
     T* dot = nullptr;                   ///< null: not wanted
-    const float* dot_factor = nullptr;  ///< [n] of each dot product; null: 1
+    const float* dot_factor = nullptr;  ///< [n / heads] of each dot product; null: 1
+    std::int32_t heads = 1;             ///< rows that a factor is for
     std::int64_t n = 0;
     std::int32_t k = 0;
 };
@@ -71,7 +73,7 @@ __global__ void self_loops_kernel(SelfLoops<T> s, int lanes) {
     }
     if (!s.dot) return;
     for (int offset = lanes / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
-    if (here && lane == 0) s.dot[row] = narrowed<T>(s.dot_factor ? sum * __ldg(s.dot_factor + row) : sum);
+    if (here && lane == 0) s.dot[row] = narrowed<T>(s.dot_factor ? sum * __ldg(s.dot_factor + row / s.heads) : sum);
 }
 
 /// Enqueues the kernel. Throws on a launch error.

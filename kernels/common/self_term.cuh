@@ -7,7 +7,7 @@ namespace gnntune::kernels {
 
 template <typename T>
 struct SelfTerm {
-    const T* weight;  ///< [n] device memory; null: there are no self loops
+    const T* weight;  ///< [n], or [n, heads], device memory; null: there are no self loops
 
     /// What the sum of a row of `edges` edges is multiplied with to become its mean; 1 for no term, whose sum is 0.
     __device__ __forceinline__ float mean_factor(std::uint32_t edges) const {
@@ -26,6 +26,14 @@ struct SelfTerm {
         const float w = load_value(weight + row);
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) fma(acc[i], w, load_pack<VEC>(x.at(i, row)));
+    }
+    /// The same by weights [n, heads].
+    template <int VEC, int ITEMS>
+    __device__ __forceinline__ void add(std::int32_t row, const LaneVectors<ITEMS, T>& x, const LaneHeads<ITEMS>& heads,
+                                        Vec<VEC> (&acc)[ITEMS]) const {
+        if (!weight) return;
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) fma(acc[i], heads.weight(weight, i, row), load_pack<VEC>(x.at(i, row)));
     }
 };
 

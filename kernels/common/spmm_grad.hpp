@@ -14,8 +14,9 @@ inline CostTerms spmm_grad_cost(const Query& q, double index_bytes) {
     flipped.problem.direction = opposite(q.problem.direction);
     CostTerms terms = gather_cost(flipped, index_bytes);
     if (q.problem.weighted) {
-        const double extra = static_cast<double>(size_of(q.problem.dtype)) *
-                             (static_cast<double>(q.n_cols) * q.problem.k + static_cast<double>(q.m));
+        const double x = static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.n_cols) *
+                         static_cast<double>(row_width(q.problem));
+        const double extra = x + weight_bytes(q) * static_cast<double>(q.m);
         terms.dram_bytes += extra;
         terms.l2_bytes += extra;
         terms.flops *= 2;

@@ -46,11 +46,15 @@ refused "the options for reading graphs do not apply" info --reverse standin/yea
 refused "--clock is 'host', expected auto, span, events or both" bench "$cora" --device cpu --clock host
 GNNTUNE_DEVICE=foo refused "GNNTUNE_DEVICE: expected cpu, cuda or cuda:N, not 'foo'" bench "$cora"
 refused "--reduce is for spmm and its gradient, and --op is 'gat'" bench "$cora" --device cpu --op gat --reduce max
-refused "--heads is for gat" bench "$cora" --device cpu --heads 4
+refused "--heads is for spmm" bench "$cora" --device cpu --op gcn_norm --heads 4
 refused "a '}' too many behind 'tile=16'" profile "$cora" --config 'spmm.cpu_rows{tile=16}}'
 run 0 verify "$cora" --device cpu --dim 1 --reduce sum,max --self-loop both --variant spmm.cpu_rows --csv
 out_has "spmm k=1 max"
 out_has "spmm k=1 self_loop"
+run 0 verify "$cora" --device cpu --dim 3 --heads 2 --weights both --reduce sum,max --variant spmm.cpu_rows --csv
+out_has "spmm k=3 heads=2"
+out_has "spmm k=6 unweighted"
+out_has "spmm k=6 max"
 run 0 list --device cpu --csv
 out_has ",cpu,"
 out_lacks ",cuda,"

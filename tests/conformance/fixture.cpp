@@ -109,7 +109,7 @@ Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed, const Operands&
             const CsrView graph = csr(p);
             const std::int32_t* row = std::lower_bound(graph.row_ptr, graph.row_ptr + graph.n_rows, graph.m / 2);
             const std::int64_t first = std::min<std::int64_t>(*row, graph.m - 1);
-            values[static_cast<std::size_t>(edge_id(p)[first])] = std::numeric_limits<float>::infinity();
+            values[static_cast<std::size_t>(edge_id(p)[first] * spec.width)] = std::numeric_limits<float>::infinity();
         }
         if (spec.name != "x") return values;
         const auto fill = [&](std::int64_t row, float value) {

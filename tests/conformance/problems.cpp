@@ -62,6 +62,28 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
                 add(512, 1, true, [](Problem& p) { p.reduce = Reduce::max; });
                 add(520, 1, true, [](Problem& p) { p.dtype = DType::f16, p.reduce = Reduce::max; });
             }
+            // Weights for each head: vectors of every width, heads in part of a warp, and rows of several tiles.
+            for (const std::int32_t heads : {3, 8}) {
+                if (once && heads != 3) continue;
+                const auto looped = [](Problem& p) { p.self_loop = true; };
+                const auto mean = [](Problem& p) { p.reduce = Reduce::mean; };
+                const auto looped_mean = [](Problem& p) { p.reduce = Reduce::mean, p.self_loop = true; };
+                for (const std::int32_t k : {1, 6, 7, 16, 33, 64}) {
+                    if (short_run && k != 7 && k != 16) continue;
+                    add(k, heads, true, as_is);
+                    if (k == 7) add(k, heads, true, looped);
+                    if (k == 7) add(k, heads, true, mean);
+                    if (k == 16 || k == 33) add(k, heads, true, looped_mean);
+                }
+                for (const DType dtype : {DType::f16, DType::bf16}) {
+                    const std::int32_t k = heads == 3 ? 6 : 72;
+                    add(k, heads, true, [&](Problem& p) { p.dtype = dtype; });
+                    add(k, heads, true, [&](Problem& p) { looped_mean(p), p.dtype = dtype; });
+                    if (short_run) continue;
+                    add(7, heads, true, [&](Problem& p) { looped(p), p.dtype = dtype; });
+                    add(20, heads, true, [&](Problem& p) { mean(p), p.dtype = dtype; });
+                }
+            }
             // Long rows in wide vectors too.
             if (graph.large) add(64, 1, true, [](Problem& p) { p.reduce = Reduce::mean, p.self_loop = true; });
             for (const std::int32_t k : {3, 64, 130}) {

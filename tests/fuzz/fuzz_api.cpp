@@ -295,14 +295,15 @@ std::vector<Array> arrays_of(const gnntune_problem& p, std::int64_t rows, std::i
         result(&O::y, m * h);
         return out;
     }
-    if (p.weighted != 0) in(&O::edge_weight, m);
+    const std::int64_t of_edge = spmm && !maximum && p.weighted != 0 ? h : 1;
+    if (p.weighted != 0) in(&O::edge_weight, m * of_edge);
     if (p.op == GNNTUNE_GCN_NORM) {
         result(&O::y, m);
         result(&O::y_self, rows);
         return out;
     }
     in(&O::x, at_col);
-    if (spmm && p.self_loop != 0) in(&O::self_weight, rows);
+    if (spmm && p.self_loop != 0) in(&O::self_weight, rows * of_edge);
     if (agnn || dot || p.op == GNNTUNE_SDDMM) in(&O::x_row, at_row);
     if (agnn) in(&O::beta, h);
     if (dot) in(&O::key, at_col);
@@ -319,8 +320,8 @@ std::vector<Array> arrays_of(const gnntune_problem& p, std::int64_t rows, std::i
     if (!spmm) in(&O::y_saved, at_row);
     if (!spmm) in(&O::lse_saved, rows * h, true);
     result(&O::grad_x, at_col);
-    if (spmm && p.weighted != 0) result(&O::grad_edge_weight, m);
-    if (spmm && p.self_loop != 0) result(&O::grad_self_weight, rows);
+    if (spmm && p.weighted != 0) result(&O::grad_edge_weight, m * of_edge);
+    if (spmm && p.self_loop != 0) result(&O::grad_self_weight, rows * of_edge);
     if (gat) result(&O::grad_score_row, rows * h);
     if (gat) result(&O::grad_score_col, cols * h);
     if (agnn || dot) result(&O::grad_x_row, at_row);

@@ -1,9 +1,10 @@
 // Which arrays a 16-bit problem stores in 16 bits: all but lse, in the list of arrays, in what inputs are stored as,
-// and in what results are compared as.
+// and in what results are compared as. Which heads have weights of their own.
 #include "core/registry/arrays.hpp"
 
 #include <gtest/gtest.h>
 
+#include "core/common/error.hpp"
 #include "core/reference/inputs.hpp"
 #include "tests/unit/small_graphs.hpp"
 
@@ -39,6 +40,53 @@ TEST(Arrays, LogSumExpIsFp32InEveryProblem) {
             EXPECT_EQ(seen, 1) << to_text(op);
         }
     }
+}
+
+TEST(Arrays, HeadsOfWeightedSumsHaveWeightsOfTheirOwn) {
+    for (const Op op : {Op::spmm, Op::spmm_grad}) {
+        for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
+            for (const bool weighted : {false, true}) {
+                Query q = query_of(op, DType::f32, graph());
+                q.problem.reduce = reduce;
+                q.problem.weighted = weighted;
+                q.problem.self_loop = reduce != Reduce::max;
+                const bool own = weighted && reduce != Reduce::max;
+                const Problem normal = normalised(q.problem);
+                EXPECT_EQ(normal.heads, own ? 2 : 1);
+                EXPECT_EQ(normal.k, own ? 5 : 10);
+                const auto apart = arrays_of(q);
+                q.problem = normal;
+                const auto arrays = arrays_of(q);
+                ASSERT_EQ(apart.size(), arrays.size());
+                for (std::size_t i = 0; i < arrays.size(); ++i) {
+                    EXPECT_EQ(arrays[i].name, apart[i].name);
+                    EXPECT_EQ(arrays[i].rows, apart[i].rows) << arrays[i].name;
+                    EXPECT_EQ(arrays[i].width, apart[i].width) << arrays[i].name;
+                    const bool of_edges = arrays[i].name.ends_with("edge_weight");
+                    if (!of_edges && !arrays[i].name.ends_with("self_weight")) continue;
+                    EXPECT_EQ(arrays[i].rows, of_edges ? q.m : q.n_rows) << arrays[i].name;
+                    EXPECT_EQ(arrays[i].width, own ? 2 : 1) << arrays[i].name;
+                }
+            }
+        }
+    }
+    // The weights of products are those of edges.
+    Query q = query_of(Op::sddmm, DType::f32, graph());
+    q.problem.weighted = true;
+    for (const ArraySpec& spec : arrays_of(q)) {
+        EXPECT_TRUE(spec.name != "edge_weight" || spec.width == 1);
+    }
+}
+
+TEST(Arrays, WhatIsTooWideIsNotFolded) {
+    Problem p;
+    p.k = 1 << 28;
+    p.heads = 16;
+    EXPECT_EQ(normalised(p), p);
+    EXPECT_THROW(validate(p), Error);
+    p.k = 1 << 24;
+    EXPECT_EQ(normalised(p).k, 1 << 28);
+    EXPECT_NO_THROW(validate(normalised(p)));
 }
 
 TEST(Arrays, InputsAreStoredAsTheirArraysAre) {

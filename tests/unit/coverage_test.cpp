@@ -246,8 +246,8 @@ TEST(Coverage, ARegistryThatLacksAVariantIsNamed) {
         EXPECT_EQ(row.fails, row.outcome->problem.self_loop) << to_text(row.outcome->problem);
         failing += row.fails ? 1 : 0;
     }
-    // Storage types x sum and mean x weights x directions x widths.
-    EXPECT_EQ(failing, 3U * 2 * 2 * 2 * 2);
+    // Storage types x sum and mean x (unweighted, weighted, weights for each head) x directions x widths.
+    EXPECT_EQ(failing, 3U * 2 * 3 * 2 * 2);
 }
 
 TEST(Coverage, AnInexactVariantIsNone) {

@@ -87,19 +87,22 @@ TEST(Legal, IsWhatValidateLetsThrough) {
 
 TEST(Legal, HeadsCountWhereArraysTellThemApart) {
     for (const Op op : every_op()) {
-        Problem p;
-        p.op = op;
-        p.k = 64;
-        p.heads = 8;
-        p = normalised(p);
-        bool of_heads_alone = false;  // an array with one value for each head and none for a feature
-        Query query;
-        query.problem = p;
-        query.n_rows = 1009;
-        query.n_cols = 2003;
-        query.m = 5003;
-        for (const ArraySpec& a : arrays_of(query)) of_heads_alone |= a.width == 8 || a.rows == 8;
-        EXPECT_EQ(p.heads == 8 && has_own_heads(p), of_heads_alone) << to_text(op);
+        for (const bool weighted : {false, true}) {
+            Problem p;
+            p.op = op;
+            p.k = 64;
+            p.heads = 8;
+            p.weighted = weighted;
+            p = normalised(p);
+            bool of_heads_alone = false;  // an array with one value for each head and none for a feature
+            Query query;
+            query.problem = p;
+            query.n_rows = 1009;
+            query.n_cols = 2003;
+            query.m = 5003;
+            for (const ArraySpec& a : arrays_of(query)) of_heads_alone |= a.width == 8 || a.rows == 8;
+            EXPECT_EQ(p.heads == 8 && has_own_heads(p), of_heads_alone) << to_text(op);
+        }
     }
 }
 
@@ -107,10 +110,11 @@ TEST(Legal, CountsOfEachOp) {
     std::map<Op, std::size_t> count;
     for (const Problem& p : all_legal()) ++count[p.op];
     // Storage types x (reductions without a maximum x weights x directions x self loops + the maximum) x widths.
-    const std::size_t sums = 3 * (2 * 2 * 2 * 2 + 2 * 2) * 2;
+    // With heads only what is weighted, and no maximum.
+    const std::size_t sums = 3 * (2 * 2 * 2 * 2 + 2 * 2) * 2 + 3 * (2 * 2 * 2) * 2;
     const std::size_t attention = 3 * 2 * 2 * 2;  // storage types x directions x heads x widths
-    EXPECT_GE(count[Op::spmm], sums);
-    EXPECT_GE(count[Op::spmm_grad], sums);
+    EXPECT_EQ(count[Op::spmm], sums);
+    EXPECT_EQ(count[Op::spmm_grad], sums);
     EXPECT_EQ(count[Op::sddmm], 3U * 2 * 2 * 2 * 2);
     EXPECT_EQ(count[Op::edge_softmax], 3U * 2 * 2);
     for (const Op op : {Op::gat, Op::gat_grad, Op::agnn, Op::agnn_grad, Op::attention, Op::attention_grad}) {

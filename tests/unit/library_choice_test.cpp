@@ -266,8 +266,9 @@ TEST_F(LibraryChoice, VerbosePrintsOneParsableLinePerPlan) {
 TEST_F(LibraryChoice, AProblemThatNoVariantDoesIsRefusedWithTheReasons) {
     gt::Context context = cpu();
     const gt::Graph graph = graph_in(context);
-    const gt::Problem heads = weighted_spmm().heads(2);
-    EXPECT_TRUE(contains(failure_of(GNNTUNE_UNSUPPORTED, [&] { context.plan(graph, heads); }), "has no heads"));
+    const gt::Problem wide = gt::spmm(1 << 20).weighted().heads(2);
+    EXPECT_TRUE(contains(failure_of(GNNTUNE_UNSUPPORTED, [&] { context.plan(graph, wide); }),
+                         "spmm.cpu_rows: k=1048576 times heads=2 is more than the 1048576 features"));
 }
 
 }  // namespace

@@ -78,6 +78,8 @@ protected:
             {gt::spmm(5).weighted().self_loop(), problem_of(Op::spmm, 5, 1, true, true)},
             {gt::spmm_grad(5), problem_of(Op::spmm_grad, 5)},
             {gt::spmm_grad(5).weighted().self_loop(), problem_of(Op::spmm_grad, 5, 1, true, true)},
+            {gt::spmm(5).heads(3).weighted().self_loop(), problem_of(Op::spmm, 5, 3, true, true)},
+            {gt::spmm_grad(5).heads(3).weighted().self_loop(), problem_of(Op::spmm_grad, 5, 3, true, true)},
             {gt::sddmm(5), problem_of(Op::sddmm, 5)},
             {gt::sddmm(5).weighted(), problem_of(Op::sddmm, 5, 1, true)},
             {gt::edge_softmax(3), problem_of(Op::edge_softmax, 1, 3)},

@@ -16,6 +16,32 @@ TEST_F(LibraryOps, SumsWithSelfLoopsAndTheirGradientsAreRight) {
     expect_right(gt::spmm_grad(9), problem_of(Op::spmm_grad, 9));
 }
 
+TEST_F(LibraryOps, HeadsHaveWeightsOfTheirOwnOrAreAWidth) {
+    for (const bool weighted : {false, true}) {
+        for (const Op op : {Op::spmm, Op::spmm_grad}) {
+            gt::Problem wanted = (op == Op::spmm ? gt::spmm(5) : gt::spmm_grad(5)).heads(3).weighted(weighted);
+            Problem problem = problem_of(op, 5, 3, weighted);
+            expect_right(wanted, problem);
+            wanted.reduce(GNNTUNE_MAX);
+            problem.reduce = Reduce::max;
+            expect_right(wanted, problem);
+            wanted.reduce(GNNTUNE_MEAN).self_loop();
+            problem.reduce = Reduce::mean;
+            problem.self_loop = true;
+            expect_right(wanted, problem);
+        }
+        expect_right(gt::sddmm(5).heads(3).weighted(weighted), problem_of(Op::sddmm, 5, 3, weighted));
+    }
+    gt::Context context = cpu();
+    const gt::Graph graph =
+        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
+    const gt::Plan plan = context.plan(graph, gt::spmm(5).heads(3).weighted().self_loop());
+    Run run = prepare(problem_of(Op::spmm, 5, 3, true, true));
+    run.operands.self_weight = nullptr;
+    EXPECT_EQ(failure_of(GNNTUNE_INVALID_ARGUMENT, [&] { plan.run(run.operands); }),
+              "operands.self_weight is NULL; expected " + std::to_string(3 * square_.n_rows) + " elements");
+}
+
 TEST_F(LibraryOps, MeansAndMaximaAndTheirGradientsAreRight) {
     for (const auto& [word, reduce] : {std::pair{GNNTUNE_MEAN, Reduce::mean}, std::pair{GNNTUNE_MAX, Reduce::max}}) {
         for (const bool weighted : {false, true}) {

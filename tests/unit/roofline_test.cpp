@@ -103,7 +103,11 @@ TEST(Roofline, AGatheredRowIsMovedInSectors) {
 }
 
 TEST(Roofline, SddmmReadsItsRowsAndWritesItsEdges) {
-    EXPECT_EQ(roofline(query(Op::sddmm, 32, false), 80, constants()).work.out_bytes, 12800 + 4000);
+    Query q = query(Op::sddmm, 32, false);
+    EXPECT_EQ(roofline(q, 80, constants()).work.out_bytes, 12800 + 4000);
+    q.problem.k = 8;
+    q.problem.heads = 4;
+    EXPECT_EQ(roofline(q, 80, constants()).work.out_bytes, 12800 + 16000);
 }
 
 TEST(Roofline, SelfLoopsAreEdgesWithoutAnIndex) {
@@ -130,6 +134,29 @@ TEST(Roofline, SpmmGradGathersRowsAndWritesColumns) {
     const Work weighted = roofline(query(Op::spmm_grad, 32, true), 70, constants()).work;
     EXPECT_EQ(weighted.out_bytes, 2 * 90 * 128 + 4000);
     EXPECT_EQ(weighted.flops, 128000);
+}
+
+TEST(Roofline, HeadsHaveWeightsOfTheirOwn) {
+    Query q = query(Op::spmm, 8, true);
+    q.problem.heads = 4;  // rows of 128 bytes, weights of 16
+    q.n_cols = q.n_rows;
+    q.problem.self_loop = true;
+
+    const Work forward = roofline(q, 80, constants()).work;
+    EXPECT_EQ(forward.a_bytes, 1000 * (4 + 16) + 404 + 100 * 16);
+    EXPECT_EQ(forward.gather_max_bytes, 1100 * 128);
+    EXPECT_EQ(forward.flops, 2 * 1100 * 32);
+
+    q.problem.op = Op::spmm_grad;
+    const Work backward = roofline(q, 80, constants()).work;
+    EXPECT_EQ(backward.a_bytes, forward.a_bytes);
+    EXPECT_EQ(backward.out_bytes, 2 * 100 * 128 + 1000 * 16 + 100 * 16);
+
+    // A maximum's share one.
+    q.problem.op = Op::spmm;
+    q.problem.self_loop = false;
+    q.problem.reduce = Reduce::max;
+    EXPECT_EQ(roofline(q, 80, constants()).work.a_bytes, 8404);
 }
 
 TEST(Roofline, SpmmGradGathersTheOtherEnd) {

@@ -29,8 +29,8 @@ protected:
         const Problem& p = c_.problem;
         fill(x_, std::int64_t{c_.n_cols} * p.k * p.heads, 1);
         fill(grad_y_, std::int64_t{c_.n_rows} * p.k * p.heads, 2);
-        fill(edge_weight_, graph_.m(), 3);
-        fill(self_weight_, c_.n_rows, 4);
+        fill(edge_weight_, graph_.m() * weight_heads(p), 3);
+        fill(self_weight_, std::int64_t{c_.n_rows} * weight_heads(p), 4);
         in_.x = x_.data();
         in_.grad_y = grad_y_.data();
         in_.edge_weight = edge_weight_.data();

@@ -114,10 +114,11 @@ enum { GNNTUNE_INT32 = 0, GNNTUNE_INT64 = 1 };
 
 typedef int32_t gnntune_op;
 enum {
-    GNNTUNE_SPMM = 1,  /* y[i, :] = sum over edges j -> i of edge_weight * x[j, :], plus self_weight[i] * x[i, :] with
-                        * self_loop; or their mean or maximum */
-    GNNTUNE_SDDMM = 2, /* y[e] = <x_row[i, :], x[j, :]> for every edge e = (j -> i), times edge_weight[e] if weighted and
-                        * scale; then through activation */
+    GNNTUNE_SPMM = 1,  /* y[i, h, :] = sum over edges e = (j -> i) of edge_weight[e, h] * x[j, h, :], plus
+                        * self_weight[i, h] * x[i, h, :] with self_loop; or their mean; or their maximum, whose heads
+                        * share edge_weight[e] */
+    GNNTUNE_SDDMM = 2, /* y[e, h] = <x_row[i, h, :], x[j, h, :]> for every edge e = (j -> i), times edge_weight[e] if
+                        * weighted and scale; then through activation */
     GNNTUNE_SPMM_GRAD = 3,    /* gradients of spmm: grad_x, grad_edge_weight if weighted, grad_self_weight */
     GNNTUNE_EDGE_SOFTMAX = 4, /* y[e, h] = softmax of edge_weight[e, h] over the edges of each target */
     GNNTUNE_GAT = 5,          /* y[i, h, :] = sum of a[e, h] * x[j, h, :], a = softmax over the edges of i of
@@ -342,7 +343,8 @@ typedef struct gnntune_problem {
     size_t struct_size;
     gnntune_op op; /* required */
     int32_t k;     /* required: feature dimension, >= 1 */
-    int32_t heads; /* at least 1, the default; k * heads at most 2^28 */
+    int32_t heads; /* at least 1, the default; k * heads at most 2^28. Heads of spmm and its gradient that share their
+                    * weights are one of k * heads features, in texts and databases too */
     gnntune_dtype dtype;
     gnntune_reduce reduce;
     gnntune_direction direction;
@@ -430,8 +432,8 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  *
  *   spmm          x [n_cols, h, k]                               y [n_rows, h, k]; for MAX argmax [n_rows, h, k]
  *   sddmm         x, x_row [n_rows, h, k]                        y [m, h]
- *   spmm_grad     x, grad_y [n_rows, h, k]                       grad_x [n_cols, h, k], grad_edge_weight [m] if weighted
- *                 for MAX argmax_saved
+ *   spmm_grad     x, grad_y [n_rows, h, k]                       grad_x [n_cols, h, k], grad_edge_weight if weighted,
+ *                 for MAX argmax_saved                           grad_self_weight with self_loop
  *   edge_softmax  edge_weight [m, h], the logits                 y [m, h]
  *   gat           x, score_row [n_rows, h], score_col [n_cols, h]  y [n_rows, h, k], lse [n_rows, h]
  *   gat_grad      those of gat, grad_y, y_saved, lse_saved       grad_x, grad_score_row, grad_score_col
@@ -443,16 +445,17 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  *   coo_to_csr    nothing                                        out_ptr [n_rows + 1], out_idx [m], out_edge_id [m]
  *   csr_to_csc    nothing                                        out_ptr [n_cols + 1], out_idx [m], out_edge_id [m]
  *
- * Besides: edge_weight [m] exactly if the problem is weighted (but for edge_softmax, which always has it), self_weight
- * [n_rows] and grad_self_weight [n_rows] with self_loop. What has one value per edge is in the order of the graph's
- * edges. y_saved and lse_saved are y and lse of the forward run, whose numbers have to be the same. lse, the log of the
- * softmax's sum, and argmax may be NULL where no gradient follows. argmax has the edge, as its place in the graph's
- * order, whose product an element of y is, or -1; argmax_saved is that of the forward run. Arrays of no elements may be
- * NULL; arrays that the operation does not have must be, and seed_offset where it has no dropout. An activation is
- * refused where the operation has none; of the other numbers, negative_slope, dropout, seed and scale, those that the
- * operation does not have are passed over, but have to be finite. Results and workspace are overwritten: a run whose
- * results or workspace share memory, in whole or in part, with each other, with an input or with the graph's arrays is
- * refused. Inputs may share theirs. */
+ * Besides: edge_weight exactly if the problem is weighted (but for edge_softmax, which always has it), self_weight with
+ * self_loop. edge_weight is [m], one for all heads, and self_weight [n_rows]; but sums and means of spmm and spmm_grad
+ * that are weighted have weights for each head, edge_weight [m, h] and self_weight [n_rows, h]. Gradients of weights have
+ * the weights' shapes. What has values per edge is in the order of the graph's edges. y_saved and lse_saved are y and
+ * lse of the forward run, whose numbers have to be the same. lse, the log of the softmax's sum, and argmax may be NULL
+ * where no gradient follows. argmax has the edge, as its place in the graph's order, whose product an element of y is,
+ * or -1; argmax_saved is that of the forward run. Arrays of no elements may be NULL; arrays that the operation does not
+ * have must be, and seed_offset where it has no dropout. An activation is refused where the operation has none; of the
+ * other numbers, negative_slope, dropout, seed and scale, those that the operation does not have are passed over, but
+ * have to be finite. Results and workspace are overwritten: a run whose results or workspace share memory, in whole or
+ * in part, with each other, with an input or with the graph's arrays is refused. Inputs may share theirs. */
 typedef struct gnntune_operands {
     size_t struct_size;
     /* Read. */

@@ -19,14 +19,10 @@ const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
 
 namespace {
 
-std::int64_t row_width(const Problem& p) {
-    return std::int64_t{p.k} * p.heads;
-}
-
 // Lanes that hold a whole row, up to a warp.
 std::int32_t lanes_for(const Problem& p, int vec) {
     return static_cast<std::int32_t>(std::min<std::int64_t>(
-        32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(row_width(p), vec)))));
+        32, kernels::next_power_of_two(static_cast<std::int32_t>(kernels::ceil_div(kernels::row_width(p), vec)))));
 }
 
 }  // namespace
@@ -42,8 +38,8 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
         return Verdict::no("every tile computes the softmax again: at most half of the lanes that hold a row");
     }
     // The pointers of a run may allow single loads only.
-    if (kernels::ceil_div(row_width(problem), p.lanes) > kernels::kMaxFeatureTiles) {
-        return Verdict::no("heads * k = " + std::to_string(row_width(problem)) + " needs too many tiles");
+    if (kernels::ceil_div(kernels::row_width(problem), p.lanes) > kernels::kMaxFeatureTiles) {
+        return Verdict::no("heads * k = " + std::to_string(kernels::row_width(problem)) + " needs too many tiles");
     }
     if (p.run == 4 && p.share != 8) return Verdict::no("run=4, for short rows, is searched with share=8 only");
     // The merge has a block for each head of a row that is cut.
@@ -56,7 +52,7 @@ BinnedParams BinnedParams::defaults(const Query& q) {
     p.vec = kernels::widest_vector(q.problem);
     p.lanes = lanes_for(q.problem, p.vec);
     if (q.m < 6 * q.n_rows) p.run = 4;
-    const bool much = static_cast<double>(q.m) * static_cast<double>(row_width(q.problem)) > 4e6;
+    const bool much = static_cast<double>(q.m) * static_cast<double>(kernels::row_width(q.problem)) > 4e6;
     p.share = much && p.run == 8 ? 32 : 8;
     p.warps_per_block = much ? 4 : 16;
     return p;
@@ -85,7 +81,7 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<BinnedParams>(params);
-    const auto tiles = kernels::ceil_div(row_width(q.problem), p.lanes * p.vec);
+    const auto tiles = kernels::ceil_div(kernels::row_width(q.problem), p.lanes * p.vec);
     const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
     CostTerms terms = kernels::gat_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
     p.shape().add_cost(kernels::row_classes(q), p.run, static_cast<double>(tiles), terms);

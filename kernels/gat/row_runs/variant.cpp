@@ -11,10 +11,6 @@ namespace gat_row_runs {
 
 namespace {
 
-std::int64_t row_width(const Problem& p) {
-    return std::int64_t{p.k} * p.heads;
-}
-
 // Vectors of a lane: two of one head, else one, since they might lie in two.
 int items_for(const Problem& p, int vec) {
     return p.heads == 1 && p.k > vec ? 2 : 1;
@@ -22,7 +18,7 @@ int items_for(const Problem& p, int vec) {
 
 // Lanes that hold a whole row, up to a warp.
 int lanes_for(const Problem& p, int vec, int items) {
-    const std::int64_t vectors = kernels::ceil_div(row_width(p), vec * items);
+    const std::int64_t vectors = kernels::ceil_div(kernels::row_width(p), vec * items);
     return kernels::next_power_of_two(static_cast<std::int32_t>(std::min<std::int64_t>(vectors, 32)));
 }
 
@@ -40,8 +36,8 @@ Verdict RowRunsParams::legal(const Query& q, const RowRunsParams& p) {
         return Verdict::no("every tile computes the softmax again: the fewest lanes, up to 32, that hold a row");
     }
     // The pointers of a run may allow single loads only.
-    if (kernels::ceil_div(row_width(problem), p.lanes * p.items) > kernels::kMaxFeatureTiles) {
-        return Verdict::no("heads * k = " + std::to_string(row_width(problem)) + " needs too many tiles");
+    if (kernels::ceil_div(kernels::row_width(problem), p.lanes * p.items) > kernels::kMaxFeatureTiles) {
+        return Verdict::no("heads * k = " + std::to_string(kernels::row_width(problem)) + " needs too many tiles");
     }
     return kernels::require_grid(kernels::ceil_div(q.n_rows, p.block_rows()));
 }
@@ -69,8 +65,8 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<RowRunsParams>(params);
-    const auto tiles =
-        static_cast<double>(kernels::ceil_div(row_width(q.problem), kernels::tile_width(p.lanes, p.items, p.vec)));
+    const auto tiles = static_cast<double>(
+        kernels::ceil_div(kernels::row_width(q.problem), kernels::tile_width(p.lanes, p.items, p.vec)));
     CostTerms terms = kernels::gat_cost(q, kernels::csr_bytes(q) * tiles);
     kernels::add_row_runs_cost(q, p, tiles, terms);
     return terms;

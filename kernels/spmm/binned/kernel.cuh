@@ -1,17 +1,18 @@
 // spmm.binned: y[i, :] = sum over edges e of row i of w_e x[col_e, :] (+ self_weight[i] x[i, :]), for the mean divided by
-//              the number of terms.
+//              the number of terms. Of several heads, which are parts of the k features, each by weights of its own.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order), self_weight
-//          [n_rows] or null, x [n_cols, k], y [n_rows, k], row-major, device memory, x and y aligned to VEC elements;
-//          rows [n_rows] by bin, or null where row i stands at i. x, weights and y are of type T: f32, f16 or bf16; sums
-//          are fp32.
+//          [n_rows] or null, of heads [m, heads] and [n_rows, heads]; x [n_cols, k], y [n_rows, k], row-major, device
+//          memory, x and y aligned to VEC elements, of which a head has a multiple; rows [n_rows] by bin, or null where
+//          row i stands at i. x, weights and y are of type T: f32, f16 or bf16; sums are fp32.
 // Work     One launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
 //          bins of rows of like degree, heavy bins first; in a bin a team of 2^shift threads owns a row, up to a block.
 //          Team -> groups of `lanes` threads, group -> every n-th run of UNROLL edges, lane -> ITEMS vectors of VEC
 //          features. grid.y walks the feature tiles (slow, so that a slice of x stays in L2).
-// Data     The first group of a team asks for the self loop's row of x together with the row's offsets. Where several groups share a row, ids and weights come four at a time from positions that are multiples
-//          of 4, else one by one; then UNROLL * ITEMS independent gathers per lane. y is written once, past L2's
-//          retained lines.
+// Data     The first group of a team asks for the self loop's row of x together with the row's offsets. Where several
+//          groups share a row, ids and weights come four at a time from positions that are multiples of 4, else one by
+//          one; weights of heads, which lie together, one by one: a lane asks for those of its vectors. Then UNROLL *
+//          ITEMS independent gathers per lane. y is written once, past L2's retained lines.
 // Shared   a tile of features per warp, for teams of several warps.
 // Atomics  none. Groups meet by shuffles, warps in shared memory, pieces of a row by
 //          kernels/common/merge_rows.cuh: the order of summation depends on params, degree, the place of the row's
@@ -26,6 +27,9 @@ namespace gnntune::spmm_binned {
 
 using kernels::Vec;
 
+/// Whether edges have weights: one, or one for each head.
+enum class Weights { none, of_edges, of_heads };
+
 template <typename T>
 struct Arguments {
     kernels::BinnedRowsView rows;
@@ -37,11 +41,14 @@ struct Arguments {
     std::int32_t k;
     int lanes;
     bool mean;
+    std::int32_t heads;   ///< that have weights
+    std::int32_t head_k;  ///< features of each
 };
 
 // Two blocks of the largest size: 64 registers, which ptxas then fills with gathers in flight. By itself it takes fewer
 // and waits for half of them before it starts the others.
-template <typename T, int VEC, int ITEMS, bool WEIGHTED, bool SELF>
+// Kernels of heads are those with SELF, and may have no self loops.
+template <typename T, int VEC, int ITEMS, Weights WEIGHTS, bool SELF>
 __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(const __grid_constant__ Arguments<T> a) {
     constexpr int kUnroll = 8 / ITEMS;
     extern __shared__ float4 shared_bytes[];  // a tile of lanes * ITEMS vectors per warp
@@ -58,11 +65,23 @@ __global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) binned_kernel(cons
     for (int i = 0; i < ITEMS; ++i) kernels::zero(acc[i]);
 
     const kernels::LaneVectors<ITEMS, T> x(a.x, a.k, f0, step);
+    constexpr bool kHeads = WEIGHTS == Weights::of_heads;
+    [[maybe_unused]] const kernels::LaneHeads<ITEMS> heads(kHeads ? a.heads : 1, kHeads ? a.head_k : 1, a.k, f0, step);
     if constexpr (SELF) {
-        if (task.row >= 0 && task.leads && group == 0) a.self.add(task.row, x, acc);
+        if (task.row >= 0 && task.leads && group == 0) {
+            if constexpr (kHeads) {
+                a.self.add(task.row, x, heads, acc);
+            } else {
+                a.self.add(task.row, x, acc);
+            }
+        }
     }
     const kernels::TeamWalk<kUnroll> walk(task.begin, task.end, group, groups, a.edges.m, a.edges.ids_aligned);
-    kernels::gather_sums<WEIGHTED>(a.edges, walk, x, acc);
+    if constexpr (kHeads) {
+        kernels::gather_head_sums(a.edges, walk, x, heads, acc);
+    } else {
+        kernels::gather_sums<WEIGHTS == Weights::of_edges>(a.edges, walk, x, acc);
+    }
     for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {

@@ -14,7 +14,8 @@ struct Plan {
     std::shared_ptr<const CsrFormat> csr;
     kernels::BinnedRows rows;
     BinnedParams params;
-    std::int32_t k;
+    std::int32_t k;      ///< features of all heads
+    std::int32_t heads;  ///< that have weights of their own
     DType dtype;
     bool weighted;
     bool mean;

@@ -11,9 +11,12 @@ template <typename T, int VEC, int ITEMS>
 void launch_shape(const Plan& p, const Arguments<T>& a, cudaStream_t stream) {
     const dim3 grid(p.rows.blocks,
                     static_cast<unsigned>(kernels::ceil_div(p.k, kernels::tile_width(p.params.lanes, ITEMS, VEC))));
-    auto* plain = p.weighted ? &binned_kernel<T, VEC, ITEMS, true, false> : &binned_kernel<T, VEC, ITEMS, false, false>;
-    auto* looped = p.weighted ? &binned_kernel<T, VEC, ITEMS, true, true> : &binned_kernel<T, VEC, ITEMS, false, true>;
-    auto* kernel = p.self_loop ? looped : plain;
+    using enum Weights;
+    auto* plain =
+        p.weighted ? &binned_kernel<T, VEC, ITEMS, of_edges, false> : &binned_kernel<T, VEC, ITEMS, none, false>;
+    auto* looped =
+        p.weighted ? &binned_kernel<T, VEC, ITEMS, of_edges, true> : &binned_kernel<T, VEC, ITEMS, none, true>;
+    auto* kernel = p.heads > 1 ? &binned_kernel<T, VEC, ITEMS, of_heads, true> : p.self_loop ? looped : plain;
     const int teams_of_warps = p.rows.has_teams_of_warps() ? 1 : 0;
     const auto shared = static_cast<std::size_t>(teams_of_warps * p.params.warps_per_block * p.params.lanes * ITEMS) *
                         sizeof(kernels::Vec<VEC>);
@@ -44,6 +47,8 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, cudaStream_
     a.k = p.k;
     a.lanes = p.params.lanes;
     a.mean = p.mean;
+    a.heads = p.heads;
+    a.head_k = p.k / p.heads;
     // Params promise what k allows; the pointers of this run may allow less.
     const int vec = kernels::vector_width(p.k, {o.x, o.y}, p.params.vec, sizeof(T));
     kernels::with_vector<T>(vec,

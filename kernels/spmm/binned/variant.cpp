@@ -17,14 +17,24 @@ const std::vector<ParamField<BinnedParams>>& BinnedParams::fields() {
     return kFields;
 }
 
+namespace {
+
+// Features of all heads, which applicable() keeps small.
+std::int32_t width_of(const Problem& p) {
+    return static_cast<std::int32_t>(kernels::row_width(p));
+}
+
+}  // namespace
+
 Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
-    const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
+    const std::int32_t row = width_of(q.problem);
+    const Verdict tile = kernels::require_useful_tile(row, p.lanes, p.items, p.vec);
     if (!tile) return tile;
     const std::int64_t width = kernels::tile_width(p.lanes, p.items, p.vec);
-    if (width < std::min(q.problem.k, p.items == 1 ? 128 : 64)) {
+    if (width < std::min(row, p.items == 1 ? 128 : 64)) {
         return Verdict::no("narrower tiles are searched with items=2, and not below 64 features");
     }
     return kernels::require_grid(p.shape().most_blocks(q.n_rows, q.m));
@@ -36,8 +46,8 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
 BinnedParams BinnedParams::defaults(const Query& q) {
     BinnedParams p;
     p.vec = kernels::widest_vector(q.problem);
-    const std::int32_t width = kernels::next_power_of_two(q.problem.k) / p.vec;
-    const double work = static_cast<double>(q.m) * q.problem.k;
+    const std::int32_t width = kernels::next_power_of_two(width_of(q.problem)) / p.vec;
+    const double work = static_cast<double>(q.m) * width_of(q.problem);
     const double mean_degree = static_cast<double>(q.m) / std::max(1.0, static_cast<double>(q.n_rows));
     const bool each_edge_alone = width == 4 ? mean_degree >= 4 : width < 4 || (width <= 32 && work < 1e7);
     p.items = each_edge_alone ? 1 : 2;
@@ -55,8 +65,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto params = from_params<BinnedParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto rows = kernels::bin_rows(c, params.shape());
-    return std::make_shared<Plan>(
-        Plan{std::move(csr), std::move(rows), params, p.k, p.dtype, p.weighted, p.reduce == Reduce::mean, p.self_loop});
+    return std::make_shared<Plan>(Plan{std::move(csr), std::move(rows), params, width_of(p), p.heads, p.dtype,
+                                       p.weighted, p.reduce == Reduce::mean, p.self_loop});
 }
 
 std::size_t workspace(const void* state) {
@@ -69,10 +79,14 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<BinnedParams>(params);
-    const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
+    const auto tiles =
+        static_cast<double>(kernels::ceil_div(width_of(q.problem), kernels::tile_width(p.lanes, p.items, p.vec)));
     const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
-    CostTerms terms = kernels::gather_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
-    p.shape().add_cost(kernels::row_classes(q), 8 / p.items, static_cast<double>(tiles), terms);
+    double index_bytes = (kernels::csr_bytes(q) + order_bytes) * tiles;
+    // A tile reads the weights of its own heads.
+    if (q.problem.heads > 1) index_bytes -= kernels::weight_bytes(q) * static_cast<double>(q.m) * (tiles - 1.0);
+    CostTerms terms = kernels::gather_cost(q, index_bytes);
+    p.shape().add_cost(kernels::row_classes(q), 8 / p.items, tiles, terms);
     return terms;
 }
 
@@ -87,7 +101,7 @@ void register_spmm_binned(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &kernels::require_sum_or_mean_with_self_loops;
+    v.applicable = &kernels::require_sum_or_mean_of_heads;
     kernels::set_typed_params<spmm_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_rows_by_degree;

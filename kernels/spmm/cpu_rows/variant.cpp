@@ -1,6 +1,6 @@
 // spmm.cpu_rows: y[i, :] = sum over edges e of row i of w_e x[col_e, :], rows shared out among OpenMP threads;
-//                with self loops + self_weight[i] x[i, :], for the mean divided by the number of terms; the maximum
-//                of the terms is in maximum.cpp.
+//                with self loops + self_weight[i] x[i, :], for the mean divided by the number of terms; of several
+//                heads each by its own weights; the maximum of the terms is in maximum.cpp.
 //
 // Work     threads take blocks of rows as they become free; a row's tile of features stays in cache while its edges are
 //          walked; the inner loop over features is vectorised.
@@ -31,33 +31,54 @@ struct CpuRowsParams {
         return kFields;
     }
     static Verdict legal(const Query& q, const CpuRowsParams& p) {
-        if (p.tile > 16 && p.tile / 4 >= q.problem.k) {
+        if (p.tile > 16 && p.tile / 4 >= kernels::row_width(q.problem)) {
             return Verdict::no("a tile of " + std::to_string(p.tile) + " features is wider than k needs");
         }
         return Verdict::yes();
     }
     static CpuRowsParams defaults(const Query& q) {
         CpuRowsParams p;
-        if (q.problem.k <= 16) p.tile = 16;
+        if (kernels::row_width(q.problem) <= 16) p.tile = 16;
         return p;
     }
 };
 
 using State = kernels::PlanState<CpuRowsParams, CsrFormat>;
 
-// A tile of a row is summed in fp32 and stored once, whatever it is stored in.
-template <typename T>
+// Heads of a row, each of which has weights of its own.
+struct Heads {
+    std::int32_t count;
+    std::int32_t k;
+};
+
+// A tile of a row of k features is summed in fp32 and stored once, whatever it is stored in.
+template <typename T, bool HEADS>
 __attribute__((always_inline)) inline void rows_of(const CsrFormat& g, const T* edge_weight, const T* self_weight,
-                                                   const T* x, T* y, std::int32_t k, bool mean, std::int32_t first,
-                                                   std::int32_t last, std::int32_t tile) {
+                                                   const T* x, T* y, std::int32_t k, Heads heads, bool mean,
+                                                   std::int32_t first, std::int32_t last, std::int32_t tile) {
     float sum[kWidestTile];
     float before[kWidestTile];  // sum of the pieces of a long row
     for (std::int32_t f = 0; f < k; f += tile) {
         const std::int32_t width = std::min(tile, k - f);
-        const auto add = [&](float w, std::int64_t source) {
+        const std::int32_t first_head = HEADS ? f / heads.k : 0;
+        // Adds the row of a source by the weights at `at` of a list; null: all are 1.
+        const auto add = [&](const T* weights, std::int64_t at, std::int64_t source) {
             const T* row = x + source * k + f;
+            if constexpr (HEADS) {
+                const T* weight = weights + at * heads.count + first_head;
+                std::int32_t stop = (first_head + 1) * heads.k - f;
+                for (std::int32_t c = 0; c < width; stop += heads.k) {
+                    const std::int32_t begin = c;
+                    c = std::min(stop, width);
+                    const float w = to_float(*weight++);
 #pragma omp simd
-            for (std::int32_t c = 0; c < width; ++c) sum[c] += w * to_float(row[c]);
+                    for (std::int32_t i = begin; i < c; ++i) sum[i] += w * to_float(row[i]);
+                }
+            } else {
+                const float w = weights ? to_float(weights[at]) : 1.0F;
+#pragma omp simd
+                for (std::int32_t c = 0; c < width; ++c) sum[c] += w * to_float(row[c]);
+            }
         };
         for (std::int32_t i = first; i < last; ++i) {
             const std::int32_t end = g.row_ptr[i + 1];
@@ -67,14 +88,14 @@ __attribute__((always_inline)) inline void rows_of(const CsrFormat& g, const T* 
             for (std::int32_t e = g.row_ptr[i]; e < end;) {
                 const std::int32_t stop = e + std::min(kernels::kChain, end - e);
                 for (; e < stop; ++e) {
-                    add(edge_weight ? to_float(edge_weight[g.edge_id ? g.edge_id[e] : e]) : 1.0F, g.col_idx[e]);
+                    add(edge_weight, g.edge_id ? g.edge_id[e] : e, g.col_idx[e]);
                 }
                 if (!pieces) break;
                 for (std::int32_t c = 0; c < width; ++c) before[c] += sum[c];
                 std::fill(sum, sum + width, 0.0F);
             }
             if (pieces) std::copy(before, before + width, sum);
-            if (self_weight) add(to_float(self_weight[i]), i);
+            if (self_weight) add(self_weight, i, i);
             const std::int64_t terms = std::int64_t{end} - g.row_ptr[i] + (self_weight ? 1 : 0);
             const float factor = mean ? kernels::mean_factor(terms) : 1.0F;
             T* out = y + static_cast<std::int64_t>(i) * k + f;
@@ -85,35 +106,48 @@ __attribute__((always_inline)) inline void rows_of(const CsrFormat& g, const T* 
 
 GNNTUNE_TARGET_CLONES
 void rows(const CsrFormat& g, const float* edge_weight, const float* self_weight, const float* x, float* y,
-          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
-    rows_of(g, edge_weight, self_weight, x, y, k, mean, first, last, tile);
+          std::int32_t k, Heads heads, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
+    if (heads.count > 1) {
+        rows_of<float, true>(g, edge_weight, self_weight, x, y, k, heads, mean, first, last, tile);
+    } else {
+        rows_of<float, false>(g, edge_weight, self_weight, x, y, k, heads, mean, first, last, tile);
+    }
 }
 
 GNNTUNE_TARGET_CLONES
 void rows(const CsrFormat& g, const Float16* edge_weight, const Float16* self_weight, const Float16* x, Float16* y,
-          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
-    rows_of(g, edge_weight, self_weight, x, y, k, mean, first, last, tile);
+          std::int32_t k, Heads heads, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
+    if (heads.count > 1) {
+        rows_of<Float16, true>(g, edge_weight, self_weight, x, y, k, heads, mean, first, last, tile);
+    } else {
+        rows_of<Float16, false>(g, edge_weight, self_weight, x, y, k, heads, mean, first, last, tile);
+    }
 }
 
 GNNTUNE_TARGET_CLONES
 void rows(const CsrFormat& g, const BFloat16* edge_weight, const BFloat16* self_weight, const BFloat16* x, BFloat16* y,
-          std::int32_t k, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
-    rows_of(g, edge_weight, self_weight, x, y, k, mean, first, last, tile);
+          std::int32_t k, Heads heads, bool mean, std::int32_t first, std::int32_t last, std::int32_t tile) {
+    if (heads.count > 1) {
+        rows_of<BFloat16, true>(g, edge_weight, self_weight, x, y, k, heads, mean, first, last, tile);
+    } else {
+        rows_of<BFloat16, false>(g, edge_weight, self_weight, x, y, k, heads, mean, first, last, tile);
+    }
 }
 
 template <typename T>
 void run_in(const State& s, const Operands& o) {
     const float* weight = s.weighted ? o.edge_weight : nullptr;
+    const std::int32_t width = s.k * s.heads;
     const auto block = [&](std::int32_t first, std::int32_t last) {
         if (s.max) {
-            max_rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.x), elements_of<T>(o.y), o.argmax, s.k, first,
+            max_rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.x), elements_of<T>(o.y), o.argmax, width, first,
                      last, s.params.tile);
         } else {
             rows(*s.graph, elements_of<T>(weight), elements_of<T>(o.self_weight), elements_of<T>(o.x),
-                 elements_of<T>(o.y), s.k, s.mean, first, last, s.params.tile);
+                 elements_of<T>(o.y), width, {s.heads, s.k}, s.mean, first, last, s.params.tile);
         }
     };
-    kernels::on_team((s.graph->m + s.graph->n_rows) * s.k, [&](const kernels::Team& team) {
+    kernels::on_team((s.graph->m + s.graph->n_rows) * width, [&](const kernels::Team& team) {
         team.for_row_blocks(s.graph->n_rows, s.params.row_block, block);
     });
 }
@@ -124,7 +158,7 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
-    const auto tiles = kernels::ceil_div(q.problem.k, from_params<CpuRowsParams>(params).tile);
+    const auto tiles = kernels::ceil_div(kernels::row_width(q.problem), from_params<CpuRowsParams>(params).tile);
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
     const double argmax = static_cast<double>(q.n_rows) * kernels::argmax_row_bytes(q);
     terms.dram_bytes += argmax;

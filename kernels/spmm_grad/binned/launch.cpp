@@ -5,7 +5,8 @@
 namespace gnntune::spmm_grad_binned {
 
 std::size_t workspace_bytes(const State& s) {
-    return static_cast<std::size_t>(s.cols.pieces->slots) * static_cast<std::size_t>(s.k) * sizeof(float);
+    return static_cast<std::size_t>(s.cols.pieces->slots) * static_cast<std::size_t>(s.heads) *
+           static_cast<std::size_t>(s.k) * sizeof(float);
 }
 
 void launch(const State& s, const Operands& o, void* workspace, StreamHandle stream) {

@@ -15,6 +15,7 @@ struct State {
     kernels::BinnedRows cols;
     kernels::ColumnPassParams params;
     std::int32_t k;
+    std::int32_t heads;
     bool weighted;
     bool self_loop;
     bool maximum;  ///< by max, with argmax

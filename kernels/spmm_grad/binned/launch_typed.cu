@@ -12,15 +12,16 @@ void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHa
     a.grad_x = elements_of<T>(o.grad_x);
     a.partial = static_cast<float*>(workspace);
     a.k = s.k;
-    a.heads = 1;
+    a.heads = s.heads;
     const SpmmEdges<T, OF> edges{s.csc->edge_id,
-                                  s.csr ? s.csr->row_ptr : nullptr,
-                                  s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
-                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr,
-                                  o.argmax_saved,
-                                  aligned_to_four(s.csc->edge_id),
-                                  {s.self_loop ? elements_of<T>(o.self_weight) : nullptr},
-                                  elements_of<T>(o.grad_self_weight)};
+                                 s.csr ? s.csr->row_ptr : nullptr,
+                                 s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
+                                 s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr,
+                                 o.argmax_saved,
+                                 aligned_to_four(s.csc->edge_id),
+                                 {s.self_loop ? elements_of<T>(o.self_weight) : nullptr},
+                                 elements_of<T>(o.grad_self_weight),
+                                 s.heads};
     launch_column_pass(*s.csc, s.cols, s.params, a, edges, static_cast<cudaStream_t>(stream));
 }
 
@@ -28,8 +29,8 @@ template <typename T>
 void launch_typed(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
     if (s.maximum) {
         launch_reduced<T, Of::maxima>(s, o, workspace, stream);
-    } else if (s.self_loop) {
-        launch_reduced<T, Of::looped>(s, o, workspace, stream);
+    } else if (s.self_loop || s.heads > 1) {
+        launch_reduced<T, Of::heads>(s, o, workspace, stream);
     } else {
         launch_reduced<T, Of::sums>(s, o, workspace, stream);
     }

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/common/spmm_grad.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm_grad/binned/launch.hpp"
@@ -18,8 +21,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     std::shared_ptr<const CsrFormat> csr;
     if (p.reduce == Reduce::mean) csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto cols = kernels::bin_columns(c, params.shape());
-    return std::make_shared<State>(State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.weighted,
-                                         p.self_loop, p.reduce == Reduce::max, p.dtype});
+    return std::make_shared<State>(State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.heads,
+                                         p.weighted, p.self_loop, p.reduce == Reduce::max, p.dtype});
 }
 
 std::size_t bytes(const void* state) {
@@ -33,8 +36,9 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<kernels::ColumnPassParams>(params);
     CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q) + 4.0 * static_cast<double>(q.n_cols));
-    // Ids of edges; a weight and a gradient out of order, each a sector of 32 bytes.
-    if (q.problem.weighted) terms.l2_bytes += 68.0 * static_cast<double>(q.m);
+    // Ids of edges; weights and gradients of an edge out of order, each in sectors of 32 bytes.
+    const double sectors = std::ceil(kernels::weight_bytes(q) / 32.0);
+    if (q.problem.weighted) terms.l2_bytes += (4.0 + 64.0 * sectors) * static_cast<double>(q.m);
     // A row of argmax with each of grad_y.
     terms.l2_bytes += static_cast<double>(q.m) * kernels::argmax_row_bytes(q);
     terms.dram_bytes += static_cast<double>(std::min(q.n_rows, q.m)) * kernels::argmax_row_bytes(q);

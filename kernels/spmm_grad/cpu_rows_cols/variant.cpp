@@ -4,8 +4,9 @@
 //            grad_self_weight[i] = <grad_y[i, :], x[i, :]>
 //   columns  grad_x[j, :] = self_weight[j] grad_y[j, :] + sum over the edges e of column j of w_e grad_y[row_e, :]
 //
-// For means grad_y[i, :] is divided by the number of terms of row i. Of a maximum an edge has the features alone in
-// which argmax names it; both of its sums are over those.
+// Of several heads each by its own weights, an edge's one after the other. For means grad_y[i, :] is divided by the
+// number of terms of row i. Of a maximum an edge has the features alone in which argmax names it; both of its sums are
+// over those.
 //
 // Work     threads take blocks of rows, then blocks of columns, as they become free; loops over features are vectorised.
 // Order    fixed for every element: repeats bit for bit.
@@ -37,17 +38,20 @@ struct State {
     std::shared_ptr<const CsrFormat> csc;
     std::int32_t block;
     std::int32_t k;
+    std::int32_t heads;
     bool weighted;
     bool self_loop;
     Reduce reduce;
+
+    std::int64_t width() const { return std::int64_t{k} * heads; }
 };
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     return std::make_shared<State>(State{c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream),
                                          c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream),
-                                         from_params<CpuRowsColsParams>(c.params).block, p.k, p.weighted, p.self_loop,
-                                         p.reduce});
+                                         from_params<CpuRowsColsParams>(c.params).block, p.k, p.heads, p.weighted,
+                                         p.self_loop, p.reduce});
 }
 
 // What a term of the row gives on to its gradients.
@@ -80,20 +84,41 @@ __attribute__((always_inline)) inline float dot_won(const float* __restrict__ a,
     return sum;
 }
 
+// out[h] = factor <a[h, :], b[h, :]>
+__attribute__((always_inline)) inline void dots(const State& s, float factor, const float* a, const float* b,
+                                                float* __restrict__ out) {
+    for (std::int32_t h = 0; h < s.heads; ++h) {
+        const std::int64_t at = std::int64_t{h} * s.k;
+        out[h] = factor * kernels::dot(a + at, b + at, s.k);
+    }
+}
+
+// out[h, :] += factor weights[h] x[h, :]; null weights: 1
+__attribute__((always_inline)) inline void add(const State& s, float* __restrict__ out, float factor,
+                                               const float* weights, const float* x) {
+    for (std::int32_t h = 0; h < s.heads; ++h) {
+        const std::int64_t at = std::int64_t{h} * s.k;
+        kernels::axpy(out + at, factor * (weights ? weights[h] : 1.0F), x + at, s.k);
+    }
+}
+
 GNNTUNE_TARGET_CLONES
 void rows(const State& s, const Operands& o, std::int32_t first, std::int32_t last) {
     const CsrFormat& g = *s.csr;
     for (std::int32_t i = first; i < last; ++i) {
-        const std::int64_t row = static_cast<std::int64_t>(i) * s.k;
+        const std::int64_t row = i * s.width();
         const float* grad = o.grad_y + row;
         const float factor = factor_of(s, i);
-        if (s.self_loop) o.grad_self_weight[i] = factor * kernels::dot(grad, o.x + row, s.k);
+        if (s.self_loop) dots(s, factor, grad, o.x + row, o.grad_self_weight + std::int64_t{i} * s.heads);
         if (!s.weighted) continue;
         for (std::int32_t e = g.row_ptr[i]; e < g.row_ptr[i + 1]; ++e) {
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
-            const float* x = o.x + static_cast<std::int64_t>(g.col_idx[e]) * s.k;
-            o.grad_edge_weight[id] = s.reduce == Reduce::max ? dot_won(grad, x, o.argmax_saved + row, id, s.k)
-                                                             : factor * kernels::dot(grad, x, s.k);
+            const float* x = o.x + g.col_idx[e] * s.width();
+            if (s.reduce == Reduce::max) {
+                o.grad_edge_weight[id] = dot_won(grad, x, o.argmax_saved + row, id, s.k);
+            } else {
+                dots(s, factor, grad, x, o.grad_edge_weight + std::int64_t{id} * s.heads);
+            }
         }
     }
 }
@@ -102,19 +127,19 @@ GNNTUNE_TARGET_CLONES
 void columns(const State& s, const Operands& o, std::int32_t first, std::int32_t last) {
     const CsrFormat& g = *s.csc;
     for (std::int32_t j = first; j < last; ++j) {
-        float* out = o.grad_x + static_cast<std::int64_t>(j) * s.k;
-        std::fill(out, out + s.k, 0.0F);
+        float* out = o.grad_x + j * s.width();
+        std::fill(out, out + s.width(), 0.0F);
         if (s.self_loop) {
-            kernels::axpy(out, factor_of(s, j) * o.self_weight[j], o.grad_y + static_cast<std::int64_t>(j) * s.k, s.k);
+            add(s, out, factor_of(s, j), o.self_weight + std::int64_t{j} * s.heads, o.grad_y + j * s.width());
         }
         for (std::int32_t e = g.row_ptr[j]; e < g.row_ptr[j + 1]; ++e) {
             const std::int32_t id = g.edge_id ? g.edge_id[e] : e;
-            const float w = factor_of(s, g.col_idx[e]) * (s.weighted ? o.edge_weight[id] : 1.0F);
-            const std::int64_t row = static_cast<std::int64_t>(g.col_idx[e]) * s.k;
+            const float* weights = s.weighted ? o.edge_weight + std::int64_t{id} * s.heads : nullptr;
+            const std::int64_t row = g.col_idx[e] * s.width();
             if (s.reduce == Reduce::max) {
-                axpy_won(out, w, o.grad_y + row, o.argmax_saved + row, id, s.k);
+                axpy_won(out, weights ? *weights : 1.0F, o.grad_y + row, o.argmax_saved + row, id, s.k);
             } else {
-                kernels::axpy(out, w, o.grad_y + row, s.k);
+                add(s, out, factor_of(s, g.col_idx[e]), weights, o.grad_y + row);
             }
         }
     }
@@ -125,7 +150,7 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     const std::int32_t n_rows = s.weighted || s.self_loop ? s.csr->n_rows : 0;
     const std::int32_t n_cols = s.csc->n_rows;
     const std::int64_t sums = s.csr->m * (s.weighted ? 2 : 1) + n_rows + n_cols;
-    kernels::on_team(sums * s.k, [&](const kernels::Team& team) {
+    kernels::on_team(sums * s.width(), [&](const kernels::Team& team) {
         team.for_row_blocks(n_rows, s.block, [&](std::int32_t first, std::int32_t last) { rows(s, o, first, last); });
         team.for_row_blocks(n_cols, s.block,
                             [&](std::int32_t first, std::int32_t last) { columns(s, o, first, last); });
@@ -138,7 +163,7 @@ Verdict applicable(const Query& q) {
 
 CostTerms cost_terms(const Query& q, const Params&) {
     CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q) * (q.problem.weighted ? 2 : 1));
-    if (q.problem.weighted) terms.l2_bytes += 4.0 * static_cast<double>(q.m) * q.problem.k;
+    if (q.problem.weighted) terms.l2_bytes += 4.0 * static_cast<double>(q.m * kernels::row_width(q.problem));
     // A row of argmax with each of grad_y, in both passes.
     terms.l2_bytes += static_cast<double>(q.m) * kernels::argmax_row_bytes(q) * (q.problem.weighted ? 2 : 1);
     terms.dram_bytes += static_cast<double>(q.n_rows) * kernels::argmax_row_bytes(q);

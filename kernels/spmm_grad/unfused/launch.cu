@@ -19,21 +19,24 @@ void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, flo
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
 }
 
-void launch_products(const float* a, const float* b, std::int64_t count, float* out, StreamHandle stream) {
-    if (count == 0) return;
+void launch_products(const float* weight, const float* share, std::int64_t n, std::int32_t heads, float* out,
+                     StreamHandle stream) {
+    if (n == 0) return;
+    const std::int64_t count = n * heads;
     products_kernel<<<kernels::blocks_for(count, kShareThreads), kShareThreads, 0, static_cast<cudaStream_t>(stream)>>>(
-        a, b, count, out);
+        weight, share, count, heads, out);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
-void launch_self_dots(std::int64_t n, std::int32_t k, DType dtype, const float* row_share, const Operands& o,
-                      StreamHandle stream) {
+void launch_self_dots(std::int64_t n, std::int32_t heads, std::int32_t k, DType dtype, const float* row_share,
+                      const Operands& o, StreamHandle stream) {
     kernels::with_storage(dtype, [&]<typename T>(std::type_identity<T>) {
         kernels::enqueue_self_loops<T>({.in = elements_of<T>(o.grad_y),
                                         .other = elements_of<T>(o.x),
                                         .dot = elements_of<T>(o.grad_self_weight),
                                         .dot_factor = row_share,
-                                        .n = n,
+                                        .heads = heads,
+                                        .n = n * heads,
                                         .k = k},
                                        static_cast<cudaStream_t>(stream));
     });

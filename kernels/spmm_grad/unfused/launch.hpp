@@ -13,12 +13,13 @@ namespace gnntune::spmm_grad_unfused {
 void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, float* row_share, float* edge_share,
                  StreamHandle stream);
 
-/// Enqueues out[i] = a[i] b[i]; [count].
-void launch_products(const float* a, const float* b, std::int64_t count, float* out, StreamHandle stream);
+/// Enqueues out[i, h] = weight[i, h] share[i]; [n, heads].
+void launch_products(const float* weight, const float* share, std::int64_t n, std::int32_t heads, float* out,
+                     StreamHandle stream);
 
-/// Enqueues grad_self_weight[i] = <grad_y[i, :], x[i, :]>, multiplied with row_share[i] if that is not null. Throws on a
-/// launch error, like the others.
-void launch_self_dots(std::int64_t n, std::int32_t k, DType dtype, const float* row_share, const Operands& operands,
-                      StreamHandle stream);
+/// Enqueues grad_self_weight[i, h] = <grad_y[i, h, :], x[i, h, :]>, multiplied with row_share[i] if that is not null.
+/// Throws on a launch error, like the others.
+void launch_self_dots(std::int64_t n, std::int32_t heads, std::int32_t k, DType dtype, const float* row_share,
+                      const Operands& operands, StreamHandle stream);
 
 }  // namespace gnntune::spmm_grad_unfused

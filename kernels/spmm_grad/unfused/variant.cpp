@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
 #include "kernels/common/composition.hpp"
@@ -42,6 +44,7 @@ struct State {
     std::int64_t n;                  ///< self loops
     std::int64_t m;
     std::int32_t k;
+    std::int32_t heads;
     DType dtype;
     bool weighted;
     bool mean;
@@ -57,16 +60,20 @@ struct Workspace {
     Workspace(const State& s, void* base) {
         kernels::WorkspaceCutter cut(base);
         parts = cut.take<char>(static_cast<std::int64_t>(s.parts.workspace_bytes));
-        if (s.mean && s.weighted) edge_weight = cut.take<float>(s.m);
-        if (s.mean && s.n > 0) self_weight = cut.take<float>(s.n);
+        if (s.mean && s.weighted) edge_weight = cut.take<float>(s.m * s.heads);
+        if (s.mean && s.n > 0) self_weight = cut.take<float>(s.n * s.heads);
         bytes = cut.bytes();
     }
 };
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_sum_or_mean_with_self_loops(q);
-    if (!plain || q.problem.reduce == Reduce::sum || q.problem.dtype == DType::f32) return plain;
-    return Verdict::no("in 16 bits the shares of a mean would be rounded: by sum only");
+    const Verdict plain = kernels::require_sum_or_mean_of_heads(q);
+    if (!plain) return plain;
+    if (q.problem.reduce == Reduce::mean && q.problem.dtype != DType::f32) {
+        return Verdict::no("in 16 bits the shares of a mean would be rounded: by sum only");
+    }
+    // A warp of eight in a block for a dot product of a self loop.
+    return kernels::require_grid(kernels::ceil_div(std::max(q.m, q.n_rows) * q.problem.heads, 8));
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -76,6 +83,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     state->n = p.self_loop ? c.query.n_rows : 0;
     state->m = c.query.m;
     state->k = p.k;
+    state->heads = p.heads;
     state->dtype = p.dtype;
     state->weighted = p.weighted;
     state->mean = p.reduce == Reduce::mean;
@@ -102,11 +110,11 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
     spmm.edge_weight = s.mean ? s.edge_share.data() : o.edge_weight;
     spmm.self_weight = o.self_weight;
     if (w.edge_weight) {
-        launch_products(o.edge_weight, s.edge_share.data(), s.m, w.edge_weight, stream);
+        launch_products(o.edge_weight, s.edge_share.data(), s.m, s.heads, w.edge_weight, stream);
         spmm.edge_weight = w.edge_weight;
     }
     if (w.self_weight) {
-        launch_products(o.self_weight, s.row_share.data(), s.n, w.self_weight, stream);
+        launch_products(o.self_weight, s.row_share.data(), s.n, s.heads, w.self_weight, stream);
         spmm.self_weight = w.self_weight;
     }
     s.parts[kSpmm].run(spmm, w.parts, stream);
@@ -118,7 +126,7 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
         sddmm.y = o.grad_edge_weight;
         s.parts[kSddmm].run(sddmm, w.parts, stream);
     }
-    if (s.n > 0) launch_self_dots(s.n, s.k, s.dtype, s.mean ? s.row_share.data() : nullptr, o, stream);
+    if (s.n > 0) launch_self_dots(s.n, s.heads, s.k, s.dtype, s.mean ? s.row_share.data() : nullptr, o, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
@@ -136,14 +144,14 @@ CostTerms cost_terms(const Query& q, const Params&) {
         terms.l2_bytes += second.l2_bytes;
         terms.launches += 1;
         if (mean) {
-            add(16.0 * static_cast<double>(q.m));
+            add((8.0 + 8.0 * q.problem.heads) * static_cast<double>(q.m));
             terms.launches += 1;
         }
     } else if (mean) {
         add(4.0 * static_cast<double>(q.m));
     }
     if (q.problem.self_loop) {
-        add(2.0 * element * static_cast<double>(q.n_rows) * q.problem.k);
+        add(2.0 * element * static_cast<double>(q.n_rows) * static_cast<double>(kernels::row_width(q.problem)));
         terms.launches += mean ? 2 : 1;
     }
     return terms;

@@ -63,7 +63,8 @@ template <Fault F>
 void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const auto& s = *static_cast<const State*>(state);
     const CsrFormat& g = F == Fault::graph_transposed && s.csr->n_rows == s.csr->n_cols ? *s.other_direction : *s.csr;
-    const std::int32_t k = s.problem.k;
+    const std::int32_t k = s.problem.k * s.problem.heads;
+    const std::int64_t heads = weight_heads(s.problem);
     if (F == Fault::applicable_too_wide && k % 2 != 0) throw unsupported("k must be even");
     const float* x = o.x;
     if (F == Fault::assumes_alignment) {
@@ -84,7 +85,8 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
                 const bool backwards = F == Fault::not_repeatable && call % 2 == 1;
                 const std::int32_t e = backwards ? end - 1 - step : g.row_ptr[i] + step;
                 const std::int32_t id = g.edge_id && F != Fault::edge_order_ignored ? g.edge_id[e] : e;
-                float w = s.problem.weighted && F != Fault::weight_ignored ? o.edge_weight[id] : 1.0F;
+                const std::int64_t at = id * heads + (F == Fault::head_ignored ? 0 : f / (k / heads));
+                float w = s.problem.weighted && F != Fault::weight_ignored ? o.edge_weight[at] : 1.0F;
                 const std::int32_t feature = F == Fault::wrong_feature_tile ? f % 32 : f;
                 float value = x[static_cast<std::int64_t>(g.col_idx[e]) * k + feature];
                 if (F == Fault::truncated_operands) {
@@ -210,6 +212,19 @@ FaultyVariant make_conversion(const char* id, const char* caught_by) {
     faulty.variant.op = Op::coo_to_csr;
     faulty.variant.applicable = &any_graph;
     faulty.variant.launch = &run_conversion<F>;
+    return faulty;
+}
+
+// Weights for each head. Of one head nothing is wrong.
+Verdict sums_of_heads(const Query& q) {
+    if (weight_heads(q.problem) == 1) return Verdict::no("takes several heads only");
+    return kernels::require_fp32(q, kernels::without_self_loops(q, kernels::by_sum(q, kernels::require_width(q))));
+}
+
+template <Fault F>
+FaultyVariant make_heads(const char* id, const char* caught_by) {
+    FaultyVariant faulty = make<F>(id, caught_by);
+    faulty.variant.applicable = &sums_of_heads;
     return faulty;
 }
 
@@ -387,6 +402,8 @@ std::vector<FaultyVariant> on_cpu() {
         make<Fault::divides_by_zero>("divides_by_zero", "traps"),
         make<Fault::default_outside_space>("default_outside_space", "record"),
         make<Fault::refuses_without_reason>("refuses_without_reason", "record"),
+        make_heads<Fault::none>("right_heads", ""),
+        make_heads<Fault::head_ignored>("weights_of_one_head", "oracle"),
         make_sampled<Fault::none>("right_sample", ""),
         make_sampled<Fault::samples_wrong_edges>("samples_wrong_edges", "oracle"),
         make_conversion<Fault::none>("right_conversion", ""),
