@@ -5,9 +5,8 @@
 // the allocator of a context may be Python's. A call that fails raises what gnntune._errors.error_of() makes of it.
 //
 // Built against the stable ABI of CPython 3.10, so one file serves every later version.
-#define Py_LIMITED_API 0x030a0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "_native.h"
+
 #include <gnntune/gnntune.h>
 #include <stddef.h>
 #include <string.h>
@@ -37,7 +36,7 @@ static void* to_pointer(PyObject* object) {
 }
 
 // The address of an operand: None, an integer, or an object with data_ptr(). Returns 0 with an exception set.
-static int address_of(PyObject* object, void** out) {
+int address_of(PyObject* object, void** out) {
     *out = NULL;
     if (object == Py_None) return 1;
     if (PyLong_Check(object)) {
@@ -366,22 +365,47 @@ static const Field kFields[] = {
     FIELD(out_idx),     FIELD(out_edge_id), FIELD(seed_offset),
 };
 #undef FIELD
-enum { kMostArrays = sizeof kFields / sizeof kFields[0] };
+_Static_assert(sizeof kFields / sizeof kFields[0] == kMostArrays, "kMostArrays is the number of arrays");
 
 // All of a run but its arrays: made once by prepare(), and read by every run. It is the content of a bytes object.
-typedef struct {
+struct Call {
     const gnntune_plan* plan;
     size_t workspace_bytes;
     int32_t arrays;
     int32_t offsets[kMostArrays];  // in gnntune_operands, of each array in the order in which run() gets them
     gnntune_operands operands;     // with the numbers of the run, and no arrays
-} Call;
+};
+
+const Call* call_of(PyObject* object) {
+    char* bytes = NULL;
+    Py_ssize_t size = 0;
+    if (PyBytes_AsStringAndSize(object, &bytes, &size) < 0) return NULL;
+    if (size != sizeof(Call)) {
+        PyErr_SetString(PyExc_TypeError, "expected what prepare() has returned");
+        return NULL;
+    }
+    return (const Call*)bytes;
+}
+
+int run_call(const Call* call, void* const* arrays, void* workspace, void* stream) {
+    gnntune_operands operands = call->operands;
+    for (int32_t i = 0; i < call->arrays; ++i) {
+        memcpy((char*)&operands + call->offsets[i], &arrays[i], sizeof arrays[i]);
+    }
+    gnntune_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = gnntune_run(call->plan, &operands, workspace, call->workspace_bytes, stream);
+    Py_END_ALLOW_THREADS
+    if (status == GNNTUNE_OK) return 1;
+    raise_status(status);
+    return 0;
+}
 
 // prepare(plan, names, activation, scale, negative_slope, dropout, seed) -> call, for run()
 static PyObject* prepare(PyObject* self, PyObject* args) {
     (void)self;
     PyObject *plan, *names;
-    Call call;
+    struct Call call;
     memset(&call, 0, sizeof call);
     const gnntune_operands defaults = GNNTUNE_OPERANDS_INIT;
     call.operands = defaults;
@@ -418,33 +442,21 @@ static PyObject* run(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         PyErr_SetString(PyExc_TypeError, "expected run(call, stream, workspace, *arrays)");
         return NULL;
     }
-    char* bytes = NULL;
-    Py_ssize_t size = 0;
-    if (PyBytes_AsStringAndSize(args[0], &bytes, &size) < 0) return NULL;
-    if (size != sizeof(Call)) {
-        PyErr_SetString(PyExc_TypeError, "expected what prepare() has returned");
-        return NULL;
-    }
-    const Call* call = (const Call*)bytes;
-    gnntune_stream stream = PyLong_AsVoidPtr(args[1]);
+    const Call* call = call_of(args[0]);
+    if (!call) return NULL;
+    void* stream = PyLong_AsVoidPtr(args[1]);
     if (!stream && PyErr_Occurred()) return NULL;
     void* workspace;
     if (!address_of(args[2], &workspace)) return NULL;
     if (count - 3 != call->arrays) {
         return PyErr_Format(PyExc_TypeError, "expected %d arrays, got %zd", call->arrays, count - 3);
     }
-    gnntune_operands operands = call->operands;
+    void* arrays[kMostArrays];
     for (int32_t i = 0; i < call->arrays; ++i) {
-        void* address;
-        if (!address_of(args[3 + i], &address)) return NULL;
-        if ((uintptr_t)address % 16 != 0) Py_RETURN_FALSE;
-        memcpy((char*)&operands + call->offsets[i], &address, sizeof address);
+        if (!address_of(args[3 + i], &arrays[i])) return NULL;
+        if ((uintptr_t)arrays[i] % 16 != 0) Py_RETURN_FALSE;
     }
-    gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gnntune_run(call->plan, &operands, workspace, call->workspace_bytes, stream);
-    Py_END_ALLOW_THREADS
-    if (status != GNNTUNE_OK) return raise_status(status);
+    if (!run_call(call, arrays, workspace, stream)) return NULL;
     Py_RETURN_TRUE;
 }
 
@@ -469,6 +481,10 @@ static PyMethodDef methods[] = {
     {"plan_explain", plan_explain, METH_O, NULL},
     {"prepare", prepare, METH_VARARGS, NULL},
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
+    {"set_tensor_types", set_tensor_types, METH_VARARGS, NULL},
+    {"any_requires_grad", (PyCFunction)(void (*)(void))any_requires_grad, METH_FASTCALL, NULL},
+    {"tensor_call", tensor_call, METH_VARARGS, NULL},
+    {"run_tensors", (PyCFunction)(void (*)(void))run_tensors, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -496,7 +512,8 @@ static int add_names(PyObject* module) {
 
 static int execute(PyObject* module) {
     data_ptr_name = PyUnicode_InternFromString("data_ptr");
-    return data_ptr_name ? add_names(module) : -1;
+    if (!data_ptr_name || !intern_tensor_names()) return -1;
+    return add_names(module);
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void*)execute}, {0, NULL}};

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
-from gnntune.torch._run import PLAIN, Numbers
+from gnntune.torch._run import PLAIN, PLAIN_REVERSED, Numbers, numbers_of
 
 Tensors = Sequence["Tensor | None"]
 
@@ -49,7 +49,7 @@ def _save_spmm(numbers: Numbers, needs: Sequence[bool], inputs: Tensors, results
 def _spmm(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensors, grad: Tensor) -> Tensors:
     x, weight, self_weight, argmax = saved
     if numbers.reduce == "sum" and not needs[1] and not needs[2]:
-        return runner.run("spmm", Numbers(reversed=True), grad, weight, self_weight)[0], None, None
+        return runner.run("spmm", PLAIN_REVERSED, grad, weight, self_weight)[0], None, None
     if numbers.reduce == "sum" and not needs[0]:
         x = _some(x)
         heads = weight is not None and weight.dim() == 2 and weight.shape[1] > 1
@@ -61,7 +61,7 @@ def _spmm(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensor
             products = grad * x
             grad_self = (products.sum(-1) if heads else products.flatten(1).sum(1)).view_as(_some(self_weight))
         return None, grad_weight, grad_self
-    grads = runner.run("spmm_grad", Numbers(reduce=numbers.reduce), x, weight, self_weight, grad, argmax)
+    grads = runner.run("spmm_grad", numbers_of(numbers.reduce), x, weight, self_weight, grad, argmax)
     rest = iter(grads[1:])
     grad_weight = next(rest) if weight is not None else None
     grad_self = next(rest) if self_weight is not None else None
@@ -73,7 +73,7 @@ def _save_nothing(numbers: Numbers, needs: Sequence[bool], inputs: Tensors, resu
 
 
 def _gcn(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensors, grad: Tensor) -> Tensors:
-    return runner.run("gcn", Numbers(reversed=not numbers.reversed), grad)
+    return runner.run("gcn", PLAIN if numbers.reversed else PLAIN_REVERSED, grad)
 
 
 def _save_inputs(numbers: Numbers, needs: Sequence[bool], inputs: Tensors, results: Tensors) -> Tensors:
@@ -84,7 +84,7 @@ def _sddmm(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tenso
     x_row, x = saved
     weight = grad if numbers.scale == 1.0 else grad * numbers.scale
     grad_row = runner.run("spmm", PLAIN, x, weight, None)[0] if needs[0] else None
-    grad_x = runner.run("spmm", Numbers(reversed=True), x_row, weight, None)[0] if needs[1] else None
+    grad_x = runner.run("spmm", PLAIN_REVERSED, x_row, weight, None)[0] if needs[1] else None
     return grad_row, grad_x
 
 

@@ -13,7 +13,7 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument, InvalidGraph
 from gnntune._handle import Handle
 from gnntune.torch import _device
-from gnntune.torch._run import PLAIN, Call, run
+from gnntune.torch._run import PLAIN, Call, Numbers, run
 
 if TYPE_CHECKING:
     from gnntune._problem import Problem
@@ -211,6 +211,7 @@ class Graph:
         self.number = 2 * next(_ids)
         self._longest_row = longest_row
         self._calls: dict[Any, Call] = {}
+        self._fast: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
         self._plans: dict[Any, Handle] = {}
         self._problems: dict[Problem, str] = {}
         self._handle: Handle | None = None
@@ -399,6 +400,7 @@ class Graph:
         with self._lock:
             self._wait()
             self._calls.clear()
+            self._fast.clear()
             for plan in self._plans.values():
                 plan.close()
             self._plans.clear()

@@ -6,6 +6,7 @@ bytes, is copied first. Per-edge arrays are in CSR order.
 
 from __future__ import annotations
 
+import functools
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,7 +58,24 @@ class Numbers(NamedTuple):
     allow_sampling: bool = False
 
 
+# The numbers of most calls. Those that come again are one object each: calls are found by it (Graph._fast).
 PLAIN = Numbers()
+PLAIN_REVERSED = Numbers(reversed=True)
+
+
+@functools.lru_cache(maxsize=1024)
+def numbers_of(
+    reduce: str = "sum",
+    reversed: bool = False,
+    scale: float = 1.0,
+    negative_slope: float = 0.2,
+    dropout: float = 0.0,
+    optional: bool = True,
+    max_error: float = 0.0,
+    allow_sampling: bool = False,
+) -> Numbers:
+    """Numbers that are one object whenever they are equal; not for code that torch.compile traces."""
+    return Numbers(reduce, reversed, scale, negative_slope, dropout, optional, max_error, allow_sampling)
 
 
 class Call(NamedTuple):
@@ -72,10 +90,22 @@ class Call(NamedTuple):
 
 def run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
     """Runs `op` on the current stream of the graph's device. Returns its results, in the order of outputs_of()."""
+    fast = graph._fast.get((op, id(numbers), _deterministic()))
+    if fast is not None:
+        results: Any = _native.run_tensors(fast[1], graph, *inputs)
+        if results is not None:
+            return results  # type: ignore[no-any-return]
+    return _run(graph, op, numbers, *inputs)
+
+
+def _run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+    """What run() does, step by step; prepares what it does at once the next time."""
     key = (op, numbers, _deterministic(), *[None if t is None else (t.shape, t.dtype, t.device) for t in inputs])
     call = graph._calls.get(key)
     if call is None or not call.shared:
         call = _prepare(graph, key, op, numbers, inputs)
+        if call.shared and not call.through_f32:
+            _remember(graph, op, numbers, call, inputs)
     if call.through_f32:
         wide = run(graph, op, numbers, *[t.float() if t is not None and t.dtype in _HALF else t for t in inputs])
         return tuple(t.to(dtype) for t, (_, dtype) in zip(wide, call.outputs))
@@ -93,6 +123,48 @@ def run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tupl
             raise InvalidArgument("torch gave memory that is not aligned to 16 bytes")
     del memory
     return tuple(results)
+
+
+# ---- The way of run_tensors(), in C ----
+
+# Types and devices as DLPack numbers them.
+_DL_TYPES = {
+    torch.float32: (2, 32),
+    torch.float16: (2, 16),
+    torch.bfloat16: (4, 16),
+    torch.int32: (0, 32),
+    torch.int64: (0, 64),
+}
+_MOST_SHAPES = 16  # that an operation is remembered with on one graph
+_MOST_NUMBERS = 256
+_can_run_tensors = _native.set_tensor_types(
+    Tensor, torch.nn.Parameter, torch.empty, getattr(Tensor, "__dlpack_c_exchange_api__", None)
+)
+
+
+def _remember(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Sequence[Tensor | None]) -> None:
+    if not _can_run_tensors or any(t is not None and t.dim() > 4 for t in inputs):
+        return
+    device = (2, graph.device.index) if graph.device.type == "cuda" else (1, 0)
+    forms = tuple(None if t is None else (tuple(t.shape), device, _DL_TYPES[t.dtype]) for t in inputs)
+
+    def empty(shape: tuple[int, ...], dtype: torch.dtype) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (shape,), {"dtype": dtype, "device": graph.device}
+
+    size = call.workspace_bytes + (_WORKSPACE_ALIGNMENT if graph.device.type == "cpu" else 0)
+    entry = (
+        _native.tensor_call(call.code, device, forms),
+        tuple(empty(*output) for output in call.outputs),
+        empty((size,), torch.uint8) if call.workspace_bytes else None,
+    )
+    key = (op, id(numbers), _deterministic())
+    if len(graph._fast) >= _MOST_NUMBERS:  # of a dropout that changes with each step, say
+        graph._fast.clear()
+        graph._calls.clear()
+    # The numbers stay alive beside their id.
+    calls = graph._fast.setdefault(key, (numbers, []))[1]
+    if len(calls) < _MOST_SHAPES:
+        calls.append(entry)
 
 
 def _workspace(graph: Graph, size: int) -> tuple[Tensor | None, Any]:

@@ -11,7 +11,7 @@ RuntimeError where a CUDA graph's capture meets an operation that was never run 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -19,13 +19,13 @@ from torch import Tensor
 from gnntune._errors import InvalidArgument
 from gnntune.torch._autograd import apply, at_once
 from gnntune.torch._operators import Traced, execute
-from gnntune.torch._run import PLAIN, Numbers
+from gnntune.torch._run import PLAIN, Numbers, numbers_of
 
 if TYPE_CHECKING:
     from gnntune.torch._graph import Graph
 
-_MEAN = Numbers(reduce="mean")
-_MAX = Numbers(reduce="max")
+_MEAN = numbers_of("mean")
+_MAX = numbers_of("max")
 _REDUCTIONS = {"sum": PLAIN, "mean": _MEAN, "max": _MAX}
 
 
@@ -53,7 +53,7 @@ def spmm(
     if numbers is None:
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
     if max_error or allow_sampling:
-        numbers = numbers._replace(max_error=max_error, allow_sampling=allow_sampling)
+        numbers = _numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling)
     if weight is None and self_weight is None:
         return apply(graph, "spmm", numbers, _cast(x), None, None)
     x = _cast(x)
@@ -71,7 +71,7 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
     x_row [n_rows, k] or [n_rows, h, k], x [n_cols, ...] likewise. Returns [m] or [m, h].
     """
     x_row, x = _cast(x_row), _cast(x)
-    numbers = PLAIN if scale == 1.0 else Numbers(scale=scale)
+    numbers = PLAIN if scale == 1.0 else _numbers(scale=scale)
     return _as_edges(graph, apply(graph, "sddmm", numbers, x_row.to(x.dtype), x), csr_order)
 
 
@@ -179,7 +179,11 @@ def _gcn_norm(graph: Graph, weight: Tensor | None) -> tuple[Tensor, Tensor]:
 def _dropping(*, scale: float = 1.0, negative_slope: float = 0.2, dropout: float = 0.0) -> Numbers:
     if not 0.0 <= dropout < 1.0:
         raise InvalidArgument(f"dropout is {dropout}; expected 0 <= dropout < 1")
-    return Numbers(scale=scale, negative_slope=negative_slope, dropout=dropout)
+    return _numbers(scale=scale, negative_slope=negative_slope, dropout=dropout)
+
+
+def _numbers(**values: Any) -> Numbers:
+    return Numbers(**values) if torch.compiler.is_compiling() else numbers_of(**values)
 
 
 def _cast_type(t: Tensor) -> torch.dtype:
