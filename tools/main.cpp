@@ -1,5 +1,6 @@
 // gnntune: finds, for one graph on one processor, the fastest correct way to run the sparse operations of a graph
-// neural network. This file has the table of verbs and the one place that turns errors into exit codes.
+// neural network. This file has the table of verbs and the one place that turns errors into exit codes. main() is in
+// tools/gnntune.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -157,7 +158,7 @@ std::span<const Verb> verbs() {
 
 }  // namespace gnntune::tools
 
-int main(int argc, char** argv) {
+extern "C" __attribute__((visibility("default"))) int gnntune_program(int argc, char** argv) {
     using namespace gnntune::tools;
     let_writes_fail_in_words();
     int code = run_guarded(argc, argv);

@@ -1,0 +1,5 @@
+"""`python -m gnntune`: the program."""
+
+from gnntune._program import main
+
+main()

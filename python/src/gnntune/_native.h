@@ -1,0 +1,34 @@
+// What the files of gnntune._native share. _native.c alone knows the structs of gnntune.h, _tensors.c those of DLPack.
+#ifndef GNNTUNE_NATIVE_H
+#define GNNTUNE_NATIVE_H
+
+#define Py_LIMITED_API 0x030a0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+
+// ---- _native.c ----
+
+enum { kMostArrays = 28 };  // of a run: those of gnntune_operands
+
+// All of a run but its arrays; what prepare() returns has one inside.
+typedef struct Call Call;
+
+// The Call in what prepare() has returned; it lives as long as the object. NULL and an exception for anything else.
+const Call* call_of(PyObject* object);
+
+// Runs it with as many addresses as prepare() was given names. 0 and an exception if the library refuses.
+int run_call(const Call* call, void* const* arrays, void* workspace, void* stream);
+
+// The address of an operand: None, an integer, or an object with data_ptr(). 0 and an exception for anything else.
+int address_of(PyObject* object, void** out);
+
+// ---- _tensors.c: functions of the module, and what they need to be set up ----
+
+int intern_tensor_names(void);
+PyObject* set_tensor_types(PyObject* self, PyObject* args);
+PyObject* any_requires_grad(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* tensor_call(PyObject* self, PyObject* args);
+PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count);
+
+#endif

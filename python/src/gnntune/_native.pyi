@@ -1,0 +1,140 @@
+"""Types of the extension module; _native.c says what its functions do."""
+
+from collections.abc import Callable
+
+OK: int
+INVALID_ARGUMENT: int
+INVALID_GRAPH: int
+NO_DEVICE: int
+DATABASE: int
+UNSUPPORTED: int
+RUNTIME: int
+OUT_OF_MEMORY: int
+INTERNAL: int
+BACKEND_AUTO: int
+BACKEND_CPU: int
+BACKEND_CUDA: int
+HOST: int
+DEVICE: int
+SPMM: int
+SDDMM: int
+SPMM_GRAD: int
+EDGE_SOFTMAX: int
+GAT: int
+GAT_GRAD: int
+AGNN: int
+AGNN_GRAD: int
+GCN_NORM: int
+COO_TO_CSR: int
+CSR_TO_CSC: int
+ATTENTION: int
+ATTENTION_GRAD: int
+F32: int
+F16: int
+BF16: int
+SUM: int
+MEAN: int
+MAX: int
+FORWARD: int
+REVERSED: int
+HOT: int
+COLD: int
+GRAPH: int
+NO_ACTIVATION: int
+LEAKY_RELU: int
+EXP: int
+SOURCES_DEFAULT: int
+DB_THEN_MODEL: int
+DB_ONLY: int
+TUNE_ON_MISS: int
+
+def version() -> int: ...
+def open(
+    path: str | bytes | None,
+    backend: int,
+    device: int,
+    sources: int,
+    require_database: bool,
+    tune_budget_us: int,
+    format_limit_bytes: int,
+    alloc: Callable[[int], int] | None,
+    free: Callable[[int, int], None] | None,
+    /,
+) -> int: ...
+def close(context: int, /) -> None: ...
+def context_backend(context: int, /) -> int: ...
+def context_device(context: int, /) -> int: ...
+def context_describe(context: int, /) -> str: ...
+def graph_csr(
+    context: int,
+    memory: int,
+    row_ptr: int,
+    wide_offsets: bool,
+    col_idx: int,
+    wide_ids: bool,
+    n_rows: int,
+    n_cols: int,
+    m: int,
+    trusted: bool,
+    transient: bool,
+    longest_row: int,
+    stream: int,
+    /,
+) -> int: ...
+def graph_coo(
+    context: int,
+    memory: int,
+    row_idx: int,
+    col_idx: int,
+    wide_ids: bool,
+    n_rows: int,
+    n_cols: int,
+    m: int,
+    trusted: bool,
+    transient: bool,
+    stream: int,
+    /,
+) -> int: ...
+def graph_destroy(graph: int, /) -> None: ...
+def graph_fingerprint(graph: int, stream: int, /) -> str: ...
+def graph_release_formats(graph: int, /) -> None: ...
+def graph_format_bytes(graph: int, /) -> int: ...
+def plan_create(
+    context: int,
+    graph: int,
+    stream: int,
+    op: int,
+    k: int,
+    heads: int,
+    dtype: int,
+    reduce: int,
+    direction: int,
+    weighted: bool,
+    self_loop: bool,
+    deterministic: bool,
+    allow_sampling: bool,
+    policy: int,
+    operand_alignment: int,
+    max_error: float,
+    expected_calls: float,
+    workspace_limit_bytes: int,
+    /,
+) -> int: ...
+def plan_destroy(plan: int, /) -> None: ...
+def plan_facts(plan: int, /) -> tuple[str, str, int, int, int, float]: ...
+def plan_explain(plan: int, /) -> str: ...
+def prepare(
+    plan: int,
+    names: tuple[str, ...],
+    activation: int,
+    scale: float,
+    negative_slope: float,
+    dropout: float,
+    seed: int,
+    /,
+) -> bytes: ...
+def set_tensor_types(tensor: type, parameter: type, empty: Callable[..., object], capsule: object, /) -> bool: ...
+def any_requires_grad(*tensors: object) -> bool: ...
+def tensor_call(call: bytes, device: tuple[int, int], inputs: tuple[object, ...], /) -> bytes: ...
+def run_tensors(calls: list[object], graph: object, /, *inputs: object) -> tuple[object, ...] | None: ...
+def run(call: bytes, stream: int, workspace: object, /, *arrays: object) -> bool: ...

@@ -1,0 +1,36 @@
+"""Turning a model's layers into ours, and back."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from torch import nn
+
+from gnntune.pyg._convs import LAYERS
+
+Model = TypeVar("Model", bound=nn.Module)
+_ORIGINALS = {ours: theirs for theirs, ours in LAYERS.items()}
+
+
+def convert(model: Model) -> Model:
+    """Makes every layer of PyTorch Geometric that gnntune has into gnntune's, in place, and returns the model.
+
+    Parameters, buffers, state_dict and hooks stay as they are; a layer of a subclass of somebody's own stays untouched.
+    The model may then be called with a gnntune.torch.Graph in the place of its edge_index, which torch.compile and
+    CUDA graphs want.
+    """
+    for module in model.modules():
+        ours = LAYERS.get(type(module))
+        if ours is not None:
+            module.__class__ = ours
+    return model
+
+
+def revert(model: Model) -> Model:
+    """Undoes convert(), in place; layers that were made as gnntune's become PyTorch Geometric's too."""
+    for module in model.modules():
+        theirs = _ORIGINALS.get(type(module))
+        if theirs is not None:
+            module.__class__ = theirs
+            module.__dict__.pop("_gnntune_cached", None)
+    return model

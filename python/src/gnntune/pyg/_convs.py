@@ -1,0 +1,315 @@
+"""PyTorch Geometric's layers on gnntune's operations: the same constructors, parameters and results.
+
+Each takes what its parent takes for a graph (edge_index, EdgeIndex, adj_t) and a gnntune.torch.Graph besides. Only forward
+is ours. What it cannot do is left to the parent's, with one warning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+import torch_geometric.nn as pyg
+from torch import Tensor
+from torch.nn.parameter import UninitializedParameter
+
+from gnntune.pyg._layer import Layer, Refused, fall_back, pair, prepare, refuse_unknown_edges
+from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
+
+_REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
+
+
+class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
+    """torch_geometric.nn.GCNConv."""
+
+    def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        try:
+            if not isinstance(x, Tensor):
+                raise Refused("a tuple of features")
+            if edge_weight is not None and self.add_self_loops:
+                refuse_unknown_edges()
+            if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
+                raise Refused("improved=True")
+            graph = prepare(self, x, edge_index)
+        except Refused as why:
+            arguments = {"x": x, "edge_index": edge_index, "edge_weight": edge_weight}
+            result: Tensor = fall_back(self, pyg.GCNConv.forward, why, arguments)
+            return result
+        if self.in_channels != -1 and self.in_channels < self.out_channels:  # the sums of fewer features
+            out = self.lin(self._summed(graph, x, edge_weight))
+        else:
+            out = self._summed(graph, self.lin(x), edge_weight)
+        return out if self.bias is None else out + self.bias
+
+    def _summed(self, graph: Graph, x: Tensor, edge_weight: Tensor | None) -> Tensor:
+        kept = getattr(self, "_gnntune_cached", None) if self.cached else None
+        if kept is None:
+            kept = self._normalised(graph, edge_weight)
+            if self.cached and not torch.compiler.is_compiling():
+                self._gnntune_cached = kept
+        graph, *weights = kept
+        return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
+
+    def _normalised(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Any, ...]:
+        """The graph to sum over, with weights of its edges in CSR order and of its vertices; or alone, for gcn()."""
+        if edge_weight is None:
+            edge_weight = graph.edge_weight
+        if not self.normalize:
+            return graph, None if edge_weight is None else graph.to_csr_order(edge_weight), None
+        if edge_weight is None and self.add_self_loops:
+            return (graph,)
+        return _weighted_norm(graph, edge_weight, self.add_self_loops)
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self._gnntune_cached = None
+
+
+def _weighted_norm(
+    graph: Graph, edge_weight: Tensor | None, add_self_loops: bool
+) -> tuple[Graph, Tensor, Tensor | None]:
+    """The normalisation of a GCN with weights, which may want gradients: PyTorch Geometric's own, in its words."""
+    weight = torch.ones(graph.m, device=graph.device) if edge_weight is None else graph.to_csr_order(edge_weight).float()
+    loops = None
+    if add_self_loops:
+        loops = torch.ones(graph.n_rows, device=graph.device)
+        bare = graph.without_loops()
+        if bare is not graph:  # a loop keeps its weight
+            is_loop = (graph.row == graph.col).nonzero().view(-1)
+            loops = loops.index_put((graph.row[is_loop],), weight[is_loop])
+            weight = weight[bare.kept]
+        graph = bare
+    ones = torch.ones(graph.n_cols, 1, device=graph.device)
+    degree = spmm(graph, ones, weight, csr_order=True).view(-1)
+    if loops is not None:
+        degree = degree + loops
+    root = degree.pow(-0.5)
+    root = root.masked_fill(root == float("inf"), 0.0)
+    weight = root[graph.row] * weight * root[graph.col]
+    return graph, weight, None if loops is None else root * root * loops
+
+
+class SAGEConv(Layer, pyg.SAGEConv):  # type: ignore[misc]
+    """torch_geometric.nn.SAGEConv, for the aggregations "mean", "sum" and "max"."""
+
+    def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
+        try:
+            graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        except Refused as why:
+            arguments = {"x": x, "edge_index": edge_index, "size": size}
+            result: Tensor = fall_back(self, pyg.SAGEConv.forward, why, arguments)
+            return result
+        source, target = pair(x)
+        if self.project:
+            source = self.lin(source).relu()
+        out = _summed_and_mapped(graph, source, graph.edge_weight, self.aggr, self.lin_l)
+        if self.root_weight and target is not None:
+            out = out + self.lin_r(target)
+        return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
+
+
+def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
+    """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
+    reduce = _REDUCTIONS[aggr]
+    lazy = isinstance(linear.weight, UninitializedParameter)
+    if reduce != "max" and not lazy and linear.weight.shape[0] < linear.weight.shape[1]:
+        out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
+        return out if linear.bias is None else out + linear.bias
+    result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))
+    return result
+
+
+class GraphConv(Layer, pyg.GraphConv):  # type: ignore[misc]
+    """torch_geometric.nn.GraphConv, for the aggregations "add", "mean" and "max"."""
+
+    def forward(self, x: Any, edge_index: Any, edge_weight: Tensor | None = None, size: Any = None) -> Tensor:
+        try:
+            graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        except Refused as why:
+            arguments = {"x": x, "edge_index": edge_index, "edge_weight": edge_weight, "size": size}
+            result: Tensor = fall_back(self, pyg.GraphConv.forward, why, arguments)
+            return result
+        source, target = pair(x)
+        weight = graph.edge_weight if edge_weight is None else edge_weight
+        out = _summed_and_mapped(graph, source, weight, self.aggr, self.lin_rel)
+        return out if target is None else out + self.lin_root(target)
+
+
+class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
+    """torch_geometric.nn.GINConv, for the aggregations "add", "mean" and "max"."""
+
+    def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
+        try:
+            graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        except Refused as why:
+            result: Tensor = fall_back(self, pyg.GINConv.forward, why, {"x": x, "edge_index": edge_index, "size": size})
+            return result
+        source, target = pair(x)
+        out = spmm(graph, source, graph.edge_weight, reduce=_REDUCTIONS[self.aggr])
+        if target is not None:
+            out = out + (1 + self.eps) * target
+        mapped: Tensor = self.nn(out)
+        return mapped
+
+
+class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
+    """torch_geometric.nn.GATConv, without edge features and without returning the attention weights."""
+
+    def forward(
+        self,
+        x: Any,
+        edge_index: Any,
+        edge_attr: Tensor | None = None,
+        size: Any = None,
+        return_attention_weights: bool | None = None,
+    ) -> Any:
+        try:
+            _refuse_attention_options(self, edge_attr, return_attention_weights)
+            graph = prepare(self, x, edge_index, size)
+        except Refused as why:
+            return fall_back(
+                self,
+                pyg.GATConv.forward,
+                why,
+                {
+                    "x": x,
+                    "edge_index": edge_index,
+                    "edge_attr": edge_attr,
+                    "size": size,
+                    "return_attention_weights": return_attention_weights,
+                },
+            )
+        source, target = pair(x)
+        residual = None if self.res is None or target is None else self.res(target)
+        shape = (-1, self.heads, self.out_channels)
+        if self.lin is not None:
+            x_src = self.lin(source).view(shape)
+            x_dst = x_src if target is source else None if target is None else self.lin(target).view(shape)
+        else:
+            x_src = self.lin_src(source).view(shape)
+            x_dst = None if target is None else self.lin_dst(target).view(shape)
+        score_col = (x_src * self.att_src).sum(-1)
+        if x_dst is None:
+            score_row = score_col.new_zeros(graph.n_rows, self.heads)
+        else:
+            score_row = (x_dst * self.att_dst).sum(-1)
+        if self.add_self_loops:
+            graph = graph.with_loops()
+        dropout = self.dropout if self.training else 0.0
+        out = gat(graph, x_src, score_row, score_col, negative_slope=self.negative_slope, dropout=dropout)
+        return _finished(self, out, residual)
+
+
+class GATv2Conv(Layer, pyg.GATv2Conv):  # type: ignore[misc]
+    """torch_geometric.nn.GATv2Conv, as GATConv. Its logits are computed by torch, edge by edge; the rest is ours."""
+
+    def forward(
+        self,
+        x: Any,
+        edge_index: Any,
+        edge_attr: Tensor | None = None,
+        return_attention_weights: bool | None = None,
+    ) -> Any:
+        try:
+            _refuse_attention_options(self, edge_attr, return_attention_weights)
+            if self.add_self_loops:
+                refuse_unknown_edges()
+            graph = prepare(self, x, edge_index)
+        except Refused as why:
+            return fall_back(
+                self,
+                pyg.GATv2Conv.forward,
+                why,
+                {
+                    "x": x,
+                    "edge_index": edge_index,
+                    "edge_attr": edge_attr,
+                    "return_attention_weights": return_attention_weights,
+                },
+            )
+        source, target = pair(x)
+        residual = None if self.res is None or target is None else self.res(target)
+        shape = (-1, self.heads, self.out_channels)
+        x_l = self.lin_l(source).view(shape)
+        x_r = x_l if target is source and self.share_weights else self.lin_r(target).view(shape)
+        if self.add_self_loops:
+            graph = graph.with_loops()
+        pairs = F.leaky_relu(x_r[graph.row] + x_l[graph.col], self.negative_slope)
+        weight = edge_softmax(graph, (pairs * self.att).sum(-1), csr_order=True)
+        weight = F.dropout(weight, p=self.dropout, training=self.training)
+        return _finished(self, spmm(graph, x_l, weight, csr_order=True), residual)
+
+
+def _refuse_attention_options(layer: Any, edge_attr: Tensor | None, return_attention_weights: bool | None) -> None:
+    if return_attention_weights is not None:
+        raise Refused("attention weights, which are never stored here")
+    if edge_attr is not None or layer.edge_dim is not None:
+        raise Refused("edge features")
+
+
+def _finished(layer: Any, out: Tensor, residual: Tensor | None) -> Tensor:
+    """Heads side by side or their mean, residual and bias: the end of GATConv and GATv2Conv."""
+    out = out.flatten(1) if layer.concat else out.mean(dim=1)
+    if residual is not None:
+        out = out + residual
+    return out if layer.bias is None else out + layer.bias
+
+
+class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
+    """torch_geometric.nn.AGNNConv."""
+
+    def forward(self, x: Tensor, edge_index: Any) -> Tensor:
+        try:
+            graph = prepare(self, x, edge_index)
+        except Refused as why:
+            result: Tensor = fall_back(self, pyg.AGNNConv.forward, why, {"x": x, "edge_index": edge_index})
+            return result
+        return agnn(graph.with_loops() if self.add_self_loops else graph, x, self.beta)
+
+
+class TransformerConv(Layer, pyg.TransformerConv):  # type: ignore[misc]
+    """torch_geometric.nn.TransformerConv, without edge features and without returning the attention weights."""
+
+    def forward(
+        self,
+        x: Any,
+        edge_index: Any,
+        edge_attr: Tensor | None = None,
+        return_attention_weights: bool | None = None,
+    ) -> Any:
+        try:
+            _refuse_attention_options(self, edge_attr, return_attention_weights)
+            graph = prepare(self, x, edge_index)
+        except Refused as why:
+            return fall_back(
+                self,
+                pyg.TransformerConv.forward,
+                why,
+                {
+                    "x": x,
+                    "edge_index": edge_index,
+                    "edge_attr": edge_attr,
+                    "return_attention_weights": return_attention_weights,
+                },
+            )
+        source, target = pair(x)
+        shape = (-1, self.heads, self.out_channels)
+        query = self.lin_query(target).view(shape)
+        key, value = self.lin_key(source).view(shape), self.lin_value(source).view(shape)
+        out = attention(graph, query, key, value, dropout=self.dropout if self.training else 0.0)
+        out = out.flatten(1) if self.concat else out.mean(dim=1)
+        if not self.root_weight:
+            return out
+        skipped = self.lin_skip(target)
+        if self.lin_beta is None:
+            return out + skipped
+        gate = self.lin_beta(torch.cat([out, skipped, out - skipped], dim=-1)).sigmoid()
+        return gate * skipped + (1 - gate) * out
+
+
+LAYERS: dict[type, type] = {
+    layer.__bases__[1]: layer
+    for layer in (GCNConv, SAGEConv, GraphConv, GINConv, GATConv, GATv2Conv, AGNNConv, TransformerConv)
+}
+"""PyTorch Geometric's class, and ours."""

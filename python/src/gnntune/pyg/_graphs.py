@@ -1,0 +1,72 @@
+"""Graphs from what PyTorch Geometric's layers are called with."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from gnntune.torch import Graph
+from gnntune.torch._device import capturing
+
+# An edge_index of one step is planned by its shape; one that comes back is worth asking the database for.
+_LASTING_USES = 8
+
+_known: Any = WeakTensorKeyDictionary()
+_lock = threading.Lock()
+
+
+class _Known:
+    __slots__ = ("graph", "sizes", "uses", "version")
+
+    def __init__(self, graph: Graph, version: int, sizes: tuple[int, int]) -> None:
+        self.graph, self.version, self.sizes, self.uses = graph, version, sizes, 1
+
+
+def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
+    """The Graph of an edge_index or a sparse adjacency matrix (`adj_t`), kept as long as that lives unchanged.
+
+    Sparse matrices of torch whose values are all one have no `edge_weight`. None for what is no graph of these sizes.
+    """
+    if isinstance(adjacency, Graph):
+        return adjacency if (adjacency.n_rows, adjacency.n_cols) == (n_rows, n_cols) else None
+    key = adjacency
+    if not isinstance(adjacency, Tensor):
+        if not hasattr(adjacency, "storage") or not hasattr(adjacency, "csr"):
+            return None
+        key = adjacency.storage.col()  # torch_sparse's SparseTensor is no tensor, and cannot be a weak key
+    elif adjacency.layout == torch.sparse_csr:
+        key = adjacency.col_indices()
+    elif adjacency.layout == torch.sparse_coo and not adjacency.is_coalesced():
+        return None
+    elif adjacency.layout not in (torch.strided, torch.sparse_coo, torch.sparse_csc):
+        return None
+    sizes = (n_rows, n_cols)
+    with _lock:
+        known: _Known | None = _known.get(key)
+        if known is not None and known.version == key._version and known.sizes == sizes:
+            known.uses += 1
+            if known.uses == _LASTING_USES and known.graph.transient:
+                if capturing(known.graph.device):
+                    known.uses -= 1
+                else:
+                    known.graph = _make(adjacency, sizes, transient=False)
+            return known.graph
+    graph = _make(adjacency, sizes, transient=True)
+    if (graph.n_rows, graph.n_cols) != sizes:
+        return None
+    with _lock:
+        _known[key] = _Known(graph, key._version, sizes)
+    return graph
+
+
+def _make(adjacency: Any, sizes: tuple[int, int], *, transient: bool) -> Graph:
+    if isinstance(adjacency, Tensor) and adjacency.layout == torch.strided:
+        return Graph(adjacency, (sizes[1], sizes[0]), transient=transient)
+    graph = Graph.from_sparse(adjacency, transient=transient)
+    if graph.edge_weight is not None and bool((graph.edge_weight == 1).all()):
+        graph.edge_weight = None
+    return graph

@@ -1,0 +1,106 @@
+"""What the layers have in common: when PyTorch Geometric's own code has to do it, and how it is asked to."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnntune.pyg._graphs import graph_of
+from gnntune.torch import Graph
+
+_FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+_HOOKS = (
+    "_propagate_forward_pre_hooks",
+    "_propagate_forward_hooks",
+    "_message_forward_pre_hooks",
+    "_message_forward_hooks",
+    "_aggregate_forward_pre_hooks",
+    "_aggregate_forward_hooks",
+    "_message_and_aggregate_forward_pre_hooks",
+    "_message_and_aggregate_forward_hooks",
+    "_edge_update_forward_pre_hooks",
+    "_edge_update_forward_hooks",
+)
+_warned: set[tuple[str, str]] = set()
+
+
+class Refused(Exception):
+    """Why a layer's call is left to PyTorch Geometric."""
+
+
+class Layer:
+    """What every layer of ours does beside its parent."""
+
+    def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
+        """PyTorch Geometric writes code for each class from the source of its forward, which is not the one here."""
+
+
+def pair(x: Any) -> tuple[Tensor, Tensor | None]:
+    """Features of sources and targets."""
+    if isinstance(x, Tensor):
+        return x, x
+    source, target = x
+    return source, target
+
+
+def prepare(layer: Any, x: Any, adjacency: Any, size: Any = None, aggregations: tuple[str, ...] = ("add", "sum")) -> Graph:
+    """The graph of a call. Raises Refused for what only PyTorch Geometric's own code does."""
+    source, target = pair(x)
+    if layer.flow != "source_to_target":
+        raise Refused(f"flow={layer.flow!r}")
+    if layer.aggr not in aggregations:
+        raise Refused(f"aggr={layer.aggr!r}")
+    if layer.decomposed_layers != 1:
+        raise Refused("decomposed_layers")
+    if layer._explain:
+        raise Refused("explanations")
+    if any(getattr(layer, name, None) for name in _HOOKS):
+        raise Refused("hooks of message passing")
+    for features in (source, target):
+        if features is not None and features.dim() != 2:
+            raise Refused(f"features of {features.dim()} dimensions")
+        if features is not None and features.dtype not in _FLOATS:
+            raise Refused(f"features of {features.dtype}")
+    if source.device.type not in ("cpu", "cuda"):
+        raise Refused(f"the device {source.device}")
+    if size is not None:
+        n_cols, n_rows = size
+    elif target is None:
+        raise Refused("targets without features and without size")
+    else:
+        n_cols, n_rows = source.shape[0], target.shape[0]
+    if torch.compiler.is_compiling() and not isinstance(adjacency, Graph):
+        raise Refused("torch.compile of an edge_index: give it a gnntune.torch.Graph instead")
+    graph = graph_of(adjacency, n_rows, n_cols)
+    if graph is None:
+        raise Refused(f"a graph given as {_words(adjacency)} for {n_cols} sources and {n_rows} targets")
+    return graph
+
+
+def refuse_unknown_edges() -> None:
+    """Refuses, under torch.compile, what has values for the edges of a graph whose self loops were replaced."""
+    if torch.compiler.is_compiling():
+        raise Refused("torch.compile, which would have to know how many self loops there are")
+
+
+def fall_back(layer: Any, forward: Any, why: Refused, arguments: dict[str, Any]) -> Any:
+    """Calls PyTorch Geometric's forward, with a warning the first time that this class does so for this reason."""
+    name = type(layer).__name__
+    if not torch.compiler.is_compiling() and (name, str(why)) not in _warned:
+        _warned.add((name, str(why)))
+        warnings.warn(f"gnntune: {name} runs PyTorch Geometric's own code, because of {why}", stacklevel=3)
+    adjacency = arguments["edge_index"]
+    if isinstance(adjacency, Graph):
+        arguments["edge_index"] = adjacency.edge_index
+    return forward(layer, **arguments)
+
+
+def _words(adjacency: Any) -> str:
+    if isinstance(adjacency, Graph):
+        return repr(adjacency)
+    if isinstance(adjacency, Tensor):
+        return f"{adjacency.layout} of shape {tuple(adjacency.shape)}"
+    return type(adjacency).__name__

@@ -1,0 +1,27 @@
+"""gnntune for PyTorch: a Graph, and differentiable sparse operations on it.
+
+    graph = gnntune.torch.Graph(edge_index, num_nodes)
+    y = gnntune.torch.spmm(graph, x)
+
+Needs torch 2.9 or newer, any build of it. `gnntune.pyg` has the layers of PyTorch Geometric on these operations.
+"""
+
+from gnntune.torch._device import configure, describe
+from gnntune.torch._graph import Graph, release_captured
+from gnntune.torch.functional import agnn, attention, edge_softmax, gat, gcn, gcn_norm, new_seed, sddmm, spmm
+
+__all__ = [
+    "Graph",
+    "agnn",
+    "attention",
+    "configure",
+    "describe",
+    "edge_softmax",
+    "gat",
+    "gcn",
+    "gcn_norm",
+    "new_seed",
+    "release_captured",
+    "sddmm",
+    "spmm",
+]

@@ -1,0 +1,87 @@
+"""From a call to a run: with or without gradients, at once or as an operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import Parameter
+
+from gnntune import _native
+from gnntune.torch._gradients import FORMULAS
+from gnntune.torch._graph import Graph
+from gnntune.torch._operators import Traced, execute
+from gnntune.torch._run import PLAIN, Numbers, numbers_of
+
+_PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
+_modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
+_functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+_is_compiling = torch.compiler.is_compiling
+_grad_enabled = torch.is_grad_enabled
+
+
+class _Now:
+    """Runs operations on a Graph at once."""
+
+    __slots__ = ("graph",)
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def run(self, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        return execute(self.graph, op, numbers, *inputs)
+
+
+class _Differentiable(torch.autograd.Function):
+    """An operation with its gradient; double backward is refused by torch in words."""
+
+    @staticmethod
+    def forward(ctx: Any, graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
+        results = execute(graph, op, numbers, *inputs)
+        ctx.state = (graph, op, numbers)
+        saved = FORMULAS[op].save(numbers, ctx.needs_input_grad[3:], inputs, results)
+        if saved:
+            ctx.save_for_backward(*saved)
+        return results[0]
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        graph, op, numbers = ctx.state
+        grads = FORMULAS[op].backward(_Now(graph), numbers, ctx.needs_input_grad[3:], ctx.saved_tensors, grad)
+        return None, None, None, *grads
+
+
+# autograd.Function.apply without what it does for torch.func, which does not come here, and for default arguments.
+_apply: Any = super(torch.autograd.Function, _Differentiable).apply
+
+
+def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
+    """The first result of an operation, differentiable where one of its inputs wants a gradient."""
+    if _is_compiling() or not at_once(inputs):
+        return Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols).run(op, numbers, *inputs)[0]
+    if _grad_enabled() and _native.any_requires_grad(*inputs):
+        differentiable = _Differentiable.apply if _functorch_active() else _apply
+        result: Tensor = differentiable(graph, op, numbers, *inputs)
+        return result
+    return execute(graph, op, _without_optional(numbers), *inputs)[0]
+
+
+_PLAIN_BARE = numbers_of(optional=False)
+
+
+def _without_optional(numbers: Numbers) -> Numbers:
+    """The same numbers for a run that no gradient follows."""
+    return _PLAIN_BARE if numbers is PLAIN else numbers_of(*numbers._replace(optional=False))
+
+
+def at_once(inputs: tuple[Tensor | None, ...]) -> bool:
+    """Whether these are plain tensors that no mode looks at."""
+    if _modes():
+        return False
+    for t in inputs:
+        if type(t) not in _PLAIN_TYPES:
+            return False
+    return True

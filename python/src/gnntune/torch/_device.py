@@ -1,0 +1,149 @@
+"""Contexts of the devices that torch works on: opened when first needed, with torch's allocator and streams."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from gnntune import _native
+from gnntune._errors import InvalidArgument
+from gnntune._handle import Handle
+from gnntune._problem import SOURCES
+
+if TYPE_CHECKING:
+    from gnntune.torch._graph import Graph
+
+_lock = threading.RLock()
+_contexts: dict[torch.device, Handle] = {}
+_pid = os.getpid()
+_options: dict[str, Any] = {"db": None, "sources": None, "tune_budget_us": -1, "format_limit_bytes": -1}
+
+graphs: weakref.WeakValueDictionary[int, Graph] = weakref.WeakValueDictionary()
+"""Every graph by its id, for the operators that torch.compile calls."""
+
+# The stream of this thread as a number; a tenth of what torch.cuda.current_stream() costs.
+_raw_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+
+def stream_of(device: torch.device) -> int:
+    """The current stream of a device, as the library takes it."""
+    if device.type != "cuda":
+        return 0
+    if _raw_stream is not None:
+        return int(_raw_stream(device.index))
+    return int(torch.cuda.current_stream(device).cuda_stream)
+
+
+def capturing(device: torch.device) -> bool:
+    """Whether the current stream is being captured in a CUDA graph."""
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+
+
+def configure(
+    db: str | os.PathLike[str] | None = None,
+    *,
+    sources: str | None = None,
+    tune_budget_us: int | None = None,
+    format_limit_bytes: int | None = None,
+) -> None:
+    """Says which database the operations of `gnntune.torch` go by, and how; see gnntune.Context for the arguments.
+
+    Graphs stay valid. Their plans are made anew, and so see what was tuned in the meantime. Not while a CUDA graph that
+    was captured with them is still replayed, nor beside running operations of other threads.
+    """
+    if sources not in SOURCES:
+        raise InvalidArgument(f"sources is {sources!r}; expected db_then_model, db_only or tune_on_miss")
+    with _lock:
+        _options.update(
+            db=None if db is None else os.fspath(db),
+            sources=sources,
+            tune_budget_us=-1 if tune_budget_us is None else tune_budget_us,
+            format_limit_bytes=-1 if format_limit_bytes is None else format_limit_bytes,
+        )
+        reopen()
+
+
+def database() -> str | None:
+    """The database that configure() named."""
+    path: str | None = _options["db"]
+    return path
+
+
+def reopen() -> None:
+    """Forgets contexts and plans: the next operation opens the database again."""
+    with _lock:
+        for graph in list(graphs.values()):
+            graph.forget_plans()
+        _contexts.clear()
+
+
+def open_context(device: torch.device, **changes: Any) -> Handle:
+    """A context of its own on a device, with configure()'s options but for `changes`."""
+    options = {**_options, **changes}
+    on_gpu = device.type == "cuda"
+    alloc = free = None
+    if on_gpu:
+        torch.cuda.init()
+        index = device.index
+
+        def alloc(size: int) -> int:
+            # On the current stream, which is the one that the library is given to build on.
+            return int(torch.cuda.caching_allocator_alloc(size, index))
+
+        def free(address: int, _size: int) -> None:
+            torch.cuda.caching_allocator_delete(address)
+
+    return Handle(
+        _native.open(
+            options["db"],
+            _native.BACKEND_CUDA if on_gpu else _native.BACKEND_CPU,
+            device.index if on_gpu else -1,
+            SOURCES[options["sources"]],
+            False,
+            options["tune_budget_us"],
+            options["format_limit_bytes"],
+            alloc,
+            free,
+        ),
+        _native.close,
+    )
+
+
+def context_of(device: torch.device) -> Handle:
+    """The context of a device. A child of fork goes on with its parent's on the CPU, and has none on a GPU."""
+    with _lock:
+        context = _contexts.get(device)
+        if context is None:
+            context = _contexts[device] = open_context(device)
+        return context
+
+
+def usable() -> bool:
+    """Whether CUDA may be called: not in a child of fork, and not at the interpreter's end."""
+    return os.getpid() == _pid and not sys.is_finalizing()
+
+
+def describe(device: str | torch.device | None = None) -> str:
+    """Lines for people: version, device, database and what was found in it. Default: the GPU if there is one."""
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return _native.context_describe(context_of(known_device(torch.device(device))).value)
+
+
+# While torch is still whole: the library gives memory back to it.
+atexit.register(reopen)
+
+
+def known_device(device: torch.device) -> torch.device:
+    """The device with its index. Raises InvalidArgument for what is neither a CPU nor a CUDA device."""
+    if device.type == "cpu":
+        return torch.device("cpu")
+    if device.type != "cuda":
+        raise InvalidArgument(f"gnntune runs on CPUs and CUDA devices, not on {device.type}")
+    return device if device.index is not None else torch.device("cuda", torch.cuda.current_device())

@@ -1,0 +1,468 @@
+"""A graph for PyTorch: a sparse matrix on one device, with the plans that were made on it."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor
+
+from gnntune import _native
+from gnntune._errors import InvalidArgument, InvalidGraph
+from gnntune._handle import Handle
+from gnntune.torch import _device
+from gnntune.torch._run import PLAIN, Call, Numbers, run
+
+if TYPE_CHECKING:
+    from gnntune._problem import Problem
+
+_ids = itertools.count(1)
+_MOST = 2**31 - 2
+
+# Graphs that a CUDA graph was captured with. Replays read their formats, so they stay until release_captured().
+_captured: set[Graph] = set()
+
+
+class Graph:
+    """A graph of `n_rows` targets and `n_cols` sources with `m` edges, on one device.
+
+    Parameters
+    ----------
+    edge_index
+        [2, m], int64 or int32: `edge_index[0]` are the sources, `edge_index[1]` the targets, as in PyTorch Geometric.
+        Other forms have constructors of their own: from_csr(), from_sparse(), from_data().
+    num_nodes
+        Number of vertices; for a bipartite graph (number of sources, number of targets). Default: the largest id and
+        those below it, which waits for the GPU.
+    self_loops
+        "keep"; "remove" drops edges from a vertex to itself; "add" drops them and gives every vertex one, behind the
+        other edges: what attention layers want.
+    transient
+        The graph lives for a step or two, as a sampled mini-batch does. It is planned by its shape: no fingerprint, no
+        database, and its ids are trusted. With num_nodes and without self_loops its description does not wait for the
+        GPU.
+
+    What has one value per edge is in the order of edge_index (without the self loops that were dropped, and with those
+    that were added behind it), unless a function is told that it stands in CSR order (`csr_order=True`): sorted by
+    target, `perm` naming the edge of each place.
+
+    The graph is described to the library, and planned, when an operation first needs it. All of that may be used by
+    any number of threads. A graph whose operations were captured in a CUDA graph is kept until release_captured().
+    """
+
+    row_ptr: Tensor
+    """[n_rows + 1] int32: where the edges of each target begin."""
+    col: Tensor
+    """[m] int32: the source of each edge, in CSR order."""
+    perm: Tensor | None
+    """[m] int32: the place in edge_index of each edge in CSR order; None where both orders are one."""
+    edge_weight: Tensor | None
+    """[m]: values of the sparse matrix that the graph was made from, in its order of edges; else None."""
+    kept: Tensor | None
+    """Of a graph that dropped self loops: the places in edge_index of the edges that are left; else None."""
+
+    def __init__(
+        self,
+        edge_index: Tensor,
+        num_nodes: int | tuple[int, int] | None = None,
+        *,
+        self_loops: str = "keep",
+        transient: bool = False,
+    ) -> None:
+        if not isinstance(edge_index, Tensor) or edge_index.layout != torch.strided:
+            raise InvalidArgument(
+                f"expected edge_index, a tensor [2, m], not {_words(edge_index)}; "
+                "sparse matrices become graphs with Graph.from_sparse()"
+            )
+        if type(edge_index) is not Tensor:
+            edge_index = edge_index.as_subclass(Tensor)  # PyG's EdgeIndex
+        if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype not in (torch.int64, torch.int32):
+            raise InvalidArgument(
+                f"edge_index is of {edge_index.dtype} and has the shape {tuple(edge_index.shape)}; "
+                "expected [2, m] of int64 or int32"
+            )
+        if self_loops not in ("keep", "remove", "add"):
+            raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
+        source, target = edge_index[0], edge_index[1]
+        if num_nodes is None:
+            n_cols = n_rows = int(edge_index.max()) + 1 if edge_index.numel() else 0
+        else:
+            n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+        if not transient:
+            _check_ids(source, n_cols, "source")
+            _check_ids(target, n_rows, "target")
+        kept = None
+        if self_loops != "keep":
+            kept = (source != target).nonzero().view(-1)
+            source, target = source[kept], target[kept]
+        if self_loops == "add":
+            loops = torch.arange(min(n_rows, n_cols), dtype=source.dtype, device=source.device)
+            source, target = torch.cat([source, loops]), torch.cat([target, loops])
+        sorted_target, perm = torch.sort(target, stable=True)
+        row_ptr = torch._convert_indices_from_coo_to_csr(sorted_target, n_rows, out_int32=True)
+        # Whether they were sorted: to ask waits for the GPU.
+        if not transient and bool((sorted_target == target).all()):
+            col, place = source.to(torch.int32), None
+        else:
+            col, place = source.to(torch.int32)[perm], perm.to(torch.int32)
+        self._set(row_ptr, col, n_cols, place, transient=transient)
+        self.kept = kept
+
+    @classmethod
+    def from_csr(
+        cls,
+        row_ptr: Tensor,
+        col: Tensor,
+        n_cols: int | None = None,
+        *,
+        edge_weight: Tensor | None = None,
+        transient: bool = False,
+        longest_row: int | None = None,
+    ) -> Graph:
+        """A graph of row_ptr [n_rows + 1] and col [m], int32 or int64: row i has the sources of target i.
+
+        int32 arrays are borrowed: leave them unchanged. `n_cols` is n_rows by default. The edges' order is that of
+        `col`. `longest_row`, of a transient graph, is the number of edges of the longest row where that is known: a
+        guess costs speed, not answers.
+        """
+        for name, array in (("row_ptr", row_ptr), ("col", col)):
+            if array.dim() != 1 or array.dtype not in (torch.int32, torch.int64):
+                raise InvalidArgument(
+                    f"{name} is of {array.dtype} and has {array.dim()} dimensions; expected one, of int32 or int64"
+                )
+        if row_ptr.numel() < 1 or row_ptr.device != col.device:
+            raise InvalidArgument("expected row_ptr with n_rows + 1 offsets, on the device of col")
+        graph = cls.__new__(cls)
+        n_rows = row_ptr.numel() - 1
+        n_cols = n_rows if n_cols is None else n_cols
+        if not transient:
+            _check_ids(col, n_cols, "source")
+            lengths = row_ptr.diff()
+            if int(row_ptr[0]) != 0 or int(row_ptr[-1]) != col.numel() or bool((lengths < 0).any()):
+                raise InvalidGraph(f"row_ptr does not rise from 0 to {col.numel()}, the number of edges")
+        graph._set(
+            row_ptr.to(torch.int32).contiguous(),
+            col.to(torch.int32).contiguous(),
+            n_cols,
+            None,
+            edge_weight=edge_weight,
+            transient=transient,
+            longest_row=longest_row,
+        )
+        return graph
+
+    @classmethod
+    def from_sparse(cls, matrix: Any, *, device: str | torch.device | None = None, transient: bool = False) -> Graph:
+        """The graph of a sparse matrix A: entry (i, j) is the edge j -> i, as in PyG's `adj_t`.
+
+        Takes torch's sparse CSR, CSC and COO tensors, torch_sparse's SparseTensor and SciPy's matrices. Values become
+        `edge_weight`. The edges' order is that of the matrix as CSR.
+        """
+        if isinstance(matrix, Tensor):
+            if matrix.layout != torch.sparse_csr:
+                if matrix.layout == torch.sparse_coo:
+                    matrix = matrix.coalesce()
+                matrix = matrix.to_sparse_csr()
+            row_ptr, col, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+            n_cols = matrix.shape[1]
+        elif hasattr(matrix, "csr") and hasattr(matrix, "sparse_size"):
+            row_ptr, col, values = matrix.csr()
+            n_cols = matrix.sparse_size(1)
+        elif hasattr(matrix, "tocsr"):
+            a = matrix.tocsr()
+            row_ptr, col, values = (torch.from_numpy(part) for part in (a.indptr, a.indices, a.data))
+            n_cols = a.shape[1]
+        else:
+            raise InvalidArgument(f"expected a sparse matrix of torch, torch_sparse or SciPy, not {_words(matrix)}")
+        if device is not None:
+            row_ptr, col = row_ptr.to(device), col.to(device)
+            values = values if values is None else values.to(device)
+        return cls.from_csr(row_ptr, col, n_cols, edge_weight=values, transient=transient)
+
+    @classmethod
+    def from_data(cls, data: Any, **options: Any) -> Graph:
+        """The graph of a PyG Data object: its `adj_t` if it has one, else its `edge_index`. Options as in Graph()."""
+        adjacency = getattr(data, "adj_t", None)
+        if adjacency is not None:
+            return cls.from_sparse(adjacency, **options)
+        return cls(data.edge_index, data.num_nodes, **options)
+
+    def _set(
+        self,
+        row_ptr: Tensor,
+        col: Tensor,
+        n_cols: int,
+        perm: Tensor | None,
+        *,
+        edge_weight: Tensor | None = None,
+        transient: bool = False,
+        longest_row: int | None = None,
+    ) -> None:
+        self.row_ptr, self.col, self.perm, self.edge_weight = row_ptr, col, perm, edge_weight
+        self.n_rows, self.n_cols, self.m = row_ptr.numel() - 1, n_cols, col.numel()
+        if max(self.n_rows, self.n_cols, self.m) > _MOST:
+            raise InvalidGraph(f"{self.n_rows} x {self.n_cols} with {self.m} edges: sizes must fit int32")
+        self.device = _device.known_device(row_ptr.device)
+        self.kept = None
+        self.transient = transient
+        # Even: the number behind it is the same graph with loops.
+        self.number = 2 * next(_ids)
+        self._longest_row = longest_row
+        self._calls: dict[Any, Call] = {}
+        self._fast: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
+        self._plans: dict[Any, Handle] = {}
+        self._problems: dict[Problem, str] = {}
+        self._handle: Handle | None = None
+        self._lock = threading.RLock()
+        self._streams: set[int] = set()
+        self._inverse: Tensor | None = None
+        self._row: Tensor | None = None
+        self._norms: dict[torch.dtype, tuple[Tensor, Tensor]] = {}
+        self._looped: Graph | None = None
+        self._bare: Graph | None = None
+        _device.graphs[self.number] = self
+
+    # ---- What it is ----
+
+    @property
+    def num_nodes(self) -> int:
+        """Vertices of a square graph; targets of another."""
+        return self.n_rows
+
+    @property
+    def is_square(self) -> bool:
+        return self.n_rows == self.n_cols
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the structure, under which databases file it. Waits for the GPU."""
+        return _native.graph_fingerprint(self.handle().value, _device.stream_of(self.device))
+
+    def to_csr(self) -> tuple[Any, Any, int]:
+        """row_ptr and col as NumPy arrays, and n_cols."""
+        return self.row_ptr.cpu().numpy(), self.col.cpu().numpy(), self.n_cols
+
+    def __repr__(self) -> str:
+        kind = ", transient" if self.transient else ""
+        return f"Graph({self.n_rows} x {self.n_cols}, {self.m} edges, {self.device}{kind})"
+
+    @property
+    def row(self) -> Tensor:
+        """[m] int64: the target of each edge, in CSR order."""
+        if self._row is None:
+            rows = torch.arange(self.n_rows, device=self.device)
+            self._row = rows.repeat_interleave(self.row_ptr.diff().long(), output_size=self.m)
+        return self._row
+
+    @property
+    def inverse(self) -> Tensor | None:
+        """[m] int32: the place in CSR order of each edge of edge_index; None where both orders are one."""
+        if self.perm is None:
+            return None
+        if self._inverse is None:
+            places = torch.arange(self.m, dtype=torch.int32, device=self.device)
+            self._inverse = torch.empty_like(self.perm).scatter_(0, self.perm.long(), places)
+        return self._inverse
+
+    @property
+    def edge_index(self) -> Tensor:
+        """[2, m] int64: the sources and targets of the edges, in their order."""
+        edges = torch.stack([self.col.long(), self.row])
+        return edges if self.perm is None else edges[:, self.inverse]
+
+    def to_csr_order(self, values: Tensor) -> Tensor:
+        """Values of the edges [m, ...], from the edges' order to CSR order. Differentiable."""
+        if values.dim() == 0 or values.shape[0] != self.m:
+            raise InvalidArgument(f"values of edges have the shape {tuple(values.shape)}; expected {self.m} of them")
+        if self.perm is None:
+            return values
+        result: Tensor = _Reordered.apply(values, self.perm, self.inverse)
+        return result
+
+    def to_edge_order(self, values: Tensor) -> Tensor:
+        """Values of the edges [m, ...], from CSR order to the edges' order. Differentiable."""
+        if self.perm is None:
+            return values
+        result: Tensor = _Reordered.apply(values, self.inverse, self.perm)
+        return result
+
+    def with_loops(self) -> Graph:
+        """The same graph with exactly one edge from every vertex to itself; kept. Waits for the GPU the first time.
+
+        While torch.compile traces, it is a stand-in that only operations with values per vertex take.
+        """
+        if torch.compiler.is_compiling():
+            return cast("Graph", Looped(self))
+        if self._looped is None:
+            edges = torch.stack([self.col.long(), self.row])
+            self._looped = Graph(edges, (self.n_cols, self.n_rows), self_loops="add", transient=self.transient)
+        return self._looped
+
+    def without_loops(self) -> Graph:
+        """The same graph without edges from a vertex to itself; kept. Its `kept` names places in this one's CSR order."""
+        if self._bare is None:
+            edges = torch.stack([self.col.long(), self.row])
+            bare = Graph(edges, (self.n_cols, self.n_rows), self_loops="remove", transient=self.transient)
+            self._bare = self if bare.m == self.m else bare
+        return self._bare
+
+    def norm(self, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
+        """gcn_norm() without weights, in CSR order; kept for each type."""
+        kept = self._norms.get(dtype)
+        if kept is None:
+            if dtype == torch.float32:
+                edges, loops = run(self, "gcn_norm", PLAIN, None)
+            else:
+                edges, loops = (t.to(dtype) for t in self.norm())
+            kept = self._norms[dtype] = (edges, loops)
+        return kept
+
+    # ---- Handles and plans ----
+
+    def handle(self) -> Handle:
+        """The library's graph, described at first need."""
+        with self._lock:
+            if self._handle is None:
+                self._handle = self.describe(_device.context_of(self.device))
+            return self._handle
+
+    def describe(self, context: Handle) -> Handle:
+        """Describes the graph to a context of its device. The caller keeps this graph alive beside the handle."""
+        longest = self._longest_row
+        if longest is None:
+            # Of a transient graph on a GPU to know it would be to wait: four times the mean stands for it.
+            guess = self.transient and self.device.type == "cuda" and self.n_rows > 0
+            longest = min(self.m, 4 * -(-self.m // self.n_rows)) if guess else -1
+        return Handle(
+            _native.graph_csr(
+                context.value,
+                _native.DEVICE if self.device.type == "cuda" else _native.HOST,
+                self.row_ptr.data_ptr(),
+                False,
+                self.col.data_ptr(),
+                False,
+                self.n_rows,
+                self.n_cols,
+                self.m,
+                True,
+                self.transient,
+                longest,
+                _device.stream_of(self.device),
+            ),
+            _native.graph_destroy,
+        )
+
+    def plan(self, problem: Problem) -> Handle:
+        """The plan for a problem, made at first need. Raises RuntimeError while the stream is being captured."""
+        stream = _device.stream_of(self.device)
+        with self._lock:
+            plan = self._plans.get(problem) or self._plans.get((problem, stream))
+            if plan is not None:
+                return plan
+            if _device.capturing(self.device):
+                raise RuntimeError(
+                    f"{problem.op} has no plan on {self} yet, and planning allocates and waits, which a CUDA graph's "
+                    "capture forbids: run one step on this stream before the capture"
+                )
+            if stream:
+                self.note_stream(stream)
+            context, graph = _device.context_of(self.device), self.handle()
+            native: Any = _native.plan_create
+            plan = Handle(native(context.value, graph.value, stream, *problem.native()), _native.plan_destroy)
+            config = _native.plan_facts(plan.value)[0]
+            # Such a config keeps a buffer in the plan: runs on several streams must not share it.
+            self._plans[(problem, stream) if "preprocess=1" in config else problem] = plan
+            self._problems[problem] = config
+            return plan
+
+    def plan_is_shared(self, problem: Problem) -> bool:
+        """Whether every stream may use the problem's plan."""
+        return problem in self._plans
+
+    def problems(self) -> dict[Problem, str]:
+        """What was planned on this graph, with the configs that were chosen."""
+        return dict(self._problems)
+
+    def explain(self) -> str:
+        """For every operation that ran: its config, where that comes from, and why."""
+        with self._lock:
+            return "\n\n".join(_native.plan_explain(plan.value).rstrip() for plan in self._plans.values())
+
+    @property
+    def format_bytes(self) -> int:
+        """Bytes that formats of the graph hold now, beside its own arrays."""
+        return 0 if self._handle is None else _native.graph_format_bytes(self._handle.value)
+
+    def forget_plans(self) -> None:
+        """Drops plans and formats, which are made anew when they are next needed. Waits for the GPU."""
+        with self._lock:
+            self._wait()
+            self._calls.clear()
+            self._fast.clear()
+            for plan in self._plans.values():
+                plan.close()
+            self._plans.clear()
+            self._problems.clear()
+            if self._handle is not None:
+                self._handle.close()
+                self._handle = None
+
+    def note_stream(self, stream: int) -> None:
+        """Remembers that something of the graph was enqueued on a stream that is not the default one, or captured."""
+        self._streams.add(stream)
+        if torch.cuda.is_current_stream_capturing():
+            _captured.add(self)
+
+    def _wait(self) -> None:
+        # Memory goes back to the stream that it was taken on: what other streams still do with it has to end first.
+        if self._streams:
+            torch.cuda.synchronize(self.device)
+            self._streams.clear()
+
+    def __del__(self) -> None:
+        if getattr(self, "_streams", None) and _device.usable():
+            if torch.cuda.is_current_stream_capturing():
+                _captured.add(self)  # to wait would end the capture
+            else:
+                self._wait()
+
+
+class Looped:
+    """A graph's with_loops() while it is traced: the operators that are called with it make the graph when they run."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.row_ptr, self.col, self.n_cols = graph.row_ptr, graph.col, graph.n_cols
+        self.number = graph.number + 1
+
+
+class _Reordered(torch.autograd.Function):
+    """values[order]; its gradient is grad[inverse], which torch's own would sum with atomics."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
+        ctx.save_for_backward(order, inverse)
+        return values.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        order, inverse = ctx.saved_tensors
+        return _Reordered.apply(grad, inverse, order), None, None
+
+
+def release_captured() -> None:
+    """Lets go of the graphs that CUDA graphs were captured with: call it when none of those is replayed any more."""
+    _captured.clear()
+
+
+def _check_ids(ids: Tensor, n: int, what: str) -> None:
+    if ids.numel() == 0:
+        return
+    low, high = (int(value) for value in torch.aminmax(ids))
+    if low < 0 or high >= n:
+        raise InvalidGraph(f"a {what} has the id {low if low < 0 else high}; expected ids from 0 to {n - 1}")
+
+
+def _words(thing: object) -> str:
+    return f"a sparse tensor ({thing.layout})" if isinstance(thing, Tensor) else type(thing).__name__

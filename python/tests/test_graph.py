@@ -1,0 +1,228 @@
+"""Making graphs: every form of input, every mistake."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+import reference
+
+torch = pytest.importorskip("torch")
+import gnntune  # noqa: E402
+import gnntune.torch as gt  # noqa: E402
+
+
+def dense(g: gt.Graph) -> torch.Tensor:
+    a = torch.zeros(g.n_rows, g.n_cols)
+    return a.index_put((g.row.cpu(), g.col.long().cpu()), torch.ones(g.m), accumulate=True)
+
+
+@pytest.fixture
+def wanted() -> torch.Tensor:
+    index, (n_cols, n_rows) = reference.edges("wide")
+    a = torch.zeros(n_rows, n_cols)
+    return a.index_put((index[1], index[0]), torch.ones(index.shape[1]), accumulate=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_from_edge_index(device, dtype, wanted):
+    index, sizes = reference.edges("wide", device)
+    g = gt.Graph(index.to(dtype), sizes)
+    assert torch.equal(dense(g), wanted)
+    assert torch.equal(g.edge_index, index)
+    assert (g.n_cols, g.n_rows) == sizes and g.m == index.shape[1]
+
+
+def test_num_nodes_is_found(device):
+    g = gt.Graph(torch.tensor([[0, 4], [2, 1]], device=device))
+    assert g.n_rows == g.n_cols == g.num_nodes == 5
+    assert gt.Graph(torch.empty(2, 0, dtype=torch.int64, device=device)).n_rows == 0
+
+
+def test_sorted_edges_need_no_order_of_their_own(device):
+    index = torch.tensor([[3, 0, 1], [0, 1, 1]], device=device)
+    assert gt.Graph(index, 4).perm is None
+    assert gt.Graph(index.flip(1), 4).perm is not None
+
+
+def test_from_torch_sparse(device, wanted):
+    a = wanted.to(device)
+    for matrix in (a.to_sparse_csr(), a.to_sparse_coo(), a.to_sparse_csc()):
+        g = gt.Graph.from_sparse(matrix)
+        assert torch.equal(dense(g), (wanted != 0).float())
+        assert torch.equal(g.edge_weight, torch.ones(g.m, device=device))
+
+
+def test_from_scipy(device, wanted):
+    sparse = pytest.importorskip("scipy.sparse")
+    for matrix in (sparse.csr_matrix(wanted.numpy()), sparse.coo_array(wanted.numpy()), sparse.csc_matrix(wanted.numpy())):
+        g = gt.Graph.from_sparse(matrix, device=device)
+        assert torch.equal(dense(g), (wanted != 0).float())
+        assert g.device.type == device
+
+
+class FakeSparseTensor:
+    """What torch_sparse.SparseTensor has, as far as it is looked at."""
+
+    def __init__(self, row_ptr, col, values, n_cols):
+        self._parts, self._n_cols = (row_ptr, col, values), n_cols
+
+    def csr(self):
+        return self._parts
+
+    def sparse_size(self, dim):
+        return (len(self._parts[0]) - 1, self._n_cols)[dim]
+
+
+def test_from_torch_sparses_sparse_tensor(device, wanted):
+    a = wanted.to_sparse_csr().to(device)
+    g = gt.Graph.from_sparse(FakeSparseTensor(a.crow_indices(), a.col_indices(), None, 9))
+    assert torch.equal(dense(g), (wanted != 0).float())
+    assert g.edge_weight is None
+
+
+def test_from_data(device):
+    data = pytest.importorskip("torch_geometric.data")
+    index, (n, _) = reference.edges("square", device)
+    g = gt.Graph.from_data(data.Data(edge_index=index, num_nodes=n), self_loops="add")
+    assert g.n_rows == n and g.m == index.shape[1] + n
+
+
+def test_self_loops(device):
+    index, (n, _) = reference.edges("loops", device)
+    kept = gt.Graph(index, n)
+    bare = gt.Graph(index, n, self_loops="remove")
+    full = gt.Graph(index, n, self_loops="add")
+    loops = index[0] == index[1]
+    assert kept.m == index.shape[1] and bare.m == int((~loops).sum()) and full.m == bare.m + n
+    assert torch.equal(bare.edge_index, index[:, bare.kept])
+    assert torch.equal(full.edge_index[:, bare.m :], torch.arange(n, device=device).expand(2, n))
+    assert torch.equal(dense(kept.with_loops()), dense(full))
+    assert torch.equal(dense(kept.without_loops()), dense(bare))
+    assert kept.with_loops() is kept.with_loops()
+    assert bare.without_loops() is bare
+
+
+def test_int32_arrays_are_borrowed(device):
+    row_ptr = torch.tensor([0, 1, 3], dtype=torch.int32, device=device)
+    col = torch.tensor([1, 0, 1], dtype=torch.int32, device=device)
+    g = gt.Graph.from_csr(row_ptr, col)
+    assert g.row_ptr.data_ptr() == row_ptr.data_ptr() and g.col.data_ptr() == col.data_ptr()
+
+
+def test_the_fingerprint_is_the_librarys(device):
+    sparse = pytest.importorskip("scipy.sparse")
+    index, (n, _) = reference.edges("random", device)
+    matrix = sparse.coo_matrix(([1] * index.shape[1], (index[1].cpu().numpy(), index[0].cpu().numpy())), shape=(n, n))
+    matrix.has_canonical_format = True  # duplicates stay
+    assert gt.Graph(index, n).fingerprint == gnntune.Context(device="cpu").graph(matrix).fingerprint
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("bad", [-1, 9])
+    def test_ids_out_of_range(self, device, bad):
+        index, sizes = reference.edges("wide", device)
+        index[0, 0] = bad
+        with pytest.raises(gnntune.InvalidGraph, match=f"a source has the id {bad}; expected ids from 0 to 8"):
+            gt.Graph(index, sizes)
+
+    def test_shapes_and_types(self, device):
+        with pytest.raises(ValueError, match=r"expected \[2, m\]"):
+            gt.Graph(torch.zeros(3, 4, dtype=torch.int64, device=device), 4)
+        with pytest.raises(ValueError, match="float32"):
+            gt.Graph(torch.zeros(2, 4, device=device), 4)
+        with pytest.raises(ValueError, match="from_sparse"):
+            gt.Graph(torch.eye(3, device=device).to_sparse_csr(), 3)
+        with pytest.raises(ValueError, match="list"):
+            gt.Graph([[0], [1]], 2)
+        with pytest.raises(ValueError, match="'keep', 'remove' or 'add'"):
+            gt.Graph(torch.zeros(2, 1, dtype=torch.int64, device=device), 1, self_loops="yes")
+        with pytest.raises(ValueError, match="sparse matrix"):
+            gt.Graph.from_sparse(object())
+
+    def test_offsets_that_fall(self, device):
+        col = torch.zeros(3, dtype=torch.int32, device=device)
+        for offsets in ([0, 2, 1, 3], [1, 2, 3], [0, 1, 2]):
+            with pytest.raises(gnntune.InvalidGraph, match="does not rise from 0 to 3"):
+                gt.Graph.from_csr(torch.tensor(offsets, device=device), col)
+
+    def test_the_meta_device(self):
+        with pytest.raises(ValueError, match="not on meta"):
+            gt.Graph(torch.zeros(2, 1, dtype=torch.int64, device="meta"), 1, transient=True)
+
+
+def test_transient_graphs_give_the_same_answers(device):
+    index, (n, _) = reference.edges("random", device)
+    x = torch.ones(n, 8, device=device)
+    kept, batch = gt.Graph(index, n), gt.Graph(index, n, transient=True)
+    assert torch.allclose(gt.spmm(kept, x), gt.spmm(batch, x))
+    assert "transient" in repr(batch)
+    for longest in (None, 1000, index.shape[1]):
+        g = gt.Graph.from_csr(kept.row_ptr, kept.col, n, transient=True, longest_row=longest)
+        assert torch.allclose(gt.spmm(kept, x), gt.spmm(g, x))
+
+
+def test_plans_are_shared_and_explained(device):
+    index, (n, _) = reference.edges("random", device)
+    g = gt.Graph(index, n)
+    assert g.explain() == "" and g.format_bytes == 0
+    x = torch.ones(n, 16, device=device)
+    gt.spmm(g, x)
+    gt.spmm(g, x + 1)
+    assert len(g.problems()) == 1
+    gt.spmm(g, x.view(n, 4, 4))  # the same problem: heads that share their weights
+    assert len(g.problems()) == 1
+    gt.spmm(g, x[:, :8].contiguous())
+    assert len(g.problems()) == 2
+    assert "config" in g.explain() and "source" in g.explain()
+
+
+def test_configure_makes_plans_anew(device, fresh_db):
+    index, (n, _) = reference.edges("random", device)
+    g = gt.Graph(index, n)
+    x = torch.ones(n, 16, device=device)
+    y = gt.spmm(g, x)
+    gt.configure(fresh_db, sources="tune_on_miss", tune_budget_us=50_000)
+    assert g.problems() == {}
+    assert torch.allclose(gt.spmm(g, x), y)
+    # Beside other programs there may be no time in which anything can be measured: the plan then says so.
+    assert ("tuned by this process" in g.explain() and fresh_db.exists()) or "tuning" in g.explain()
+    assert str(fresh_db) in gt.describe(device)
+
+
+def test_a_database_that_vanishes_is_no_error(device, fresh_db):
+    gt.configure(fresh_db, sources="tune_on_miss", tune_budget_us=50_000)
+    index, (n, _) = reference.edges("random", device)
+    g = gt.Graph(index, n)
+    x = torch.ones(n, 16, device=device)
+    wanted = gt.spmm(g, x)
+    fresh_db.unlink(missing_ok=True)
+    gt.configure(fresh_db)
+    assert torch.allclose(gt.spmm(g, x), wanted)
+    gt.configure(fresh_db)
+    fresh_db.write_bytes(b"no database")
+    assert torch.allclose(gt.spmm(g, x), wanted)
+
+
+def test_nothing_keeps_a_graph_alive(device):
+    index, (n, _) = reference.edges("random", device)
+    g = gt.Graph(index, n)
+    x = torch.ones(n, 4, device=device, requires_grad=True)
+    gt.gat(g.with_loops(), x.view(n, 1, 4), x[:, :1], x[:, :1]).sum().backward()
+    gt.spmm(g, x).sum().backward()
+    gone = weakref.ref(g)
+    del g
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_graph_may_go_before_its_gradient(device):
+    index, (n, _) = reference.edges("random", device)
+    g = gt.Graph(index, n)
+    x = torch.ones(n, 4, device=device, requires_grad=True)
+    y = gt.spmm(g, x)
+    del g
+    gc.collect()
+    y.sum().backward()
+    assert torch.isfinite(x.grad).all()

@@ -1,0 +1,106 @@
+"""Threads, children of fork, processes that were spawned, and the interpreter's end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import sys
+import threading
+
+import pytest
+import reference
+
+torch = pytest.importorskip("torch")
+import gnntune.torch as gt  # noqa: E402
+
+
+def make(device="cpu"):
+    index, (n, _) = reference.edges("random", device)
+    return gt.Graph(index, n), torch.arange(n * 8, dtype=torch.float32, device=device).view(n, 8) / n
+
+
+def test_threads_share_a_graph(device):
+    g, x = make(device)
+    wanted = gt.spmm(g, x)
+    fresh, _ = make(device)
+    wrong = []
+
+    def work(k):
+        mine = x[:, :k].contiguous().requires_grad_()
+        for _ in range(20):
+            y = gt.spmm(fresh, mine)
+            y.sum().backward()
+            if not torch.allclose(y, wanted[:, :k], atol=1e-4):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in (8, 8, 4, 4, 2, 2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+    assert len([p for p in fresh.problems() if p.op == "spmm" and p.direction == "forward"]) == 3  # one plan each
+
+
+def _child(g, x, queue):
+    torch.set_num_threads(1)  # torch's own threads do not come along, and it would wait for them
+    try:
+        queue.put(gt.spmm(g, x).sum().item() + gt.spmm(make()[0], x).sum().item())
+    except BaseException as error:  # noqa: BLE001
+        queue.put(repr(error))
+
+
+def test_a_child_of_fork_goes_on_and_makes_its_own():
+    g, x = make()
+    wanted = 2 * gt.spmm(g, x).sum().item()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_child, args=(g, x, queue))
+    process.start()
+    assert queue.get(timeout=60) == pytest.approx(wanted)
+    process.join(timeout=60)
+    assert process.exitcode == 0
+    assert gt.spmm(g, x).sum().item() * 2 == pytest.approx(wanted)  # the parent's handles are whole
+
+
+def _spawned(queue):
+    g, x = make()
+    queue.put(gt.spmm(g, x).sum().item())
+
+
+def test_a_spawned_process():
+    g, x = make()
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=_spawned, args=(queue,))
+    process.start()
+    assert queue.get(timeout=120) == pytest.approx(gt.spmm(g, x).sum().item())
+    process.join(timeout=60)
+    assert process.exitcode == 0
+
+
+def test_workers_of_a_data_loader():
+    class Batches(torch.utils.data.Dataset):
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, i):
+            g, x = make()
+            return gt.spmm(g, x * i).sum()
+
+    g, x = make()
+    found = torch.stack(list(torch.utils.data.DataLoader(Batches(), batch_size=None, num_workers=2)))
+    assert torch.allclose(found, torch.stack([gt.spmm(g, x * i).sum() for i in range(6)]), rtol=1e-4)
+
+
+@pytest.mark.parametrize("keep", ["g", "None"])
+def test_the_interpreter_ends_in_peace(device, keep):
+    code = (
+        "import torch, gnntune.torch as gt\n"
+        f"g = gt.Graph(torch.randint(0, 50, (2, 300), device={device!r}), 50)\n"
+        f"x = torch.ones(50, 8, device={device!r}, requires_grad=True)\n"
+        "gt.spmm(g, x).sum().backward()\n"
+        f"g = {keep}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""

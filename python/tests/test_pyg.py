@@ -1,0 +1,364 @@
+"""gnntune.pyg against PyTorch Geometric's own layers: results, gradients, parameters, and what falls back."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import pytest
+import reference
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric")
+import gnntune.pyg as gp  # noqa: E402
+import gnntune.torch as gt  # noqa: E402
+import torch._dynamo.testing  # noqa: E402
+import torch_geometric.nn as nn  # noqa: E402
+from gnntune.pyg import _graphs, _layer  # noqa: E402
+
+MLP = torch.nn.Linear(12, 7)
+# name, arguments, options
+LAYERS = [
+    ("GCNConv", (12, 7), {}),
+    ("GCNConv", (12, 20), {"bias": False}),
+    ("GCNConv", (12, 7), {"add_self_loops": False}),
+    ("GCNConv", (12, 7), {"normalize": False}),
+    ("SAGEConv", (12, 7), {}),
+    ("SAGEConv", (12, 20), {"aggr": "max", "normalize": True}),
+    ("SAGEConv", (12, 7), {"aggr": "sum", "project": True, "root_weight": False}),
+    ("GraphConv", (12, 7), {}),
+    ("GraphConv", (12, 20), {"aggr": "mean"}),
+    ("GraphConv", (12, 7), {"aggr": "max"}),
+    ("GINConv", (MLP,), {}),
+    ("GINConv", (MLP,), {"eps": 0.3, "train_eps": True}),
+    ("GATConv", (12, 7), {"heads": 3}),
+    ("GATConv", (12, 7), {"heads": 3, "concat": False, "residual": True, "negative_slope": 0.1}),
+    ("GATConv", (12, 7), {"add_self_loops": False}),
+    ("GATv2Conv", (12, 7), {"heads": 3}),
+    ("GATv2Conv", (12, 7), {"heads": 2, "share_weights": True, "concat": False}),
+    ("AGNNConv", (), {}),
+    ("AGNNConv", (), {"requires_grad": False, "add_self_loops": False}),
+    ("TransformerConv", (12, 7), {"heads": 3}),
+    ("TransformerConv", (12, 7), {"heads": 2, "concat": False, "beta": True}),
+    ("TransformerConv", (12, 7), {"root_weight": False}),
+]
+IDS = [f"{name}-{'-'.join(f'{k}={v}' for k, v in options.items())}" for name, _, options in LAYERS]
+WEIGHTED = ("GCNConv", "GraphConv")
+
+
+@pytest.fixture(autouse=True)
+def _no_silent_fallback():
+    """A layer that falls back is not what a test means to look at."""
+    _layer._warned.clear()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="gnntune:")
+        yield
+
+
+def features(n: int, k: int, device: str, seed: int = 0) -> torch.Tensor:
+    return torch.randn(n, k, generator=torch.Generator().manual_seed(seed)).to(device)
+
+
+def outcome(layer, x, graph, *more):
+    """Result and all gradients of a layer."""
+    layer.zero_grad()
+    x = x.detach().clone().requires_grad_()
+    more = [m.detach().clone().requires_grad_() if isinstance(m, torch.Tensor) else m for m in more]
+    y = layer(x, graph, *more)
+    grad = torch.randn(y.shape, generator=torch.Generator().manual_seed(5)).to(y)
+    y.backward(grad)
+    grads = [p.grad for p in layer.parameters()] + [m.grad for m in more if isinstance(m, torch.Tensor)]
+    return [y.detach(), x.grad, *grads]
+
+
+def same(found, wanted, tolerance=2e-4):
+    assert len(found) == len(wanted)
+    for a, b in zip(found, wanted):
+        assert (a is None) == (b is None)
+        if a is not None:
+            scale = max(1.0, float(b.abs().max()))
+            assert float((a - b).abs().max()) <= tolerance * scale
+
+
+@pytest.mark.parametrize(("name", "arguments", "options"), LAYERS, ids=IDS)
+@pytest.mark.parametrize("graph", ["square", "loops", "duplicates", "random", "hub"])
+def test_layers_are_theirs(device, name, arguments, options, graph):
+    index, (n, _) = reference.edges(graph, device)
+    if graph == "duplicates" and options.get("aggr") == "max":
+        pytest.skip("theirs halves the gradients of ties")
+    torch.manual_seed(0)
+    theirs = getattr(nn, name)(*copy.deepcopy(arguments), **options).to(device)
+    ours = getattr(gp, name)(*copy.deepcopy(arguments), **options).to(device)
+    ours.load_state_dict(theirs.state_dict())
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    x = features(n, 12, device)
+    wanted = outcome(theirs, x, index)
+    same(outcome(ours, x, index), wanted)
+    same(outcome(ours, x, gt.Graph(index, n)), wanted)
+    if graph in ("square", "loops"):  # the others have edges that stand twice, which a sparse matrix adds up
+        adj_t = torch.sparse_coo_tensor(index.flip(0), torch.ones(index.shape[1], device=device), (n, n)).coalesce()
+        same(outcome(ours, x, gt.Graph.from_sparse(adj_t)), wanted)
+    if name in WEIGHTED:
+        w = features(index.shape[1], 1, device, 3).view(-1).abs() + 0.1
+        same(outcome(ours, x, index, w), outcome(theirs, x, index, w))
+
+
+@pytest.mark.parametrize("name", ["SAGEConv", "GATConv", "TransformerConv", "GraphConv"])
+def test_bipartite_layers_are_theirs(device, name):
+    index, (n_cols, n_rows) = reference.edges("wide", device)
+    options = {"add_self_loops": False} if name == "GATConv" else {}
+    torch.manual_seed(0)
+    theirs = getattr(nn, name)((12, 5), 7, **options).to(device)
+    ours = gp.convert(copy.deepcopy(theirs))
+    x = (features(n_cols, 12, device), features(n_rows, 5, device, 1))
+    same([ours(x, index)], [theirs(x, index)])
+    same([ours(x, gt.Graph(index, (n_cols, n_rows)))], [theirs(x, index)])
+
+
+def test_a_bipartite_gat_adds_loops_to_what_both_sides_have(device):
+    index, (n_cols, n_rows) = reference.edges("wide", device)
+    theirs = nn.GATConv((12, 5), 7, heads=2).to(device)
+    ours = gp.convert(copy.deepcopy(theirs))
+    x = (features(n_cols, 12, device), features(n_rows, 5, device, 1))
+    same([ours(x, index)], [theirs(x, index)])
+
+
+def test_targets_without_features(device):
+    index, (n_cols, n_rows) = reference.edges("wide", device)
+    theirs = nn.SAGEConv((12, 5), 7).to(device)
+    ours = gp.convert(copy.deepcopy(theirs))
+    x = (features(n_cols, 12, device), None)
+    same([ours(x, index, size=(n_cols, n_rows))], [theirs(x, index, size=(n_cols, n_rows))])
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_sparse_adjacency_matrices(device, form):
+    index, (n, _) = reference.edges("square", device)
+    x = features(n, 12, device)
+    a = torch.sparse_coo_tensor(index.flip(0), torch.ones(index.shape[1], device=device), (n, n)).coalesce()
+    adj_t = {"csr": a.to_sparse_csr, "csc": a.to_sparse_csc, "coo": lambda: a}[form]()
+    theirs = nn.SAGEConv(12, 7, aggr="sum").to(device)
+    same([gp.convert(copy.deepcopy(theirs))(x, adj_t)], [theirs(x, index)])
+
+
+def test_values_of_an_adjacency_matrix_are_weights(device):
+    index, (n, _) = reference.edges("square", device)
+    w = features(index.shape[1], 1, device).view(-1).abs()
+    adj_t = torch.sparse_coo_tensor(index.flip(0), w, (n, n)).coalesce().to_sparse_csr()
+    theirs = nn.GCNConv(12, 7).to(device)
+    x = features(n, 12, device)
+    same([gp.convert(copy.deepcopy(theirs))(x, adj_t)], [theirs(x, index, w)])
+
+
+class TestConvert:
+    def model(self, device):
+        torch.manual_seed(0)
+        return nn.GCN(12, 16, 3, 7, dropout=0.0).to(device)
+
+    def test_there_and_back(self, device):
+        index, (n, _) = reference.edges("random", device)
+        model = self.model(device)
+        keys, x = list(model.state_dict()), features(n, 12, device)
+        wanted = outcome(model, x, index)
+        assert gp.convert(model) is model
+        assert sum(type(m) is gp.GCNConv for m in model.modules()) == 3
+        assert list(model.state_dict()) == keys
+        same(outcome(model, x, index), wanted)
+        same(outcome(model, x, gt.Graph(index, n)), wanted)
+        gp.revert(model)
+        assert sum(type(m) is nn.GCNConv for m in model.modules()) == 3
+        same(outcome(model, x, index), wanted, 0.0)
+
+    def test_state_dicts_go_both_ways(self, device):
+        theirs, ours = self.model(device), gp.convert(self.model(device))
+        ours.load_state_dict(theirs.state_dict())
+        theirs.load_state_dict(ours.state_dict())
+
+    def test_models_can_be_copied_and_pickled(self, device, tmp_path):
+        index, (n, _) = reference.edges("random", device)
+        model, x = gp.convert(self.model(device)), features(n, 12, device)
+        wanted = model(x, index)
+        same([copy.deepcopy(model)(x, index)], [wanted])
+        torch.save(model, tmp_path / "model.pt")
+        same([torch.load(tmp_path / "model.pt", weights_only=False)(x, index)], [wanted])
+
+    def test_what_others_have_made_of_a_layer_is_left_alone(self):
+        class Mine(nn.GCNConv):
+            pass
+
+        assert type(gp.convert(Mine(3, 3))) is Mine
+
+    @pytest.mark.parametrize("kind", ["GCN", "GraphSAGE", "GIN", "GAT"])
+    def test_their_models(self, device, kind):
+        index, (n, _) = reference.edges("random", device)
+        torch.manual_seed(0)
+        model, x = getattr(nn, kind)(12, 16, 2, 7).to(device), features(n, 12, device)
+        wanted = outcome(model, x, index)
+        same(outcome(gp.convert(model), x, gt.Graph(index, n)), wanted, 5e-4)
+
+    def test_compiled_models_serve_every_graph(self, device):
+        torch._dynamo.reset()
+        counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+        model = gp.convert(self.model(device))
+        step = torch.compile(model, fullgraph=True, backend=counter)
+        kept = []
+        for size in (30, 40, 50, 60):
+            index = torch.randint(0, size, (2, 4 * size), generator=torch.Generator().manual_seed(size)).to(device)
+            g, x = gt.Graph(index, size), features(size, 12, device)
+            kept.append(g)
+            same([step(x, g)], [model(x, g)])
+        assert counter.frame_count <= 3
+
+
+class TestCaches:
+    def test_a_norm_is_kept_where_the_layer_says_so(self, device):
+        index, (n, _) = reference.edges("random", device)
+        x, w = features(n, 12, device), torch.rand(index.shape[1], device=device)
+        theirs = nn.GCNConv(12, 7, cached=True).to(device)
+        ours = gp.convert(copy.deepcopy(theirs))
+        same([ours(x, index, w)], [theirs(x, index, w)])
+        same([ours(x, index, 2 * w)], [theirs(x, index, 2 * w)])  # which looks at the first weights for ever
+        ours.reset_parameters()
+        theirs.reset_parameters()
+        ours.load_state_dict(theirs.state_dict())
+        same([ours(x, index, 2 * w)], [theirs(x, index, 2 * w)])
+
+    def test_an_edge_index_is_described_once_and_again_when_it_changes(self, device):
+        index, (n, _) = reference.edges("random", device)
+        first = _graphs.graph_of(index, n, n)
+        assert _graphs.graph_of(index, n, n) is first and first.transient
+        index[0, 0] = (index[0, 0] + 1) % n
+        second = _graphs.graph_of(index, n, n)
+        assert second is not first
+        theirs = nn.SAGEConv(12, 7).to(device)
+        x = features(n, 12, device)
+        same([gp.convert(copy.deepcopy(theirs))(x, index)], [theirs(x, index)])
+        for _ in range(_graphs._LASTING_USES):
+            last = _graphs.graph_of(index, n, n)
+        assert not last.transient
+
+    def test_nothing_is_kept_of_an_edge_index_that_is_gone(self, device):
+        import gc
+        import weakref
+
+        index, (n, _) = reference.edges("random", device)
+        gone = weakref.ref(_graphs.graph_of(index, n, n))
+        del index
+        gc.collect()
+        assert gone() is None
+
+
+class TestFallback:
+    """What only their code does, it does, with one warning."""
+
+    def check(self, layer, why, *arguments, **options):
+        ours = gp.convert(copy.deepcopy(layer))
+        with pytest.warns(UserWarning, match=f"gnntune: {type(layer).__name__} runs PyTorch Geometric's own.*{why}"):
+            found = ours(*arguments, **options)
+        wanted = layer(*[a.edge_index if isinstance(a, gt.Graph) else a for a in arguments], **options)
+        same([found if isinstance(found, torch.Tensor) else found[0]], [wanted if isinstance(wanted, torch.Tensor) else wanted[0]])
+        ours(*arguments, **options)  # without a warning, which would be an error here
+
+    def test_edge_features(self):
+        index, (n, _) = reference.edges("square")
+        edge = torch.ones(index.shape[1], 3)
+        self.check(nn.GATConv(12, 7, edge_dim=3), "edge features", features(n, 12, "cpu"), index, edge)
+        _layer._warned.clear()
+        self.check(nn.TransformerConv(12, 7, edge_dim=3), "edge features", features(n, 12, "cpu"), index, edge)
+
+    def test_attention_weights(self):
+        index, (n, _) = reference.edges("square")
+        x = features(n, 12, "cpu")
+        self.check(nn.GATConv(12, 7), "attention weights", x, index, return_attention_weights=True)
+
+    def test_other_aggregations_and_flows(self):
+        index, (n, _) = reference.edges("square")
+        x = features(n, 12, "cpu")
+        self.check(nn.SAGEConv(12, 7, aggr="min"), "aggr='min'", x, index)
+        _layer._warned.clear()
+        self.check(nn.SAGEConv(12, 7, aggr=["mean", "max"]), "aggr", x, index)
+        _layer._warned.clear()
+        self.check(nn.GCNConv(12, 7, flow="target_to_source"), "flow='target_to_source'", x, index)
+        self.check(nn.GCNConv(12, 7, improved=True), "improved=True", x, index)
+
+    def test_doubles(self):
+        index, (n, _) = reference.edges("square")
+        self.check(nn.GCNConv(12, 7).double(), "float64", features(n, 12, "cpu").double(), index)
+
+    def test_a_graph_is_given_as_their_edge_index(self):
+        index, (n, _) = reference.edges("square")
+        self.check(nn.SAGEConv(12, 7, aggr="min"), "aggr='min'", features(n, 12, "cpu"), gt.Graph(index, n))
+
+    def test_hooks_and_explanations(self):
+        index, (n, _) = reference.edges("square")
+        layer = nn.GCNConv(12, 7)
+        ours = gp.convert(copy.deepcopy(layer))
+        ours.register_message_forward_hook(lambda module, inputs, output: 2 * output)
+        with pytest.warns(UserWarning, match="hooks"):
+            found = ours(features(n, 12, "cpu"), index)
+        assert not torch.allclose(found, layer(features(n, 12, "cpu"), index))
+
+    def test_features_of_three_dimensions(self):
+        index, (n, _) = reference.edges("square")
+        x = torch.randn(2, n, 12)
+        self.check(nn.GCNConv(12, 7), "features of 3 dimensions", x, index)
+
+
+def test_lazy_layers(device):
+    index, (n, _) = reference.edges("square", device)
+    x = features(n, 12, device)
+    for layer in (gp.GCNConv(-1, 7), gp.SAGEConv((-1, -1), 7), gp.GATConv(-1, 7, heads=2), gp.TransformerConv(-1, 7)):
+        assert layer.to(device)(x, index).shape[0] == n
+
+
+def test_mini_batches(device):
+    loader = pytest.importorskip("torch_geometric.loader")
+    data = pytest.importorskip("torch_geometric.data")
+    index, (n, _) = reference.edges("random")
+    whole = data.Data(x=features(n, 12, "cpu"), edge_index=index)
+    torch.manual_seed(0)
+    theirs = nn.GraphSAGE(12, 16, 2, 7).to(device)
+    ours = gp.convert(copy.deepcopy(theirs))
+    try:
+        batches = list(loader.NeighborLoader(whole, [5, 5], batch_size=50))
+    except ImportError as error:
+        pytest.skip(str(error))
+    for batch in batches:
+        batch = batch.to(device)
+        same([ours(batch.x, batch.edge_index)], [theirs(batch.x, batch.edge_index)])
+
+
+def test_dropout_of_attention_draws_in_training_only(device):
+    index, (n, _) = reference.edges("random", device)
+    x = features(n, 12, device)
+    for layer in (gp.GATConv(12, 7, dropout=0.5), gp.TransformerConv(12, 7, dropout=0.5)):
+        layer.to(device).train()
+        assert not torch.equal(layer(x, index), layer(x, index))
+        layer.eval()
+        assert torch.equal(layer(x, index), layer(x, index))
+
+
+def test_a_model_learns(device):
+    """Two hundred steps on a graph of two communities end where theirs do."""
+    generator = torch.Generator().manual_seed(0)
+    n = 200
+    y = (torch.arange(n) >= n // 2).long()
+    pairs = torch.randint(0, n, (2, 6000), generator=generator)
+    same_side = y[pairs[0]] == y[pairs[1]]
+    index = pairs[:, same_side | (torch.rand(6000, generator=generator) < 0.2)].to(device)
+    x, y = torch.randn(n, 12, generator=generator).to(device), y.to(device)
+
+    def accuracy(convert):
+        torch.manual_seed(1)
+        model = nn.GAT(12, 8, 2, 2, heads=2).to(device)
+        if convert:
+            gp.convert(model)
+        optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+        for _ in range(60):
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(model(x, index), y).backward()
+            optimiser.step()
+        return float((model(x, index).argmax(1) == y).float().mean())
+
+    assert accuracy(True) == pytest.approx(accuracy(False), abs=0.05)
+    assert accuracy(True) > 0.9
