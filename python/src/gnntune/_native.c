@@ -481,10 +481,10 @@ static PyMethodDef methods[] = {
     {"plan_explain", plan_explain, METH_O, NULL},
     {"prepare", prepare, METH_VARARGS, NULL},
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
-    {"set_tensor_types", set_tensor_types, METH_VARARGS, NULL},
-    {"any_requires_grad", (PyCFunction)(void (*)(void))any_requires_grad, METH_FASTCALL, NULL},
+    {"set_torch", set_torch, METH_VARARGS, NULL},
     {"tensor_call", tensor_call, METH_VARARGS, NULL},
     {"run_tensors", (PyCFunction)(void (*)(void))run_tensors, METH_FASTCALL, NULL},
+    {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

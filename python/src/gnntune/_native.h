@@ -26,9 +26,9 @@ int address_of(PyObject* object, void** out);
 // ---- _tensors.c: functions of the module, and what they need to be set up ----
 
 int intern_tensor_names(void);
-PyObject* set_tensor_types(PyObject* self, PyObject* args);
-PyObject* any_requires_grad(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* set_torch(PyObject* self, PyObject* args);
 PyObject* tensor_call(PyObject* self, PyObject* args);
 PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 
 #endif

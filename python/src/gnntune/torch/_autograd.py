@@ -13,13 +13,10 @@ from gnntune import _native
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Traced, execute
-from gnntune.torch._run import PLAIN, Numbers, numbers_of
+from gnntune.torch._run import Numbers, Pair, modes, pair_of
 
 _PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
-_modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
 _functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
-_is_compiling = torch.compiler.is_compiling
-_grad_enabled = torch.is_grad_enabled
 
 
 class _Now:
@@ -60,26 +57,29 @@ _apply: Any = super(torch.autograd.Function, _Differentiable).apply
 
 def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation, differentiable where one of its inputs wants a gradient."""
-    if _is_compiling() or not at_once(inputs):
+    if torch.compiler.is_compiling() or not at_once(inputs):
         return Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols).run(op, numbers, *inputs)[0]
-    if _grad_enabled() and _native.any_requires_grad(*inputs):
-        differentiable = _Differentiable.apply if _functorch_active() else _apply
-        result: Tensor = differentiable(graph, op, numbers, *inputs)
-        return result
-    return execute(graph, op, _without_optional(numbers), *inputs)[0]
+    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
+        return differentiable(graph, op, numbers, *inputs)
+    return execute(graph, op, pair_of(numbers).bare, *inputs)[0]
 
 
-_PLAIN_BARE = numbers_of(optional=False)
+def quick(graph: Graph, op: str, numbers: Pair, *inputs: Tensor | None) -> Tensor | None:
+    """As apply(), where that is a run and nothing else; else None. Not for code that torch.compile traces."""
+    result: Any = _native.apply(graph, op, *numbers, *inputs)
+    return differentiable(graph, op, numbers.full, *inputs) if result is True else result
 
 
-def _without_optional(numbers: Numbers) -> Numbers:
-    """The same numbers for a run that no gradient follows."""
-    return _PLAIN_BARE if numbers is PLAIN else numbers_of(*numbers._replace(optional=False))
+def differentiable(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
+    """The first result of an operation whose inputs are plain tensors, one of which wants a gradient."""
+    if _functorch_active():
+        return _Differentiable.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
+    return _apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
 
 
 def at_once(inputs: tuple[Tensor | None, ...]) -> bool:
     """Whether these are plain tensors that no mode looks at."""
-    if _modes():
+    if modes():
         return False
     for t in inputs:
         if type(t) not in _PLAIN_TYPES:

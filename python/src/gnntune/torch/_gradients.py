@@ -61,7 +61,7 @@ def _spmm(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensor
             products = grad * x
             grad_self = (products.sum(-1) if heads else products.flatten(1).sum(1)).view_as(_some(self_weight))
         return None, grad_weight, grad_self
-    grads = runner.run("spmm_grad", numbers_of(numbers.reduce), x, weight, self_weight, grad, argmax)
+    grads = runner.run("spmm_grad", numbers_of(*Numbers(reduce=numbers.reduce)), x, weight, self_weight, grad, argmax)
     rest = iter(grads[1:])
     grad_weight = next(rest) if weight is not None else None
     grad_self = next(rest) if self_weight is not None else None

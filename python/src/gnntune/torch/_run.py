@@ -58,11 +58,6 @@ class Numbers(NamedTuple):
     allow_sampling: bool = False
 
 
-# The numbers of most calls. Those that come again are one object each: calls are found by it (Graph._fast).
-PLAIN = Numbers()
-PLAIN_REVERSED = Numbers(reversed=True)
-
-
 @functools.lru_cache(maxsize=1024)
 def numbers_of(
     reduce: str = "sum",
@@ -78,6 +73,25 @@ def numbers_of(
     return Numbers(reduce, reversed, scale, negative_slope, dropout, optional, max_error, allow_sampling)
 
 
+class Pair(NamedTuple):
+    """Numbers of a run that a gradient may follow, and of one that none does."""
+
+    full: Numbers
+    bare: Numbers
+
+
+@functools.lru_cache(maxsize=1024)
+def pair_of(numbers: Numbers) -> Pair:
+    """Both of them, one object each."""
+    return Pair(numbers_of(*numbers), numbers_of(*numbers._replace(optional=False)))
+
+
+# The numbers of most calls. Those that come again are one object each: calls are found by it (Graph._fast).
+PLAIN_PAIR = pair_of(Numbers())
+PLAIN = PLAIN_PAIR.full
+PLAIN_REVERSED = numbers_of(*Numbers(reversed=True))
+
+
 class Call(NamedTuple):
     """All of a run but its arrays, for inputs of the shapes that it was prepared for."""
 
@@ -90,12 +104,8 @@ class Call(NamedTuple):
 
 def run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
     """Runs `op` on the current stream of the graph's device. Returns its results, in the order of outputs_of()."""
-    fast = graph._fast.get((op, id(numbers), _deterministic()))
-    if fast is not None:
-        results: Any = _native.run_tensors(fast[1], graph, *inputs)
-        if results is not None:
-            return results  # type: ignore[no-any-return]
-    return _run(graph, op, numbers, *inputs)
+    results: Any = _native.run_tensors(graph, op, numbers, *inputs)
+    return _run(graph, op, numbers, *inputs) if results is None else results
 
 
 def _run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
@@ -137,8 +147,17 @@ _DL_TYPES = {
 }
 _MOST_SHAPES = 16  # that an operation is remembered with on one graph
 _MOST_NUMBERS = 256
-_can_run_tensors = _native.set_tensor_types(
-    Tensor, torch.nn.Parameter, torch.empty, getattr(Tensor, "__dlpack_c_exchange_api__", None)
+modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
+"""How many dispatch modes look at what is called."""
+_can_run_tensors = _native.set_torch(
+    Tensor,
+    torch.nn.Parameter,
+    torch.empty_like,
+    modes,
+    torch._C._is_any_autocast_enabled,
+    torch.is_grad_enabled,
+    torch._C._get_deterministic_algorithms,
+    getattr(Tensor, "__dlpack_c_exchange_api__", None),
 )
 
 
@@ -148,14 +167,14 @@ def _remember(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Seque
     device = (2, graph.device.index) if graph.device.type == "cuda" else (1, 0)
     forms = tuple(None if t is None else (tuple(t.shape), device, _DL_TYPES[t.dtype]) for t in inputs)
 
-    def empty(shape: tuple[int, ...], dtype: torch.dtype) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (shape,), {"dtype": dtype, "device": graph.device}
-
     size = call.workspace_bytes + (_WORKSPACE_ALIGNMENT if graph.device.type == "cpu" else 0)
+    like = tuple(_like(graph, *output) for output in call.outputs)
+    if not all(torch.empty_like(t).is_contiguous() for t in like):
+        return
     entry = (
         _native.tensor_call(call.code, device, forms),
-        tuple(empty(*output) for output in call.outputs),
-        empty((size,), torch.uint8) if call.workspace_bytes else None,
+        like,
+        _like(graph, (size,), torch.uint8) if call.workspace_bytes else None,
     )
     key = (op, id(numbers), _deterministic())
     if len(graph._fast) >= _MOST_NUMBERS:  # of a dropout that changes with each step, say
@@ -165,6 +184,11 @@ def _remember(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Seque
     calls = graph._fast.setdefault(key, (numbers, []))[1]
     if len(calls) < _MOST_SHAPES:
         calls.append(entry)
+
+
+def _like(graph: Graph, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """A tensor of this shape, with memory for one element."""
+    return torch.empty(1, dtype=dtype, device=graph.device).expand(shape)
 
 
 def _workspace(graph: Graph, size: int) -> tuple[Tensor | None, Any]:
