@@ -10,6 +10,7 @@
 #include <gnntune/gnntune.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 // ---- Between Python and C ----
 
@@ -460,6 +461,39 @@ static PyObject* run(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     Py_RETURN_TRUE;
 }
 
+// repeat(call, stream, workspace, times, *arrays) -> seconds of wall time of as many calls of gnntune_run, one after the
+// other and nothing between them: what a call costs without Python.
+static PyObject* repeat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    if (count < 4) {
+        PyErr_SetString(PyExc_TypeError, "expected repeat(call, stream, workspace, times, *arrays)");
+        return NULL;
+    }
+    const Call* call = call_of(args[0]);
+    if (!call) return NULL;
+    void* stream = PyLong_AsVoidPtr(args[1]);
+    void* workspace;
+    if (PyErr_Occurred() || !address_of(args[2], &workspace)) return NULL;
+    const long times = PyLong_AsLong(args[3]);
+    if (count - 4 != call->arrays) return PyErr_Format(PyExc_TypeError, "expected %d arrays", call->arrays);
+    gnntune_operands operands = call->operands;
+    for (int32_t i = 0; i < call->arrays; ++i) {
+        void* address;
+        if (!address_of(args[4 + i], &address)) return NULL;
+        memcpy((char*)&operands + call->offsets[i], &address, sizeof address);
+    }
+    gnntune_status status = GNNTUNE_OK;
+    struct timespec begin, end;
+    Py_BEGIN_ALLOW_THREADS
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (long i = 0; i < times && status == GNNTUNE_OK; ++i)
+        status = gnntune_run(call->plan, &operands, workspace, call->workspace_bytes, stream);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    Py_END_ALLOW_THREADS
+    if (status != GNNTUNE_OK) return raise_status(status);
+    return PyFloat_FromDouble((double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+}
+
 // ---- The module ----
 
 static PyMethodDef methods[] = {
@@ -481,6 +515,7 @@ static PyMethodDef methods[] = {
     {"plan_explain", plan_explain, METH_O, NULL},
     {"prepare", prepare, METH_VARARGS, NULL},
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
+    {"repeat", (PyCFunction)(void (*)(void))repeat, METH_FASTCALL, NULL},
     {"set_torch", set_torch, METH_VARARGS, NULL},
     {"tensor_call", tensor_call, METH_VARARGS, NULL},
     {"run_tensors", (PyCFunction)(void (*)(void))run_tensors, METH_FASTCALL, NULL},

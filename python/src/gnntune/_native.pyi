@@ -133,6 +133,7 @@ def prepare(
     seed: int,
     /,
 ) -> bytes: ...
+def repeat(call: bytes, stream: int, workspace: object, times: int, /, *arrays: object) -> float: ...
 def set_torch(
     tensor: type,
     parameter: type,

@@ -8,10 +8,12 @@ Needs torch 2.9 or newer, any build of it. `gnntune.pyg` has the layers of PyTor
 
 from gnntune.torch._device import configure, describe
 from gnntune.torch._graph import Graph, release_captured
+from gnntune.torch._tune import TunedStep, tune
 from gnntune.torch.functional import agnn, attention, edge_softmax, gat, gcn, gcn_norm, new_seed, sddmm, spmm
 
 __all__ = [
     "Graph",
+    "TunedStep",
     "agnn",
     "attention",
     "configure",
@@ -24,4 +26,5 @@ __all__ = [
     "release_captured",
     "sddmm",
     "spmm",
+    "tune",
 ]

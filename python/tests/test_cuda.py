@@ -1,0 +1,315 @@
+"""What only a GPU has: streams, CUDA graphs, torch's allocator, several devices."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+import reference
+
+torch = pytest.importorskip("torch")
+import gnntune.torch as gt  # noqa: E402
+
+pytestmark = pytest.mark.cuda
+
+
+def make(n: int = 4000, m: int = 60000, device: str = "cuda") -> gt.Graph:
+    index = torch.randint(0, n, (2, m), generator=torch.Generator().manual_seed(1))
+    return gt.Graph(index.to(device), n)
+
+
+def features(*shape: int, device: str = "cuda", grad: bool = False) -> torch.Tensor:
+    t = torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+    return t.to(device).requires_grad_(grad)
+
+
+class TestCapture:
+    def step(self, g: gt.Graph, x: torch.Tensor, dropout: float = 0.0) -> torch.Tensor:
+        h = gt.gcn(g, x)
+        h = h + gt.spmm(g, h, reduce="mean") + gt.spmm(g, h, reduce="max")
+        heads = h.view(g.n_rows, 4, -1)
+        h = h + gt.gat(g.with_loops(), heads, heads.sum(-1), heads.sum(-1), dropout=dropout).flatten(1)
+        h = h + gt.attention(g, heads, heads, heads, dropout=dropout).flatten(1)
+        weight = gt.edge_softmax(g, gt.sddmm(g, h, h, scale=0.01))
+        return gt.spmm(g, h, weight)
+
+    def captured(self, function, warm: int = 3):
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(warm):
+                function()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            result = function()
+        return graph, result
+
+    def test_a_step_with_gradients_replays(self):
+        g, x = make(), features(4000, 32, grad=True)
+
+        def step():
+            x.grad = None
+            y = self.step(g, x)
+            y.square().mean().backward()
+            return y
+
+        graph, y = self.captured(step)
+        grad = x.grad
+        with torch.no_grad():
+            x.copy_(features(4000, 32) * 0.5)
+        graph.replay()
+        torch.cuda.synchronize()
+        found, found_grad = y.detach().clone(), grad.clone()
+        x.grad = None
+        wanted = self.step(g, x)
+        wanted.square().mean().backward()
+        assert torch.allclose(found, wanted, rtol=1e-3, atol=1e-3)
+        assert torch.allclose(found_grad, x.grad, rtol=1e-3, atol=1e-5)
+
+    def test_each_replay_draws_its_own_mask_forward_and_backward(self):
+        g = make()
+        x, s = features(4000, 4, 8, grad=True), features(4000, 4)
+        weight = features(4000, 4, 8)
+
+        def step():
+            x.grad = None
+            y = gt.gat(g, x, s, s, dropout=0.5)
+            (y * weight).sum().backward()
+            return y
+
+        graph, y = self.captured(step)
+        grad = x.grad
+        seen = []
+        for _ in range(3):
+            graph.replay()
+            torch.cuda.synchronize()
+            seen.append((y.detach().clone(), grad.clone()))
+            # y is linear in x for one mask: the gradient is of the same mask only if <y, w> = <x, grad>.
+            assert float((y * weight).sum()) == pytest.approx(float((x * grad).sum()), rel=1e-3, abs=1e-2)
+        assert not torch.equal(seen[0][0], seen[1][0]) and not torch.equal(seen[1][0], seen[2][0])
+
+    def test_manual_seed_repeats_replays(self):
+        g, x, s = make(), features(4000, 4, 8), features(4000, 4)
+        graph, y = self.captured(lambda: gt.gat(g, x, s, s, dropout=0.5))
+        outcomes = []
+        for _ in range(2):
+            torch.cuda.manual_seed(5)
+            graph.replay()
+            torch.cuda.synchronize()
+            outcomes.append(y.clone())
+        assert torch.equal(*outcomes)
+
+    def test_what_was_not_warmed_up_is_refused_in_words(self):
+        g, x = make(), features(4000, 8)
+        gt.spmm(g, x)
+        graph = torch.cuda.CUDAGraph()
+        with pytest.raises(RuntimeError, match="run one step on this stream before the capture"):
+            with torch.cuda.graph(graph):
+                gt.spmm(g, x[:, :4].contiguous())
+        torch.cuda.synchronize()
+        assert torch.isfinite(gt.spmm(g, x)).all()  # nothing else broke
+
+    def test_a_captured_graph_outlives_its_last_reference(self):
+        g, x = make(), features(4000, 32)
+        graph, y = self.captured(lambda: gt.spmm(g, x, reduce="mean"))
+        graph.replay()
+        torch.cuda.synchronize()
+        wanted = y.clone()
+        del g
+        gc.collect()
+        junk = [torch.randint(0, 2**31, (4000,), device="cuda") for _ in range(200)]
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(y, wanted)
+        del junk
+        gt.release_captured()
+
+    def test_make_graphed_callables(self):
+        g = make()
+        linear = torch.nn.Linear(32, 32).cuda()
+
+        class Layer(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = linear
+
+            def forward(self, x):
+                return gt.gcn(g, self.linear(x))
+
+        x = features(4000, 32, grad=True)
+        wanted = Layer()(x)
+        graphed = torch.cuda.make_graphed_callables(Layer(), (features(4000, 32, grad=True),))
+        assert torch.allclose(graphed(x), wanted, atol=1e-4)
+
+    def test_inductors_cuda_graphs(self):
+        pytest.importorskip("triton")
+        torch._dynamo.reset()
+        g, x = make(), features(4000, 32, grad=True)
+
+        @torch.compile(mode="reduce-overhead", fullgraph=True)
+        def f(x):
+            return torch.relu(gt.gcn(g, x)) * 2
+
+        wanted = torch.relu(gt.gcn(g, x)) * 2
+        for _ in range(5):
+            torch.compiler.cudagraph_mark_step_begin()
+            y = f(x)
+            y.sum().backward()
+        assert torch.allclose(f(x), wanted, atol=1e-4)
+
+
+class TestStreams:
+    def test_runs_follow_the_current_stream(self):
+        g, x = make(), features(4000, 64)
+        wanted = gt.spmm(g, x)
+        side = torch.cuda.Stream()
+        for _ in range(20):
+            torch.cuda._sleep(200_000)
+            y = x * 1.0
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                z = gt.spmm(g, y)
+            y.record_stream(side)
+            torch.cuda.current_stream().wait_stream(side)
+            assert torch.allclose(z, wanted, atol=1e-4)
+
+    def test_backward_runs_on_the_forwards_stream(self):
+        g = make()
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            x = features(4000, 16, grad=True)
+            y = gt.spmm(g, x).square().sum()
+            y.backward()
+        side.synchronize()
+        wanted = x.grad.clone()
+        x.grad = None
+        gt.spmm(g, x).square().sum().backward()
+        assert torch.allclose(x.grad, wanted, rtol=1e-3, atol=1e-3)
+
+    def test_two_streams_at_once(self):
+        g, x = make(), features(4000, 64)
+        wanted = gt.spmm(g, x)
+        streams = [torch.cuda.Stream() for _ in range(2)]
+        outcomes = []
+        for i in range(40):
+            with torch.cuda.stream(streams[i % 2]):
+                outcomes.append(gt.spmm(g, x))
+        torch.cuda.synchronize()
+        assert all(torch.allclose(y, wanted, atol=1e-4) for y in outcomes)
+
+    def test_a_graph_may_go_while_its_work_is_under_way(self):
+        x = features(4000, 64)
+        side = torch.cuda.Stream()
+        for _ in range(10):
+            g = make()
+            with torch.cuda.stream(side):
+                torch.cuda._sleep(1_000_000)
+                y = gt.gcn(g, x)
+            del g
+            gc.collect()
+            junk = [torch.full((60000,), 2**30, dtype=torch.int32, device="cuda") for _ in range(20)]
+            torch.cuda.synchronize()
+            assert torch.isfinite(y).all()
+            del junk
+
+
+class TestMemory:
+    def test_formats_come_from_torchs_allocator(self):
+        g, x = make(), features(4000, 64, grad=True)
+        gc.collect()
+        before = torch.cuda.memory_allocated()
+        y = gt.gcn(g, x)
+        y.sum().backward()
+        x.grad = None
+        del y
+        held = torch.cuda.memory_allocated() - before
+        assert 0 < g.without_loops().format_bytes <= held
+        del g
+        gc.collect()
+        assert torch.cuda.memory_allocated() < before
+
+    def test_transient_graphs_leave_nothing(self):
+        x = features(4000, 16)
+        levels = []
+        for i in range(30):
+            index = torch.randint(0, 4000, (2, 30000), device="cuda")
+            gt.spmm(gt.Graph(index, 4000, transient=True), x)
+            del index
+            levels.append(torch.cuda.memory_allocated())
+        assert levels[-1] == levels[5]
+
+    def test_peak_memory_of_gat_is_of_vertices_not_of_edges(self):
+        g = make(2000, 400_000)
+        x, s = features(2000, 8, 16, grad=True), features(2000, 8, grad=True)
+        gt.gat(g, x, s, s).sum().backward()
+        x.grad = s.grad = None
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        gt.gat(g, x, s, s).sum().backward()
+        assert torch.cuda.max_memory_allocated() - before < 400_000 * 8 * 4  # one number for each edge and head
+
+
+def test_describing_a_transient_graph_does_not_wait():
+    index = torch.randint(0, 4000, (2, 30000), device="cuda")
+    target, _ = torch.sort(index[1])
+    row_ptr = torch._convert_indices_from_coo_to_csr(target, 4000, out_int32=True)
+    col = index[0].to(torch.int32)
+    x = features(4000, 16)
+    gt.spmm(gt.Graph.from_csr(row_ptr, col, 4000, transient=True), x)  # loads kernels
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        g = gt.Graph.from_csr(row_ptr, col, 4000, transient=True)
+        h = gt.Graph(index, 4000, transient=True)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert g.m == h.m
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="one CUDA device")
+def test_two_devices():
+    graphs = [make(device=f"cuda:{i}") for i in (0, 1)]
+    xs = [features(4000, 32, device=f"cuda:{i}", grad=True) for i in (0, 1)]
+    torch.cuda.set_device(0)
+    ys = [gt.gcn(g, x) for g, x in zip(graphs, xs)]
+    for y in ys:
+        y.square().sum().backward()
+    assert ys[1].device.index == 1 and xs[1].grad.device.index == 1
+    assert torch.cuda.current_device() == 0
+    assert torch.allclose(ys[0].cpu(), ys[1].cpu(), atol=1e-4)
+    assert torch.allclose(xs[0].grad.cpu(), xs[1].grad.cpu(), rtol=1e-3, atol=1e-3)
+    with pytest.raises(ValueError, match="move one of them"):
+        gt.spmm(graphs[0], xs[1])
+
+
+def test_a_child_of_fork_is_refused_by_torch_and_harms_nothing():
+    import multiprocessing
+
+    g, x = make(), features(4000, 8)
+    wanted = gt.spmm(g, x)
+
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=_drop, args=(g,))
+    process.start()
+    process.join(timeout=60)
+    assert process.exitcode == 0
+    assert torch.allclose(gt.spmm(g, x), wanted)
+
+
+def _drop(g):
+    del g
+    gc.collect()
+
+
+def test_indices_of_every_kind_of_graph_are_right(device="cuda"):
+    for name in reference.ALL_GRAPHS:
+        index, sizes = reference.edges(name, device)
+        for transient in (False, True):
+            g = gt.Graph(index, sizes, transient=transient)
+            x = features(sizes[0], 8)
+            assert torch.allclose(
+                gt.spmm(g, x).double().cpu(), reference.spmm(index.cpu(), sizes[1], x.double().cpu(), None, None), atol=1e-3
+            )
