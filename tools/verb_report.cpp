@@ -176,7 +176,8 @@ int run_report(const Args& args) {
         progress.update(static_cast<std::int64_t>(done), "");
     };
     report::Report found = report::collect(store, registry(), wanted);
-    found.remarks = remarks;
+    for (const std::string& words : found.remarks) out.warn(words);
+    found.remarks.insert(found.remarks.begin(), remarks.begin(), remarks.end());
     if (const auto names = parsed->list("graph"); !names.empty()) {
         constexpr std::size_t kNamed = 6;
         found.only = names.size() > kNamed ? fmt::format("{} of {} graphs", wanted.graphs.size(), store.graphs().size())

@@ -137,7 +137,6 @@ private:
         return open.empty();
     }
     GraphOutcome& outcome() { return outcomes_[graph_]; }
-
     void print_results() {
         for (const GraphOutcome& one : outcomes_) all_.add(one);
         say_what_is_missing();
@@ -304,7 +303,8 @@ private:
                 out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
             }
             const std::string where = graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph_ + 1, graphs_.size()) : "";
-            progress_->update(measured_, fmt::format("{}{}  best {} {:.1f} us", where, problem_text_, best, best_us));
+            const std::string name = best.empty() ? "" : best + " ";
+            progress_->update(measured_, fmt::format("{}{}  best {}{:.1f} us", where, problem_text_, name, best_us));
         };
         events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
                                const std::vector<Candidate>& candidates, const std::optional<Choice>& before) {

@@ -397,6 +397,13 @@ private:
                 environment = row.id;
                 ++near;
             }
+            if (near != 1) {
+                const std::string words =
+                    near == 0 ? other.path().string() + " has no rows of " + setting.environment.device_name
+                              : other.path().string() + " has rows of several environments of " +
+                                    setting.environment.device_name + " and none of this one";
+                report_.remarks.push_back(words + ": what was chosen for " + setting.what() + " has no score");
+            }
             for (Case& c : setting.cases) {
                 c.scores = {};
                 const auto graph = other.find_graph_id(report_.graphs[c.graph].record.fingerprint);

@@ -21,6 +21,10 @@ std::string_view to_text(Answer answer) {
     return "";
 }
 
+std::string Row::words() const {
+    return std::string(to_text(answer)) + (held_back ? ", must not run (errata)" : "");
+}
+
 std::optional<double> Scores::ratio(const std::optional<double>& other, const std::optional<double>& won) {
     if (!other || !won || *won <= 0) return std::nullopt;
     return *other / *won;

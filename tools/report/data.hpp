@@ -42,6 +42,8 @@ struct Row {
 
     bool ok() const { return measured.status == MeasurementStatus::ok; }
     bool timed() const { return ok() || measured.status == MeasurementStatus::abandoned; }
+    /// "exact"; "sampled, must not run"
+    std::string words() const;
     /// Whether it is among what the view `best` looks at.
     bool may_win() const { return ok() && answer == Answer::exact; }
 };

@@ -134,12 +134,12 @@ Figure configs_figure(const Report& report, const Setting& setting, std::size_t 
     std::map<std::string, std::size_t> row_of;
     std::vector<std::pair<double, std::string>> order;
     std::map<std::string, double> first;
-    std::map<std::string, Answer> answers;
+    std::map<std::string, std::string> answers;
     for (const Case* c : cases) {
         sheet.columns.push_back({fmt::format("k{}_us", c->problem.k), fmt::format("k = {}", c->problem.k), "µs", 2});
         for (const Row& row : c->rows) {
             if (!row.timed()) continue;
-            answers[row.config] = row.answer;
+            answers[row.config] = row.words();
             const double relative = row.measured.median_us / c->rows.front().measured.median_us;
             auto [at, is_new] = first.try_emplace(row.config, relative);
             if (!is_new) at->second = std::min(at->second, relative);
@@ -149,7 +149,7 @@ Figure configs_figure(const Report& report, const Setting& setting, std::size_t 
     std::sort(order.begin(), order.end());
     for (const auto& [relative, config] : order) {
         row_of[config] = sheet.rows.size();
-        std::vector<Cell> cells{config, std::string(to_text(answers[config]))};
+        std::vector<Cell> cells{config, answers[config]};
         cells.resize(sheet.columns.size());
         sheet.rows.push_back(std::move(cells));
     }

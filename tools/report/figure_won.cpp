@@ -28,6 +28,7 @@ std::string title_of(const Report& report, const Setting& setting, const Case& c
     text += fmt::format("{} takes {} (95 % interval {} to {})", row->config, time(m.median_us), number(m.ci_low_us),
                         time(m.ci_high_us));
     if (row->answer != Answer::exact) text += fmt::format("; {}, error {:.2g}", to_text(row->answer), m.max_error);
+    if (row->held_back) text += "; must not run (errata)";
     if (const auto gain = c.scores.over_library_default()) {
         text += fmt::format("; {} as fast as {}", factor(*gain), c.rows[*c.library_default].config);
     }
@@ -62,8 +63,8 @@ Sheet sheet_of(const Report& report, const Setting& setting) {
         if (const Row* winner = c.winner()) {
             const Measurement& m = winner->measured;
             const bool other = c.fastest && *c.fastest != *c.won();
-            row.insert(row.end(), {winner->config, std::string(to_text(winner->answer)), m.median_us,
-                                   (m.ci_high_us - m.ci_low_us) / 2, other ? Cell(c.rows[*c.fastest].config) : Cell(),
+            row.insert(row.end(), {winner->config, winner->words(), m.median_us, (m.ci_high_us - m.ci_low_us) / 2,
+                                   other ? Cell(c.rows[*c.fastest].config) : Cell(),
                                    other ? Cell(c.rows[*c.fastest].measured.median_us) : Cell()});
         } else {
             row.insert(row.end(), 6, Cell());
