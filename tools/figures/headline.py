@@ -19,7 +19,7 @@ def headline(suite):
     yield "`spmm`", "cuSPARSE's fastest algorithm for the case", over_library(suite)
     yield "`spmm`", "cuSPARSE's default algorithm", over_default(suite)
     yield "`spmm` with self loops", "our `spmm` without them", turned(with_by_without(suite))
-    yield "`spmm_grad`, both gradients", "two calls of cuSPARSE, SpMM and SDDMM", gradient_of_spmm(suite)
+    yield "`spmm_grad`", "two calls of cuSPARSE, SpMM and SDDMM", gradient_of_spmm(suite)
     yield "`gat` and `gat_grad`", "our own unfused kernels", attention_with_gradient(suite)
 
 
@@ -83,9 +83,9 @@ def headline_table(suite, about, spread, name, link):
     found = [c for _, _, ratios in rows for c in ratios.cases]
     graphs = {c[1] for c in found}
     stand_ins = sum(graph.startswith("standin/") for graph in graphs)
-    of_these = f", {stand_ins} of them stand-ins," if stand_ins else ""
+    of_these = f" ({stand_ins} of them generated after published ones)" if stand_ins else ""
     lines = [f"Measured on one {about[0]['gpu']}, fp32, {len(graphs)} graphs{of_these} of {span([suite.edges(g) for g in graphs])} edges, widths "
-             f"{span([c[3] for c in found])}[^{name}]. A case is one graph at one width. 1.65x means 1.65 times as fast as the other side; "
+             f"{span([c[3] for c in found])}[^{name}]. A case is one graph at one width, of `gat` also with one number of heads. 1.65x means 1.65 times as fast as the other side; "
              "below 1x is slower. Means are geometric.", "",
              "| our fastest config of | against | mean | worst case | cases |", "|---|---|---|---|---|"]
     lines += [f"| {what} | {whom} | {r.geomean():.2f}x | {r.worst()[0]:.2f}x ({place(r.worst())}) | {len(r.cases)} |"
