@@ -22,6 +22,7 @@ from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
 from figures.gcn import gcn_rows, gcn_tables  # noqa: E402
+from figures.headline import headline_table  # noqa: E402
 from figures.left_out import left_out, left_out_table, searched  # noqa: E402
 from figures.loops import loops_tables, with_by_without  # noqa: E402
 from figures.suite import UNDER_GRAPH, Suite, gradient_of_spmm, own  # noqa: E402
@@ -119,6 +120,34 @@ class Hidden(unittest.TestCase):
                   *(row("spmm k=16", config, 9, configs="2") for config in (OURS, DEFAULT)))
         self.assertEqual(searched(s), ["Searched, not all measured: `spmm under graph`, 2 of 3 configs of a problem. The library's are all "
                                        "among them."])
+
+
+class Headline(unittest.TestCase):
+    ABOUT = [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c"}, {"gpu": "G", "driver": "1", "cuda": "13", "date": "e", "commit": "b"}]
+
+    def lines(self, *rows, spread=()):
+        return headline_table(suite(*rows), self.ABOUT, spread, "note", "link")
+
+    def test_every_ratio_says_how_many_times_as_fast_ours_is(self):
+        lines = self.lines(row("spmm k=16", OURS, 10), row("spmm k=16", DEFAULT, 40), row("spmm k=16", OTHER, 20), row("spmm k=16 self_loop", OURS, 12.5))
+        self.assertIn("| `spmm` | cuSPARSE's fastest algorithm for the case | 2.00x | 2.00x (`g`, k=16) | 1 |", lines)
+        self.assertIn("| `spmm` | cuSPARSE's default algorithm | 4.00x | 4.00x (`g`, k=16) | 1 |", lines)
+        self.assertIn("| `spmm` with self loops | our `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 1 |", lines)
+
+    def test_what_the_means_do_not_show(self):
+        rows = [row("spmm k=16", OURS, 20, default="1"), row("spmm k=16", "spmm.rows{vec=4}", 10), row("spmm k=16", OTHER, 15),
+                row("spmm k=16", OURS, 5, policy="graph"), row("spmm k=16", OTHER, 15, policy="graph")]
+        spread = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "8"}]
+        text = "\n".join(self.lines(*rows, spread=spread))
+        self.assertIn("Ours is the fastest of 2 configs that were timed, cuSPARSE's the fastest of 1.", text)
+        self.assertIn("by our default config is 0.75x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.75x at worst.", text)
+        self.assertIn("both sides replayed) `spmm` is 3.00x as fast as cuSPARSE's fastest, slower in none of 1 cases", text)
+        self.assertIn("*On more graphs,* 1, most of them generated, `spmm` is 0.80x", text)
+
+    def test_the_runs_that_count_are_named(self):
+        theirs, ours = row("spmm k=16", OTHER, 15, run="1"), row("spmm k=16", OURS, 10, run="1")
+        self.assertIn("commits `b` (e); link.", self.lines(theirs, ours)[-2])
+        self.assertEqual(self.lines(row("sgt", "sgt.cuda", 1)), [])
 
 
 class Loops(unittest.TestCase):

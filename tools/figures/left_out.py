@@ -2,22 +2,11 @@
 import statistics
 
 from figures.corpus import ratios_of
-from figures.suite import (LARGE, UNDER_GRAPH, Ratios, across, composed, default_library, gradient_of_spmm, is_tf32, library, own,
-                           own_tf32, place, us)
+from figures.suite import (LARGE, SPMM, UNDER_GRAPH, Ratios, across, cases, composed, default_library, gradient_of_spmm, is_tf32,
+                           library, own, own_tf32, place, us)
 
-SPMM = r"spmm k=(?P<k>\d+)"
 LONG_US, SHORT_US = 50, 10
 LITTLE = 1.2
-
-
-def cases(suite, pattern, theirs, ours, keep=lambda best_of_theirs, ours: True):
-    """Ratios of `theirs` over `ours`, both (graph, problem) -> case, where `keep` holds of the library's best and ours."""
-    ratios = Ratios()
-    for graph, problem, match in suite.problems(pattern):
-        best, mine = us(suite.best(graph, problem, library)), us(ours(graph, problem))
-        if mine and keep(best, mine):
-            ratios.add(graph, problem, match["k"], us(theirs(graph, problem)), mine)
-    return ratios
 
 
 def left_out(suite, peer_rows, corpus):

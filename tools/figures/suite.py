@@ -4,6 +4,7 @@ import statistics
 from collections import defaultdict
 
 LARGE = 300_000  # edges from which the roofline is averaged
+SPMM = r"spmm k=(?P<k>\d+)"
 UNDER_GRAPH = " under graph"  # behind a problem that was timed in a CUDA graph
 
 
@@ -170,6 +171,35 @@ def gradient_of_spmm(suite, under="", direction=" reversed", ours=None):
         if product and dots and suite.together(graph, problem, *theirs):
             ratios.add(graph, problem, k, product + dots, us(mine(graph, problem)))
     return ratios
+
+
+def cases(suite, pattern, theirs, ours, keep=lambda best_of_theirs, ours: True):
+    """Ratios of `theirs` over `ours`, both (graph, problem) -> case, where `keep` holds of the library's best and ours."""
+    ratios = Ratios()
+    for graph, problem, match in suite.problems(pattern):
+        best, mine = us(suite.best(graph, problem, library)), us(ours(graph, problem))
+        if mine and keep(best, mine):
+            ratios.add(graph, problem, match["k"], us(theirs(graph, problem)), mine)
+    return ratios
+
+
+def attention_with_gradient(suite):
+    ratios = Ratios()
+    for graph, problem, match in suite.problems(r"gat k=(?P<k>\d+)( heads=\d+)?"):
+        back = problem.replace("gat", "gat_grad", 1)
+        sides = [(suite.best(graph, problem, side), suite.best(graph, back, side)) for side in (composed, fused)]
+        if all(forward and backward for forward, backward in sides) and suite.together(graph, problem, back):
+            (a, b), (c, d) = sides
+            ratios.add(graph, problem, match["k"], a[0] + b[0], c[0] + d[0])
+    return ratios
+
+
+def over_library(suite, under=""):
+    return compare(suite, SPMM + under, library, own)
+
+
+def over_default(suite, under=""):
+    return compare(suite, SPMM + under, default_library, own)
 
 
 def number(value, percent=0):

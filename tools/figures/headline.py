@@ -1,0 +1,95 @@
+"""The figures of README.md: five means with their worst cases, and what they do not show."""
+import collections
+
+from figures.corpus import ratios_of
+from figures.loops import LOOPS, with_by_without
+from figures.suite import (SPMM, UNDER_GRAPH, Ratios, attention_with_gradient, cases, compare, gradient_of_spmm, library, own,
+                           over_default, over_library)
+
+
+def turned(ratios):
+    """Ratios of the two sides exchanged."""
+    other = Ratios()
+    other.cases = [(1 / ratio, *rest) for ratio, *rest in ratios.cases]
+    return other
+
+
+def headline(suite):
+    """(what is timed, against what, Ratios)"""
+    yield "`spmm`", "cuSPARSE's fastest algorithm for the case", over_library(suite)
+    yield "`spmm`", "cuSPARSE's default algorithm", over_default(suite)
+    yield "`spmm` with self loops", "our `spmm` without them", turned(with_by_without(suite))
+    yield "`spmm_grad`", "two calls of cuSPARSE, SpMM and SDDMM", gradient_of_spmm(suite)
+    yield "`gat` and `gat_grad`", "our own unfused kernels", attention_with_gradient(suite)
+
+
+def place(case):
+    """Where a case of headline() is; the table says what is timed."""
+    return f"`{case[1]}`, " + " ".join(word for word in case[2].split() if "=" in word)
+
+
+def against(ratios, whom="cuSPARSE's fastest"):
+    slower = ratios.below(1)
+    return (f"{ratios.geomean():.2f}x as fast as {whom}, slower in {f'{slower:,}' if slower else 'none'} of {len(ratios.cases):,} cases, "
+            f"{ratios.worst()[0]:.2f}x at worst")
+
+
+def span(numbers):
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def configs(suite, side):
+    """How many configs of a side each case of `spmm` has."""
+    both = {(c[1], c[2]) for c in over_library(suite).cases}
+    return [sum(side(config.partition("{")[0], config) for _, config, _ in suite.cases[case]) for case in sorted(both)]
+
+
+def hidden(suite, spread):
+    """Sentences on what the means do not show. `spread`: of the corpus."""
+    if over_library(suite).cases:
+        yield (f"*Choosing.* Ours is the fastest of {span(configs(suite, own))} configs that were timed, cuSPARSE's the fastest of "
+               f"{span(configs(suite, library))}.")
+    default = cases(suite, SPMM, lambda *case: suite.best(*case, library), suite.default)
+    if default.cases:
+        yield f"*Without tuning.* `spmm` by our default config is {against(default)}."
+    replayed = over_library(suite, UNDER_GRAPH)
+    if replayed.cases:
+        yield f"*In a CUDA graph* (policy `graph`, both sides replayed) `spmm` is {against(replayed)}."
+    if spread:
+        yield (f"*On more graphs,* {len({r['graph'] for r in spread})}, most of them generated, `spmm` is "
+               f"{against(ratios_of(spread, 'library_us', 'own_us'))}.")
+    loops = compare(suite, LOOPS, library, own)
+    if loops.cases:
+        yield f"*Self loops* add an edge to each vertex. With them `spmm` is {against(loops, 'the fastest of cuSPARSE on the graph that has them')}."
+    gradient, forward = gradient_of_spmm(suite, ours=suite.default), gradient_of_spmm(suite, direction="")
+    if gradient.cases and forward.cases:
+        yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. One of these calls includes a kernel of "
+               f"ours that reorders weights; without that kernel the mean of the table is {forward.geomean():.2f}x, its worst case "
+               f"{forward.worst()[0]:.2f}x.")
+
+
+def runs(suite, about, ratios):
+    """Commits and dates of the runs that measured them."""
+    used = collections.Counter(suite.run[c[1], c[2]] for found in ratios for c in found.cases)
+    return ", ".join(f"`{about[int(i)]['commit'][:12]}` ({about[int(i)]['date']})" for i in sorted(used, key=int))
+
+
+def headline_table(suite, about, spread, name, link):
+    """`name`: of the footnote; `link`: to the measurements."""
+    rows = [r for r in headline(suite) if r[2].cases]
+    if not rows:
+        return []
+    found = [c for _, _, ratios in rows for c in ratios.cases]
+    graphs = {c[1] for c in found}
+    stand_ins = sum(graph.startswith("standin/") for graph in graphs)
+    of_these = f" ({stand_ins} of them generated after published ones)" if stand_ins else ""
+    lines = [f"Measured on one {about[0]['gpu']}, fp32, {len(graphs)} graphs{of_these} of {span([suite.edges(g) for g in graphs])} edges, widths "
+             f"{span([c[3] for c in found])}[^{name}]. A case is one graph at one width, of `gat` also with one number of heads. 1.65x means 1.65 times as fast as the other side; "
+             "below 1x is slower. Means are geometric.", "",
+             "| our fastest config of | against | mean | worst case | cases |", "|---|---|---|---|---|"]
+    lines += [f"| {what} | {whom} | {r.geomean():.2f}x | {r.worst()[0]:.2f}x ({place(r.worst())}) | {len(r.cases)} |"
+              for what, whom, r in rows]
+    lines += ["", "What the means do not show:", ""] + [f"- {sentence}" for sentence in hidden(suite, spread)]
+    return lines + ["", f"[^{name}]: Driver {about[0]['driver']}, CUDA {about[0]['cuda']}, medians by CUDA events with warm caches (policy `hot`); "
+                    f"commits {runs(suite, about, [r for _, _, r in rows])}; {link}.", ""]
