@@ -4,7 +4,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 set(GNNTUNE_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where nvcc is found), ON or OFF")
-set(GNNTUNE_PYTHON OFF CACHE STRING "Build the Python package: AUTO (where Python's headers are found), ON or OFF")
+set(GNNTUNE_PYTHON_PACKAGE OFF CACHE STRING "Build the Python package: AUTO (where Python's headers are found), ON or OFF")
 option(GNNTUNE_BUILD_TOOLS "Build the tuner and the gnntune program" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_INSTALL "Generate install rules" ${PROJECT_IS_TOP_LEVEL})
