@@ -237,7 +237,7 @@ public:
         // A' by its weights: one for each edge and one for each self loop, which spmm adds without storing it.
         const Array edge_weight = array(csr.m());
         const Array self_weight = array(csr.n);
-        gnntune_operands norm{};
+        gt::Operands norm;
         norm.y = edge_weight.data();
         norm.y_self = self_weight.data();
         run("gcn norm", graph, gt::gcn_norm(), norm);
@@ -245,7 +245,7 @@ public:
         const auto aggregate = [&](const char* layer, const Matrix& m) {
             const Array x = array(m);
             const Array y = array(m.values.size());
-            gnntune_operands sum{};
+            gt::Operands sum;
             sum.x = x.data();
             sum.edge_weight = edge_weight.data();
             sum.self_weight = self_weight.data();
@@ -269,7 +269,7 @@ public:
         const Array score_col = array(scores(transformed, in_.attention_col));
         const Array y = array(transformed.values.size());
         const Array lse = array(csr.n * kHeads);
-        gnntune_operands forward{};
+        gt::Operands forward;
         forward.x = x.data();
         forward.score_row = score_row.data();
         forward.score_col = score_col.data();
@@ -282,7 +282,7 @@ public:
         const Array grad_x = array(transformed.values.size());
         const Array grad_score_row = array(csr.n * kHeads);
         const Array grad_score_col = array(csr.n * kHeads);
-        gnntune_operands backward{};
+        gt::Operands backward;
         backward.x = x.data();
         backward.score_row = score_row.data();
         backward.score_col = score_col.data();
@@ -306,9 +306,8 @@ public:
 
 private:
     static gnntune_open_options options(gnntune_backend backend) {
-        gnntune_open_options options{};
-        options.backend = backend;
-        options.device = -1;  // the current one, in whose memory cudaMalloc takes arrays
+        gt::OpenOptions options;
+        options.backend = backend;  // of cuda the current device, in whose memory cudaMalloc takes arrays
         return options;
     }
 

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define K 3 /* features per vertex */
 
@@ -30,16 +29,12 @@ int main(void) {
     const float expected[4 * K] = {11, 22, 33, -1, -2, -3, 0, 0, 0, 4, 4, 4};
     float y[4 * K];
 
-    gnntune_open_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
     options.backend = GNNTUNE_BACKEND_CPU;
     gnntune_context* context = NULL;
     check(gnntune_open(NULL, &options, &context));
 
-    gnntune_csr csr;
-    memset(&csr, 0, sizeof csr);
-    csr.struct_size = sizeof csr;
+    gnntune_csr csr = GNNTUNE_CSR_INIT;
     csr.memory = GNNTUNE_HOST;
     csr.n_rows = 4;
     csr.n_cols = 4;
@@ -49,9 +44,7 @@ int main(void) {
     gnntune_graph* graph = NULL;
     check(gnntune_graph_create_csr(context, &csr, NULL, &graph));
 
-    gnntune_problem problem;
-    memset(&problem, 0, sizeof problem);
-    problem.struct_size = sizeof problem;
+    gnntune_problem problem = GNNTUNE_PROBLEM_INIT;
     problem.op = GNNTUNE_SPMM;
     problem.k = K;
     problem.weighted = 1;
@@ -59,9 +52,7 @@ int main(void) {
     gnntune_plan* plan = NULL;
     check(gnntune_plan_create(context, graph, &problem, NULL, &plan));
 
-    gnntune_operands operands;
-    memset(&operands, 0, sizeof operands);
-    operands.struct_size = sizeof operands;
+    gnntune_operands operands = GNNTUNE_OPERANDS_INIT;
     operands.x = x;
     operands.edge_weight = edge_weight;
     operands.y = y;

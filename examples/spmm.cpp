@@ -42,7 +42,7 @@ int run() {
     // A bipartite block of a sampled mini-batch: two targets, three sources, ids in int64 as PyTorch has them.
     const std::vector<std::int64_t> targets{0, 0, 1, 1};
     const std::vector<std::int64_t> sources{0, 1, 1, 2};
-    gnntune_open_options options{};
+    gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CPU;
     gt::Context context(nullptr, options);
     const gt::Graph graph = context.coo(2, 3, 4, targets.data(), sources.data());

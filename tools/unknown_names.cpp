@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <vector>
 
+#include "core/registry/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/program.hpp"
 #include "tools/suggest.hpp"
@@ -25,26 +27,33 @@ bool is_whole_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The params of a variant by name, and whether all values of each are numbers, as far as a problem of typical size
-/// tells.
+// One of whole vectors, and one that is none.
+constexpr std::array<std::int32_t, 2> kWidths{64, 33};
+constexpr std::array<std::int32_t, 2> kHeads{1, 8};
+
+/// The params of a variant by name, and whether all values of each are numbers, as far as problems of typical size
+/// tell.
 const std::map<std::string, bool>& known_params(const Variant& variant) {
     static std::map<std::string, std::map<std::string, bool>, std::less<>> known;
     const auto [at, is_new] = known.try_emplace(std::string(variant.id));
     if (!is_new) return at->second;
     static const Device cpu = typical_device(Backend::cpu);
     static const Device cuda = typical_device(Backend::cuda);
-    Problem problem;
-    problem.op = variant.op;
-    problem.k = 64;
-    const Query query = typical_query(problem, variant.backend == Backend::cpu ? cpu : cuda);
+    const Device& device = variant.backend == Backend::cpu ? cpu : cuda;
     const auto take = [&params = at->second](const Params& of_config) {
         for (const auto& [name, value] : of_config.values()) {
             const auto found = params.try_emplace(name, true).first;
             found->second = found->second && is_whole_number(value);
         }
     };
-    take(variant.default_params(query));
-    if (variant.applicable(query)) {
+    Problem problem;
+    problem.op = variant.op;
+    problem.k = 64;
+    take(variant.default_params(typical_query(problem, device)));
+    // Of a composition the parts, and so the params, depend on what a problem has.
+    for (const Problem& p : legal_problems(std::array{variant.op}, kWidths, kHeads)) {
+        const Query query = typical_query(p, device);
+        if (p.direction != Direction::forward || !variant.applicable(query)) continue;
         for (const Params& params : variant.space(query)) take(params);
     }
     return at->second;

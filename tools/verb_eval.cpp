@@ -46,6 +46,7 @@ Options eval_options() {
         ("by", value("LIST"), "rows for each kind of problem too: dtype, reduce, weights, direction, self_loop, heads, k, or "
          "kind, which is all of these but k at once")
         ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy")
+        ("no-model", boost::program_options::bool_switch(), "fit nothing: the rules that need no model, in seconds")
         ("no-search", boost::program_options::bool_switch(), "leave out the strategies that search, which take most of "
          "the time")
         ("retunings", boost::program_options::bool_switch(), "the databases are runs over the same problems, one after "
@@ -67,7 +68,9 @@ Table score_table(bool by_kind) {
                                    {"regret_percent", "regret", "%", 2},
                                    {"lost_percent", "behind the default", "%", 2},
                                    {"measured", "measured", "configs", 1},
-                                   {"time_share_percent", "of all times", "%", 1}});
+                                   {"time_share_percent", "of all times", "%", 1},
+                                   {"behind_library", "behind the library", "", 0},
+                                   {"library_worst_percent", "worst", "%", 1}});
     return Table(std::move(columns));
 }
 
@@ -122,7 +125,9 @@ void add_scores(Table& table, Op op, Precision precision, const tuner::Evaluatio
             row.insert(row.end(),
                        {s.name, std::int64_t{s.cases}, 100 * s.geomean, 100 * s.worst, 100 * s.share_95, 100 * s.top_1,
                         100 * (1 / s.geomean - 1), 100 * s.lost, s.measured > 0 ? Cell(s.measured) : Cell(),
-                        s.time_share > 0 ? Cell(100 * s.time_share) : Cell()});
+                        s.time_share > 0 ? Cell(100 * s.time_share) : Cell(),
+                        s.with_library > 0 ? Cell(std::int64_t{s.behind_library}) : Cell(),
+                        s.with_library > 0 ? Cell(100 * s.library_worst) : Cell()});
             table.add(std::move(row));
         }
     }
@@ -204,9 +209,12 @@ int run_eval(const Args& args) {
     }
     tuner::EvaluateOptions options;
     options.fit = fit_options(*parsed);
-    options.searches = !parsed->flag("no-search");
+    options.models = !parsed->flag("no-model");
+    options.searches = options.models && !parsed->flag("no-search");
     options.folds = static_cast<int>(*parsed->integer("folds", 0, 100000));
     options.held_out = parsed->list("held-out");
+    if (parsed->flag("ablation") && !options.models)
+        throw invalid_argument("--ablation fits models: leave out --no-model");
     if (parsed->flag("ablation") && parsed->flag("cases")) {
         throw invalid_argument("--ablation and --cases exclude each other");
     }

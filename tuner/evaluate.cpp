@@ -78,16 +78,28 @@ struct Case {
     const TrainingProblem* decide = nullptr;
     Times a;  // of the deciding run
     Times b;  // of the scoring run
+    double library_us = 0;
 };
 
-std::vector<Case> cases_of(const std::vector<TrainingProblem>& decide, const std::vector<TrainingProblem>& score) {
+double fastest_library_us(const TrainingProblem& p, const Registry& registry) {
+    double fastest = 0;
+    for (const TimedConfig& c : p.configs) {
+        const Variant& v = *registry.find(c.config.variant);
+        if (!v.baseline || v.precision != p.precision || c.abandoned) continue;
+        fastest = fastest > 0 ? std::min(fastest, c.us) : c.us;
+    }
+    return fastest;
+}
+
+std::vector<Case> cases_of(const std::vector<TrainingProblem>& decide, const std::vector<TrainingProblem>& score,
+                           const Registry& registry) {
     std::map<std::string, std::vector<const TrainingProblem*>> scoring;
     for (const TrainingProblem& p : score) scoring[key_of(p)].push_back(&p);
     std::vector<Case> out;
     for (const TrainingProblem& p : decide) {
         const TrainingProblem* there = same_device(scoring[key_of(p)], p);
         if (!there) continue;
-        Case c{&p, candidates(p), candidates(*there)};
+        Case c{&p, candidates(p), candidates(*there), fastest_library_us(*there, registry)};
         std::erase_if(c.a, [&](const auto& entry) { return !c.b.contains(entry.first); });
         std::erase_if(c.b, [&](const auto& entry) { return !c.a.contains(entry.first); });
         if (!c.a.empty()) out.push_back(std::move(c));
@@ -123,6 +135,7 @@ public:
         out_.problem = c.decide->problem;
         out_.best = fastest(c.b);
         out_.best_us = c.b.at(out_.best);
+        out_.library_us = c.library_us;
         out_.efficiency.resize(strategy_names().size());
         out_.chosen.resize(strategy_names().size());
         out_.measured.resize(strategy_names().size());
@@ -276,7 +289,7 @@ std::vector<std::set<std::string>> folds_of(const std::vector<Case>& cases, cons
 Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
                     const std::vector<TrainingProblem>& score, const Registry& registry,
                     const EvaluateOptions& options) {
-    const std::vector<Case> cases = cases_of(decide, score);
+    const std::vector<Case> cases = cases_of(decide, score, registry);
     const auto folds = folds_of(cases, learn, options);
     std::vector<std::optional<EvaluatedCase>> judged(cases.size());
     std::atomic<std::size_t> next{0};
@@ -292,12 +305,13 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
             if (others.empty()) continue;
             FitOptions fitting = options.fit;
             if (!options.searches) fitting.folds = 0;  // nothing else asks how far off a model is
-            const model::Model m = fit(others, registry, fitting);
+            std::optional<model::Model> m;
+            if (options.models) m = fit(others, registry, fitting);
             const std::string fixed = best_static(others);
             for (std::size_t i = 0; i < cases.size(); ++i) {
                 if (!folds[f].contains(cases[i].decide->fingerprint)) continue;
                 Judge judge(registry, cases[i]);
-                judge.with_model(m, options.searches);
+                if (m) judge.with_model(*m, options.searches);
                 judge.without_model(fixed, options.searches);
                 judged[i] = std::move(judge).take();
             }
@@ -356,6 +370,12 @@ std::vector<StrategyScore> scores_of(const Evaluation& evaluation,
             score.top_1 += c.chosen[s] == c.best ? 1 : 0;
             score.measured += c.measured[s];
             score.time_share += c.time_share[s];
+            if (c.library_us > 0) {
+                const double ratio = c.library_us * e / c.best_us;
+                score.library_worst = score.with_library++ > 0 ? std::min(score.library_worst, ratio) : ratio;
+                // Its own fastest config is not behind it, whichever way that was rounded.
+                score.behind_library += ratio < 1 - 1e-9 ? 1 : 0;
+            }
             if (const double standard = c.efficiency[standing]; standard > 0) {
                 ++with_default;
                 score.lost += standard / e > 1 + kLostMargin ? 1 : 0;

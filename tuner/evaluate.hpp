@@ -18,6 +18,7 @@ struct EvaluateOptions {
     /// Family of each graph, by name; a graph that is not there is a family of its own. Where any is given, a family at
     /// a time is scored, and nothing is learnt from it.
     std::map<std::string, std::string> families;
+    bool models = true;    ///< false: nothing is fitted, and strategies that need a model have no choice
     bool searches = true;  ///< whether to replay searches too, which takes most of the time
     std::function<void(std::size_t done, std::size_t total)> progress;  ///< after each fold, one at a time; optional
     int threads = 0;                                                    ///< folds at a time; 0: as many as cores
@@ -30,6 +31,8 @@ struct EvaluatedCase {
     Problem problem;
     double best_us = 0;
     std::string best;
+    double library_us =
+        0;  ///< of the fastest library's routine of the class, also one that cannot be captured; 0: none
     std::vector<double> efficiency;  ///< best over chosen, in (0, 1]; by strategy; 0: the strategy has no choice here
     std::vector<std::string> chosen;
     double expected_us = 0;          ///< what the model says of its first choice; 0: it has none
@@ -49,11 +52,14 @@ struct StrategyScore {
     int cases = 0;
     double geomean = 0;
     double worst = 0;
-    double share_95 = 0;    ///< of the cases with an efficiency of 0.95 or better
-    double top_1 = 0;       ///< of the cases where the choice is the fastest
-    double measured = 0;    ///< configs, mean
-    double time_share = 0;  ///< mean; guided strategies only
-    double lost = 0;        ///< of the cases with a default: whose choice costs over kLostMargin more than it
+    double share_95 = 0;       ///< of the cases with an efficiency of 0.95 or better
+    double top_1 = 0;          ///< of the cases where the choice is the fastest
+    double measured = 0;       ///< configs, mean
+    double time_share = 0;     ///< mean; guided strategies only
+    double lost = 0;           ///< of the cases with a default: whose choice costs over kLostMargin more than it
+    int with_library = 0;      ///< cases in which a library's routine was timed
+    int behind_library = 0;    ///< of those: whose choice is slower than its fastest, by however little
+    double library_worst = 0;  ///< least time of the library's fastest over the choice's; 0 where there is none
 };
 
 /// Leaving the default for something slower by no more than this is no loss: two runs differ by as much.

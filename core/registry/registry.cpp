@@ -76,6 +76,17 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
     return defined ? v.applicable(query) : defined;
 }
 
+std::pair<int, std::int32_t> Registry::default_place(const Variant& v, const Query& query,
+                                                     const Constraints& constraints) {
+    const bool many = constraints.expected_calls >= kCallsOfPreferred;
+    return {many && v.preferred && v.preferred(query) ? 0 : 1, v.default_rank};
+}
+
+bool Registry::default_sees_features(Op op, Backend backend) const {
+    return std::any_of(variants_.begin(), variants_.end(),
+                       [&](const Variant& v) { return v.op == op && v.backend == backend && v.preferred; });
+}
+
 Config Registry::default_config(const Query& query, const Constraints& constraints) const {
     return first_choice(query, constraints, true);
 }
@@ -86,6 +97,7 @@ Config Registry::default_part(const Query& query) const {
 
 Config Registry::first_choice(const Query& query, const Constraints& constraints, bool compositions) const {
     const Variant* best = nullptr;
+    std::pair<int, std::int32_t> best_place;
     Params best_params;
     std::string refusals;
     for (const Variant& v : variants_) {
@@ -118,8 +130,10 @@ Config Registry::first_choice(const Query& query, const Constraints& constraints
             refusals += std::string("; ") + v.id + ": not deterministic";
             continue;
         }
-        if (best && best->default_rank <= v.default_rank) continue;
+        const auto place = default_place(v, query, constraints);
+        if (best && best_place <= place) continue;
         best = &v;
+        best_place = place;
         best_params = std::move(params);
     }
     if (!best) {

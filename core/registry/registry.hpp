@@ -3,11 +3,16 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/registry/variant.hpp"
 
 namespace gnntune {
+
+/// Calls from which on a variant that prefers a graph goes first: below, the formats that it may need cost more than it
+/// gains (sgt half a millisecond for a gain of ten microseconds).
+inline constexpr double kCallsOfPreferred = 100;
 
 class Registry {
 public:
@@ -23,8 +28,14 @@ public:
     /// Applicability including what every variant shares: op, backend, compute capability.
     Verdict applicable(const Variant& variant, const Query& query) const;
 
-    /// The config used when nothing is known: the op's first applicable exact variant in the order of
-    /// `default_rank`, with its default params, or the first of its others if the errata of the device have those.
+    /// Place of an applicable variant in the order in which they are tried when nothing is known, lowest first: one that
+    /// prefers such a graph before the others, where calls are expected to be worth its formats, then by `default_rank`.
+    static std::pair<int, std::int32_t> default_place(const Variant& variant, const Query& query,
+                                                      const Constraints& constraints);
+    /// Whether that may depend on features of the graph, for some variant of the op.
+    bool default_sees_features(Op op, Backend backend) const;
+    /// The config used when nothing is known: the op's first applicable exact variant in that order, with its default
+    /// params, or the first of its others if the errata of the device have those.
     /// Throws ErrorKind::unsupported listing the refusals if there is none.
     Config default_config(const Query& query, const Constraints& constraints) const;
     /// The same for a part of a composition, which is no composition itself.

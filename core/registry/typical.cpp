@@ -14,7 +14,9 @@ Query typical_query(const Problem& problem, const Device& device) {
     return query;
 }
 
-std::optional<Query> possible_query(const Variant& variant, std::int32_t k, DType dtype, const Device& device) {
+namespace {
+
+std::optional<Query> query_of_width(const Variant& variant, std::int32_t k, DType dtype, const Device& device) {
     for (const auto& [weighted, self_loop] : {std::pair{true, false}, {false, false}, {true, true}}) {
         for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
             if (self_loop && reduce == Reduce::max) continue;  // there is no such problem
@@ -34,6 +36,14 @@ std::optional<Query> possible_query(const Variant& variant, std::int32_t k, DTyp
         }
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Query> possible_query(const Variant& variant, std::int32_t k, DType dtype, const Device& device) {
+    // Some variants are for widths that are no whole vectors.
+    auto query = query_of_width(variant, k, dtype, device);
+    return query ? query : query_of_width(variant, k + 1, dtype, device);
 }
 
 std::optional<Query> possible_query(const Variant& variant, std::int32_t k, const Device& device) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,13 +103,14 @@ struct Operands {
     /// Added to `seed` modulo 2^64; in the backend's memory, read when the run executes, so that a captured run draws anew
     /// at each replay. Null: nothing is added.
     const std::uint64_t* seed_offset = nullptr;
-    float scale = 0.0F;  ///< attention: factor of the logits; 0: 1 / sqrt(k). sddmm: of the products; 0: 1
+    /// attention: factor of the logits; without one 1 / sqrt(k). sddmm: of the products; without one 1.
+    std::optional<float> scale;
     EdgeActivation activation = EdgeActivation::none;  ///< sddmm: of the scaled products. Other ops do not look at it
 };
 
 /// attention's factor of the logits for heads of `k` features.
 inline float logit_scale(const Operands& o, std::int32_t k) {
-    return o.scale != 0.0F ? o.scale : 1.0F / std::sqrt(static_cast<float>(k));
+    return o.scale.value_or(1.0F / std::sqrt(static_cast<float>(k)));
 }
 /// The operands of a run in host memory with the sum of both seeds in `seed`, and no seed_offset: it is read here, once,
 /// so that all of the run has one mask.
@@ -120,7 +122,7 @@ inline Operands with_seed_read(const Operands& o) {
 }
 /// sddmm's factor of the products.
 inline float product_scale(const Operands& o) {
-    return o.scale != 0.0F ? o.scale : 1.0F;
+    return o.scale.value_or(1.0F);
 }
 
 /// An operand's elements in the type they are stored in.
@@ -172,6 +174,10 @@ struct Variant {
     std::int32_t operand_alignment = 4;  ///< bytes to which the arrays of a run must be aligned; 4: to their elements
     std::int32_t min_compute_capability = 0;  ///< 90 for 9.0
     std::int32_t default_rank = 100;          ///< order in which variants are tried when nothing is known; lowest first
+    /// Whether it comes before all others on this graph, for one that runs many times, when nothing is known: what of an
+    /// op's variants is made for such graphs. Asked where it applies; cheap; no, if it would need features that are not
+    /// there. Null: never.
+    bool (*preferred)(const Query&) = nullptr;
 
     /// Whether this problem on this graph is one it can do, for some params. Cheap.
     Verdict (*applicable)(const Query&) = nullptr;

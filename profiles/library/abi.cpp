@@ -99,23 +99,24 @@ const char* last_error() noexcept {
     return t_message ? t_message : "";
 }
 
-std::size_t checked_struct_size(const void* given, const StructSizes& sizes, const char* name) {
+void require_struct_size(std::size_t size, std::size_t first, const char* name) {
+    if (size >= first && size <= kLargestStruct && size % sizeof(void*) == 0) return;
+    throw invalid_argument(std::string(name) + ".struct_size is " + std::to_string(size) +
+                           "; start from the initialiser, which sets struct_size to sizeof(" + name + ")");
+}
+
+std::size_t checked_struct_size(const void* given, std::size_t first, std::size_t known, const char* name) {
     if (!given) throw invalid_argument(std::string(name) + " is NULL");
-    std::uint32_t size = 0;
+    std::size_t size = 0;
     std::memcpy(&size, given, sizeof size);
-    const std::size_t known = sizes.known;
-    const std::uint32_t step = size > sizes.wide ? 8 : 4;
-    if (size < sizes.first || size > kLargestStruct || size % step != 0) {
-        throw invalid_argument(std::string(name) + ".struct_size is " + std::to_string(size) +
-                               "; zero the struct and set struct_size to sizeof(" + name + ")");
-    }
+    require_struct_size(size, first, name);
     const auto* bytes = static_cast<const unsigned char*>(given);
     if (size > known && std::any_of(bytes + known, bytes + size, [](unsigned char byte) { return byte != 0; })) {
         throw invalid_argument(std::string(name) + ".struct_size is " + std::to_string(size) + ", this library knows " +
                                std::to_string(known) +
                                " bytes, and a field beyond them is set; install a newer gnntune or leave it zero");
     }
-    return std::min<std::size_t>(size, known);
+    return std::min(size, known);
 }
 
 std::size_t copy_text(std::string_view text, char* buffer, std::size_t size) noexcept {

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -47,53 +46,48 @@ gnntune_status guarded(F&& f) noexcept {
     }
 }
 
-/// Sizes that a struct has had. Structs grow at their ends, so the first field that an early header lacked tells how
-/// large the struct was in it.
-struct StructSizes {
-    std::size_t first;  ///< in the first header: no program has a smaller one
-    std::size_t wide;   ///< where the first field of eight bytes begins; all before it have four
-    std::size_t known;  ///< today
-};
+/// Bytes that a struct has in the first header: no program has a smaller one. Structs grow at their ends.
 template <typename T>
-inline constexpr StructSizes kStructSizes{};
+inline constexpr std::size_t kFirstSize = 0;
 template <>
-inline constexpr StructSizes kStructSizes<gnntune_open_options>{offsetof(gnntune_open_options, sources),
-                                                                offsetof(gnntune_open_options, format_limit_bytes),
-                                                                sizeof(gnntune_open_options)};
+inline constexpr std::size_t kFirstSize<gnntune_open_options> = 64;
 template <>
-inline constexpr StructSizes kStructSizes<gnntune_csr>{offsetof(gnntune_csr, transient), offsetof(gnntune_csr, n_rows),
-                                                       sizeof(gnntune_csr)};
+inline constexpr std::size_t kFirstSize<gnntune_csr> = 72;
 template <>
-inline constexpr StructSizes kStructSizes<gnntune_coo>{offsetof(gnntune_coo, transient), offsetof(gnntune_coo, n_rows),
-                                                       sizeof(gnntune_coo)};
+inline constexpr std::size_t kFirstSize<gnntune_coo> = 64;
 template <>
-inline constexpr StructSizes kStructSizes<gnntune_problem>{
-    offsetof(gnntune_problem, self_loop), offsetof(gnntune_problem, max_error), sizeof(gnntune_problem)};
+inline constexpr std::size_t kFirstSize<gnntune_problem> = 80;
 template <>
-inline constexpr StructSizes kStructSizes<gnntune_operands>{
-    offsetof(gnntune_operands, self_weight), offsetof(gnntune_operands, x), sizeof(gnntune_operands)};
+inline constexpr std::size_t kFirstSize<gnntune_operands> = 256;
 
-/// Throws ErrorKind::invalid_argument unless the bytes of a caller's struct, which is larger than the one we know, are
-/// zero from there on; or if its size cannot be one: it is that of the first header or more, of a struct with a field of
-/// eight bytes a multiple of eight, of another of four. Half a pointer is never taken. Returns the number of bytes to
-/// take from it.
-std::size_t checked_struct_size(const void* given, const StructSizes& sizes, const char* name);
+/// Throws ErrorKind::invalid_argument unless a struct that had `first` bytes in the first header may have `size`: half a
+/// pointer is never taken.
+void require_struct_size(std::size_t size, std::size_t first, const char* name);
 
-/// Throws ErrorKind::invalid_argument unless a reserved field is zero: a later library may give it a meaning.
-inline void require_zero(const char* field, std::int32_t value) {
-    if (value != 0) {
-        throw invalid_argument(std::string(field) + " is " + std::to_string(value) +
-                               "; expected 0: zero the struct before its fields are set");
-    }
-}
+/// Throws ErrorKind::invalid_argument as require_struct_size does, and if the caller's struct is larger than the `known`
+/// bytes that we know and has anything but zero there. Returns the number of bytes to take from it.
+std::size_t checked_struct_size(const void* given, std::size_t first, std::size_t known, const char* name);
 
-/// The caller's struct as this build knows it: what a smaller one lacks is zero.
+/// The caller's struct as this build knows it: what a smaller one lacks is zero, which means what the library did without.
 template <typename T>
 T read_struct(const T* given, const char* name) {
+    static_assert(kFirstSize<T> > 0 && kFirstSize<T> <= sizeof(T));
     T known;
     std::memset(&known, 0, sizeof known);
-    std::memcpy(&known, given, checked_struct_size(given, kStructSizes<T>, name));
+    std::memcpy(&known, given, checked_struct_size(given, kFirstSize<T>, sizeof known, name));
     return known;
+}
+
+/// Fills in the `size` bytes of a caller's struct: what this build knows as in `defaults`, the rest with zero.
+template <typename T>
+void init_struct(T* given, std::size_t size, const T& defaults, const char* name) {
+    if (!given) throw invalid_argument(std::string(name) + " is NULL");
+    require_struct_size(size, kFirstSize<T>, name);
+    T known = defaults;
+    known.struct_size = size;
+    auto* bytes = reinterpret_cast<unsigned char*>(given);
+    std::memset(bytes, 0, size);
+    std::memcpy(bytes, &known, size < sizeof known ? size : sizeof known);
 }
 
 /// As snprintf: at most `size` bytes with the ending zero; returns the length of the whole text.

@@ -17,6 +17,13 @@ namespace lib = gnntune::library;
 
 namespace {
 
+std::int64_t longest_row_of(const gnntune_csr& csr) {
+    return csr.longest_row;
+}
+std::int64_t longest_row_of(const gnntune_coo&) {
+    return -1;
+}
+
 // An empty `out` on failure, so that a caller who forgets the status meets NULL and not a stale handle.
 template <typename T>
 void clear(T** out) {
@@ -34,7 +41,8 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
         const gnntune::MemoryScope scope(lib::memory_kind(c.device), c.memory);
         std::shared_ptr<gnntune::Graph> graph = lib::graph_from(c, known, stream);
         graph->set_format_memory(c.formats_memory);
-        *out = new gnntune_graph{context->context, std::move(graph), {}, known.transient != 0, {}};
+        *out = new gnntune_graph{
+            context->context, std::move(graph), {}, known.transient != 0, lib::BucketOnce(longest_row_of(known))};
     });
 }
 
@@ -86,10 +94,30 @@ const char* gnntune_last_error(void) {
     return lib::last_error();
 }
 
+gnntune_status gnntune_open_options_init(gnntune_open_options* options, size_t size) {
+    return lib::guarded([&] { lib::init_struct(options, size, GNNTUNE_OPEN_OPTIONS_INIT, "gnntune_open_options"); });
+}
+
+gnntune_status gnntune_csr_init(gnntune_csr* csr, size_t size) {
+    return lib::guarded([&] { lib::init_struct(csr, size, GNNTUNE_CSR_INIT, "gnntune_csr"); });
+}
+
+gnntune_status gnntune_coo_init(gnntune_coo* coo, size_t size) {
+    return lib::guarded([&] { lib::init_struct(coo, size, GNNTUNE_COO_INIT, "gnntune_coo"); });
+}
+
+gnntune_status gnntune_problem_init(gnntune_problem* problem, size_t size) {
+    return lib::guarded([&] { lib::init_struct(problem, size, GNNTUNE_PROBLEM_INIT, "gnntune_problem"); });
+}
+
+gnntune_status gnntune_operands_init(gnntune_operands* operands, size_t size) {
+    return lib::guarded([&] { lib::init_struct(operands, size, GNNTUNE_OPERANDS_INIT, "gnntune_operands"); });
+}
+
 gnntune_status gnntune_open(const char* db_path, const gnntune_open_options* options, gnntune_context** out) {
     return lib::guarded([&] {
         clear(out);
-        gnntune_open_options known{};
+        gnntune_open_options known = GNNTUNE_OPEN_OPTIONS_INIT;
         if (options) known = lib::read_struct(options, "gnntune_open_options");
         auto context = std::make_shared<const lib::Context>(lib::open_context(lib::open_request(db_path, known)));
         *out = new gnntune_context{std::move(context)};
@@ -103,6 +131,11 @@ void gnntune_close(gnntune_context* context) {
 gnntune_backend gnntune_context_backend(const gnntune_context* context) {
     if (!context) return GNNTUNE_BACKEND_AUTO;
     return context->context->device.backend == gnntune::Backend::cuda ? GNNTUNE_BACKEND_CUDA : GNNTUNE_BACKEND_CPU;
+}
+
+int32_t gnntune_context_device(const gnntune_context* context) {
+    if (!context || context->context->device.backend != gnntune::Backend::cuda) return -1;
+    return context->context->device.ordinal;
 }
 
 size_t gnntune_context_describe(const gnntune_context* context, char* buffer, size_t size) {
@@ -172,9 +205,10 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         if (c.verbose)
             std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story, outcome.tuned_us).c_str(),
                        stderr);
-        *out = new gnntune_plan{context->context,          graph->graph,
-                                std::move(outcome.memory), std::move(outcome.plan),
-                                std::move(outcome.story),  std::move(config)};
+        *out = new gnntune_plan{context->context,           graph->graph,
+                                std::move(outcome.memory),  std::move(outcome.plan),
+                                std::move(outcome.binding), std::move(outcome.story),
+                                std::move(config)};
     });
 }
 
@@ -214,14 +248,18 @@ size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, size_t size)
     return lib::copy_text(text, buffer, size);
 }
 
+int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const char* name) {
+    return plan && name ? plan->binding->elements(name) : -1;
+}
+
 gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
                            size_t workspace_bytes, gnntune_stream stream) {
     return lib::guarded([&] {
         lib::require(plan, "plan");
         const gnntune_operands known = lib::read_struct(operands, "gnntune_operands");
-        const gnntune::Operands checked = plan->story->binding->operands(known);
+        const gnntune::Operands checked = plan->binding->operands(known);
         lib::check_workspace(*plan->plan, workspace, workspace_bytes);
-        plan->story->binding->require_apart(known, workspace, plan->plan->workspace_bytes());
+        plan->binding->require_apart(known, workspace, plan->plan->workspace_bytes());
         const lib::DeviceGuard guard(plan->context->device);
         plan->plan->run(checked, workspace, stream);
     });

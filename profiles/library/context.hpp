@@ -30,7 +30,7 @@ std::string_view to_text(Sources sources);
 struct OpenRequest {
     const char* db_path = nullptr;  ///< null: the user's default database
     BackendChoice backend = BackendChoice::automatic;
-    int ordinal = 0;  ///< -1: the current device
+    int ordinal = -1;  ///< -1: the current device
     bool require_database = false;
     std::shared_ptr<MemorySource> memory;       ///< the application's; null: plain
     std::size_t format_limit_bytes = SIZE_MAX;  ///< of all graphs together

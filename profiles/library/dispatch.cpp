@@ -13,6 +13,7 @@
 #include "profiles/library/memory.hpp"
 #include "profiles/library/plan_memo.hpp"
 #include "profiles/library/review.hpp"
+#include "profiles/library/run.hpp"
 #include "profiles/library/tuning.hpp"
 
 namespace gnntune::library {
@@ -140,8 +141,11 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
         if (v.approximate || v.precision != Precision::fp32 || first == v.id) continue;
         if (context.registry.applicable(v, query)) order.push_back(&v);
     }
+    const auto place = [&](const Variant* v) {
+        return Registry::default_place(*v, query, request.constraints);
+    };
     std::stable_sort(order.begin(), order.end(),
-                     [](const Variant* a, const Variant* b) { return a->default_rank < b->default_rank; });
+                     [&](const Variant* a, const Variant* b) { return place(a) < place(b); });
     std::vector<Config> configs;
     for (const Variant* v : order) {
         if (v->operand_alignment > request.constraints.operand_alignment) continue;
@@ -154,6 +158,9 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
 
 Trial plan_by_default(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Request& request = story.request;
+    // The model has had them counted, where there is one.
+    const bool sees_features = context.registry.default_sees_features(request.problem.op, context.device.backend);
+    if (sees_features && request.constraints.expected_calls >= kCallsOfPreferred) graph.features();
     const Query query = graph.query(request.problem);
     std::string refusals;
     const auto trial_with = [&](const Config& config) {
@@ -267,13 +274,15 @@ Trial choose_and_plan(const Context& context, Graph& graph, StreamHandle stream,
 Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Request& request, StreamHandle stream) {
     const std::uint64_t revision = graph.revision();
     if (auto known = memo.find(request, revision)) {
-        Trial again = try_plan(context, graph, request, known->config, stream);
-        if (again.plan) return {std::move(again.memory), std::move(again.plan), std::move(known), 0};
+        Trial again = try_plan(context, graph, request, known->story->config, stream);
+        if (again.plan) {
+            return {std::move(again.memory), std::move(again.plan), std::move(known->binding), std::move(known->story),
+                    0};
+        }
     }
     validate(request.problem);
     auto story = std::make_shared<Story>();
     story->request = request;
-    story->binding = std::make_shared<const Binding>(graph, request.problem);
     story->answers = context.snapshot.answers(graph.fingerprint(), request.problem);
     story->entry = story->answers->find(request.policy);
     story->present = graph.present(request.problem.direction);
@@ -282,9 +291,10 @@ Outcome make_plan(const Context& context, Graph& graph, PlanMemo& memo, const Re
     // What failed for want of memory may be had another time, and a file that could not be read may speak.
     const bool passing = ran_out || (story->tuning && story->tuning->passing);
     const bool lasting = story->source != Source::forced && !passing && story->answers->unread().empty();
-    if (lasting) memo.keep(revision, story);
+    const auto binding = std::make_shared<const Binding>(graph, request.problem);
+    if (lasting) memo.keep(revision, {story, binding});
     const double tuned_us = story->tuned_us;
-    return {std::move(made.memory), std::move(made.plan), std::move(story), tuned_us};
+    return {std::move(made.memory), std::move(made.plan), binding, std::move(story), tuned_us};
 }
 
 }  // namespace gnntune::library

@@ -11,10 +11,10 @@
 #include "core/dispatch/plan.hpp"
 #include "profiles/library/context.hpp"
 #include "profiles/library/forecast.hpp"
-#include "profiles/library/run.hpp"
 
 namespace gnntune::library {
 
+class Binding;
 class PlanMemo;
 struct Tuning;
 
@@ -40,7 +40,6 @@ struct Story {
     Request request;
     Source source = Source::fallback;
     Config config;
-    std::shared_ptr<const Binding> binding;
     /// What the database says of the graph and problem. Never null.
     std::shared_ptr<const store::SnapshotAnswers> answers;
     /// Its rows under the policy; null if it has none. Lives as long as `answers`.
@@ -64,6 +63,7 @@ struct Story {
 struct Outcome {
     std::shared_ptr<CountingMemory> memory;  ///< that the plan holds beside its formats
     std::unique_ptr<Plan> plan;
+    std::shared_ptr<const Binding> binding;  ///< of the problem on the graph
     std::shared_ptr<const Story> story;
     double tuned_us = 0;  ///< of the story if it was made for this plan
 };

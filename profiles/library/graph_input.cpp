@@ -42,6 +42,16 @@ void require_sizes(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m) {
     require_int32(n_rows, n_cols, m);
 }
 
+void require_possible_longest_row(const gnntune_csr& csr) {
+    const std::int64_t longest = csr.longest_row;
+    if (longest == -1) return;
+    if (longest >= 0 && longest <= csr.m && longest * csr.n_rows >= csr.m) return;
+    throw invalid_argument(
+        fmt::format("longest_row is {}, which no graph of {} rows and {} edges can have; expected the -1 of "
+                    "GNNTUNE_CSR_INIT if it is not known",
+                    longest, csr.n_rows, csr.m));
+}
+
 bool is_wide(gnntune_index type, const char* field) {
     if (type != GNNTUNE_INT32 && type != GNNTUNE_INT64) {
         throw invalid_argument(fmt::format("{} is {}; expected GNNTUNE_INT32 or GNNTUNE_INT64", field, type));
@@ -151,9 +161,8 @@ std::unique_ptr<Graph> make(const Context& context, const View& view, const std:
 }  // namespace
 
 std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_csr& csr, StreamHandle stream) {
-    require_zero("csr.reserved", csr.reserved);
-    require_zero("csr.reserved_2", csr.reserved_2);
     require_sizes(csr.n_rows, csr.n_cols, csr.m);
+    require_possible_longest_row(csr);
     CsrView view;
     view.n_rows = static_cast<std::int32_t>(csr.n_rows);
     view.n_cols = static_cast<std::int32_t>(csr.n_cols);
@@ -164,7 +173,6 @@ std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_csr& csr
 }
 
 std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_coo& coo, StreamHandle stream) {
-    require_zero("coo.reserved", coo.reserved);
     require_sizes(coo.n_rows, coo.n_cols, coo.m);
     CooView view;
     view.n_rows = static_cast<std::int32_t>(coo.n_rows);

@@ -11,6 +11,7 @@
 #include "profiles/library/context.hpp"
 #include "profiles/library/dispatch.hpp"
 #include "profiles/library/plan_memo.hpp"
+#include "profiles/library/run.hpp"
 #include "profiles/library/transient.hpp"
 
 struct gnntune_context {
@@ -30,6 +31,7 @@ struct gnntune_plan {
     std::shared_ptr<gnntune::Graph> graph;            // outlives `plan`: members end in reverse order
     std::shared_ptr<gnntune::CountingMemory> memory;  // the plan's own
     std::unique_ptr<gnntune::Plan> plan;
+    std::shared_ptr<const gnntune::library::Binding> binding;
     std::shared_ptr<const gnntune::library::Story> story;
     std::string config;
 };

@@ -30,17 +30,18 @@ std::size_t PlanMemo::Hash::operator()(const Request& request) const noexcept {
     return static_cast<std::size_t>(h);
 }
 
-std::shared_ptr<const Story> PlanMemo::find(const Request& request, std::uint64_t revision) const {
+std::optional<SharedByPlans> PlanMemo::find(const Request& request, std::uint64_t revision) const {
     const std::lock_guard lock(mutex_);
     const auto found = kept_.find(request);
-    return found == kept_.end() || found->second.revision != revision ? nullptr : found->second.story;
+    if (found == kept_.end() || found->second.revision != revision) return std::nullopt;
+    return found->second.shared;
 }
 
-void PlanMemo::keep(std::uint64_t revision, std::shared_ptr<const Story> story) {
+void PlanMemo::keep(std::uint64_t revision, SharedByPlans shared) {
     const std::lock_guard lock(mutex_);
     if (kept_.size() >= kMostKept) kept_.clear();
-    const Request& request = story->request;
-    kept_.insert_or_assign(request, Kept{revision, std::move(story)});
+    const Request& request = shared.story->request;
+    kept_.insert_or_assign(request, Kept{revision, std::move(shared)});
 }
 
 }  // namespace gnntune::library

@@ -4,19 +4,26 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "profiles/library/dispatch.hpp"
 
 namespace gnntune::library {
 
+/// What plans of one request share.
+struct SharedByPlans {
+    std::shared_ptr<const Story> story;
+    std::shared_ptr<const Binding> binding;  ///< null where they are plans of several graphs
+};
+
 /// Choices on one graph by what was asked for. Each holds for as long as the graph has the formats and features that it
 /// was made with (Graph::revision). Thread-safe.
 class PlanMemo {
 public:
-    /// What was chosen at this revision, or null.
-    std::shared_ptr<const Story> find(const Request& request, std::uint64_t revision) const;
-    void keep(std::uint64_t revision, std::shared_ptr<const Story> story);
+    /// What was chosen at this revision, if anything.
+    std::optional<SharedByPlans> find(const Request& request, std::uint64_t revision) const;
+    void keep(std::uint64_t revision, SharedByPlans shared);
 
 private:
     struct Hash {
@@ -24,7 +31,7 @@ private:
     };
     struct Kept {
         std::uint64_t revision = 0;
-        std::shared_ptr<const Story> story;
+        SharedByPlans shared;
     };
 
     mutable std::mutex mutex_;

@@ -24,15 +24,12 @@ T translate(const char* field, std::int32_t value, const char* expected,
     throw invalid_argument(std::string(field) + " is " + std::to_string(value) + "; expected " + expected);
 }
 
-void require_not_negative(const char* field, double value) {
-    if (std::isfinite(value) && value >= 0) return;
-    throw invalid_argument(std::string(field) + " is " + std::to_string(value) + "; expected zero or more");
-}
+constexpr std::int64_t kNotSaid = -1;
+constexpr std::int32_t kElement = 4;  // Variant::operand_alignment of those that need no more than an element's
 
 }  // namespace
 
 OpenRequest open_request(const char* db_path, const gnntune_open_options& options) {
-    require_zero("options.reserved", options.reserved);
     OpenRequest request;
     request.db_path = db_path;
     request.backend =
@@ -43,17 +40,22 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
     request.ordinal = options.device;
     request.require_database = options.require_database != 0;
     request.sources = translate<std::optional<Sources>>(
-        "options.sources", options.sources, "0, GNNTUNE_DB_THEN_MODEL, GNNTUNE_DB_ONLY or GNNTUNE_TUNE_ON_MISS",
-        {{0, std::nullopt},
+        "options.sources", options.sources,
+        "GNNTUNE_SOURCES_DEFAULT, GNNTUNE_DB_THEN_MODEL, GNNTUNE_DB_ONLY or GNNTUNE_TUNE_ON_MISS",
+        {{GNNTUNE_SOURCES_DEFAULT, std::nullopt},
          {GNNTUNE_DB_THEN_MODEL, Sources::database_then_model},
          {GNNTUNE_DB_ONLY, Sources::database},
          {GNNTUNE_TUNE_ON_MISS, Sources::tune_on_miss}});
     // A year bounds nothing either.
-    constexpr std::uint64_t kYearUs = 365ULL * 86400 * 1000000;
-    if (options.tune_budget_us > 0) {
+    constexpr std::int64_t kYearUs = 365LL * 86400 * 1000000;
+    if (options.tune_budget_us != kNotSaid) {
+        if (options.tune_budget_us < 1) {
+            throw invalid_argument("options.tune_budget_us is " + std::to_string(options.tune_budget_us) +
+                                   "; expected 1 or more, or the -1 of GNNTUNE_OPEN_OPTIONS_INIT");
+        }
         request.tune_budget_us = static_cast<double>(std::min(options.tune_budget_us, kYearUs));
     }
-    if (options.format_limit_bytes > 0) request.format_limit_bytes = options.format_limit_bytes;
+    request.format_limit_bytes = options.format_limit_bytes;
     if (!options.alloc != !options.free) {
         throw invalid_argument("options.alloc and options.free go together: set both or neither");
     }
@@ -62,7 +64,6 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
 }
 
 Request plan_request(const gnntune_problem& problem) {
-    require_zero("problem.reserved", problem.reserved);
     Request request;
     Problem& p = request.problem;
     p.op = translate<Op>("problem.op", problem.op, "one of gnntune_op from GNNTUNE_SPMM to GNNTUNE_ATTENTION_GRAD",
@@ -80,7 +81,11 @@ Request plan_request(const gnntune_problem& problem) {
                           {GNNTUNE_ATTENTION, Op::attention},
                           {GNNTUNE_ATTENTION_GRAD, Op::attention_grad}});
     p.k = problem.k;
-    p.heads = problem.heads == 0 ? 1 : problem.heads;
+    p.heads = problem.heads;
+    if (p.heads < 1) {
+        throw invalid_argument("problem.heads is " + std::to_string(p.heads) +
+                               "; expected 1 or more, as in GNNTUNE_PROBLEM_INIT");
+    }
     p.dtype = translate<DType>("problem.dtype", problem.dtype, "GNNTUNE_F32, GNNTUNE_F16 or GNNTUNE_BF16",
                                {{GNNTUNE_F32, DType::f32}, {GNNTUNE_F16, DType::f16}, {GNNTUNE_BF16, DType::bf16}});
     p.reduce =
@@ -111,24 +116,25 @@ Request plan_request(const gnntune_problem& problem) {
         translate<Policy>("problem.policy", problem.policy, "GNNTUNE_HOT, GNNTUNE_COLD or GNNTUNE_GRAPH",
                           {{GNNTUNE_HOT, Policy::hot}, {GNNTUNE_COLD, Policy::cold}, {GNNTUNE_GRAPH, Policy::graph}});
 
-    require_not_negative("problem.max_error", problem.max_error);
-    require_not_negative("problem.expected_calls", problem.expected_calls);
+    if (!std::isfinite(problem.max_error) || problem.max_error < 0) {
+        throw invalid_argument("problem.max_error is " + std::to_string(problem.max_error) + "; expected zero or more");
+    }
+    if (!std::isfinite(problem.expected_calls) || problem.expected_calls <= 0) {
+        throw invalid_argument("problem.expected_calls is " + std::to_string(problem.expected_calls) +
+                               "; expected a number above zero, as the 1000 of GNNTUNE_PROBLEM_INIT");
+    }
+    const std::int32_t alignment = problem.operand_alignment;
+    if (alignment < 1 || (alignment & (alignment - 1)) != 0) {
+        throw invalid_argument("problem.operand_alignment is " + std::to_string(alignment) +
+                               "; expected a power of two, as the 16 of GNNTUNE_PROBLEM_INIT");
+    }
     Constraints& c = request.constraints;
     c.max_error = problem.max_error;
     c.allow_sampling = problem.allow_sampling != 0;
     c.deterministic = problem.deterministic != 0;
-    if (problem.operand_alignment != 0) {
-        const std::int32_t bytes = problem.operand_alignment;
-        if (bytes < 4 || (bytes & (bytes - 1)) != 0) {
-            throw invalid_argument("problem.operand_alignment is " + std::to_string(bytes) +
-                                   "; expected a power of two from 4, or 0 for 16");
-        }
-        c.operand_alignment = bytes;
-    }
-    if (problem.expected_calls > 0) c.expected_calls = problem.expected_calls;
-    // 1 stands for no workspace at all, since 0 stands for no limit.
-    if (problem.workspace_limit_bytes > 0) c.workspace_limit_bytes = problem.workspace_limit_bytes - 1;
-    if (problem.workspace_limit_bytes > 1) c.workspace_limit_bytes = problem.workspace_limit_bytes;
+    c.operand_alignment = std::max(alignment, kElement);
+    c.expected_calls = problem.expected_calls;
+    c.workspace_limit_bytes = problem.workspace_limit_bytes;
     return request;
 }
 

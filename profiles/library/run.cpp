@@ -1,10 +1,8 @@
 #include "profiles/library/run.hpp"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,14 +15,6 @@
 
 namespace gnntune::library {
 namespace {
-
-/// The smallest positive number stands for zero (gnntune.h), and is a denormal: a thread that flushes those takes it
-/// for zero, "not given", in comparisons. As the smallest normal number it is told apart.
-float normal(float value) {
-    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
-    const bool denormal = magnitude != 0 && magnitude < std::bit_cast<std::uint32_t>(std::numeric_limits<float>::min());
-    return denormal ? std::copysign(std::numeric_limits<float>::min(), value) : value;
-}
 
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 
@@ -97,8 +87,9 @@ EdgeActivation activation_of(std::int32_t given) {
         case GNNTUNE_EXP:
             return EdgeActivation::exp;
         default:
-            throw invalid_argument("operands.activation is " + std::to_string(given) +
-                                   "; expected GNNTUNE_NO_ACTIVATION, GNNTUNE_LEAKY_RELU or GNNTUNE_EXP");
+            throw invalid_argument(
+                "operands.activation is " + std::to_string(given) +
+                "; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU or GNNTUNE_EXP");
     }
 }
 
@@ -141,9 +132,6 @@ Binding::Binding(Graph& graph, const Problem& problem) {
 }
 
 Operands Binding::operands(const gnntune_operands& given) const {
-    require_zero("operands.reserved", given.reserved);
-    require_zero("operands.reserved_2", given.reserved_2);
-    require_zero("operands.reserved_3", given.reserved_3);
     Operands o;
     for (const Slot& slot : slots_) {
         const Member& m = kMembers[slot.member];
@@ -173,11 +161,8 @@ Operands Binding::operands(const gnntune_operands& given) const {
     require_finite("scale", given.scale);
     require_finite("negative_slope", given.negative_slope);
     require_finite("dropout", given.dropout);
-    if (forward_ == Op::attention || forward_ == Op::sddmm) o.scale = normal(given.scale);
-    if (forward_ == Op::gat || forward_ == Op::sddmm) {
-        const float slope = normal(given.negative_slope);
-        if (slope != 0.0F) o.negative_slope = slope;
-    }
+    if (forward_ == Op::attention || forward_ == Op::sddmm) o.scale = given.scale;
+    if (forward_ == Op::gat || forward_ == Op::sddmm) o.negative_slope = given.negative_slope;
     if (forward_ == Op::sddmm) o.activation = activation;
     if (!has_dropout(forward_)) {
         if (given.seed_offset) {
@@ -196,6 +181,13 @@ Operands Binding::operands(const gnntune_operands& given) const {
         o.seed_offset = given.seed_offset;
     }
     return o;
+}
+
+std::int64_t Binding::elements(std::string_view name) const {
+    for (const Slot& slot : slots_) {
+        if (slot.wanted && slot.spec.name == name) return slot.spec.size();
+    }
+    return -1;
 }
 
 void Binding::require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const {

@@ -14,7 +14,8 @@
 
 namespace gnntune::library {
 
-/// How the arrays of the C ABI become the operands of one problem. Made with the plan, so that a run allocates nothing.
+/// How the arrays of the C ABI become the operands of one problem on one graph. Made with the plan, so that a run allocates
+/// nothing.
 class Binding {
 public:
     Binding(Graph& graph, const Problem& problem);
@@ -22,6 +23,8 @@ public:
     /// Operands for the launch. Throws ErrorKind::invalid_argument in words if one is missing, not aligned or not wanted,
     /// or if a number is out of its range.
     Operands operands(const gnntune_operands& given) const;
+    /// Of the array of that name; -1 if the problem does not have it.
+    std::int64_t elements(std::string_view name) const;
     /// Throws ErrorKind::invalid_argument in words if what a run writes, `bytes` of workspace among it, shares memory with
     /// anything else of the run or with the arrays that the graph was made from. By addresses alone: nothing is read.
     void require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const;

@@ -5,6 +5,7 @@
 
 #include "core/common/host_vector.hpp"
 #include "core/graph/formats.hpp"
+#include "profiles/library/run.hpp"
 #include "profiles/library/tuning.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/cuda_check.hpp"
@@ -35,8 +36,10 @@ std::shared_ptr<const Tuning> not_measured(const Context& context) {
 
 }  // namespace
 
-Bucket bucket_of(Graph& graph, StreamHandle stream) {
-    if (graph.base_format() != kFormatCsr) return gnntune::bucket_of(graph.n_rows(), graph.n_cols(), graph.m(), -1);
+Bucket bucket_of(Graph& graph, std::int64_t known_longest_row, StreamHandle stream) {
+    if (graph.base_format() != kFormatCsr || known_longest_row >= 0) {
+        return gnntune::bucket_of(graph.n_rows(), graph.n_cols(), graph.m(), known_longest_row);
+    }
     const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream);
     const std::int32_t* row_ptr = csr->row_ptr;
 #if GNNTUNE_WITH_CUDA
@@ -54,7 +57,7 @@ Bucket bucket_of(Graph& graph, StreamHandle stream) {
 }
 
 const Bucket& BucketOnce::get(Graph& graph, StreamHandle stream) {
-    std::call_once(once_, [&] { bucket_ = bucket_of(graph, stream); });
+    std::call_once(once_, [&] { bucket_ = bucket_of(graph, known_longest_row_, stream); });
     return bucket_;
 }
 
@@ -73,27 +76,28 @@ Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& 
     static const auto kNothing = std::make_shared<const store::SnapshotAnswers>();
     validate(request.problem);
     const auto memo = context.buckets->of(bucket);
+    auto binding = std::make_shared<const Binding>(graph, request.problem);
     auto story = std::make_shared<Story>();
     story->request = request;
-    story->binding = std::make_shared<const Binding>(graph, request.problem);
     story->answers = kNothing;
     story->bucket = bucket.text();
     if (auto known = memo->find(request, kRevision)) {
-        Trial again = try_plan(context, graph, request, known->config, stream);
+        const Story& decided = *known->story;
+        Trial again = try_plan(context, graph, request, decided.config, stream);
         if (again.plan) {
-            story->source = known->source;
-            story->config = known->config;
-            story->like = std::move(known);
+            story->source = decided.source;
+            story->config = decided.config;
+            story->like = std::move(known->story);
             story->tuning = not_measured(context);
-            return {std::move(again.memory), std::move(again.plan), std::move(story), 0};
+            return {std::move(again.memory), std::move(again.plan), std::move(binding), std::move(story), 0};
         }
     }
     story->present = graph.present(request.problem.direction);
     bool ran_out = false;
     Trial made = choose_and_plan(context, graph, stream, *story, ran_out);
     if (story->source != Source::forced) story->tuning = not_measured(context);
-    if (!ran_out && story->source != Source::forced) memo->keep(kRevision, story);
-    return {std::move(made.memory), std::move(made.plan), std::move(story), 0};
+    if (!ran_out && story->source != Source::forced) memo->keep(kRevision, {story, nullptr});
+    return {std::move(made.memory), std::move(made.plan), std::move(binding), std::move(story), 0};
 }
 
 }  // namespace gnntune::library

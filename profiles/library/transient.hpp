@@ -2,6 +2,7 @@
 // same shape, without a fingerprint, and without a database, which does not have them.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,16 +14,18 @@
 
 namespace gnntune::library {
 
-/// One pass over the offsets of a CSR graph, which are copied from device memory first; nothing is read of a COO graph.
-/// Synchronises on a GPU.
-Bucket bucket_of(Graph& graph, StreamHandle stream);
+/// `known_longest_row` in edges; negative where the caller has not said it. That of a CSR graph is found then, by one pass
+/// over the offsets, which are copied from device memory first; on a GPU that synchronises.
+Bucket bucket_of(Graph& graph, std::int64_t known_longest_row, StreamHandle stream);
 
 /// The bucket of a graph, found once. Thread-safe.
 class BucketOnce {
 public:
+    explicit BucketOnce(std::int64_t known_longest_row) : known_longest_row_(known_longest_row) {}
     const Bucket& get(Graph& graph, StreamHandle stream);
 
 private:
+    std::int64_t known_longest_row_;
     std::once_flag once_;
     Bucket bucket_;
 };

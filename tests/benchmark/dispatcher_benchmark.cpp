@@ -190,14 +190,13 @@ const Database& database() {
 }
 
 gt::Context open_context(const std::filesystem::path& path) {
-    gnntune_open_options options{};
+    gt::OpenOptions options;
     options.backend = device_here().backend == Backend::cuda ? GNNTUNE_BACKEND_CUDA : GNNTUNE_BACKEND_CPU;
     return gt::Context(path.c_str(), options);
 }
 
 gt::Graph graph_in(gt::Context& context, const Case& c, bool trusted, bool transient = false) {
-    gnntune_csr csr{};
-    csr.struct_size = sizeof csr;
+    gt::Csr csr;
     csr.memory = context.backend() == GNNTUNE_BACKEND_CUDA ? GNNTUNE_DEVICE : GNNTUNE_HOST;
     csr.trusted = trusted ? 1 : 0;
     csr.transient = transient ? 1 : 0;

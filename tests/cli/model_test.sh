@@ -142,6 +142,16 @@ err_has "decided and scored by the same measurements"
 out_has "spmm,fp32,oracle,6,100,100,100,100,0"
 out_has "spmm,fp32,model,6,"
 out_has "spmm,fp32,model_or_default,6,"
+# Without models: the rules that need none. The library has its fastest, and is not behind itself.
+run 0 eval a.db b.db --device cpu --no-model --csv
+out_has ",behind_library,library_worst_percent"
+out_has "spmm,fp32,default,6,"
+out_lacks "spmm,fp32,model"
+out_lacks "guided"
+grep -q '^spmm,fp32,library_best,6,.*,0,100$' out || fail "the library is behind itself"
+grep -Eq '^spmm,fp32,default,6,.*,[0-6],[0-9.]+$' out || fail "nothing is said of the default beside the library"
+run 2 eval a.db b.db --no-model --ablation
+err_has "leave out --no-model"
 # By kind: all, and each.
 run 0 eval a.db b.db --device cpu --no-search --by k,kind --csv
 out_has "op,precision,by,kind,strategy,cases,"

@@ -58,7 +58,8 @@ Operands numbers_of(const Problem& p) {
     numbers.negative_slope = 0.2F;
     numbers.dropout = p.k == 33 || p.k == 72 ? 0.5F : p.heads == 3 ? 0.4F : 0.0F;
     numbers.seed = 0x1234567890abcdefULL;
-    numbers.scale = p.heads == 3 ? 2.5F : p.heads == 8 ? -0.5F : 0.0F;
+    if (p.heads == 3) numbers.scale = 2.5F;
+    if (p.heads == 8) numbers.scale = -0.5F;
     if (p.op == Op::sddmm) return numbers;
     numbers.activation = EdgeActivation::exp;
     if (forward_of(p.op) != Op::attention) numbers.scale = 2.5F;

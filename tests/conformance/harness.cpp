@@ -258,6 +258,7 @@ private:
             epilogues_.push_back({name, infinite, std::move(in), std::move(expected)});
         };
         add("scale", EdgeActivation::none, -0.75F, false);
+        add("scale 0", EdgeActivation::none, 0.0F, false);
         add("leaky_relu", EdgeActivation::leaky_relu, 1.5F, false);
         add("exp", EdgeActivation::exp, 3 * unit, false);
         add("leaky_relu, infinite", EdgeActivation::leaky_relu, -1.5F, true);

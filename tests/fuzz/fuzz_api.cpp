@@ -61,25 +61,6 @@ private:
     std::size_t shift_;
 };
 
-/// A struct with room behind it for any struct_size that the library believes: a program that was compiled against a
-/// newer header passes larger structs.
-template <typename T>
-struct Roomy {
-    T value{};
-    unsigned char behind[4096]{};
-
-    explicit Roomy(Bytes& bytes) {
-        value.struct_size = bytes.one_in(16) ? bytes.value<std::uint32_t>() % 5000 : sizeof value;
-        if (bytes.one_in(8)) behind[bytes.byte()] = 1;
-    }
-    /// What the library has read of it.
-    T known() const {
-        T out{};
-        std::memcpy(&out, &value, std::min<std::size_t>(value.struct_size, sizeof value));
-        return out;
-    }
-};
-
 /// Aborts unless the status is one that a caller can bring about.
 bool succeeded(gnntune_status status) {
     if (status == GNNTUNE_OK) return true;
@@ -87,6 +68,38 @@ bool succeeded(gnntune_status status) {
     if (*gnntune_last_error() == '\0') std::abort();
     return false;
 }
+
+/// The initialiser of a struct.
+struct Defaults {
+    static gnntune_status of(gnntune_open_options* s, std::size_t size) { return gnntune_open_options_init(s, size); }
+    static gnntune_status of(gnntune_csr* s, std::size_t size) { return gnntune_csr_init(s, size); }
+    static gnntune_status of(gnntune_coo* s, std::size_t size) { return gnntune_coo_init(s, size); }
+    static gnntune_status of(gnntune_problem* s, std::size_t size) { return gnntune_problem_init(s, size); }
+    static gnntune_status of(gnntune_operands* s, std::size_t size) { return gnntune_operands_init(s, size); }
+};
+
+/// A struct with its defaults, and room behind it for any struct_size that the library believes: a program that was
+/// compiled against a newer header passes larger structs.
+template <typename T>
+struct Roomy {
+    T value{};
+    unsigned char behind[4096]{};
+
+    explicit Roomy(Bytes& bytes) {
+        const std::size_t size = bytes.one_in(16) ? bytes.value<std::uint32_t>() % 5000 : sizeof value;
+        if (!succeeded(Defaults::of(&value, size))) {
+            if (!succeeded(Defaults::of(&value, sizeof value))) std::abort();
+            value.struct_size = size;
+        }
+        if (bytes.one_in(8)) behind[bytes.byte()] = 1;
+    }
+    /// What the library has read of it.
+    T known() const {
+        T out{};
+        std::memcpy(&out, &value, std::min(value.struct_size, sizeof value));
+        return out;
+    }
+};
 
 /// The same for a function that makes a handle.
 template <typename Handle>
@@ -98,11 +111,12 @@ bool made(gnntune_status status, const Handle* handle) {
 void open_and_close(Bytes& bytes) {
     Roomy<gnntune_open_options> roomy(bytes);
     gnntune_open_options& options = roomy.value;
-    const std::uint32_t size = options.struct_size;
+    const std::size_t size = options.struct_size;
     options = bytes.value<gnntune_open_options>();
     options.struct_size = size;
     if (!bytes.one_in(4)) options.backend = bytes.byte() % 3;
     if (!bytes.one_in(4)) options.sources = bytes.byte() % 3;
+    if (!bytes.one_in(4)) options.tune_budget_us = -1;
     gnntune_context* context = nullptr;
     const gnntune_status status = gnntune_open("/nonexistent/gnntune.db", &options, &context);
     if (made(status, context)) gnntune_context_backend(context);
@@ -211,6 +225,8 @@ gnntune_graph* graph_of(Bytes& bytes, gnntune_context* context, std::vector<Bloc
         d.offset_type = wide ? GNNTUNE_INT64 : GNNTUNE_INT32;
         d.row_ptr = first_block.data();
         if (bytes.one_in(8)) d.offset_type = bytes.value<gnntune_index>();
+        if (bytes.one_in(8)) d.transient = 1;
+        if (bytes.one_in(8)) d.longest_row = bytes.one_in(2) ? bytes.value<std::int32_t>() : bytes.byte();
         spoil(bytes, d, d.row_ptr);
         sizes = sizes_of(roomy.known());
         made(gnntune_graph_create_csr(context, &d, nullptr, &graph), graph);
@@ -223,7 +239,7 @@ Roomy<gnntune_problem> problem_of(Bytes& bytes) {
     gnntune_problem& problem = roomy.value;
     problem.op = 1 + bytes.byte() % 13;
     problem.k = 1 + bytes.byte() % 9;
-    problem.heads = bytes.byte() % 4;
+    problem.heads = 1 + bytes.byte() % 3;
     problem.weighted = bytes.byte() % 2;
     problem.direction = bytes.byte() % 2;
     problem.self_loop = bytes.one_in(4);
@@ -232,8 +248,8 @@ Roomy<gnntune_problem> problem_of(Bytes& bytes) {
     if (!bytes.one_in(4)) return roomy;
     // One field or another is anything at all.
     for (int i = bytes.byte() % 4; i >= 0; --i) {
-        const std::size_t words = sizeof problem / sizeof(std::int32_t) - 1;  // all but the first, struct_size
-        const std::size_t at = (1 + bytes.byte() % words) * sizeof(std::int32_t);
+        const std::size_t words = (sizeof problem - sizeof problem.struct_size) / sizeof(std::int32_t);
+        const std::size_t at = sizeof problem - (1 + bytes.byte() % words) * sizeof(std::int32_t);
         const auto value = bytes.one_in(2) ? bytes.value<std::int32_t>() : bytes.byte() - 128;
         std::memcpy(reinterpret_cast<char*>(&problem) + at, &value, sizeof value);
     }
@@ -251,7 +267,7 @@ struct Array {
 /// The table of gnntune.h: the arrays of an operation on a graph of `rows` targets and `cols` sources in its direction.
 std::vector<Array> arrays_of(const gnntune_problem& p, std::int64_t rows, std::int64_t cols, std::int64_t m) {
     using O = gnntune_operands;
-    const std::int64_t h = std::max(p.heads, 1);
+    const std::int64_t h = p.heads;
     const std::int64_t at_row = rows * h * p.k;
     const std::int64_t at_col = cols * h * p.k;
     std::vector<Array> out;
@@ -358,7 +374,7 @@ void run(Bytes& bytes, const gnntune_plan* plan, const gnntune_problem& problem,
     if (bytes.one_in(4)) operands.scale = bytes.value<float>();
     if (bytes.one_in(4)) {
         operands.activation =
-            bytes.one_in(8) ? bytes.value<std::int32_t>() : static_cast<std::int32_t>(bytes.byte() % 3);
+            bytes.one_in(8) ? bytes.value<std::int32_t>() : 1 + static_cast<std::int32_t>(bytes.byte() % 3);
     }
     if (bytes.one_in(4)) operands.dropout = bytes.one_in(2) ? bytes.value<float>() : 0.5F;
     operands.seed = bytes.byte();
@@ -386,8 +402,7 @@ void explain(Bytes& bytes, const gnntune_plan* plan) {
 }
 
 gnntune_context* cpu_context() {
-    gnntune_open_options options{};
-    options.struct_size = sizeof options;
+    gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
     options.backend = GNNTUNE_BACKEND_CPU;
     gnntune_context* context = nullptr;
     if (!made(gnntune_open("/nonexistent/gnntune.db", &options, &context), context)) std::abort();

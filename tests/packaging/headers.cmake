@@ -1,4 +1,5 @@
-# Every public header compiles as the only one of a source file: gnntune.h as C99 and as C++17, gnntune.hpp as C++17.
+# Every public header compiles as the only one of a source file: gnntune.h as C99 and as C++17, gnntune.hpp as C++17. A C
+# compiler lays the structs out as tests/packaging/abi/layout.def says.
 file(REMOVE_RECURSE "${WORK}")
 function(compile header language standard)
     file(WRITE "${WORK}/${header}.${language}" "#include <gnntune/${header}>\n")
@@ -9,6 +10,9 @@ endfunction()
 compile(gnntune.h c c99)
 compile(gnntune.h c++ c++17)
 compile(gnntune.hpp c++ c++17)
+execute_process(COMMAND "${CXX}" -x c -std=c11 -pedantic-errors -Wall -Wextra -Werror -fsyntax-only
+                        "-I${PREFIX}/include" "${SOURCE}/tests/packaging/abi/layout.c"
+                COMMAND_ERROR_IS_FATAL ANY)
 
 # And a header that joins later is not forgotten here.
 file(GLOB_RECURSE headers RELATIVE "${PREFIX}/include" "${PREFIX}/include/*")

@@ -48,11 +48,11 @@ float run_twice(bool right) {
     std::vector<std::int32_t> col_idx(kN);
     std::iota(row_ptr.begin(), row_ptr.end(), 0);  // every vertex is its own neighbour
     std::iota(col_idx.begin(), col_idx.end(), 0);
-    gnntune_open_options options{};
+    gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CPU;
     gt::Context context("none.db", options);
     const gt::Graph graph = context.csr(kN, kN, kN, row_ptr.data(), col_idx.data());
-    const gt::Plan plan = context.plan(graph, gt::spmm(kK).workspace_limit_bytes(1));
+    const gt::Plan plan = context.plan(graph, gt::spmm(kK).workspace_limit_bytes(0));
     const std::vector<float> x(kN * kK, 1.0F);
     std::vector<float> y[2] = {std::vector<float>(x.size()), std::vector<float>(x.size())};
     in_two_threads([&](int thread) { plan.run(x.data(), nullptr, y[right ? thread : 0].data()); });

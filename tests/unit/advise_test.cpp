@@ -117,6 +117,37 @@ TEST_F(Advise, WhatAModelDoesNotRankIsLeftToTheDefaultAndSaysSo) {
     EXPECT_NE(advice(m).reason.find("has not learnt from storage in 16 bits"), std::string::npos) << advice(m).reason;
 }
 
+TEST_F(Advise, AVariantThatPrefersTheGraphIsTheDefaultOfManyCalls) {
+    const auto with = [&](auto change) {
+        Registry out;
+        for (const Variant& v : registry_.variants()) {
+            Variant changed = v;
+            if (std::string_view(v.id) == "spmm.cpu_edges") change(changed);
+            out.add(changed);
+        }
+        return out;
+    };
+    const Registry prefers = with(
+        [](Variant& v) { v.preferred = [](const Query& q) { return q.features && q.features->counts.m == 300; }; });
+    EXPECT_FALSE(registry_.default_sees_features(Op::spmm, Backend::cpu));
+    EXPECT_TRUE(prefers.default_sees_features(Op::spmm, Backend::cpu));
+    EXPECT_FALSE(prefers.default_sees_features(Op::sddmm, Backend::cpu));
+
+    Constraints constraints;
+    EXPECT_EQ(exact_default(prefers, query(), constraints).variant, "spmm.cpu_edges");
+    constraints.expected_calls = kCallsOfPreferred - 1;
+    EXPECT_EQ(exact_default(prefers, query(), constraints).variant, "spmm.cpu_rows")
+        << "its formats cost more than it gains";
+    Query other = query();
+    other.features = nullptr;
+    EXPECT_EQ(exact_default(prefers, other, {}).variant, "spmm.cpu_rows");
+    const Registry refuses = with([](Variant& v) {
+        v.preferred = [](const Query&) { return true; };
+        v.applicable = [](const Query&) { return Verdict::no("planted"); };
+    });
+    EXPECT_EQ(exact_default(refuses, query(), {}).variant, "spmm.cpu_rows");
+}
+
 TEST_F(Advise, ConstraintsRefuseAndWithoutADefaultTheBestIsTried) {
     const auto m = model({{"spmm.cpu_rows", 1}, {"spmm.cpu_edges", 0}});
     Constraints constraints;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/common/philox.hpp"
@@ -18,7 +19,7 @@ using test::shapes;
 
 class Attention : public test::AttentionCase {
 public:
-    Attention(const Shape& shape, float scale, float dropout = 0.0F)
+    Attention(const Shape& shape, std::optional<float> scale, float dropout = 0.0F)
         : AttentionCase(Op::attention_grad, shape, numbers(scale, dropout)) {}
 
     /// exp of the logits of row `i`, head `h`, term by term.
@@ -38,7 +39,7 @@ public:
     }
 
 private:
-    static Operands numbers(float scale, float dropout) {
+    static Operands numbers(std::optional<float> scale, float dropout) {
         Operands o;
         o.scale = scale;
         o.dropout = dropout;
@@ -47,14 +48,14 @@ private:
     }
 };
 
-constexpr float kScales[] = {0.0F, 1.75F, -0.5F};
+constexpr std::optional<float> kScales[] = {std::nullopt, 1.75F, -0.5F, 0.0F};
 
 TEST(AttentionOracle, IsTheSoftmaxOfScaledProducts) {
     for (const Shape& shape : shapes()) {
-        for (const float given : kScales) {
+        for (const std::optional<float> given : kScales) {
             const Attention attention(shape, given);
             // No scale is 1 / sqrt(k), as a float.
-            const double scale = given != 0 ? given : 1.0F / std::sqrt(static_cast<float>(shape.k));
+            const double scale = given.value_or(1.0F / std::sqrt(static_cast<float>(shape.k)));
             const auto out = attention.run(Op::attention, attention.operands());
             for (std::int32_t i = 0; i < shape.n_rows; ++i) {
                 const auto begin = static_cast<std::size_t>(attention.graph().row_ptr[static_cast<std::size_t>(i)]);
@@ -85,8 +86,9 @@ TEST(AttentionOracle, IsTheSoftmaxOfScaledProducts) {
 
 TEST(AttentionGradOracle, AgreesWithCentralDifferences) {
     for (const Shape& shape : shapes()) {
-        for (const auto& [scale, dropout] :
-             {std::pair{0.0F, 0.0F}, {1.75F, 0.0F}, {-0.5F, 0.0F}, {1.75F, 0.5F}, {-0.5F, 0.3F}}) {
+        using Numbers = std::pair<std::optional<float>, float>;
+        for (const auto& [scale, dropout] : {Numbers{std::nullopt, 0.0F}, Numbers{1.75F, 0.0F}, Numbers{-0.5F, 0.0F},
+                                             Numbers{0.0F, 0.0F}, Numbers{1.75F, 0.5F}, Numbers{-0.5F, 0.3F}}) {
             const Attention attention(shape, scale, dropout);
             const auto gradients = attention.run(Op::attention_grad, attention.operands());
             const float* Operands::*const members[] = {&Operands::x, &Operands::x_row, &Operands::key};
@@ -96,7 +98,7 @@ TEST(AttentionGradOracle, AgreesWithCentralDifferences) {
                     const double expected = attention.difference(members[g], gradients[g].size(), at);
                     EXPECT_NEAR(gradients[g].value[static_cast<std::size_t>(at)], expected, 2e-4)
                         << "gradient " << g << " at " << at << ", k=" << shape.k << ", heads=" << shape.heads
-                        << ", scale=" << scale << ", dropout=" << dropout;
+                        << ", scale=" << scale.value_or(NAN) << ", dropout=" << dropout;
                 }
             }
         }
@@ -107,7 +109,7 @@ TEST(AttentionGradOracle, AgreesWithCentralDifferences) {
 TEST(AttentionOracle, DropsAndScalesAfterTheSoftmax) {
     constexpr float kDropout = 0.5F;
     for (const Shape& shape : shapes()) {
-        const Attention attention(shape, 0.0F, kDropout);
+        const Attention attention(shape, std::nullopt, kDropout);
         const double scale = 1.0F / std::sqrt(static_cast<float>(shape.k));
         const auto out = attention.run(Op::attention, attention.operands());
         int dropped = 0;
@@ -141,7 +143,7 @@ TEST(AttentionOracle, DropsAndScalesAfterTheSoftmax) {
 }
 
 TEST(AttentionGradOracle, IsZeroWithoutEdges) {
-    const Attention attention({4, 5, 2, 3, {}}, 0.0F);
+    const Attention attention({4, 5, 2, 3, {}}, std::nullopt);
     for (const Oracle& gradient : attention.run(Op::attention_grad, attention.operands())) {
         for (const double value : gradient.value) EXPECT_EQ(value, 0.0);
     }
@@ -152,7 +154,7 @@ TEST(AttentionGradOracle, IsZeroWithoutEdges) {
 // more.
 TEST(AttentionGradOracle, ScalesBoundTheValues) {
     for (const Shape& shape : shapes()) {
-        const Attention attention(shape, 0.0F);
+        const Attention attention(shape, std::nullopt);
         for (const Op op : {Op::attention, Op::attention_grad}) {
             for (const Oracle& out : attention.run(op, attention.operands())) {
                 for (std::size_t i = 0; i < out.value.size(); ++i) {

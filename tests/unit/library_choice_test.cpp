@@ -34,7 +34,7 @@ TEST_F(LibraryChoice, AMissingDatabaseIsAnErrorOnDemand) {
 TEST_F(LibraryChoice, TheDefaultPathComesFromTheEnvironment) {
     write({row("spmm.cpu_edges{parts=8}", 5)});
     setenv("GNNTUNE_DB", file().c_str(), 1);
-    gnntune_open_options options{};
+    gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CPU;
     gt::Context context(nullptr, options);
     unsetenv("GNNTUNE_DB");
@@ -104,7 +104,7 @@ TEST_F(LibraryChoice, ConstraintsRejectRowsAndSayWhy) {
     const gt::Plan repeating = context.plan(graph, weighted_spmm().deterministic());
     EXPECT_EQ(repeating.config(), "spmm.cpu_edges{parts=64}");
     EXPECT_TRUE(contains(repeating.explain(), "rejected   spmm.cpu_edges{parts=8}: does not repeat bit for bit"));
-    const gt::Plan small = context.plan(graph, weighted_spmm().deterministic().workspace_limit_bytes(1));
+    const gt::Plan small = context.plan(graph, weighted_spmm().deterministic().workspace_limit_bytes(0));
     EXPECT_EQ(small.config(), "spmm.cpu_rows{tile=16,row_block=16}");
     EXPECT_EQ(small.workspace_bytes(), 0U);
     expect_right(small);
@@ -113,7 +113,7 @@ TEST_F(LibraryChoice, ConstraintsRejectRowsAndSayWhy) {
 TEST_F(LibraryChoice, AWorkspaceThatTheRowUnderstatesIsSeenAtPlanTime) {
     write({row("spmm.cpu_edges{parts=8}", 1), row("spmm.cpu_rows{tile=16,row_block=16}", 3)});
     gt::Context context = cpu();
-    const gt::Plan plan = context.plan(graph_in(context), weighted_spmm().workspace_limit_bytes(1));
+    const gt::Plan plan = context.plan(graph_in(context), weighted_spmm().workspace_limit_bytes(0));
     EXPECT_EQ(plan.config(), "spmm.cpu_rows{tile=16,row_block=16}");
     EXPECT_EQ(plan.source(), "database");
     EXPECT_TRUE(contains(plan.explain(), "unusable   spmm.cpu_edges{parts=8}: needs 512 bytes of workspace"));

@@ -16,7 +16,7 @@ protected:
     void SetUp() override {
         LibraryOps::SetUp();
         if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device is usable here";
-        gnntune_open_options options{};
+        gt::OpenOptions options;
         options.backend = GNNTUNE_BACKEND_CUDA;
         context_.emplace(file().c_str(), options);
         graph_.emplace(
@@ -27,7 +27,7 @@ protected:
     struct Arrays {
         std::vector<DeviceBuffer<unsigned char>> inputs;
         std::vector<DeviceBuffer<unsigned char>> outputs;
-        gnntune_operands operands{};
+        gt::Operands operands;
     };
 
     Arrays arrays_for(const Problem& problem, const Run& run) const {

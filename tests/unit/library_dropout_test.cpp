@@ -2,7 +2,6 @@
 // that is read when the run executes.
 #include <sys/mman.h>
 
-#include <cstddef>
 #include <optional>
 
 #include "tests/unit/library_ops_fixture.hpp"
@@ -138,20 +137,6 @@ TEST_F(LibraryDropout, AnOffsetInsideAResultIsRefused) {
                                                                     " shares memory with operands.seed_offset"))
                 << gnntune_last_error();
         }
-    }
-}
-
-// A program that was compiled before there was an offset passes a smaller struct: what follows it is not looked at.
-TEST_F(LibraryDropout, OlderProgramsHaveNoOffset) {
-    for (const auto& [wanted, problem] : ops()) {
-        Run run = prepare(problem);
-        const gt::Plan plan = context_->plan(*graph_, wanted);
-        HostWorkspace workspace(plan.workspace_bytes());
-        run.operands.seed_offset = reinterpret_cast<const std::uint64_t*>(1);
-        run.operands.struct_size = offsetof(gnntune_operands, seed_offset);
-        ASSERT_EQ(gnntune_run(plan.get(), &run.operands, workspace.data(), workspace.bytes(), nullptr), GNNTUNE_OK)
-            << gnntune_last_error();
-        expect_as_expected(run, to_text(problem));
     }
 }
 

@@ -97,7 +97,7 @@ TEST_F(LibraryErrata, TheFileBesideTheShippedDatabasesCounts) {
 class LibraryErrataOnMiss : public LibraryErrata {
 protected:
     gt::Context tuning() const {
-        gnntune_open_options options{};
+        gt::OpenOptions options;
         options.backend = GNNTUNE_BACKEND_CPU;
         options.sources = GNNTUNE_TUNE_ON_MISS;
         options.tune_budget_us = 5'000'000;

@@ -95,7 +95,7 @@ protected:
 
     /// A context on the cpu backend over the test's database, which need not exist.
     gt::Context cpu(bool require_database = false) const {
-        gnntune_open_options options{};
+        gt::OpenOptions options;
         options.backend = GNNTUNE_BACKEND_CPU;
         options.require_database = require_database ? 1 : 0;
         return gt::Context(file().c_str(), options);

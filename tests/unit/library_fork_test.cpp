@@ -118,7 +118,7 @@ TEST_F(LibraryFork, AChildOfAnotherThreadAndItsChildRun) {
 // Its one thread is not the context's environment: rows of it would be taken for those of all threads.
 TEST_F(LibraryFork, AChildMeasuresNothingForItsParentsContext) {
     square_ = test::csr_of(40, 40, test::random_edges(40, 40, 260, 2, 11));
-    gnntune_open_options options{};
+    gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CPU;
     options.sources = GNNTUNE_TUNE_ON_MISS;
     gt::Context context(file().c_str(), options);

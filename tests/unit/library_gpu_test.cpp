@@ -30,7 +30,7 @@ protected:
     }
 
     gt::Context cuda() const {
-        gnntune_open_options options{};
+        gt::OpenOptions options;
         options.backend = GNNTUNE_BACKEND_CUDA;
         return gt::Context(file().c_str(), options);
     }
@@ -209,7 +209,7 @@ TEST_F(LibraryGpu, AMissDoesNotMeasureBesideAnotherThatDoes) {
     const fs::path locks = file().parent_path() / "locks";
     fs::create_directory(locks);
     setenv("GNNTUNE_LOCK_DIR", locks.c_str(), 1);
-    gnntune_open_options options{};
+    gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CUDA;
     options.sources = GNNTUNE_TUNE_ON_MISS;
     options.tune_budget_us = 1e6;
@@ -245,6 +245,28 @@ TEST_F(LibraryGpu, TheCallersDeviceStaysCurrent) {
     GNNTUNE_CUDA(cudaSetDevice(0));
     stream.synchronize();
     expect_near(result(), spmm_of(csr_, x_, weight_, kK));
+}
+
+TEST_F(LibraryGpu, TheDeviceIsTheCurrentOneUnlessOneIsNamed) {
+    const auto opened = [](const gnntune_open_options* options) {
+        gnntune_context* context = nullptr;
+        gt::check(gnntune_open("none.db", options, &context));
+        const std::int32_t device = gnntune_context_device(context);
+        gnntune_close(context);
+        return device;
+    };
+    gt::OpenOptions named;
+    named.backend = GNNTUNE_BACKEND_CUDA;
+    named.device = 0;
+    EXPECT_EQ(opened(nullptr), 0);
+    EXPECT_EQ(opened(&named), 0);
+    if (cuda_device_count() < 2) GTEST_SKIP() << "the rest needs two devices";
+    GNNTUNE_CUDA(cudaSetDevice(1));
+    EXPECT_EQ(opened(nullptr), 1);
+    EXPECT_EQ(opened(&named), 0);
+    const gt::Context context;
+    EXPECT_EQ(context.device(), 1);
+    GNNTUNE_CUDA(cudaSetDevice(0));
 }
 
 }  // namespace

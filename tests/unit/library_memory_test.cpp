@@ -52,8 +52,8 @@ private:
 
 class LibraryMemory : public LibraryTest {
 protected:
-    gt::Context context_with(Allocator* allocator, std::uint64_t format_limit_bytes = 0) const {
-        gnntune_open_options options{};
+    gt::Context context_with(Allocator* allocator, std::uint64_t format_limit_bytes = GNNTUNE_NO_LIMIT) const {
+        gt::OpenOptions options;
         options.backend = GNNTUNE_BACKEND_CPU;
         options.format_limit_bytes = format_limit_bytes;
         if (allocator) {
@@ -153,8 +153,7 @@ TEST_F(LibraryMemory, AConfigThatCannotBeHadGivesWayForOnce) {
 }
 
 TEST_F(LibraryMemory, AnAllocatorIsHeldToItsWord) {
-    gnntune_open_options options{};
-    options.struct_size = sizeof options;
+    gt::OpenOptions options;
     options.alloc = &Allocator::alloc;
     gnntune_context* context = nullptr;
     EXPECT_EQ(gnntune_open(file().c_str(), &options, &context), GNNTUNE_INVALID_ARGUMENT);

@@ -1,6 +1,7 @@
 // Calls of gnntune.h with one thing wrong: the cases of library_nonsense_test.cpp, and how they are made.
 #pragma once
 
+#include <cstring>
 #include <functional>
 #include <limits>
 
@@ -62,8 +63,7 @@ protected:
                   const std::function<void(gnntune_open_options&)>& change, std::string path = "") {
         if (path.empty()) path = file().string();
         add("gnntune_open", what, expected, words, [=] {
-            gnntune_open_options options{};
-            options.struct_size = sizeof options;
+            gt::OpenOptions options;
             options.backend = GNNTUNE_BACKEND_CPU;
             change(options);
             return empty_handed<gnntune_context>(
@@ -73,8 +73,7 @@ protected:
     void add_csr(const std::string& what, gnntune_status expected, const std::string& words,
                  const std::function<void(gnntune_csr&)>& change) {
         add("gnntune_graph_create_csr", what, expected, words, [=, this] {
-            gnntune_csr csr{};
-            csr.struct_size = sizeof csr;
+            gt::Csr csr;
             csr.memory = GNNTUNE_HOST;
             csr.n_rows = csr_.n_rows;
             csr.n_cols = csr_.n_cols;
@@ -89,8 +88,7 @@ protected:
     void add_coo(const std::string& what, gnntune_status expected, const std::string& words,
                  const std::function<void(gnntune_coo&)>& change) {
         add("gnntune_graph_create_coo", what, expected, words, [=, this] {
-            gnntune_coo coo{};
-            coo.struct_size = sizeof coo;
+            gt::Coo coo;
             coo.memory = GNNTUNE_HOST;
             coo.n_rows = csr_.n_rows;
             coo.n_cols = csr_.n_cols;
@@ -123,8 +121,7 @@ protected:
             std::vector<float> y(static_cast<std::size_t>(csr_.n_rows * kK), -7.0F);
             HostWorkspace memory(plan_->workspace_bytes());
             Workspace workspace{memory.data(), memory.bytes()};
-            gnntune_operands operands{};
-            operands.struct_size = sizeof operands;
+            gt::Operands operands;
             operands.x = x_.data();
             operands.edge_weight = weight_.data();
             operands.y = y.data();
@@ -140,8 +137,7 @@ protected:
                        const std::function<void(gnntune_operands&)>& change) {
         add("gnntune_run", what, kInvalid, words, [=, this] {
             std::vector<float> array(40 * 8);
-            gnntune_operands operands{};
-            operands.struct_size = sizeof operands;
+            gt::Operands operands;
             operands.x = operands.score_row = operands.score_col = array.data();
             operands.y = array.data();
             change(operands);
@@ -153,8 +149,7 @@ protected:
                            const std::function<void(gnntune_operands&)>& change) {
         add("gnntune_run", what, kInvalid, words, [=, this] {
             std::vector<float> array(40 * 8);
-            gnntune_operands operands{};
-            operands.struct_size = sizeof operands;
+            gt::Operands operands;
             operands.x = operands.x_row = operands.key = array.data();
             operands.y = array.data();
             change(operands);
@@ -166,12 +161,26 @@ protected:
         return gnntune_run(plan.get(), &operands, memory.data(), memory.bytes(), nullptr);
     }
 
-    /// The sizes that every struct may not have.
-    template <typename Add>
-    void add_sizes(const std::string& name, Add&& add_with_size) {
-        for (const std::uint32_t size : {0U, 1U, 3U, 4U, 6U, 12U, 2053U, 4097U, std::numeric_limits<std::uint32_t>::max()}) {
-            add_with_size("struct_size " + std::to_string(size), "set struct_size to sizeof(" + name + ")", size);
+    /// The sizes that every struct may not have: `size` is that of the first header. None makes an initialiser write.
+    template <typename T, typename Add>
+    void add_sizes(const std::string& name, std::size_t size, gnntune_status (*init)(T*, std::size_t),
+                   Add&& add_with_size) {
+        const std::string words = "which sets struct_size to sizeof(" + name + ")";
+        for (const std::size_t wrong :
+             {std::size_t{0}, std::size_t{1}, std::size_t{8}, size / 2, size - 8, size - 4, size - 1, size + 1,
+              size + 4, std::size_t{2053}, std::size_t{4097}, std::size_t{4104}, std::size_t{1} << 32,
+              std::numeric_limits<std::size_t>::max()}) {
+            add_with_size("struct_size " + std::to_string(wrong), words, wrong);
+            add(name + "_init", std::to_string(wrong), kInvalid, words, [=] {
+                T untouched;
+                std::memset(&untouched, '#', sizeof untouched);
+                const T before = untouched;
+                const gnntune_status status = init(&untouched, wrong);
+                EXPECT_EQ(std::memcmp(&untouched, &before, sizeof before), 0) << "something was written";
+                return status;
+            });
         }
+        add(name + "_init", "NULL", kInvalid, name + " is NULL", [=] { return init(nullptr, sizeof(T)); });
     }
 
     void add_opens();

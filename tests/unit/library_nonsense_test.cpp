@@ -24,10 +24,10 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 void LibraryNonsense::add_opens() {
     add("gnntune_open", "out is NULL", kInvalid, "out is NULL", [] { return gnntune_open(nullptr, nullptr, nullptr); });
-    add_sizes("gnntune_open_options", [&](const auto& what, const auto& words, std::uint32_t size) {
-        add_open(what, kInvalid, words, [=](auto& o) { o.struct_size = size; });
-    });
-    add_open("half a number", kInvalid, "struct_size is 28", [](auto& o) { o.struct_size = 28; });
+    add_sizes("gnntune_open_options", 64, gnntune_open_options_init,
+              [&](const auto& what, const auto& words, auto size) {
+                  add_open(what, kInvalid, words, [=](auto& o) { o.struct_size = size; });
+              });
     for (const std::int32_t word : {-1, 4, kInt32Max, kInt32Min}) {
         add_open("backend", kInvalid, "options.backend is " + std::to_string(word), [=](auto& o) { o.backend = word; });
         add_open("sources", kInvalid, "options.sources is " + std::to_string(word), [=](auto& o) { o.sources = word; });
@@ -38,6 +38,10 @@ void LibraryNonsense::add_opens() {
             o.device = device;
         });
     }
+    for (const std::int64_t budget : {std::int64_t{0}, std::int64_t{-2}, kInt64Min}) {
+        add_open("tune_budget_us", kInvalid, "options.tune_budget_us is " + std::to_string(budget),
+                 [=](auto& o) { o.tune_budget_us = budget; });
+    }
     const auto demanded = [](auto& o) { o.require_database = 1; };
     add_open("a missing database", GNNTUNE_DATABASE, "no such database", demanded, file("none.db").string());
     add_open("a folder as a database", GNNTUNE_DATABASE, "found a folder", demanded, folder_.string());
@@ -46,8 +50,8 @@ void LibraryNonsense::add_opens() {
 }
 
 void LibraryNonsense::add_graphs() {
-    const gnntune_csr csr{};
-    const gnntune_coo coo{};
+    const gt::Csr csr;
+    const gt::Coo coo;
     gnntune_context* context = context_->get();
     const auto made = [](auto&& make) { return [=] { return empty_handed<gnntune_graph>(make); }; };
     add("gnntune_graph_create_csr", "context is NULL", kInvalid, "context is NULL",
@@ -67,13 +71,12 @@ void LibraryNonsense::add_graphs() {
         add_csr(what, expected, words, change);
         add_coo(what, expected, words, change);
     };
-    add_sizes("gnntune_csr", [&](const auto& what, const auto& words, std::uint32_t size) {
+    add_sizes("gnntune_csr", 72, gnntune_csr_init, [&](const auto& what, const auto& words, auto size) {
         add_csr(what, kInvalid, words, [=](auto& g) { g.struct_size = size; });
     });
-    add_sizes("gnntune_coo", [&](const auto& what, const auto& words, std::uint32_t size) {
+    add_sizes("gnntune_coo", 64, gnntune_coo_init, [&](const auto& what, const auto& words, auto size) {
         add_coo(what, kInvalid, words, [=](auto& g) { g.struct_size = size; });
     });
-    both("half a pointer", kInvalid, "struct_size is 68", [](auto& g) { g.struct_size = 68; });
     for (const std::int32_t word : {-1, 3, kInt32Max, kInt32Min}) {
         both("memory", kInvalid, "memory is " + std::to_string(word), [=](auto& g) { g.memory = word; });
         both("id_type", kInvalid, "id_type is " + std::to_string(word), [=](auto& g) { g.id_type = word; });
@@ -109,6 +112,11 @@ void LibraryNonsense::add_graphs() {
     }
     both("fewer columns than ids", GNNTUNE_INVALID_GRAPH, "expected", [](auto& g) { g.n_cols = 1; });
     both("no columns", GNNTUNE_INVALID_GRAPH, "expected", [](auto& g) { g.n_cols = 0; });
+    // 200 edges in 40 rows.
+    for (const std::int32_t longest : {-2, 0, 4, 201, kInt32Max, kInt32Min}) {
+        add_csr("longest_row", kInvalid, "longest_row is " + std::to_string(longest) + ", which no graph of 40 rows",
+                [=](auto& g) { g.longest_row = longest; });
+    }
     add_csr("fewer edges than offsets say", GNNTUNE_INVALID_GRAPH, "row_ptr", [](auto& g) { g.m = 100; });
     add_csr("fewer rows than offsets", GNNTUNE_INVALID_GRAPH, "row_ptr", [](auto& g) { g.n_rows = 3; });
     add_coo("fewer rows than ids", GNNTUNE_INVALID_GRAPH, "expected ids below 1 and 30", [](auto& g) { g.n_rows = 1; });
@@ -133,10 +141,9 @@ void LibraryNonsense::add_plans() {
             [&](gnntune_plan** out) { return gnntune_plan_create(other.get(), graph, &problem, nullptr, out); });
     });
 
-    add_sizes("gnntune_problem", [&](const auto& what, const auto& words, std::uint32_t size) {
+    add_sizes("gnntune_problem", 80, gnntune_problem_init, [&](const auto& what, const auto& words, auto size) {
         add_plan(what, kInvalid, words, [=](auto& p) { p.struct_size = size; });
     });
-    add_plan("half a number", kInvalid, "struct_size is 84", [](auto& p) { p.struct_size = 84; });
     for (const std::int32_t word : {-1, 14, kInt32Max, kInt32Min}) {
         const std::string is = " is " + std::to_string(word);
         add_plan("op", kInvalid, "problem.op" + is, [=](auto& p) { p.op = word; });
@@ -152,10 +159,10 @@ void LibraryNonsense::add_plans() {
         p.k = kInt32Max;
         p.heads = kInt32Max;
     });
-    for (const std::int32_t heads : {-1, kInt32Min}) {
+    for (const std::int32_t heads : {0, -1, kInt32Min}) {
         add_plan("heads", kInvalid, "heads is " + std::to_string(heads), [=](auto& p) { p.heads = heads; });
     }
-    for (const std::int32_t bytes : {-4, 1, 2, 3, 5, 24, kInt32Max, kInt32Min}) {
+    for (const std::int32_t bytes : {-4, 0, 3, 5, 24, kInt32Max, kInt32Min}) {
         add_plan("operand_alignment", kInvalid, "problem.operand_alignment is " + std::to_string(bytes),
                  [=](auto& p) { p.operand_alignment = bytes; });
     }
@@ -163,6 +170,7 @@ void LibraryNonsense::add_plans() {
         add_plan("max_error", kInvalid, "problem.max_error is", [=](auto& p) { p.max_error = number; });
         add_plan("expected_calls", kInvalid, "problem.expected_calls is", [=](auto& p) { p.expected_calls = number; });
     }
+    add_plan("no calls", kInvalid, "problem.expected_calls is 0", [](auto& p) { p.expected_calls = 0; });
     add_plan("self loops of a graph that is not square", GNNTUNE_UNSUPPORTED, "self loops need a square graph",
              [](auto& p) { p.self_loop = 1; });
     add_plan("self loops of an op without", kInvalid, "problem.self_loop is set", [](auto& p) {
@@ -185,15 +193,14 @@ void LibraryNonsense::add_plans() {
 
 void LibraryNonsense::add_runs() {
     add("gnntune_run", "plan is NULL", kInvalid, "plan is NULL", [] {
-        const gnntune_operands operands{};
+        const gt::Operands operands;
         return gnntune_run(nullptr, &operands, nullptr, 0, nullptr);
     });
     add("gnntune_run", "operands is NULL", kInvalid, "gnntune_operands is NULL",
         [this] { return gnntune_run(plan_->get(), nullptr, nullptr, 0, nullptr); });
-    add_sizes("gnntune_operands", [&](const auto& what, const auto& words, std::uint32_t size) {
+    add_sizes("gnntune_operands", 256, gnntune_operands_init, [&](const auto& what, const auto& words, auto size) {
         add_run(what, words, [=](auto& o, auto&) { o.struct_size = size; });
     });
-    add_run("half a pointer", "struct_size is 52", [](auto& o, auto&) { o.struct_size = 52; });
     add_run("x", "operands.x is NULL", [](auto& o, auto&) { o.x = nullptr; });
     add_run("edge_weight", "operands.edge_weight is NULL", [](auto& o, auto&) { o.edge_weight = nullptr; });
     add_run("y", "operands.y is NULL", [](auto& o, auto&) { o.y = nullptr; });
@@ -253,7 +260,7 @@ void LibraryNonsense::add_runs() {
     for (const float number : {-0.1F, 1.0F, 2.0F, static_cast<float>(kNan), static_cast<float>(kInf)}) {
         add_attention("dropout", "operands.dropout is", [=](auto& o) { o.dropout = number; });
     }
-    for (const std::int32_t word : {-1, 3, kInt32Max, kInt32Min}) {
+    for (const std::int32_t word : {-1, 0, 4, kInt32Max, kInt32Min}) {
         add_run("activation", "operands.activation is " + std::to_string(word),
                 [=](auto& o, auto&) { o.activation = word; });
     }
@@ -274,11 +281,18 @@ void LibraryNonsense::add_handles() {
     add("gnntune_graph_destroy", "NULL", [] { return gnntune_graph_destroy(nullptr), true; });
     add("gnntune_plan_destroy", "NULL", [] { return gnntune_plan_destroy(nullptr), true; });
     add("gnntune_context_backend", "NULL", [] { return gnntune_context_backend(nullptr) == GNNTUNE_BACKEND_AUTO; });
+    add("gnntune_context_device", "NULL", [] { return gnntune_context_device(nullptr) == -1; });
+    add("gnntune_context_device", "of the cpu", [this] { return gnntune_context_device(context_->get()) == -1; });
     add("gnntune_plan_workspace_bytes", "NULL", [] { return gnntune_plan_workspace_bytes(nullptr) == 0; });
     add("gnntune_plan_prepare_us", "NULL", [] { return gnntune_plan_prepare_us(nullptr) == 0; });
     add("gnntune_plan_format_bytes", "NULL", [] { return gnntune_plan_format_bytes(nullptr) == 0; });
     add("gnntune_plan_own_bytes", "NULL", [] { return gnntune_plan_own_bytes(nullptr) == 0; });
     add("gnntune_graph_format_bytes", "NULL", [] { return gnntune_graph_format_bytes(nullptr) == 0; });
+    add("gnntune_plan_array_elements", "NULL", [] { return gnntune_plan_array_elements(nullptr, "x") == -1; });
+    add("gnntune_plan_array_elements", "no name", [this] { return plan_->array_elements(nullptr) == -1; });
+    for (const char* name : {"", "X", "x ", "x_row", "seed_offset", "struct_size"}) {
+        add("gnntune_plan_array_elements", name, [=, this] { return plan_->array_elements(name) == -1; });
+    }
     add("gnntune_plan_config", "NULL", [] { return std::string(gnntune_plan_config(nullptr)).empty(); });
     add("gnntune_plan_source", "NULL", [] { return std::string(gnntune_plan_source(nullptr)).empty(); });
     for (const gnntune_status status : {-1, 9, kInt32Max, kInt32Min}) {

@@ -26,7 +26,7 @@ protected:
         std::vector<reference::Oracle> expected;
         std::vector<ArraySpec> outputs;
         std::vector<std::vector<float>> results;
-        gnntune_operands operands{};
+        gt::Operands operands;
     };
 
     static bool has_dropout(Op op) { return forward_of(op) == Op::gat || forward_of(op) == Op::attention; }
@@ -40,7 +40,7 @@ protected:
         Operands numbers;
         numbers.dropout = has_dropout(problem.op) ? 0.3F : 0.0F;
         numbers.seed = seed;
-        numbers.scale = forward_of(problem.op) == Op::attention && problem.heads > 1 ? 0.8F : 0.0F;
+        numbers.scale = forward_of(problem.op) == Op::attention ? 0.8F : 1.0F;
         Run run;
         run.inputs = reference::Inputs(
             query, square_.view(), nullptr,
@@ -57,7 +57,7 @@ protected:
         gnntune_operands& o = run.operands;
         o.dropout = numbers.dropout;
         o.seed = numbers.seed;
-        o.scale = numbers.scale;
+        o.scale = *numbers.scale;
         std::size_t number = 0;
         for (const ArraySpec& spec : arrays_of(query)) {
             if (spec.is_input()) {

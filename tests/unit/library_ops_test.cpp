@@ -1,11 +1,9 @@
 // Every operation of the C ABI through its public header, held to the oracles: the arrays reach the kernels under the
 // names that the header gives them.
 #include <cmath>
-#include <cstddef>
-#include <limits>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
+#include <functional>
+#include <map>
+#include <string>
 
 #include "tests/unit/library_ops_fixture.hpp"
 
@@ -68,7 +66,7 @@ TEST_F(LibraryOps, TheGradientOfAMaximumGoesToTheEdgesThatWon) {
     std::vector<float> y(6, -7);
     std::vector<std::int32_t> argmax(6, -7);
     const gt::Plan forward = context.plan(graph, gt::spmm(2).weighted().reduce(GNNTUNE_MAX));
-    gnntune_operands o{};
+    gt::Operands o;
     o.x = x.data();
     o.edge_weight = weight.data();
     o.y = y.data();
@@ -82,7 +80,7 @@ TEST_F(LibraryOps, TheGradientOfAMaximumGoesToTheEdgesThatWon) {
     std::vector<float> grad_x(6, -7);
     std::vector<float> grad_weight(4, -7);
     const gt::Plan backward = context.plan(graph, gt::spmm_grad(2).weighted().reduce(GNNTUNE_MAX));
-    gnntune_operands g{};
+    gt::Operands g;
     g.x = x.data();
     g.edge_weight = weight.data();
     g.grad_y = grad_y.data();
@@ -125,20 +123,33 @@ TEST_F(LibraryOps, ArgmaxIsOfMaximaAloneAndMayBeLeftOut) {
         "the maximum takes no self loops"));
 }
 
-// A program that was compiled before there was an argmax passes a smaller struct.
-TEST_F(LibraryOps, OperandsOfOlderProgramsAreTaken) {
+TEST_F(LibraryOps, APlanKnowsTheSizesOfItsArrays) {
     gt::Context context = cpu();
-    const gt::Graph graph =
-        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
-    Run run = prepare(problem_of(Op::spmm, 4));
-    gnntune_operands operands = run.operands;
-    operands.struct_size = offsetof(gnntune_operands, argmax_saved);
-    operands.argmax = run.results.front().data();  // what follows their struct in memory
-    const gt::Plan plan = context.plan(graph, gt::spmm(4));
-    HostWorkspace workspace(plan.workspace_bytes());
-    ASSERT_EQ(gnntune_run(plan.get(), &operands, workspace.data(), workspace.bytes(), nullptr), GNNTUNE_OK)
-        << gnntune_last_error();
-    EXPECT_TRUE(reference::compare(run.expected[0], run.results[0].data(), Precision::fp32).pass());
+    const gt::Graph graph = graph_in(context);  // 40 x 30, 200 edges
+    for (const auto& [wanted, problem] : every_op()) {
+        if (problem.self_loop || problem.op == Op::gcn_norm) continue;
+        const gt::Plan plan = context.plan(graph, wanted);
+        Query query;
+        query.problem = problem;
+        query.n_rows = csr_.n_rows;
+        query.n_cols = csr_.n_cols;
+        query.m = csr_.m();
+        std::map<std::string, std::int64_t, std::less<>> sizes;
+        for (const ArraySpec& spec : arrays_of(query)) sizes[std::string(spec.name)] = spec.size();
+        EXPECT_FALSE(sizes.empty());
+        const auto expect = [&](std::string_view name) {
+            const auto found = sizes.find(name);
+            EXPECT_EQ(plan.array_elements(std::string(name).c_str()), found == sizes.end() ? -1 : found->second)
+                << name << " of " << to_text(problem);
+        };
+        for (const auto& [name, member] : kInputMembers) expect(name);
+        for (const auto& [name, member] : kOutputMembers) expect(name);
+    }
+    const gt::Plan reversed = context.plan(graph, gt::spmm(4).reversed());
+    EXPECT_EQ(reversed.array_elements("x"), 40 * 4);
+    EXPECT_EQ(reversed.array_elements("y"), 30 * 4);
+    EXPECT_EQ(reversed.array_elements("edge_weight"), -1);
+    EXPECT_EQ(context.plan(graph, gt::spmm(4).reduce(GNNTUNE_MAX)).array_elements("argmax"), 40 * 4);
 }
 
 TEST_F(LibraryOps, NarrowStorageIsRight) {
@@ -156,7 +167,6 @@ TEST_F(LibraryOps, AttentionAndItsGradientsAreRight) {
     expect_right(gt::gat_grad(5, 3), problem_of(Op::gat_grad, 5, 3));
     expect_right(gt::agnn(6, 2), problem_of(Op::agnn, 6, 2));
     expect_right(gt::agnn_grad(6, 2), problem_of(Op::agnn_grad, 6, 2));
-    // With a scale, and with that of no scale.
     for (const std::int32_t heads : {2, 1}) {
         expect_right(gt::attention(6, heads), problem_of(Op::attention, 6, heads));
         expect_right(gt::attention_grad(6, heads), problem_of(Op::attention_grad, 6, heads));
@@ -184,23 +194,6 @@ TEST_F(LibraryOps, AttentionSaysWhichArrayOrNumberIsWrong) {
                  "stores fp32 only, f16 was asked for"));
 }
 
-// A program that was compiled before the operands grew gives a smaller struct.
-TEST_F(LibraryOps, AnOlderProgramsOperandsAreUnderstood) {
-    gt::Context context = cpu();
-    const gt::Graph graph =
-        context.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
-    const auto status = [&](const gt::Problem& wanted, const Problem& problem) {
-        const gt::Plan plan = context.plan(graph, wanted);
-        Run run = prepare(problem);
-        HostWorkspace workspace(plan.workspace_bytes());
-        run.operands.struct_size = offsetof(gnntune_operands, key);
-        return gnntune_run(plan.get(), &run.operands, workspace.data(), workspace.bytes(), nullptr);
-    };
-    EXPECT_EQ(status(gt::gat(4), problem_of(Op::gat, 4)), GNNTUNE_OK);
-    EXPECT_EQ(status(gt::attention(4), problem_of(Op::attention, 4)), GNNTUNE_INVALID_ARGUMENT);
-    EXPECT_TRUE(contains(gnntune_last_error(), "operands.key is NULL"));
-}
-
 // One plan runs them all: numbers of a run, as the header gives them.
 TEST_F(LibraryOps, ProductsOfEdgesAreScaledAndActivated) {
     gt::Context context = cpu();
@@ -212,7 +205,7 @@ TEST_F(LibraryOps, ProductsOfEdgesAreScaledAndActivated) {
     const std::vector<float> weight{2, 0.5F, 4};
     const std::vector<float> weighted{-4, -1, 8};
     const gt::Plan plan = context.plan(graph, gt::sddmm(2).weighted());
-    gnntune_operands o{};
+    gt::Operands o;
     o.x_row = x_row.data();
     o.x = x.data();
     o.edge_weight = weight.data();
@@ -226,37 +219,56 @@ TEST_F(LibraryOps, ProductsOfEdgesAreScaledAndActivated) {
         plan.run(o, workspace.data(), workspace.bytes());
         return y;
     };
-    EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, 0, 0), weighted);
-    EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, -0.5F, 0), (std::vector<float>{2, 0.5F, -4}));
-    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, 0, 0.5F), (std::vector<float>{-2, -0.5F, 8}));
-    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, -2, 0), (std::vector<float>{8, 2, -16 * 0.2F}));
-    // As good as zero, in a thread that flushes denormals too (-ffast-math, torch.set_flush_denormal).
-    constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
-    for (const bool flushed : {false, true}) {
-#ifdef __SSE2__
-        const unsigned mode = _mm_getcsr();
-        if (flushed) _mm_setcsr(mode | 0x8040U);  // FTZ and DAZ
-#endif
-        const std::vector<float> relu = result(GNNTUNE_LEAKY_RELU, 0, kSmallest);
-        const std::vector<float> nothing = result(GNNTUNE_NO_ACTIVATION, kSmallest, 0);
-#ifdef __SSE2__
-        _mm_setcsr(mode);
-#endif
-        EXPECT_TRUE(std::abs(relu[0]) < 1e-30F && relu[2] == 8) << flushed;
-        for (const float y : nothing) EXPECT_NEAR(y, 0, 1e-30) << flushed;
-    }
-    const std::vector<float> exponentials = result(GNNTUNE_EXP, 0.25F, 0);
+    EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, 1, 0.2F), weighted);
+    EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, -0.5F, 0.2F), (std::vector<float>{2, 0.5F, -4}));
+    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, 1, 0.5F), (std::vector<float>{-2, -0.5F, 8}));
+    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, -2, 0.2F), (std::vector<float>{8, 2, -16 * 0.2F}));
+    // Zero is zero.
+    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, 1, 0), (std::vector<float>{0, 0, 8}));
+    EXPECT_EQ(result(GNNTUNE_NO_ACTIVATION, 0, 0.2F), (std::vector<float>{0, 0, 0}));
+    const std::vector<float> exponentials = result(GNNTUNE_EXP, 0.25F, 0.2F);
     for (std::size_t e = 0; e < 3; ++e) EXPECT_FLOAT_EQ(exponentials[e], std::exp(0.25F * weighted[e]));
+    EXPECT_EQ(result(GNNTUNE_EXP, 0, 0.2F), (std::vector<float>{1, 1, 1}));
 
-    // Older programs end before these; what follows their struct in memory is not looked at.
-    std::vector<float> y(3, -7);
-    o.y = y.data();
-    o.struct_size = offsetof(gnntune_operands, activation);
+    // What the initialiser says: the products as they are, and a slope of 0.2.
+    gt::Operands defaults;
+    EXPECT_EQ(result(defaults.activation, defaults.scale, defaults.negative_slope), weighted);
+    EXPECT_EQ(result(GNNTUNE_LEAKY_RELU, defaults.scale, defaults.negative_slope),
+              (std::vector<float>{-4 * 0.2F, -1 * 0.2F, 8}));
+}
+
+TEST_F(LibraryOps, AScaleOfZeroIsAMeanAndASlopeOfZeroIsAReLU) {
+    gt::Context context = cpu();
+    const std::vector<std::int32_t> row_ptr{0, 2};
+    const std::vector<std::int32_t> col_idx{0, 1};
+    const gt::Graph graph = context.csr(1, 2, 2, row_ptr.data(), col_idx.data());
+    const std::vector<float> x{2, 6};  // [2, 1, 1]
+    const std::vector<float> row{3};
+    const std::vector<float> col{5, -7};
+    float y = -7;
+    gt::Operands o;
+    o.x = x.data();
+    o.y = &y;
+    const auto run = [&](const gt::Problem& problem) {
+        const gt::Plan plan = context.plan(graph, problem);
+        HostWorkspace workspace(plan.workspace_bytes());
+        plan.run(o, workspace.data(), workspace.bytes());
+        return y;
+    };
+    o.x_row = row.data();
+    o.key = col.data();
+    EXPECT_NEAR(run(gt::attention(1)), 2, 1e-5);  // exp(15) against exp(-21)
     o.scale = 0;
-    HostWorkspace workspace(plan.workspace_bytes());
-    ASSERT_EQ(gnntune_run(plan.get(), &o, workspace.data(), workspace.bytes(), nullptr), GNNTUNE_OK)
-        << gnntune_last_error();
-    EXPECT_EQ(y, weighted);
+    EXPECT_FLOAT_EQ(run(gt::attention(1)), 4);
+    o.x_row = o.key = nullptr;
+    o.score_row = row.data();
+    o.score_col = col.data();
+    const float weight = std::exp(-8.0F);  // relu(3 - 7) against relu(3 + 5)
+    o.negative_slope = 0;
+    EXPECT_FLOAT_EQ(run(gt::gat(1)), (2 + 6 * weight) / (1 + weight));
+    o.negative_slope = 0.2F;
+    const float leaky = std::exp(-8.8F);
+    EXPECT_FLOAT_EQ(run(gt::gat(1)), (2 + 6 * leaky) / (1 + leaky));
 }
 
 TEST_F(LibraryOps, ActivationsAreOfSddmmAlone) {
@@ -279,8 +291,10 @@ TEST_F(LibraryOps, ActivationsAreOfSddmmAlone) {
     EXPECT_EQ(words(gt::spmm(4), problem_of(Op::spmm, 4), exp),
               "operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not spmm by sum");
     const Problem sddmm = problem_of(Op::sddmm, 4);
-    EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.activation = 3; }),
-              "operands.activation is 3; expected GNNTUNE_NO_ACTIVATION, GNNTUNE_LEAKY_RELU or GNNTUNE_EXP");
+    EXPECT_EQ(
+        words(gt::sddmm(4), sddmm, [](auto& o) { o.activation = 0; }),
+        "operands.activation is 0; expected GNNTUNE_NO_ACTIVATION, as in GNNTUNE_OPERANDS_INIT, GNNTUNE_LEAKY_RELU "
+        "or GNNTUNE_EXP");
     EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.scale = NAN; }), "operands.scale is not finite");
     EXPECT_EQ(words(gt::sddmm(4), sddmm, [](auto& o) { o.negative_slope = INFINITY; }),
               "operands.negative_slope is not finite");

@@ -141,8 +141,7 @@ TEST_F(LibraryOutOfMemory, OpeningEndsInAStatus) {
     std::filesystem::copy_file(file(), folder_ / "shipped" / "more.db");
     write_file("shipped/errata.txt", "variant=spmm.none reason=\"of a test\"\n");
     setenv("GNNTUNE_PROFILES", (folder_ / "shipped").c_str(), 1);
-    gnntune_open_options options{};
-    options.struct_size = sizeof options;
+    gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CPU;
     const std::string path = file().string();
     try_all<gnntune_context>("gnntune_open", gnntune_close, [&](gnntune_context** out) {
@@ -158,8 +157,7 @@ TEST_F(LibraryOutOfMemory, DescribingAGraphEndsInAStatus) {
     const auto row_idx = expand_rows(csr_.view());
     const std::vector<std::int64_t> wide(row_idx.begin(), row_idx.end());
     const std::vector<std::int64_t> wide_cols(csr_.col_idx.begin(), csr_.col_idx.end());
-    gnntune_csr csr{};
-    csr.struct_size = sizeof csr;
+    gt::Csr csr;
     csr.memory = GNNTUNE_HOST;
     csr.n_rows = csr_.n_rows;
     csr.n_cols = csr_.n_cols;
@@ -169,8 +167,7 @@ TEST_F(LibraryOutOfMemory, DescribingAGraphEndsInAStatus) {
     try_all<gnntune_graph>("gnntune_graph_create_csr", gnntune_graph_destroy, [&](gnntune_graph** out) {
         return gnntune_graph_create_csr(context.get(), &csr, nullptr, out);
     });
-    gnntune_coo coo{};
-    coo.struct_size = sizeof coo;
+    gt::Coo coo;
     coo.memory = GNNTUNE_HOST;
     coo.id_type = GNNTUNE_INT64;
     coo.n_rows = csr_.n_rows;
@@ -222,7 +219,6 @@ TEST_F(LibraryOutOfMemory, RunningTakesNone) {
             const gt::Plan plan = under.plan(its, wanted);
             Run run = prepare(problem);
             HostWorkspace workspace(plan.workspace_bytes());
-            run.operands.struct_size = sizeof run.operands;
             gnntune_status status = GNNTUNE_INTERNAL;
             const bool struck = short_of(0, true, [&] {
                 status = gnntune_run(plan.get(), &run.operands, workspace.data(), workspace.bytes(), nullptr);
@@ -295,8 +291,7 @@ TEST_F(LibraryOutOfMemory, RefusalsThatCannotBeSaidAreStillRefusals) {
 // What is measured on a miss has threads, oracles and a database of its own. So many allocations that some are tried.
 TEST_F(LibraryOutOfMemory, MeasuringOnAMissEndsInAPlanOrAStatus) {
     square_ = test::csr_of(400, 400, test::random_edges(400, 400, 12000, 2, 3));
-    gnntune_open_options options{};
-    options.struct_size = sizeof options;
+    gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CPU;
     options.sources = GNNTUNE_TUNE_ON_MISS;
     options.tune_budget_us = 20000;
@@ -368,8 +363,7 @@ TEST_F(LibraryOutOfMemory, ThreadsAreCancelledOutsideOfCalls) {
                       auto& s = *static_cast<Shared*>(data);
                       while (!s.cancelled) {
                       }
-                      gnntune_open_options options{};
-                      options.struct_size = sizeof options;
+                      gt::OpenOptions options;
                       options.backend = GNNTUNE_BACKEND_CPU;
                       gnntune_context* context = nullptr;
                       s.status = gnntune_open(s.path.c_str(), &options, &context);

@@ -76,7 +76,6 @@ TEST_F(LibraryOverlap, ResultsThatShareMemoryAreRefused) {
             const auto all = arrays(problem, run.operands);
             const auto expect_refused = [&](const Array& moved, char* to, const std::string& words) {
                 gnntune_operands operands = run.operands;
-                operands.struct_size = sizeof operands;
                 slot(operands, moved) = to;
                 ASSERT_EQ(
                     gnntune_run(plan.get(), &operands, workspace.data(), workspace.bytes(), nullptr),
@@ -129,7 +128,6 @@ TEST_F(LibraryOverlap, AWorkspaceThatSharesMemoryIsRefused) {
                 for (char* to : places_in(space, moved.bytes)) {
                     to -= reinterpret_cast<std::uintptr_t>(to) % 4;
                     gnntune_operands operands = run.operands;
-                    operands.struct_size = sizeof operands;
                     slot(operands, moved) = to;
                     ASSERT_EQ(gnntune_run(plan.get(), &operands, workspace.data(), workspace.bytes(), nullptr),
                               GNNTUNE_INVALID_ARGUMENT)
@@ -192,7 +190,7 @@ TEST_F(LibraryOverlap, ArraysOfNoElementsShareNothing) {
     const gt::Graph graph = context.csr(40, 40, 0, row_ptr.data(), static_cast<const std::int32_t*>(nullptr));
     const gt::Plan plan = context.plan(graph, gt::csr_to_csc());
     std::vector<std::int32_t> out_ptr(41, -1);
-    gnntune_operands operands{};
+    gt::Operands operands;
     operands.out_ptr = operands.out_idx = operands.out_edge_id = out_ptr.data();
     HostWorkspace workspace(plan.workspace_bytes());
     plan.run(operands, workspace.data(), workspace.bytes());

@@ -23,14 +23,14 @@ protected:
         LibraryTest::TearDown();
     }
 
-    static gnntune_open_options options(std::uint64_t budget_us = 5'000'000) {
-        gnntune_open_options options{};
+    static gnntune_open_options options(std::int64_t budget_us = 5'000'000) {
+        gt::OpenOptions options;
         options.backend = GNNTUNE_BACKEND_CPU;
         options.sources = GNNTUNE_TUNE_ON_MISS;
         options.tune_budget_us = budget_us;
         return options;
     }
-    gt::Context tuning(std::uint64_t budget_us = 5'000'000) const {
+    gt::Context tuning(std::int64_t budget_us = 5'000'000) const {
         return gt::Context(file().c_str(), options(budget_us));
     }
     std::vector<Measurement> rows() const {
@@ -183,7 +183,7 @@ TEST_F(LibraryTuneOnMiss, EveryOperationIsMeasuredAndRight) {
 
 TEST_F(LibraryTuneOnMiss, TheBudgetEndsIt) {
     const CsrGraph large = test::csr_of(20000, 20000, test::random_edges(20000, 20000, 200000, 2, 7));
-    const auto plan_with = [&](std::uint64_t budget_us, double& took_us) {
+    const auto plan_with = [&](std::int64_t budget_us, double& took_us) {
         gt::Context context = tuning(budget_us);
         const gt::Graph graph =
             context.csr(large.n_rows, large.n_cols, large.m(), large.row_ptr.data(), large.col_idx.data());
@@ -376,8 +376,7 @@ TEST_F(LibraryTuneOnMiss, MemoryIsTheCallersAndIsGivenBack) {
 
 TEST_F(LibraryTuneOnMiss, TransientAndEmptyGraphsAreNotMeasured) {
     gt::Context context = tuning();
-    gnntune_csr description{};
-    description.struct_size = sizeof description;
+    gt::Csr description;
     description.memory = GNNTUNE_HOST;
     description.n_rows = csr_.n_rows;
     description.n_cols = csr_.n_cols;
@@ -427,17 +426,6 @@ TEST_F(LibraryTuneOnMiss, VerboseSaysHowLongItTook) {
     const std::string second = testing::internal::GetCapturedStderr();
     EXPECT_TRUE(contains(second, ",source=tuned,")) << second;
     EXPECT_FALSE(contains(second, "tune_us=")) << second;
-}
-
-TEST_F(LibraryTuneOnMiss, ProgramsOfAnOlderHeaderHaveTheDefaultBudget) {
-    gnntune_open_options older = options(7);
-    older.struct_size = offsetof(gnntune_open_options, tune_budget_us);
-    gnntune_context* opened = nullptr;
-    ASSERT_EQ(gnntune_open(file().c_str(), &older, &opened), GNNTUNE_OK);
-    char text[4096];
-    gnntune_context_describe(opened, text, sizeof text);
-    EXPECT_TRUE(contains(text, "tune_on_miss, at most 200 ms each")) << text;
-    gnntune_close(opened);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "core/reference/oracle.hpp"
@@ -25,7 +26,7 @@ std::vector<double> products() {
     return {0, 3.5, 2.5, -0.5, 3.5, 2};
 }
 
-Operands operands(EdgeActivation activation, float scale, float slope = 0.2F) {
+Operands operands(EdgeActivation activation, std::optional<float> scale, float slope = 0.2F) {
     Operands o;
     o.x_row = kRow.data();
     o.x = kCol.data();
@@ -47,9 +48,9 @@ Oracle run(const Operands& o, bool weighted) {
 
 TEST(SddmmOracle, ScalesAndActivatesTheProducts) {
     for (const bool weighted : {false, true}) {
-        for (const float given : {0.0F, 0.5F, -2.0F}) {
-            const double scale = given != 0 ? given : 1.0;
-            for (const float slope : {0.2F, 3.0F}) {
+        for (const std::optional<float> given : {std::optional<float>(), {0.5F}, {-2.0F}, {0.0F}}) {
+            const double scale = given.value_or(1.0F);
+            for (const float slope : {0.2F, 3.0F, 0.0F}) {
                 const Oracle none = run(operands(EdgeActivation::none, given, slope), weighted);
                 const Oracle leaky = run(operands(EdgeActivation::leaky_relu, given, slope), weighted);
                 const Oracle exp = run(operands(EdgeActivation::exp, given, slope), weighted);
@@ -106,7 +107,7 @@ TEST(SddmmOracle, HoldsWhatKernelsComputeAndRefusesAWrongActivation) {
 
 TEST(SddmmOracle, InfiniteProductsAndOverflowStayWhatTheyAre) {
     const float infinity = INFINITY;
-    Operands o = operands(EdgeActivation::exp, 0.0F);
+    Operands o = operands(EdgeActivation::exp, std::nullopt);
     const kernels::EdgeEpilogue exp(o);
     EXPECT_EQ(exp(-infinity), 0.0F);
     EXPECT_EQ(exp(infinity), infinity);

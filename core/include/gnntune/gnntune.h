@@ -18,11 +18,13 @@
  *     what was expected, where, and what to do. Results are written through the last parameter, and only on success;
  *     a handle is set to NULL on failure.
  *
- * (3) Every struct begins with struct_size. Zero the struct, set struct_size to its sizeof, then fill in what you need;
- *     zero is the default of every field that is not marked as required. Reserved fields that are not zero are
- *     refused. A program compiled against an older header passes smaller structs and gets the defaults of the fields
- *     it does not know; a struct smaller than in the first header is refused. A larger struct than the library knows is
- *     refused unless the unknown part is zero.
+ * (3) Structs. Start from the initialiser, then fill in what you need; what is marked as required has no default:
+ *         gnntune_problem problem = GNNTUNE_PROBLEM_INIT;
+ *     or, where there are no macros, gnntune_problem_init(&problem, sizeof problem). Both set struct_size, the first
+ *     field of every struct, to its sizeof. Zero is zero in every number; "not said" is -1 or has a name. Fields that
+ *     join later stand at the end, and zero there means what the library did without them: so a program compiled against
+ *     an older header passes a smaller struct and is understood. A struct smaller than in the first header is refused,
+ *     and so is a larger one than the library knows, unless the unknown part is zero.
  *
  * (4) Enumerations are int32_t. Flags are int32_t: zero is no, everything else is yes.
  *
@@ -157,18 +159,23 @@ enum { GNNTUNE_HOT = 0, GNNTUNE_COLD = 1, GNNTUNE_GRAPH = 2 };
  * number of a run, not of the problem: one plan runs them all. */
 typedef int32_t gnntune_activation;
 enum {
-    GNNTUNE_NO_ACTIVATION = 0,
-    GNNTUNE_LEAKY_RELU = 1, /* v for v > 0, else negative_slope * v */
-    GNNTUNE_EXP = 2
+    /* Zero is none of them, so that operands that were only zeroed, scale among them, are refused. */
+    GNNTUNE_NO_ACTIVATION = 1,
+    GNNTUNE_LEAKY_RELU = 2, /* v for v > 0, else negative_slope * v */
+    GNNTUNE_EXP = 3
 };
 
 /* Where a config comes from that GNNTUNE_FORCE does not name. */
 typedef int32_t gnntune_sources;
 enum {
-    GNNTUNE_DB_THEN_MODEL = 1, /* measurements of the database; without, its cost model; else the default */
-    GNNTUNE_DB_ONLY = 2,       /* measurements of the database, else the default: predicts nothing */
-    GNNTUNE_TUNE_ON_MISS = 3   /* where the database has none, gnntune_plan_create measures; else as DB_THEN_MODEL */
+    GNNTUNE_SOURCES_DEFAULT = 0, /* $GNNTUNE_SOURCES (db_then_model, db_only, tune_on_miss), else DB_THEN_MODEL */
+    GNNTUNE_DB_THEN_MODEL = 1,   /* measurements of the database; without, its cost model; else the default */
+    GNNTUNE_DB_ONLY = 2,         /* measurements of the database, else the default: predicts nothing */
+    GNNTUNE_TUNE_ON_MISS = 3     /* where the database has none, gnntune_plan_create measures; else as DB_THEN_MODEL */
 };
+
+/* Of a number of bytes that is not limited. */
+#define GNNTUNE_NO_LIMIT UINT64_MAX
 
 /* ---- Version and errors. Thread-safe. ---- */
 
@@ -194,26 +201,38 @@ GNNTUNE_API const char* gnntune_last_error(void);
  *          waited as gnntune_plan_destroy and gnntune_graph_release_formats ask.
  *   user   allocator_user of the options.
  * Both are called by any thread that calls the library, at once by several, until the last graph and plan of the context
- * have been destroyed. They must not throw, and must not call the library. */
+ * have been destroyed. They must not throw, must not call the library, and must not wait for a thread that is inside it:
+ * who takes an interpreter's lock in them must not hold it around calls of the library. */
 typedef void* (*gnntune_alloc_function)(size_t bytes, size_t alignment, void* user);
 typedef void (*gnntune_free_function)(void* memory, size_t bytes, void* user);
 
 typedef struct gnntune_open_options {
-    uint32_t struct_size;
+    size_t struct_size;
     gnntune_backend backend;
-    int32_t device;           /* CUDA device ordinal; -1 = the calling thread's current one; ignored by cpu */
+    int32_t device; /* CUDA device ordinal; -1, the default = the calling thread's current one; ignored by cpu */
+    gnntune_sources sources;
     int32_t require_database; /* a database that is missing or unreadable, its errata too, is an error */
-    gnntune_sources sources;  /* 0 = $GNNTUNE_SOURCES (db_then_model, db_only, tune_on_miss), else DB_THEN_MODEL */
-    int32_t reserved;         /* zero */
-    /* Bytes that formats of all graphs of the context together may hold, what building one needs meanwhile included; 0 =
-     * no limit. A format that would exceed it is not built: the plan gives way to the next config, and
-     * gnntune_plan_explain says so. What the caller handed in and its copies do not count. */
+    /* Of TUNE_ON_MISS: time for a plan, at least 1; -1, the default = $GNNTUNE_TUNE_BUDGET (200ms, 2s), else 200 ms. */
+    int64_t tune_budget_us;
+    /* Bytes that formats of all graphs of the context together may hold, what building one needs meanwhile included. A
+     * format that would exceed it is not built: the plan gives way to the next config, and gnntune_plan_explain says so.
+     * What the caller handed in and its copies do not count. GNNTUNE_NO_LIMIT by default. */
     uint64_t format_limit_bytes;
-    gnntune_alloc_function alloc; /* NULL = the library's own; set with free or not at all */
+    gnntune_alloc_function alloc; /* NULL, the default = the library's own; set with free or not at all */
     gnntune_free_function free;
     void* allocator_user;
-    uint64_t tune_budget_us; /* of TUNE_ON_MISS, for a plan; 0 = $GNNTUNE_TUNE_BUDGET (200ms, 2s), else 200 ms */
 } gnntune_open_options;
+
+#define GNNTUNE_OPEN_OPTIONS_INIT                                                                                 \
+    {                                                                                                             \
+        sizeof(gnntune_open_options), GNNTUNE_BACKEND_AUTO, -1, GNNTUNE_SOURCES_DEFAULT, 0, -1, GNNTUNE_NO_LIMIT, \
+            NULL, NULL, NULL                                                                                      \
+    }
+
+/* What the macro does, for languages without it, as the other functions of this name: fills in the defaults, those of
+ * fields that this library does not know being zero, and struct_size = `size`, the caller's sizeof. Error:
+ * INVALID_ARGUMENT for NULL, and for a size that the struct never had. */
+GNNTUNE_API gnntune_status gnntune_open_options_init(gnntune_open_options* options, size_t size);
 
 /* Opens a context: one processor, and what is known about it.
  *   db_path  database file; NULL = $GNNTUNE_DB, else $XDG_DATA_HOME/gnntune/user.db, else
@@ -222,7 +241,7 @@ typedef struct gnntune_open_options {
  *            that are tuned later are seen by the next gnntune_open. If the file is missing or cannot be read, here or
  *            later, defaults are used and gnntune_context_describe and gnntune_plan_explain say so, unless
  *            options->require_database, which is about here.
- *   options  NULL for the defaults.
+ *   options  NULL for the defaults: any backend, the current device.
  * Errors: NO_DEVICE if the backend or the device asked for is not there, DATABASE, INVALID_ARGUMENT (also for a
  * GNNTUNE_FORCE whose variant this build does not have, or whose params have names that the variant does not have, and
  * for words that GNNTUNE_SOURCES or GNNTUNE_TUNE_BUDGET do not have). Whether the params' values are legal depends on
@@ -237,6 +256,9 @@ GNNTUNE_API void gnntune_close(gnntune_context* context);
 /* GNNTUNE_BACKEND_CPU or GNNTUNE_BACKEND_CUDA: where x, y and workspaces must lie. AUTO (0) for NULL. */
 GNNTUNE_API gnntune_backend gnntune_context_backend(const gnntune_context* context);
 
+/* The CUDA device's ordinal, as gnntune_open found it; -1 for the cpu backend and for NULL. */
+GNNTUNE_API int32_t gnntune_context_device(const gnntune_context* context);
+
 /* Text for people: version, device, the database and what was found in it. Writes at most `size` bytes, the ending zero
  * included, and returns the length of the whole text without it, as snprintf does. buffer may be NULL if size is 0.
  * 0 for a NULL context. */
@@ -245,39 +267,46 @@ GNNTUNE_API size_t gnntune_context_describe(const gnntune_context* context, char
 /* ---- Describe a graph. ---- */
 
 typedef struct gnntune_csr {
-    uint32_t struct_size;
+    size_t struct_size;
     gnntune_memory memory;     /* required: where row_ptr and col_idx lie */
     gnntune_index offset_type; /* of row_ptr */
     gnntune_index id_type;     /* of col_idx */
     int32_t trusted;           /* skips the check of the arrays: wrong ones then end in wrong answers or a crash */
-    int32_t reserved;          /* zero */
+    int32_t transient;         /* planned by its shape; see below */
+    int32_t longest_row;       /* edges of the longest row, for a transient graph; -1, the default = to be found */
     int64_t n_rows;            /* at most 2^31 - 2, as n_cols; m 2^31 - 1 */
     int64_t n_cols;
     int64_t m;           /* number of edges */
     const void* row_ptr; /* [n_rows + 1] not falling, from 0 to m */
     const void* col_idx; /* [m] each in [0, n_cols); may be NULL if m is 0 */
-    int32_t transient;   /* planned by its shape; see below */
-    int32_t reserved_2;  /* zero */
 } gnntune_csr;
 
+#define GNNTUNE_CSR_INIT \
+    { sizeof(gnntune_csr), 0, GNNTUNE_INT32, GNNTUNE_INT32, 0, 0, -1, 0, 0, 0, NULL, NULL }
+GNNTUNE_API gnntune_status gnntune_csr_init(gnntune_csr* csr, size_t size);
+
 typedef struct gnntune_coo {
-    uint32_t struct_size;
+    size_t struct_size;
     gnntune_memory memory; /* required: where row_idx and col_idx lie */
     gnntune_index id_type; /* of both arrays */
     int32_t trusted;       /* as in gnntune_csr */
+    int32_t transient;     /* as in gnntune_csr */
     int64_t n_rows;
     int64_t n_cols;
     int64_t m;
     const void* row_idx; /* [m] targets, each in [0, n_rows), in any order; may be NULL if m is 0 */
     const void* col_idx; /* [m] sources, each in [0, n_cols) */
-    int32_t transient;   /* as in gnntune_csr */
-    int32_t reserved;    /* zero */
 } gnntune_coo;
+
+#define GNNTUNE_COO_INIT \
+    { sizeof(gnntune_coo), 0, GNNTUNE_INT32, 0, 0, 0, 0, 0, NULL, NULL }
+GNNTUNE_API gnntune_status gnntune_coo_init(gnntune_coo* coo, size_t size);
 
 /* A transient graph is one that is used for a step or two, such as a sampled mini-batch. Its plans need no fingerprint and
  * do not ask the database: the first graph of its bucket is planned by the cost model or the default, and all others of
  * the context take the same config for the same problem, if it can run there. A bucket is the binary orders of magnitude
- * of n_rows, n_cols, m and, for CSR, the longest row, which takes one pass over row_ptr. */
+ * of n_rows, n_cols, m and, for CSR, the longest row. Where longest_row does not say it, that is one pass over row_ptr,
+ * which is copied from a GPU first. A wrong one costs speed, not answers; one that cannot be is refused. */
 
 /* Describes a graph. The order of the edges in these arrays is the order of edge_weight and of sddmm's y.
  *
@@ -311,30 +340,35 @@ GNNTUNE_API size_t gnntune_graph_format_bytes(const gnntune_graph* graph);
 /* ---- Plan. ---- */
 
 typedef struct gnntune_problem {
-    uint32_t struct_size;
+    size_t struct_size;
     gnntune_op op; /* required */
     int32_t k;     /* required: feature dimension, >= 1 */
-    int32_t heads; /* 0 = 1; k * heads at most 2^28. Heads of spmm and its gradient that share their weights are one of
-                    * k * heads features, in texts and databases too */
+    int32_t heads; /* at least 1, the default; k * heads at most 2^28. Heads of spmm and its gradient that share their
+                    * weights are one of k * heads features, in texts and databases too */
     gnntune_dtype dtype;
     gnntune_reduce reduce;
-    int32_t weighted; /* edge_weight takes part */
     gnntune_direction direction;
+    int32_t weighted; /* edge_weight takes part */
+    int32_t self_loop; /* spmm and its gradient: every vertex is its own neighbour too, with self_weight; square graph */
 
     /* What the answer must obey. Asking for more narrows the choice; nothing has to be tuned again. */
     int32_t deterministic;  /* bit for bit the same at every run */
     int32_t allow_sampling; /* configs that leave out edges by design may be chosen, within max_error */
     gnntune_policy policy;
-    int32_t operand_alignment;      /* bytes to which the arrays of every run are aligned, a power of two from 4; 0 = 16.
-                                     * 4 stands for the size of an element. Configs that need more are not chosen */
+    int32_t operand_alignment;      /* bytes to which the arrays of every run are aligned, a power of two; 16 by default.
+                                     * Configs that need more are not chosen. The size of an element is always needed */
     double max_error;               /* largest error, relative to the sum of |terms|, that a config of reduced precision
-                                     * may have shown on this graph; 0 = fp32 arithmetic only, as in defaults */
-    double expected_calls;          /* runs over which the cost of building formats is spread; 0 = 1000 */
-    uint64_t workspace_limit_bytes; /* 0 = no limit; 1 = no workspace */
-
-    int32_t self_loop; /* spmm and its gradient: every vertex is its own neighbour too, with self_weight; square graphs */
-    int32_t reserved;  /* zero */
+                                     * may have shown on this graph; 0, the default = fp32 arithmetic only */
+    double expected_calls;          /* runs over which the cost of building formats is spread, above 0; by default 1000 */
+    uint64_t workspace_limit_bytes; /* 0 = no workspace; GNNTUNE_NO_LIMIT by default */
 } gnntune_problem;
+
+#define GNNTUNE_PROBLEM_INIT                                                                                         \
+    {                                                                                                                \
+        sizeof(gnntune_problem), 0, 0, 1, GNNTUNE_F32, GNNTUNE_SUM, GNNTUNE_FORWARD, 0, 0, 0, 0, GNNTUNE_HOT, 16, 0, \
+            1000, GNNTUNE_NO_LIMIT                                                                                   \
+    }
+GNNTUNE_API gnntune_status gnntune_problem_init(gnntune_problem* problem, size_t size);
 
 /* Chooses a config and builds what it needs on the graph: formats are built once per graph and shared by its plans.
  * Order of sources: the measurements of this graph, problem and policy in the database; then its cost model of the op
@@ -423,12 +457,12 @@ GNNTUNE_API size_t gnntune_plan_explain(const gnntune_plan* plan, char* buffer, 
  * have to be finite. Results and workspace are overwritten: a run whose results or workspace share memory, in whole or
  * in part, with each other, with an input or with the graph's arrays is refused. Inputs may share theirs. */
 typedef struct gnntune_operands {
-    uint32_t struct_size;
-    int32_t reserved; /* zero */
+    size_t struct_size;
+    /* Read. */
     const void* x;
     const void* x_row;
+    const void* key;
     const void* edge_weight;
-    void* y;
     const void* self_weight;
     const void* score_row;
     const void* score_col;
@@ -436,10 +470,15 @@ typedef struct gnntune_operands {
     const void* grad_y;
     const void* y_saved;
     const void* lse_saved;
+    const void* argmax_saved;
+    /* Written. */
+    void* y;
     void* lse;
+    void* argmax;
     void* y_self;
     void* grad_x;
     void* grad_x_row;
+    void* grad_key;
     void* grad_edge_weight;
     void* grad_self_weight;
     void* grad_score_row;
@@ -448,21 +487,15 @@ typedef struct gnntune_operands {
     void* out_ptr;
     void* out_idx;
     void* out_edge_id;
-    float negative_slope; /* of leaky ReLUs, gat's and sddmm's; 0 = 0.2 (for a slope of zero give the smallest positive
-                           * number) */
+    /* Numbers. */
+    gnntune_activation activation; /* sddmm alone; NO_ACTIVATION by default */
+    float scale;          /* attention: factor of the logits, for which 1 / sqrt(k) is usual; sddmm: of the products. 1 by
+                           * default, for both */
+    float negative_slope; /* of leaky ReLUs, gat's and sddmm's; 0.2 by default */
     float dropout;        /* gat, attention: probability of dropping an edge after the softmax, 0 <= dropout < 1; those
                            * that are kept weigh 1 / (1 - dropout) times as much */
     uint64_t seed;        /* gat, attention: of the dropout. One seed, one mask: the same for every config, forward and
                            * backward. See also seed_offset */
-    const void* argmax_saved;
-    void* argmax;
-    const void* key;      /* attention: keys of the sources */
-    void* grad_key;
-    float scale;          /* attention: factor of the logits; 0 = 1 / sqrt(k). sddmm: of the products; 0 = 1. (For a factor
-                           * of zero give the smallest positive number) */
-    int32_t reserved_2;   /* zero */
-    gnntune_activation activation; /* sddmm alone */
-    int32_t reserved_3;            /* zero */
     /* gat, attention: NULL, or one number in backend memory, aligned to 8 bytes, that is added to seed modulo 2^64. It is
      * read when the run executes, not when it is enqueued: a run that was captured in a CUDA graph repeats the mask of its
      * seed at every replay, and draws a new one if the number has changed between them (on the stream, say, by a kernel
@@ -470,6 +503,19 @@ typedef struct gnntune_operands {
      * the forward run had. Not read where dropout is 0. */
     const uint64_t* seed_offset;
 } gnntune_operands;
+
+#define GNNTUNE_OPERANDS_INIT                                                                                         \
+    {                                                                                                                 \
+        sizeof(gnntune_operands), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, GNNTUNE_NO_ACTIVATION, 1,   \
+            0.2F, 0, 0, NULL                                                                                          \
+    }
+GNNTUNE_API gnntune_status gnntune_operands_init(gnntune_operands* operands, size_t size);
+
+/* Elements that an array of the plan's runs has, named as in gnntune_operands ("x"): what the caller can check, and the
+ * library, which sees an address, cannot. Optional arrays too. -1 for an array that the operation does not have, and for
+ * NULL. */
+GNNTUNE_API int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const char* name);
 
 /* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be
  * captured in a CUDA graph; a replay reads and writes the same arrays, with the numbers of the capture; what seed_offset

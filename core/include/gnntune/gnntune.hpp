@@ -60,20 +60,26 @@ constexpr gnntune_index index_type() {
     return sizeof(Index) == 4 ? GNNTUNE_INT32 : GNNTUNE_INT64;
 }
 
-/// A struct of gnntune.h with its size set and everything else zero.
-template <typename Struct>
-Struct sized() {
-    Struct s{};
-    s.struct_size = sizeof(Struct);
-    return s;
-}
-
 }  // namespace detail
+
+/// The structs of gnntune.h with their defaults.
+struct OpenOptions : gnntune_open_options {
+    OpenOptions() : gnntune_open_options GNNTUNE_OPEN_OPTIONS_INIT {}
+};
+struct Csr : gnntune_csr {
+    Csr() : gnntune_csr GNNTUNE_CSR_INIT {}
+};
+struct Coo : gnntune_coo {
+    Coo() : gnntune_coo GNNTUNE_COO_INIT {}
+};
+struct Operands : gnntune_operands {
+    Operands() : gnntune_operands GNNTUNE_OPERANDS_INIT {}
+};
 
 /// An operation with its sizes and demands; see gnntune_problem. The setters return the problem, to be chained.
 class Problem {
 public:
-    Problem(gnntune_op op, std::int32_t k) : raw_(detail::sized<gnntune_problem>()) {
+    Problem(gnntune_op op, std::int32_t k) {
         raw_.op = op;
         raw_.k = k;
     }
@@ -102,7 +108,7 @@ private:
         raw_.*field = value;
         return *this;
     }
-    gnntune_problem raw_;
+    gnntune_problem raw_ = GNNTUNE_PROBLEM_INIT;
 };
 
 inline Problem spmm(std::int32_t k) {
@@ -169,16 +175,15 @@ class Plan {
 public:
     explicit Plan(gnntune_plan* owned) : handle_(owned) {}
 
-    /// gnntune_run with every argument. `operands.struct_size` is set here.
-    void run(gnntune_operands operands, void* workspace = nullptr, std::size_t workspace_bytes = 0,
+    /// gnntune_run with every argument; Operands has the defaults.
+    void run(const gnntune_operands& operands, void* workspace = nullptr, std::size_t workspace_bytes = 0,
              gnntune_stream stream = nullptr) const {
-        operands.struct_size = sizeof operands;
         check(gnntune_run(get(), &operands, workspace, workspace_bytes, stream));
     }
     /// spmm. `edge_weight` is null for an unweighted problem.
     void run(const float* x, const float* edge_weight, float* y, void* workspace = nullptr,
              std::size_t workspace_bytes = 0, gnntune_stream stream = nullptr) const {
-        auto operands = detail::sized<gnntune_operands>();
+        Operands operands;
         operands.x = x;
         operands.edge_weight = edge_weight;
         operands.y = y;
@@ -189,6 +194,8 @@ public:
     double prepare_us() const noexcept { return gnntune_plan_prepare_us(get()); }
     std::size_t format_bytes() const noexcept { return gnntune_plan_format_bytes(get()); }
     std::size_t own_bytes() const noexcept { return gnntune_plan_own_bytes(get()); }
+    /// Elements of the array of that name in `operands`; -1 if the operation does not have it.
+    std::int64_t array_elements(const char* name) const noexcept { return gnntune_plan_array_elements(get(), name); }
     std::string config() const { return gnntune_plan_config(get()); }
     std::string source() const { return gnntune_plan_source(get()); }
     std::string explain() const {
@@ -203,18 +210,18 @@ private:
 /// One processor, and what is known about it. Movable, not copyable; graphs and plans may outlive it.
 class Context {
 public:
-    /// The user's default database and the best backend that is here.
-    Context() : Context(nullptr, detail::sized<gnntune_open_options>()) {}
-    explicit Context(const std::string& db_path) : Context(db_path.c_str(), detail::sized<gnntune_open_options>()) {}
-    /// `db_path` may be null; `options.struct_size` is set here.
-    Context(const char* db_path, gnntune_open_options options) {
-        options.struct_size = sizeof options;
+    /// The user's default database and the best backend that is here: of CUDA the current device.
+    Context() : Context(nullptr, OpenOptions()) {}
+    explicit Context(const std::string& db_path) : Context(db_path.c_str(), OpenOptions()) {}
+    /// `db_path` may be null; OpenOptions has the defaults.
+    Context(const char* db_path, const gnntune_open_options& options) {
         gnntune_context* opened = nullptr;
         check(gnntune_open(db_path, &options, &opened));
         handle_.reset(opened);
     }
 
     gnntune_backend backend() const noexcept { return gnntune_context_backend(get()); }
+    std::int32_t device() const noexcept { return gnntune_context_device(get()); }
     std::string describe() const {
         return detail::text_of(gnntune_context_describe, static_cast<const gnntune_context*>(get()));
     }
@@ -223,7 +230,7 @@ public:
     template <typename Offset, typename Id>
     Graph csr(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, const Offset* row_ptr, const Id* col_idx,
               gnntune_memory memory = GNNTUNE_HOST, gnntune_stream stream = nullptr) {
-        auto csr = detail::sized<gnntune_csr>();
+        Csr csr;
         csr.memory = memory;
         csr.offset_type = detail::index_type<Offset>();
         csr.id_type = detail::index_type<Id>();
@@ -238,7 +245,7 @@ public:
     template <typename Id>
     Graph coo(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, const Id* row_idx, const Id* col_idx,
               gnntune_memory memory = GNNTUNE_HOST, gnntune_stream stream = nullptr) {
-        auto coo = detail::sized<gnntune_coo>();
+        Coo coo;
         coo.memory = memory;
         coo.id_type = detail::index_type<Id>();
         coo.n_rows = n_rows;
@@ -248,15 +255,13 @@ public:
         coo.col_idx = col_idx;
         return graph(coo, stream);
     }
-    /// A graph with every field, such as `trusted` and `transient` of a mini-batch. A struct_size of 0 is set here.
-    Graph graph(gnntune_csr csr, gnntune_stream stream = nullptr) {
-        if (csr.struct_size == 0) csr.struct_size = sizeof csr;
+    /// A graph with every field, such as `trusted` and `transient` of a mini-batch; Csr and Coo have the defaults.
+    Graph graph(const gnntune_csr& csr, gnntune_stream stream = nullptr) {
         gnntune_graph* made = nullptr;
         check(gnntune_graph_create_csr(get(), &csr, stream, &made));
         return Graph(made);
     }
-    Graph graph(gnntune_coo coo, gnntune_stream stream = nullptr) {
-        if (coo.struct_size == 0) coo.struct_size = sizeof coo;
+    Graph graph(const gnntune_coo& coo, gnntune_stream stream = nullptr) {
         gnntune_graph* made = nullptr;
         check(gnntune_graph_create_coo(get(), &coo, stream, &made));
         return Graph(made);

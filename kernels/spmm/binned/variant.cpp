@@ -1,4 +1,5 @@
 #include "core/graph/graph.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/binned/launch.hpp"
@@ -40,21 +41,28 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     return kernels::require_grid(p.shape().most_blocks(q.n_rows, q.m));
 }
 
-// Little work wants every lane that it can get, and rows of many edges then large blocks. The limits are the best of a
-// coarse grid on the corpus: 91.6 % of the fastest config in geometric mean (docs/tuning.md), where the best rule for
-// each width, class of work and class of degrees, learnt from four fifths of the graphs, had 92.3 % on the others.
+// Little work wants every lane that it can get, a load for each edge at once, and rows of many edges then large blocks
+// unless all are alike. The limits are those of kernels/common/spmm_suits.hpp.
 BinnedParams BinnedParams::defaults(const Query& q) {
+    const kernels::SpmmLoad load = kernels::spmm_load(q);
     BinnedParams p;
     p.vec = kernels::widest_vector(q.problem);
-    const std::int32_t width = kernels::next_power_of_two(width_of(q.problem)) / p.vec;
-    const double work = static_cast<double>(q.m) * width_of(q.problem);
-    const double mean_degree = static_cast<double>(q.m) / std::max(1.0, static_cast<double>(q.n_rows));
-    const bool each_edge_alone = width == 4 ? mean_degree >= 4 : width < 4 || (width <= 32 && work < 1e7);
-    p.items = each_edge_alone ? 1 : 2;
-    p.lanes = std::clamp(width / p.items, 1, each_edge_alone ? 32 : std::max(8, 32 / p.vec));
-    if (width > 4 * p.lanes * p.items) p.lanes = std::max(p.lanes, 32 / p.items);  // fewer would cut a row too often
-    p.share = work >= 3e6 ? 32 : 8;
-    p.warps_per_block = work < 3e7 && mean_degree >= 12 ? 16 : 4;
+    p.share = 32;
+    p.items = 2;
+    int most = load.degree <= 5.7 ? 16 : 8;
+    if (load.few_results()) {
+        most = 32;
+        const bool even = load.even();
+        const bool spread = even && load.few_rows() && !load.narrow() && !load.little_work();
+        if (load.little_work() || spread) p.share = 8;
+        p.items = spread ? 2 : 1;
+        p.warps_per_block = 4;
+        if (!even && load.work > 0.3 && load.work <= 29) p.warps_per_block = 16;
+    }
+    // One load of a lane and edge holds a row, or a tile that is worth a pass.
+    if (p.items == 1 && load.width > 32 && p.vec < 4) p.items = 2;
+    if (load.width == 1) p.items = 1;
+    p.lanes = kernels::spmm_lanes(load.width, p.vec, p.items, most);
     return p;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/graph/graph.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/formats/dense_blocks/worth.hpp"
@@ -118,6 +119,7 @@ void register_spmm_dense_blocks(Registry& registry) {
     v.backend = Backend::cuda;
     v.min_compute_capability = 90;
     v.default_rank = 90;
+    v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::dense_blocks>;
     v.applicable = &spmm_dense_blocks::applicable;
     kernels::set_typed_params<spmm_dense_blocks::DenseBlocksParams>(v);
     v.deterministic = &kernels::always_deterministic;

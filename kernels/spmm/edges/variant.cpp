@@ -1,4 +1,5 @@
 #include "core/graph/graph.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -88,6 +89,7 @@ void register_spmm_edges(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 10;
+    v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::edges>;
     v.applicable = &kernels::require_sum_or_mean_with_self_loops;
     kernels::set_typed_params<spmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::never_deterministic;

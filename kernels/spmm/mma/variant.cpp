@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/formats/sgt/window_pieces.hpp"
@@ -153,6 +154,7 @@ Variant record() {
     v.operand_alignment = 16;
     v.version = 2;  // cut windows are added up faster
     v.default_rank = 90;
+    v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::mma>;
     v.applicable = &applicable;
     kernels::set_typed_params<MmaParams>(v);
     v.deterministic = &kernels::always_deterministic;

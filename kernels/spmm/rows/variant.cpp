@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -32,11 +33,17 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
     return kernels::require_grid(kernels::ceil_div(q.n_rows, p.warps_per_block * 32 / (p.lanes * p.split)));
 }
 
+// A warp for each row where that is what it takes to fill the device, else as few lanes as keep a row's tile in a line or
+// two; long rows are shared by two groups.
 RowsParams RowsParams::defaults(const Query& q) {
+    const kernels::SpmmLoad load = kernels::spmm_load(q);
     RowsParams p;
     p.vec = kernels::widest_vector(q.problem);
-    p.lanes = std::min(32, kernels::next_power_of_two(q.problem.k) / p.vec);
-    if (p.lanes < 1) p.lanes = 1;
+    p.items = load.width == 1 || (load.few_results() && load.narrow()) ? 1 : 2;
+    const bool short_rows = !load.few_results() && load.degree <= 45;
+    p.lanes = kernels::spmm_lanes(load.width, p.vec, p.items, short_rows ? 8 : 16);
+    const int most = short_rows ? 1 : !load.few_results() ? 2 : load.narrow() ? 8 : 4;
+    p.split = std::min(most, 32 / p.lanes);
     return p;
 }
 
@@ -77,6 +84,7 @@ void register_spmm_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 20;
+    v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::rows>;
     v.applicable = &kernels::require_sum_or_mean_with_self_loops;
     kernels::set_typed_params<spmm_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;

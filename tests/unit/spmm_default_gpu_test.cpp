@@ -1,0 +1,147 @@
+// What runs of spmm where nothing is known: which variant on which graph, and that it is always a legal config. Needs
+// CUDA's headers and no GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/common/spmm_suits.hpp"
+#include "kernels/register_all.hpp"
+
+namespace gnntune {
+namespace {
+
+/// Of so many rows as long as the first number of each pair says; columns are alike.
+Features features_of_rows(std::vector<std::pair<std::int32_t, std::int64_t>> degrees) {
+    std::sort(degrees.begin(), degrees.end());
+    FeatureCounts c;
+    for (const auto& [degree, rows] : degrees) {
+        c.n_rows += rows;
+        c.m += degree * rows;
+    }
+    c.n_cols = c.n_rows;
+    c.row_degrees = c.col_degrees = std::move(degrees);
+    c.distinct_cols_8 = c.distinct_cols_16 = c.m;
+    return finalise(std::move(c));
+}
+
+class SpmmDefault : public testing::Test {
+protected:
+    SpmmDefault() {
+        register_all(registry_);
+        device_.backend = Backend::cuda;
+        device_.multiprocessors = 132;
+        device_.compute_capability = 90;
+        device_.l2_bytes = 60 << 20;
+        device_.shared_memory_per_block = 227 << 10;
+    }
+    Query query(const Features& f) const {
+        return {problem_, f.counts.n_rows, f.counts.n_cols, f.counts.m, &f, &device_};
+    }
+    std::string chosen(const Query& q, const Constraints& constraints = {}) const {
+        return registry_.default_config(q, constraints).variant;
+    }
+
+    Registry registry_;
+    Device device_;
+    Problem problem_{Op::spmm, 128, 1, DType::f32, Reduce::sum, true, Direction::forward, false};
+};
+
+TEST_F(SpmmDefault, FollowsTheDegrees) {
+    const Features even = features_of_rows({{30, 50'000}});
+    const Features uneven = features_of_rows({{5, 50'000}, {300, 5'000}});
+    const Features skewed = features_of_rows({{0, 300'000}, {4, 100'000}, {800, 500}});
+    EXPECT_EQ(chosen(query(even)), "spmm.rows");
+    EXPECT_EQ(chosen(query(uneven)), "spmm.binned");
+    EXPECT_EQ(chosen(query(skewed)), "spmm.edges");
+
+    Constraints repeats;
+    repeats.deterministic = true;
+    EXPECT_EQ(chosen(query(skewed), repeats), "spmm.binned");
+    // Formats of its own are for many calls, and nothing is known without features.
+    Constraints once;
+    once.expected_calls = 1;
+    EXPECT_EQ(chosen(query(even), once), "spmm.binned");
+    Query blind = query(even);
+    blind.features = nullptr;
+    EXPECT_EQ(chosen(blind), "spmm.binned");
+    // Loads of less than 16 bytes, of which no measurement says anything.
+    problem_.k = 34;
+    EXPECT_NE(chosen(query(even)), "spmm.rows");
+}
+
+TEST_F(SpmmDefault, FollowsTheDirection) {
+    Features f = features_of_rows({{30, 50'000}});
+    f.counts.col_degrees = {{5, 25'000}, {55, 25'000}};
+    EXPECT_EQ(chosen(query(f)), "spmm.rows");
+    problem_.direction = Direction::reversed;
+    EXPECT_EQ(chosen(query(f)), "spmm.binned") << "columns are uneven";
+}
+
+TEST_F(SpmmDefault, FollowsWhatRowsShare) {
+    Features shared = features_of_rows({{64, 50'000}});
+    shared.counts.distinct_cols_16 = shared.counts.m / 8;
+    EXPECT_EQ(chosen(query(shared)), "spmm.mma");
+    Constraints unaligned;
+    unaligned.operand_alignment = 4;
+    EXPECT_NE(chosen(query(shared), unaligned), "spmm.mma") << "it needs 16 bytes";
+
+    Features dense = features_of_rows({{1200, 4'000}});
+    dense.counts.blocks_32x32.fill({4'000, dense.counts.m});
+    EXPECT_EQ(chosen(query(dense)), "spmm.dense_blocks");
+    dense.counts.blocks_32x32.back().edges = 0;
+    EXPECT_EQ(chosen(query(dense)), "spmm.rows");
+}
+
+// As measured on the corpus (docs/tuning.md, "The default").
+TEST_F(SpmmDefault, ParamsFollowFromTheLoad) {
+    const auto config = [&](const char* id, const Features& f) {
+        return Config{id, registry_.find(id)->default_params(query(f))}.text();
+    };
+    const Features few = features_of_rows({{30, 3'000}});
+    const Features many = features_of_rows({{30, 100'000}});
+    const Features uneven = features_of_rows({{1, 3'000}, {100, 900}});
+    EXPECT_EQ(config("spmm.rows", few), "spmm.rows{lanes=16,split=2,vec=4,items=2,unroll=4,warps_per_block=4}");
+    EXPECT_EQ(config("spmm.rows", many), "spmm.rows{lanes=8,split=1,vec=4,items=2,unroll=4,warps_per_block=4}");
+    EXPECT_EQ(config("spmm.binned", many), "spmm.binned{lanes=8,vec=4,items=2,share=32,warps_per_block=4}");
+    EXPECT_EQ(config("spmm.binned", uneven), "spmm.binned{lanes=32,vec=4,items=1,share=32,warps_per_block=16}");
+    problem_.k = 16;
+    EXPECT_EQ(config("spmm.binned", uneven), "spmm.binned{lanes=4,vec=4,items=1,share=8,warps_per_block=16}");
+    EXPECT_EQ(config("spmm.rows", features_of_rows({{9, 1'000}})),
+              "spmm.rows{lanes=4,split=8,vec=4,items=1,unroll=4,warps_per_block=4}");
+}
+
+TEST_F(SpmmDefault, IsLegalForEveryWidth) {
+    std::vector<Features> graphs;
+    graphs.push_back(features_of_rows({{0, 1}}));
+    for (const std::int64_t rows : {1, 900, 20'000, 1'000'000}) {
+        for (const std::int32_t degree : {1, 20, 1'000}) {
+            graphs.push_back(features_of_rows({{degree, rows}}));
+            graphs.push_back(features_of_rows({{0, rows}, {degree, rows}, {50 * degree, rows / 50 + 1}}));
+        }
+    }
+    int asked = 0;
+    for (const Features& f : graphs) {
+        for (const DType dtype : every_dtype()) {
+            for (const std::int32_t k : {1, 2, 3, 4, 7, 8, 12, 16, 33, 48, 64, 100, 200, 256, 602, 1024, 5000}) {
+                problem_.dtype = dtype;
+                problem_.k = k;
+                for (const char* id : {"spmm.rows", "spmm.binned", "spmm.edges"}) {
+                    const Variant& v = *registry_.find(id);
+                    const Query q = query(f);
+                    if (!registry_.applicable(v, q)) continue;
+                    const Params params = v.default_params(q);
+                    const Verdict valid = v.valid(q, params);
+                    EXPECT_TRUE(valid) << Config{id, params}.text() << ", " << to_text(problem_) << ": "
+                                       << valid.reason;
+                    ++asked;
+                }
+            }
+        }
+    }
+    EXPECT_GT(asked, 1000);
+}
+
+}  // namespace
+}  // namespace gnntune
