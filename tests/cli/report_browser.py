@@ -1,4 +1,4 @@
-"""What a browser makes of reports: report_browser.py FULL.html EMPTY.html DAMAGED.html [PICTURES]
+"""What a browser makes of reports: report_browser.py FULL.html EMPTY.html DAMAGED.html HOSTILE.html [PICTURES]
 
 FULL is of two graphs or more. PICTURES: a folder for screenshots to look at.
 """
@@ -78,8 +78,8 @@ def with_scripts(page, pictures):
 
 
 def main():
-    full, empty, damaged = sys.argv[1:4]
-    pictures = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
+    full, empty, damaged, hostile = sys.argv[1:5]
+    pictures = pathlib.Path(sys.argv[5]) if len(sys.argv) > 5 else None
     with Browser() as browser:
         with_scripts(browser.open(full), pictures)
         for scripts, dark in ((False, False), (True, True)):
@@ -94,8 +94,9 @@ def main():
         quiet(narrow)
         if pictures:
             narrow.picture(pictures / "full_narrow.png", {"x": 0, "y": 0, "width": 400, "height": 3000})
-        for name, file in (("empty", empty), ("damaged", damaged)):
+        for name, file in (("empty", empty), ("damaged", damaged), ("hostile", hostile)):
             page = browser.open(file)
+            check(page.run("document.documentElement.scrollWidth <= innerWidth"), f"the {name} page fits the window")
             every_section_shows_something(page)
             quiet(page)
             if pictures:

@@ -13,6 +13,9 @@ make_empty empty.db
 run 0 report empty.db --out empty.html
 make_damaged a.db damaged.db
 run 6 report damaged.db --out damaged.html
+cp a.db hostile.db
+python3 "$SOURCE/tests/cli/report_page.py" hostile hostile.db
+run 0 report hostile.db --out hostile.html
 last="the browser"
-timeout 280 python3 "$SOURCE/tests/cli/report_browser.py" full.html empty.html damaged.html ${GNNTUNE_PICTURES:-} >out 2>err ||
+timeout 280 python3 "$SOURCE/tests/cli/report_browser.py" full.html empty.html damaged.html hostile.html ${GNNTUNE_PICTURES:-} >out 2>err ||
     fail "the browser does not show what it should"

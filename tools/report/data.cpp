@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "tools/report/text.hpp"
+
 namespace gnntune::tools::report {
 
 std::string_view to_text(Answer answer) {
@@ -45,8 +47,12 @@ std::string Setting::what() const {
     return text;
 }
 
+std::string shown_device(const Environment& environment) {
+    return shortened(environment.device_name, 80);
+}
+
 std::string Setting::where() const {
-    return fmt::format("{}, {}, clock {}", environment.device_name, to_text(policy), to_text(clock));
+    return fmt::format("{}, {}, clock {}", shown_device(environment), to_text(policy), to_text(clock));
 }
 
 std::string Setting::library() const {

@@ -162,6 +162,9 @@ struct ClockFacts {
     std::map<std::int32_t, std::int64_t> mhz;  ///< measurements beside which that clock was read
 };
 
+/// The name of its device as it is shown: cut where it is very long.
+std::string shown_device(const Environment& environment);
+
 /// Parts of a report, each a section of the page.
 enum class Part { won, limit, gain, graphs, building, model, step, origin };
 inline constexpr std::size_t kParts = 8;

@@ -201,7 +201,7 @@ Figure step_figure(const Report& report, const StepFacts& step, std::string id) 
     figure.note = fmt::format(
         "n = {} of a step, {} steps expected. {}, {}, clock {}. Building and what runs once are in the table.",
         some(step.roles.size(), "call"), whole(static_cast<std::int64_t>(step.expected_steps)),
-        step.environment.device_name, to_text(step.policy), to_text(step.clock));
+        shown_device(step.environment), to_text(step.policy), to_text(step.clock));
     return figure;
 }
 

@@ -35,8 +35,8 @@ std::int64_t total_of(const Outcomes& o) {
 std::string devices_of(const Report& report) {
     std::string text;
     for (const store::EnvironmentRow& e : report.environments) {
-        if (text.find(e.environment.device_name) != std::string::npos) continue;
-        text += (text.empty() ? "" : ", ") + e.environment.device_name;
+        if (text.find(shown_device(e.environment)) != std::string::npos) continue;
+        text += (text.empty() ? "" : ", ") + shown_device(e.environment);
     }
     return text.empty() ? "no device" : text;
 }

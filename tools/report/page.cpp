@@ -130,8 +130,8 @@ std::string section_of(const Section& section) {
 std::string head_of(const Report& report) {
     std::string where;
     for (const Setting& s : report.settings) {
-        if (where.find(s.environment.device_name) == std::string::npos)
-            where += (where.empty() ? "" : ", ") + s.environment.device_name;
+        if (where.find(shown_device(s.environment)) == std::string::npos)
+            where += (where.empty() ? "" : ", ") + shown_device(s.environment);
     }
     std::string out = "<header>\n<h1>What tuning found</h1>\n<p class=\"lede\">";
     out += where.empty() ? "" : fmt::format("<bdi>{}</bdi>", escaped(where));
