@@ -52,7 +52,7 @@ def hidden(suite, spread):
                f"{span(configs(suite, library))}.")
     default = cases(suite, SPMM, lambda *case: suite.best(*case, library), suite.default)
     if default.cases:
-        yield f"*Without tuning.* `spmm` by our default config is {against(default)}."
+        yield f"*Without tuning.* `spmm` by the default config of the measured commit is {against(default)}."
     replayed = over_library(suite, UNDER_GRAPH)
     if replayed.cases:
         yield f"*In a CUDA graph* (policy `graph`, both sides replayed) `spmm` is {against(replayed)}."
