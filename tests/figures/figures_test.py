@@ -140,7 +140,7 @@ class Headline(unittest.TestCase):
         spread = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "8"}]
         text = "\n".join(self.lines(*rows, spread=spread))
         self.assertIn("Ours is the fastest of 2 configs that were timed, cuSPARSE's the fastest of 1.", text)
-        self.assertIn("by our default config is 0.75x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.75x at worst.", text)
+        self.assertIn("by the default config of the measured commit is 0.75x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.75x at worst.", text)
         self.assertIn("both sides replayed) `spmm` is 3.00x as fast as cuSPARSE's fastest, slower in none of 1 cases", text)
         self.assertIn("*On more graphs,* 1, most of them generated, `spmm` is 0.80x", text)
 
