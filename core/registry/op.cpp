@@ -126,9 +126,20 @@ std::string to_text(const Problem& p) {
     return text;
 }
 
+namespace {
+
+bool sums_features(Op op) {
+    return op == Op::spmm || op == Op::spmm_grad;
+}
+
+}  // namespace
+
 std::int32_t weight_heads(const Problem& p) {
-    const bool sums = (p.op == Op::spmm || p.op == Op::spmm_grad) && p.reduce != Reduce::max;
-    return sums && p.weighted ? p.heads : 1;
+    return sums_features(p.op) && p.reduce != Reduce::max && p.weighted ? p.heads : 1;
+}
+
+bool heads_are_a_width(const Problem& p) {
+    return sums_features(p.op) && p.heads > 1 && weight_heads(p) == 1;
 }
 
 // Arrays of 2^31 rows of them are still counted, in elements and in bytes, by 64 bits.
@@ -136,7 +147,7 @@ constexpr std::int64_t kMaxWidth = std::int64_t{1} << 28;
 
 Problem normalised(Problem p) {
     const bool conversion = p.op == Op::coo_to_csr || p.op == Op::csr_to_csc || p.op == Op::sgt;
-    const bool sums = p.op == Op::spmm || p.op == Op::spmm_grad;
+    const bool sums = sums_features(p.op);
     if (conversion || p.op == Op::edge_softmax || p.op == Op::gcn_norm) p.k = 1;
     if (conversion || p.op == Op::gcn_norm) p.heads = 1;
     if (conversion) p.dtype = DType::f32;
@@ -146,8 +157,7 @@ Problem normalised(Problem p) {
         p.reduce = Reduce::sum;
     }
     // What is too wide is left to validate().
-    const bool folds = sums && p.k > 0 && p.heads > 1 && weight_heads(p) == 1;
-    if (folds && std::int64_t{p.k} * p.heads <= kMaxWidth) {
+    if (p.k > 0 && heads_are_a_width(p) && std::int64_t{p.k} * p.heads <= kMaxWidth) {
         p.k *= p.heads;
         p.heads = 1;
     }

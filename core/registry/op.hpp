@@ -89,6 +89,10 @@ std::string to_text(const Problem& problem);
 /// and means. 1 elsewhere: heads of other problems share what weights there are.
 std::int32_t weight_heads(const Problem& problem);
 
+/// Whether several heads are no more than a way to write a width: those of spmm and its gradient that share their
+/// weights.
+bool heads_are_a_width(const Problem& problem);
+
 /// The problem without what its op does not look at: k of edge_softmax, gcn_norm and conversions becomes 1, heads of
 /// ops that have none become 1, the storage type of conversions f32; weights of attention and conversions and self
 /// loops of all but spmm and its gradient are dropped. Heads of spmm and its gradient that share their weights are folded

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/common/error.hpp"
 #include "core/registry/arrays.hpp"
@@ -29,8 +30,13 @@ Verdict defined_on(const Problem& problem, std::int64_t n_rows, std::int64_t n_c
                        std::to_string(n_cols) + " columns");
 }
 
+Verdict takes(const Variant& v, const Query& query) {
+    if (std::string words = lacking(v.can, query.problem); !words.empty()) return Verdict::no(std::move(words));
+    return v.applicable ? v.applicable(query) : Verdict::yes();
+}
+
 void Registry::add(const Variant& v) {
-    const bool complete = v.id && v.summary && v.applicable && v.space && v.default_params && v.valid &&
+    const bool complete = v.id && v.summary && !v.can.storage.empty() && !v.can.reduce.empty() && v.space && v.default_params && v.valid &&
                           v.deterministic && v.formats && v.prepare && v.workspace_bytes && v.launch && v.cost_terms;
     if (!complete) {
         throw invalid_argument(std::string("variant ") + (v.id ? v.id : "(no id)") +
@@ -73,7 +79,7 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
                            query.device->environment.compute_capability);
     }
     const Verdict defined = defined_on(query.problem, query.n_rows, query.n_cols);
-    return defined ? v.applicable(query) : defined;
+    return defined ? takes(v, query) : defined;
 }
 
 std::pair<int, std::int32_t> Registry::default_place(const Variant& v, const Query& query,

@@ -15,6 +15,7 @@
 
 #include "core/features/features.hpp"
 #include "core/graph/sample.hpp"
+#include "core/registry/capability.hpp"
 #include "core/registry/config.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/op.hpp"
@@ -179,7 +180,10 @@ struct Variant {
     /// there. Null: never.
     bool (*preferred)(const Query&) = nullptr;
 
-    /// Whether this problem on this graph is one it can do, for some params. Cheap.
+    /// The kinds of problems that it can do.
+    Capability can;
+    /// Whether a problem of such a kind is one that it can do on this graph and device, at this width, for some params.
+    /// Cheap. Null: it always is.
     Verdict (*applicable)(const Query&) = nullptr;
     /// Every legal params value, the default among them. Never empty when applicable.
     std::vector<Params> (*space)(const Query&) = nullptr;
@@ -209,6 +213,10 @@ struct Variant {
     void (*launch)(const void* state, const Operands&, void* workspace, StreamHandle stream) = nullptr;
     CostTerms (*cost_terms)(const Query&, const Params&) = nullptr;
 };
+
+/// Whether the variant can do the problem on this graph: its capability and its own word. What every variant shares is
+/// left to Registry::applicable().
+Verdict takes(const Variant& variant, const Query& query);
 
 /// How a format is made on one backend. Builders live in kernels/formats/<format>/.
 struct FormatBuilder {

@@ -191,7 +191,7 @@ TEST_F(LibraryOps, AttentionSaysWhichArrayOrNumberIsWrong) {
     EXPECT_EQ(words([](auto& o) { o.scale = INFINITY; }), "operands.scale is not finite");
     EXPECT_TRUE(
         contains(failure_of(GNNTUNE_UNSUPPORTED, [&] { context.plan(graph, gt::attention(4).dtype(GNNTUNE_F16)); }),
-                 "stores fp32 only, f16 was asked for"));
+                 "stores f32 only, f16 was asked for"));
 }
 
 // One plan runs them all: numbers of a run, as the header gives them.

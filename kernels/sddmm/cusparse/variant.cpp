@@ -7,13 +7,6 @@ namespace gnntune {
 namespace sddmm_cusparse {
 namespace {
 
-Verdict applicable(const Query& q) {
-    const Verdict matrix = kernels::require_cusparse_matrix(q);
-    if (!matrix) return matrix;
-    if (q.problem.weighted) return Verdict::no("cusparseSDDMM does not multiply by edge weights");
-    return kernels::require_plain_fp32_sum(q);
-}
-
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream), c.query.problem.k,
                      c.stream);
@@ -45,7 +38,8 @@ void register_sddmm_cusparse(Registry& registry) {
     v.default_rank = 50;
     v.baseline = true;
     v.operand_alignment = 16;
-    v.applicable = &sddmm_cusparse::applicable;
+    v.can = {.weights = Takes::no};  // cusparseSDDMM does not multiply by them
+    v.applicable = &kernels::require_cusparse_matrix;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
