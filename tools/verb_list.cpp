@@ -9,6 +9,7 @@
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
+#include "core/ops/op_record.hpp"
 #include "core/registry/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/exit_code.hpp"
@@ -23,40 +24,6 @@ namespace {
 /// Widths that together bring out every value of a param: powers of two, an odd one, an even one.
 constexpr std::array<std::int32_t, 7> kListedWidths{1, 16, 33, 50, 64, 128, 256};
 constexpr std::int32_t kTypicalWidth = 64;
-
-std::string_view meaning(Op op) {
-    switch (op) {
-        case Op::spmm:
-            return "Y = A X: sum of the neighbours' features";
-        case Op::sddmm:
-            return "a score for every edge: inner product of its two vertices' features";
-        case Op::spmm_grad:
-            return "gradients of spmm with respect to X and the edge weights";
-        case Op::edge_softmax:
-            return "softmax over the edges of each row";
-        case Op::gat:
-            return "graph attention layer, forward";
-        case Op::gat_grad:
-            return "graph attention layer, backward";
-        case Op::agnn:
-            return "attention by cosine similarity, forward";
-        case Op::agnn_grad:
-            return "attention by cosine similarity, backward";
-        case Op::attention:
-            return "dot-product attention over the edges (graph transformers), forward";
-        case Op::attention_grad:
-            return "dot-product attention over the edges, backward";
-        case Op::gcn_norm:
-            return "symmetric normalisation of the edge weights";
-        case Op::coo_to_csr:
-            return "conversion of an edge list into rows";
-        case Op::csr_to_csc:
-            return "conversion of rows into columns (transposition)";
-        case Op::sgt:
-            return "sparse graph translation: tiles for tensor cores";
-    }
-    return "";
-}
 
 constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16};
 
@@ -186,11 +153,10 @@ Table ops() {
                  {"cpu_variants", "cpu variants", ""},
                  {"cuda_variants", "cuda variants", ""},
                  {"meaning", "meaning", ""}});
-    for (const std::string& name : op_names()) {
-        const Op op = parse_op(name).value();
+    for (const Op op : every_op()) {
         std::int64_t counts[2] = {0, 0};
         for (const Variant& v : registry().variants()) counts[v.backend == Backend::cuda] += v.op == op;
-        table.add({name, counts[0], counts[1], std::string(meaning(op))});
+        table.add({std::string(to_text(op)), counts[0], counts[1], std::string(record_of(op).meaning)});
     }
     return table;
 }

@@ -1,6 +1,6 @@
 #include "kernels/common/padded/variant.hpp"
 
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "kernels/common/composition.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/padded/launch.hpp"
