@@ -7,7 +7,7 @@
 //          of any size are safe, and groups, teams and pieces merge at the end.
 // Shared   block_merge() of kernels/common/attention.cuh, for the pieces.  Atomics: none; sums have a fixed order.
 //
-// A `Source` gives the logits (kernels/common/products.cuh, kernels/common/cosines.cuh). It is passed by value to the
+// A `Source` gives the logits (kernels/attention/common/products.cuh, kernels/agnn/common/cosines.cuh). It is passed by value to the
 // kernel, and has
 //   static constexpr bool kDropout                   whether edges are dropped
 //   float kept(edge, head) const                     what the weight of an edge, by its place in the CSR, is multiplied

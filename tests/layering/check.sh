@@ -60,7 +60,7 @@ fi
     for folder in kernels/*/*/; do
         [ -d "$folder" ] || continue
         for file in README.md CMakeLists.txt; do
-            case $folder$file in kernels/common/*/CMakeLists.txt) continue ;; esac
+            case $folder$file in kernels/common/*/CMakeLists.txt | kernels/*/common/*) continue ;; esac
             [ -s "$folder$file" ] || echo "${folder%/}: has no $file"
         done
     done

@@ -56,13 +56,22 @@ function lies_in(header, place) {
     return header == place || index(header, place "/") == 1
 }
 
+# The folder that a word of a rule names, from the folder of the file.
+function place_of(word,    parent) {
+    if (word == ".") return folder
+    if (word !~ /^\.\.\//) return word
+    parent = folder
+    sub(/\/[^\/]+$/, "", parent)
+    return parent substr(word, 3)
+}
+
 function check(header, quoted,    i, n, own, allowed, package) {
     if (file ~ /\.cuh?$/) seen_cuda[file] = 1
     if (header ~ /^(core|kernels|tuner|profiles|tools|tests|examples|gnntune)\//) {
         edges[file] = edges[file] " " header
         n = split(room_own[room], own, " ")
         for (i = 1; i <= n; ++i) {
-            if (lies_in(header, own[i] == "." ? folder : own[i])) return
+            if (lies_in(header, place_of(own[i]))) return
         }
         print file ":" FNR ": " room_name[room] " may not include " header
         return

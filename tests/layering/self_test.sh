@@ -43,6 +43,8 @@ variant kernels/spmm/one
 fine kernels/spmm/one/variant.cpp '"kernels/spmm/one/launch.hpp"'
 fine kernels/spmm/one/variant.cpp '"kernels/common/host.hpp"'
 fine kernels/spmm/one/variant.cpp '"kernels/formats/csr/csr.hpp"'
+fine kernels/spmm/one/variant.cpp '"kernels/spmm/common/two.hpp"'
+fine kernels/spmm/common/two.hpp '"kernels/common/host.hpp"'
 fine kernels/spmm/one/launch.cu '<cub/device/device_scan.cuh>'
 variant kernels/spmm/eigen
 fine kernels/spmm/eigen/variant.cpp '<Eigen/SparseCore>'

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/ops/sddmm/oracle.hpp"
-#include "kernels/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "tests/unit/small_graphs.hpp"
 
 namespace gnntune::reference {

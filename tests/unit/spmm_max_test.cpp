@@ -7,7 +7,7 @@
 
 #include "core/common/error.hpp"
 #include "core/reference/oracle.hpp"
-#include "kernels/common/largest.hpp"
+#include "kernels/spmm/common/largest.hpp"
 #include "tests/unit/small_graphs.hpp"
 
 namespace gnntune::reference {

@@ -1,10 +1,10 @@
 // agnn.binned: y[i, h, :] = sum over edges e of row i of alpha_e x[col_e, h, :], alpha the softmax over the row of
 // beta[h] cos(x_row[i, h, :], x[col_e, h, :]);
 // lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/binned_attend.cuh, the logits
-// those of kernels/common/cosines.cuh. Instantiated for each storage type.
+// those of kernels/agnn/common/cosines.cuh. Instantiated for each storage type.
 #include "kernels/agnn/binned/launch.hpp"
 #include "kernels/common/binned_attend.cuh"
-#include "kernels/common/cosines.cuh"
+#include "kernels/agnn/common/cosines.cuh"
 
 namespace gnntune::agnn_binned {
 

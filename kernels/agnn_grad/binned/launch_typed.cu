@@ -1,6 +1,6 @@
 // launch_typed(); instantiated for each storage type.
 #include "kernels/agnn_grad/binned/kernel.cuh"
-#include "kernels/common/head_sums.cuh"
+#include "kernels/agnn_grad/common/head_sums.cuh"
 
 namespace gnntune::agnn_grad_binned {
 

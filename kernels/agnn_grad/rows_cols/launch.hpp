@@ -3,7 +3,7 @@
 
 #include "core/registry/variant.hpp"
 #include "kernels/common/gradient_passes.hpp"
-#include "kernels/common/head_sums.hpp"
+#include "kernels/agnn_grad/common/head_sums.hpp"
 
 namespace gnntune::agnn_grad_rows_cols {
 

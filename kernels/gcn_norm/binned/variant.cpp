@@ -1,5 +1,5 @@
 #include "core/graph/graph.hpp"
-#include "kernels/common/gcn_norm.hpp"
+#include "kernels/gcn_norm/common/gcn_norm.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gcn_norm/binned/launch.hpp"
 

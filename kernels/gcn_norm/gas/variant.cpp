@@ -1,4 +1,4 @@
-#include "kernels/common/gcn_norm.hpp"
+#include "kernels/gcn_norm/common/gcn_norm.hpp"
 #include "kernels/gcn_norm/gas/launch.hpp"
 
 namespace gnntune {

@@ -6,7 +6,7 @@
 
 #include "core/graph/graph.hpp"
 #include "kernels/common/cpu.hpp"
-#include "kernels/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/row_block_params.hpp"
 #include "kernels/common/typed_variant.hpp"

@@ -2,7 +2,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "kernels/common/cusparse.hpp"
-#include "kernels/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/workspace.hpp"
 

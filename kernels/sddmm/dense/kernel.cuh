@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "kernels/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 
 namespace gnntune::sddmm_dense {
 

@@ -1,5 +1,5 @@
 // sddmm.dense_blocks: y[e] = act(scale w_e <x_row[row_e, :], x[col_e, :]>) for every edge e, blocks of 32 x 32 cells on
-// tensor cores. Edges outside of blocks: kernels/common/edge_dots.cuh.
+// tensor cores. Edges outside of blocks: kernels/sddmm/common/edge_dots.cuh.
 //
 // Layout   Dense blocks (kernels/formats/dense_blocks/dense_blocks.hpp), and places [n_blocks] of them all;
 //          edge_weight [m] or null and y [m] in the caller's order; x_row [n_rows, k], x [n_cols, k], row-major, device
@@ -7,7 +7,7 @@
 // Work     warp -> a block, all features: 2 x 4 tiles of 16 x 8 cells in registers. No warp waits for another.
 //          Neighbours among the places share rows of either operand, and the warps of a thread block find them in L1.
 // Data     Rows of both operands are contiguous. Fragments are vectors of them as they stand in memory
-//          (kernels/common/row_products.cuh): four lanes have 64 bytes of a row. Each lane copies what it will multiply
+//          (kernels/sddmm/common/row_products.cuh): four lanes have 64 bytes of a row. Each lane copies what it will multiply
 //          itself to shared memory by cp.async, STAGES steps ahead, and waits for its own copies only.
 // Shared   per warp STAGES steps of 64 slices of rows, a place of 16 bytes for each lane and slice. In the end the
 //          masks of the block's rows and its cells row by row: lane c then has cell c of a row, counts bits of the mask
@@ -21,8 +21,8 @@
 #pragma once
 
 #include "kernels/common/async_copy.cuh"
-#include "kernels/common/edge_epilogue.hpp"
-#include "kernels/common/row_products.cuh"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/row_products.cuh"
 #include "kernels/sddmm/dense_blocks/plan.hpp"
 
 namespace gnntune::sddmm_dense_blocks {

@@ -1,5 +1,5 @@
 // launch_typed() for every shape; instantiated for each storage type.
-#include "kernels/common/edge_dots.cuh"
+#include "kernels/sddmm/common/edge_dots.cuh"
 #include "kernels/common/shared_memory.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/sddmm/dense_blocks/kernel.cuh"

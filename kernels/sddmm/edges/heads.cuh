@@ -13,7 +13,7 @@
 //          bit.
 #pragma once
 
-#include "kernels/common/edge_dots.cuh"
+#include "kernels/sddmm/common/edge_dots.cuh"
 
 namespace gnntune::sddmm_edges {
 

@@ -1,5 +1,5 @@
 // launch_typed() for every shape; instantiated for each storage type.
-#include "kernels/common/edge_dots.cuh"
+#include "kernels/sddmm/common/edge_dots.cuh"
 #include "kernels/common/storage.hpp"
 #include "kernels/sddmm/edges/heads.cuh"
 #include "kernels/sddmm/edges/launch.hpp"

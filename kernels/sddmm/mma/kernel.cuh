@@ -23,8 +23,8 @@
 //          the same one.
 #pragma once
 
-#include "kernels/common/edge_epilogue.hpp"
-#include "kernels/common/row_products.cuh"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/row_products.cuh"
 #include "kernels/formats/sgt/window_pieces.hpp"
 
 namespace gnntune::sddmm_mma {

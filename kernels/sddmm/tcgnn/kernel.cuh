@@ -19,7 +19,7 @@
 // Bounds   rows behind n_rows, features behind k and missing columns are zeros in shared memory.
 #pragma once
 
-#include "kernels/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/formats/sgt/window_tiles.cuh"
 
 namespace gnntune::sddmm_tcgnn {

@@ -1,11 +1,11 @@
 // Work     as for sums: a row's tile of features stays in cache while its edges are walked.
-// Order    that of kernels/common/largest.hpp: an edge's place in the row does not matter.
+// Order    that of kernels/spmm/common/largest.hpp: an edge's place in the row does not matter.
 #include "kernels/spmm/cpu_rows/maximum.hpp"
 
 #include <algorithm>
 
 #include "kernels/common/cpu.hpp"
-#include "kernels/common/largest.hpp"
+#include "kernels/spmm/common/largest.hpp"
 
 namespace gnntune::spmm_cpu_rows {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/common/cpu.hpp"
-#include "kernels/common/sample_params.hpp"
+#include "kernels/spmm/common/sample_params.hpp"
 
 namespace gnntune {
 namespace spmm_cpu_sampled {

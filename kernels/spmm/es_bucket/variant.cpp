@@ -1,5 +1,5 @@
-// spmm.es_bucket: the first S edges of each row, copied into shared memory. The kernel is kernels/common/es_sample.
-#include "kernels/common/es_sample/plan.hpp"
+// spmm.es_bucket: the first S edges of each row, copied into shared memory. The kernel is kernels/spmm/common/es_sample.
+#include "kernels/spmm/common/es_sample/plan.hpp"
 
 namespace gnntune {
 namespace spmm_es_bucket {

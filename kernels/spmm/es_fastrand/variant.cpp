@@ -1,6 +1,6 @@
 // spmm.es_fastrand: S pseudo-random edges of each row (equation 2), copied into shared memory. The kernel is
-// kernels/common/es_sample.
-#include "kernels/common/es_sample/plan.hpp"
+// kernels/spmm/common/es_sample.
+#include "kernels/spmm/common/es_sample/plan.hpp"
 
 namespace gnntune {
 namespace spmm_es_fastrand {

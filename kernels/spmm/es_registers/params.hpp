@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/common/sample_params.hpp"
+#include "kernels/spmm/common/sample_params.hpp"
 
 namespace gnntune::spmm_es_registers {
 

@@ -1,5 +1,5 @@
 // spmm.max_binned: y[i, f] = max over edges e of row i of w_e x[col_e, f], argmax[i, f] the edge that it is of
-// (kernels/common/largest.hpp says which wins); 0 and -1 for a row without edges.
+// (kernels/spmm/common/largest.hpp says which wins); 0 and -1 for a row without edges.
 //
 // Layout   row_ptr [n_rows + 1], col_idx [m], edge_id [m] or null, edge_weight [m] or null (caller's order),
 //          x [n_cols, k], y and argmax [n_rows, k], row-major, device memory, aligned to VEC elements (argmax to at
@@ -23,7 +23,7 @@
 
 #include "kernels/common/binned_rows.cuh"
 #include "kernels/common/gather_sums.cuh"
-#include "kernels/common/largest.hpp"
+#include "kernels/spmm/common/largest.hpp"
 
 namespace gnntune::spmm_max_binned {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/spmm_grad.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm_grad/binned/launch.hpp"
 

@@ -1,6 +1,6 @@
 // launch_typed() for every shape; instantiated for each storage type.
 #include "kernels/common/merge_rows.cuh"
-#include "kernels/common/row_shares.cuh"
+#include "kernels/spmm_grad/common/row_shares.cuh"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm_grad/columns/kernel.cuh"

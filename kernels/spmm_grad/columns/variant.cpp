@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/graph/graph.hpp"
-#include "kernels/common/spmm_grad.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"

@@ -14,7 +14,7 @@
 
 #include "core/graph/graph.hpp"
 #include "kernels/common/cpu.hpp"
-#include "kernels/common/spmm_grad.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/common/typed_variant.hpp"
 
 namespace gnntune {

@@ -1,4 +1,4 @@
-#include "kernels/common/spmm_grad.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/spmm_grad/gar/launch.hpp"
 
 namespace gnntune {

@@ -1,4 +1,4 @@
-#include "kernels/common/spmm_grad.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/spmm_grad/gas/launch.hpp"
 
 namespace gnntune {

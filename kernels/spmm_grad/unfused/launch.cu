@@ -1,5 +1,5 @@
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/common/row_shares.cuh"
+#include "kernels/spmm_grad/common/row_shares.cuh"
 #include "kernels/common/self_loop.cuh"
 #include "kernels/common/storage.hpp"
 #include "kernels/spmm_grad/unfused/kernel.cuh"

@@ -1,4 +1,4 @@
-#include "kernels/common/es_sample/launch.hpp"
+#include "kernels/spmm/common/es_sample/launch.hpp"
 
 #include "kernels/common/storage.hpp"
 

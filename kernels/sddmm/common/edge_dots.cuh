@@ -14,8 +14,8 @@
 #include <cuda_runtime_api.h>
 
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/common/edge_dots.hpp"
-#include "kernels/common/edge_epilogue.hpp"
+#include "kernels/sddmm/common/edge_dots.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/common/edge_runs.cuh"
 #include "kernels/common/group_reduce.cuh"
 

@@ -1,4 +1,4 @@
-// The shape of kernels/common/edge_dots.cuh.
+// The shape of kernels/sddmm/common/edge_dots.cuh.
 #pragma once
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // `int group` and `static SampleRule rule(const P&)`.
 #pragma once
 
-#include "kernels/common/es_sample/launch.hpp"
-#include "kernels/common/sample_params.hpp"
+#include "kernels/spmm/common/es_sample/launch.hpp"
+#include "kernels/spmm/common/sample_params.hpp"
 
 namespace gnntune::kernels {
 

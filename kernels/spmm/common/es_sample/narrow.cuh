@@ -10,7 +10,7 @@
 // Needs    group 8 or 16; lanes a power of two up to group, and lanes * VEC >= k where lanes < group.
 #pragma once
 
-#include "kernels/common/es_sample/kernel.cuh"
+#include "kernels/spmm/common/es_sample/kernel.cuh"
 
 namespace gnntune::kernels {
 

@@ -4,7 +4,7 @@
 
 #include "core/gpu/cuda_check.hpp"
 #include "kernels/common/elements.cuh"
-#include "kernels/common/head_sums.hpp"
+#include "kernels/agnn_grad/common/head_sums.hpp"
 
 namespace gnntune::kernels {
 

@@ -28,7 +28,7 @@
 
 #include "core/graph/sample.hpp"
 #include "kernels/common/elements.cuh"
-#include "kernels/common/es_sample/launch.hpp"
+#include "kernels/spmm/common/es_sample/launch.hpp"
 
 namespace gnntune::kernels {
 

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/common/es_sample/narrow.cuh"
+#include "kernels/spmm/common/es_sample/narrow.cuh"
 #include "kernels/common/host.hpp"
 
 namespace gnntune::kernels {

@@ -1,4 +1,4 @@
-// Workspace of kernels/common/head_sums.cuh.
+// Workspace of kernels/agnn_grad/common/head_sums.cuh.
 #pragma once
 
 #include <algorithm>
