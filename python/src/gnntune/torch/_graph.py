@@ -301,7 +301,7 @@ class Graph:
         return self._looped
 
     def without_loops(self) -> Graph:
-        """The same graph without edges from a vertex to itself; kept. Its `kept` names places in this one's CSR order."""
+        """The same graph without edges from a vertex to itself, kept. Its `kept` names places in this CSR order."""
         if self._bare is None:
             edges = torch.stack([self.col.long(), self.row])
             bare = Graph(edges, (self.n_cols, self.n_rows), self_loops="remove", transient=self.transient)
@@ -336,10 +336,11 @@ class Graph:
             guess = self.transient and self.device.type == "cuda" and self.n_rows > 0
             longest = min(self.m, 4 * -(-self.m // self.n_rows)) if guess else -1
         return Handle(
-            _native.graph_csr(
+            _native.graph(
                 context.value,
                 _native.DEVICE if self.device.type == "cuda" else _native.HOST,
                 self.row_ptr.data_ptr(),
+                0,
                 False,
                 self.col.data_ptr(),
                 False,
