@@ -8,8 +8,8 @@ GRAPH: files as the gnntune program reads them, or standin/NAME. Parts, in this 
   overhead    host time of one call of an operation, above the time of gnntune_run itself
   describe    host time of describing and planning a transient graph, and whether it waits
   epochs      a training epoch (forward, backward, fused Adam) of GCN, GAT, AGNN, SAGE and Transformer on every GRAPH:
-              ours eager and captured in a CUDA graph; theirs eager, captured, with adj_t, with the norm cached, with self
-              loops added beforehand, and compiled (--compiled)
+              ours eager and captured in a CUDA graph; theirs eager, captured, with adj_t, with the norm cached, with
+              self loops added beforehand, and compiled (--compiled)
   minibatch   the compute of a step of SAGE and GAT on sampled batches of the first standin or the last GRAPH
   memory      peak memory of a GAT epoch
 
@@ -33,13 +33,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gnntune
-import gnntune.pyg as gp
-import gnntune.torch as gt
 import numpy as np
 import torch
 import torch_geometric
 import torch_geometric.nn as nn
+
+import gnntune
+import gnntune.pyg as gp
+import gnntune.torch as gt
 from gnntune import _native
 
 PARTS = ("overhead", "describe", "epochs", "minibatch", "memory")
@@ -89,7 +90,9 @@ def read(argument: str, folder: Path) -> tuple[str, torch.Tensor, int]:
 class Stack(torch.nn.Module):
     """Layers with ReLU between them; `lin` before and after where the layers keep the width (AGNN)."""
 
-    def __init__(self, layers: list[torch.nn.Module], first: torch.nn.Module | None, last: torch.nn.Module | None) -> None:
+    def __init__(
+        self, layers: list[torch.nn.Module], first: torch.nn.Module | None, last: torch.nn.Module | None
+    ) -> None:
         super().__init__()
         self.layers = torch.nn.ModuleList(layers)
         self.first, self.last = first, last
@@ -205,7 +208,9 @@ def sparse(index: torch.Tensor, n: int) -> torch.Tensor:
     return torch.sparse_coo_tensor(index.flip(0), values, (n, n)).coalesce().to_sparse_csr()
 
 
-def their_forms(name: str, make: Callable[..., Stack], best: dict[str, Any], data: Any, compiled: bool) -> dict[str, Trainer]:
+def their_forms(
+    name: str, make: Callable[..., Stack], best: dict[str, Any], data: Any, compiled: bool
+) -> dict[str, Trainer]:
     """What to run of theirs, by the name of the form."""
     x, index, y, n = data
     forms = {"edge_index": Trainer(make().cuda(), x, index, y)}
@@ -253,9 +258,11 @@ def epochs(out: Out, graphs: list[tuple[str, torch.Tensor, int]], options: argpa
                     steps[key + ", eager"] = trainer.step
                     twin = Trainer(copy.deepcopy(trainer.model), trainer.x, trainer.adjacency, trainer.y)
                     steps[key + ", captured"] = twin.captured()
-                except Exception as error:  # noqa: BLE001: what cannot run is a row too
+                except Exception as error:  # what cannot run is a row too
                     torch.cuda.synchronize()
-                    notes[(side, form + (", captured" if key + ", eager" in steps else ", eager"))] = str(error).split("\n")[0][:120]
+                    notes[(side, form + (", captured" if key + ", eager" in steps else ", eager"))] = str(error).split(
+                        "\n"
+                    )[0][:120]
             for key, values in measured(steps, options.epochs, budget / options.seeds).items():
                 pooled.setdefault(tuple(key.split("|")), []).extend(values)  # type: ignore[arg-type]
             del trainers, steps, theirs
@@ -368,7 +375,9 @@ def describe(out: Out, graphs: list[tuple[str, torch.Tensor, int]], options: arg
 # ---- Mini-batches and memory ----
 
 
-def sampled(row_ptr: np.ndarray, col: np.ndarray, seeds: np.ndarray, fanouts: list[int], rng: Any) -> tuple[np.ndarray, np.ndarray]:
+def sampled(
+    row_ptr: np.ndarray, col: np.ndarray, seeds: np.ndarray, fanouts: list[int], rng: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Vertices and edge_index of a sampled neighbourhood, as NeighborLoader has them: seeds first, edges by target."""
     nodes = list(seeds)
     place = {int(v): i for i, v in enumerate(seeds)}
@@ -426,12 +435,30 @@ def minibatch(out: Out, graphs: list[tuple[str, torch.Tensor, int]], options: ar
         for side, values in measured(steps, options.epochs, max(1.0, min(10.0, out.left() / 2))).items():
             results[side], spread = summary(values)
             out.row(
-                part="minibatch", graph=graph, n=n, m=edges_mean, model=name, side=side, form="eager", what="step",
-                value=results[side], unit="ms", spread=spread, repeats=len(values),
+                part="minibatch",
+                graph=graph,
+                n=n,
+                m=edges_mean,
+                model=name,
+                side=side,
+                form="eager",
+                what="step",
+                value=results[side],
+                unit="ms",
+                spread=spread,
+                repeats=len(values),
             )
         out.row(
-            part="minibatch", graph=graph, n=n, m=edges_mean, model=name, side="ours", form="eager",
-            what="ratio of theirs", value=results["theirs"] / results["ours"], unit="x",
+            part="minibatch",
+            graph=graph,
+            n=n,
+            m=edges_mean,
+            model=name,
+            side="ours",
+            form="eager",
+            what="ratio of theirs",
+            value=results["theirs"] / results["ours"],
+            unit="x",
         )
 
 
@@ -458,12 +485,28 @@ def memory(out: Out, graphs: list[tuple[str, torch.Tensor, int]], options: argpa
             del trainer, model, adjacency
         for side, peak in peaks.items():
             out.row(
-                part="memory", graph=graph, n=n, m=index.shape[1], model="GAT-8x8", side=side, form="eager",
-                what="peak of an epoch, formats of the graph among it", value=peak, unit="MiB",
+                part="memory",
+                graph=graph,
+                n=n,
+                m=index.shape[1],
+                model="GAT-8x8",
+                side=side,
+                form="eager",
+                what="peak of an epoch, formats of the graph among it",
+                value=peak,
+                unit="MiB",
             )
         out.row(
-            part="memory", graph=graph, n=n, m=index.shape[1], model="GAT-8x8", side="ours", form="eager",
-            what="share of theirs", value=peaks["ours"] / peaks["theirs"], unit="x",
+            part="memory",
+            graph=graph,
+            n=n,
+            m=index.shape[1],
+            model="GAT-8x8",
+            side="ours",
+            form="eager",
+            what="share of theirs",
+            value=peaks["ours"] / peaks["theirs"],
+            unit="x",
         )
 
 
@@ -493,7 +536,7 @@ def main() -> None:
             say(f"== {part}, {out.left():.0f} s left")
             try:
                 function(out, graphs, options)
-            except Exception as error:  # noqa: BLE001: the other parts are worth having
+            except Exception as error:  # the other parts are worth having
                 say(f"{part} failed: {error!r}")
                 out.row(part=part, note=repr(error)[:200])
 

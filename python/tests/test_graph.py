@@ -9,8 +9,8 @@ import pytest
 import reference
 
 torch = pytest.importorskip("torch")
-import gnntune  # noqa: E402
-import gnntune.torch as gt  # noqa: E402
+import gnntune
+import gnntune.torch as gt
 
 
 def dense(g: gt.Graph) -> torch.Tensor:
@@ -56,7 +56,11 @@ def test_from_torch_sparse(device, wanted):
 
 def test_from_scipy(device, wanted):
     sparse = pytest.importorskip("scipy.sparse")
-    for matrix in (sparse.csr_matrix(wanted.numpy()), sparse.coo_array(wanted.numpy()), sparse.csc_matrix(wanted.numpy())):
+    for matrix in (
+        sparse.csr_matrix(wanted.numpy()),
+        sparse.coo_array(wanted.numpy()),
+        sparse.csc_matrix(wanted.numpy()),
+    ):
         g = gt.Graph.from_sparse(matrix, device=device)
         assert torch.equal(dense(g), (wanted != 0).float())
         assert g.device.type == device

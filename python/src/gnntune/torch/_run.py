@@ -313,9 +313,7 @@ def _check_shapes(graph: Graph, problem: Problem, given: dict[str, Tensor | None
         shape = tuple(sizes[s] for s in array.shape)
         # Leading size, then as many elements as there have to be: [n, h k] is [n, h, k].
         if t.dim() == 0 or t.shape[0] != shape[0] or prod(t.shape) != prod(shape):
-            raise InvalidArgument(
-                f"{problem.op}: {name} has the shape {tuple(t.shape)}; expected {shape} on {graph!r}"
-            )
+            raise InvalidArgument(f"{problem.op}: {name} has the shape {tuple(t.shape)}; expected {shape} on {graph!r}")
     seed = given.get("seed_offset")
     if seed is not None and seed.numel() != 1:
         raise InvalidArgument(f"{problem.op}: the seed has {seed.numel()} elements; expected one")
