@@ -22,7 +22,9 @@ endif()
 # One unit holds what one core compiles in about half a minute. Names that are local to a file are therefore one of a
 # kind within their library (docs/architecture.md).
 set(CMAKE_UNITY_BUILD ${GNNTUNE_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
+if(NOT CMAKE_UNITY_BUILD_BATCH_SIZE)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
+endif()
 
 # Programs in build/bin, libraries in build/lib.
 if(PROJECT_IS_TOP_LEVEL)

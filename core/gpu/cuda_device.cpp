@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "core/gpu/cuda_check.hpp"
+#include "core/gpu/late_library.hpp"
 #include "core/registry/device.hpp"
 
 namespace gnntune {
@@ -23,8 +24,9 @@ std::string driver_text() {
     return "CUDA " + version_text(supported);
 }
 
-// The cuSPARSE that is loaded, which a program may bring along: "cusparse 12.6.3".
+// The cuSPARSE that is used, which a program may bring along: "cusparse 12.6.3". Empty if there is none.
 std::string cusparse_text() {
+    if (cusparse_library().location().empty()) return {};
     std::string text = "cusparse";
     char before = ' ';
     for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {

@@ -58,7 +58,7 @@ class Sides(unittest.TestCase):
         self.assertEqual([c[0] for c in figures.over_library(s, UNDER_GRAPH).cases], [5.0])
         self.assertEqual([c[0] for c in figures.over_default(s, UNDER_GRAPH).cases], [9.0])
         text = "\n".join(figures.tables(s, [], [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c", "cases": ""}], []))
-        self.assertIn("| `spmm` under policy graph, both sides replayed, over the best cuSPARSE algorithm | 1 | 5.00x |", text)
+        self.assertIn("| `spmm` under policy graph, both sides replayed, beside the best cuSPARSE algorithm | 1 | 5.00x |", text)
         self.assertIn("`spmm under graph` on 1 graph", text)
 
     def test_a_part_of_the_library_is_not_ours(self):
@@ -80,7 +80,7 @@ class Sides(unittest.TestCase):
         self.assertEqual(parts_of("gat.unfused{spmm=default}"), [("spmm", "default")])
         lines = compositions_table(suite(row("spmm_grad k=16", "spmm_grad.binned{vec=4}", 20), row("spmm_grad k=16", UNFUSED, 10),
                                          row("spmm_grad k=64", "spmm_grad.binned{vec=4}", 5), row("spmm_grad k=64", UNFUSED, 10)))
-        self.assertEqual(lines[-1], "| `spmm_grad` | 2 | 1 | 0.50x | sddmm `sddmm.edges` 1, spmm `spmm.rows` 1 |")
+        self.assertEqual(lines[-1], "| `spmm_grad` | 2 | 1 | 2.00x | sddmm `sddmm.edges` 1, spmm `spmm.rows` 1 |")
 
 
 class Hidden(unittest.TestCase):
@@ -89,11 +89,11 @@ class Hidden(unittest.TestCase):
                   row("spmm k=16", DEFAULT, 80), row("spmm k=32", OURS, 5, default="1"), row("spmm k=32", OTHER, 4))
         found = list(left_out(s, [], []))
         self.assertEqual([c[0] for c in named(found, "`spmm`, our default config alone").cases], [1.5, 0.8])
-        self.assertEqual([c[0] for c in named(found, "`spmm`, our default over cuSPARSE's").cases], [2.0])
-        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, where cuSPARSE").cases], [3.0])
-        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, where ours").cases], [0.8])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, our default beside cuSPARSE's").cases], [2.0])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best beside best, where cuSPARSE").cases], [3.0])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best beside best, where ours").cases], [0.8])
         table = left_out_table(s, [], [])
-        self.assertIn("| `spmm`, our default config alone over the best cuSPARSE algorithm | 2 | 1.10x | 1 | 1 | 0.80x (`g`, k=32) |", table)
+        self.assertIn("| `spmm`, our default config alone beside the best cuSPARSE algorithm | 2 | 1.10x | 1 | 1 | 0.80x (`g`, k=32) |", table)
 
     def test_the_faster_type_of_the_library(self):
         half = "spmm.cusparse_f16{alg=default,preprocess=0}"
@@ -111,8 +111,8 @@ class Hidden(unittest.TestCase):
         corpus = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "9", "default_library_us": "20", "default_us": ""},
                   {"graph": "b", "k": "16", "own_us": "10", "library_us": "20", "default_library_us": "", "default_us": "16"}]
         found = list(left_out(suite(row("spmm k=16", OURS, 1)), [], corpus))
-        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, 2 graphs").cases], [0.9, 2.0])
-        self.assertEqual([c[0] for c in named(found, "our default config alone over the best").cases], [1.25])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best beside best, 2 graphs").cases], [0.9, 2.0])
+        self.assertEqual([c[0] for c in named(found, "our default config alone beside the best").cases], [1.25])
 
     def test_a_search_is_said(self):
         of = {"configs": "3"}

@@ -1,4 +1,4 @@
-"""Self loops: time with them by time without, and ours over cuSPARSE on the graph with its loops."""
+"""Self loops: time with them by time without, and ours beside cuSPARSE on the graph with its loops."""
 from figures.suite import UNDER_GRAPH, Ratios, compare, default_library, library, own, place, us
 
 WIDTHS = (16, 64, 256)
@@ -40,8 +40,8 @@ def by_width(suite, under, old):
         return []
     reached = ratios.geomean() <= MEAN and highest(ratios)[0] <= WORST
     lines = [f"`spmm`{under}, fp32, weighted, time with self loops by that without, our fastest configs (aim: {MEAN:.2f}x, none above "
-             f"{WORST}x; {'reached' if reached else 'not reached'}), and ours over cuSPARSE on the graph with its loops (`spmm.cusparse_loops`):", "",
-             "| k | graphs | with / without | worst case | before, worst case | over the best cuSPARSE algorithm | worst case | over its default |",
+             f"{WORST}x; {'reached' if reached else 'not reached'}), and ours beside cuSPARSE on the graph with its loops (`spmm.cusparse_loops`):", "",
+             "| k | graphs | with / without | worst case | before, worst case | beside the best cuSPARSE algorithm | worst case | beside its default |",
              "|---" * 8 + "|"]
     for k in [*sorted({c[3] for c in ratios.cases}), None]:
         worst = highest(ratios, k)

@@ -1,4 +1,5 @@
 #include "core/graph/graph.hpp"
+#include "kernels/common/find_library.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/cusparse/launch.hpp"
@@ -10,6 +11,7 @@ namespace {
 Verdict applicable(const Query& q) {
     const Verdict matrix = kernels::require_cusparse_matrix(q);
     if (!matrix) return matrix;
+    if (const Verdict found = kernels::find_library(cusparse_library()); !found) return found;
     if (q.problem.weighted) return Verdict::no("cusparseSDDMM does not multiply by edge weights");
     return kernels::require_plain_fp32_sum(q);
 }
