@@ -28,10 +28,10 @@ public:
         query->features = features ? &*features : nullptr;
         const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
         const auto candidates =
-            tuner::candidates_of(registry(), *query, rows, store_.choice(open.key, open.policy, open.clock));
+            candidates_of(registry(), *query, rows, store_.choice(open.key, open.policy, open.clock));
         const Decision decision = choose(candidates, {});
         if (!decision.winner) return std::nullopt;
-        return tuner::choice_of(registry(), candidates, decision);
+        return choice_of(registry(), candidates, decision);
     }
     std::string where(const store::OpenChoice& open) const {
         return fmt::format("{}, {}, {}, {}", queries_.graph(open.key).name, to_text(queries_.query(open.key)->problem),

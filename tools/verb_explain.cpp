@@ -85,7 +85,7 @@ public:
         for (const Clock c : clocks_asked(parsed)) {
             const store::Key key{graph.id, environment->id, *problem_id};
             auto rows = store.measurements(key, {one_policy(parsed), c, {}});
-            auto candidates = tuner::candidates_of(registry(), query_, rows, store.choice(key, one_policy(parsed), c));
+            auto candidates = candidates_of(registry(), query_, rows, store.choice(key, one_policy(parsed), c));
             if (rows_.empty() || candidates.size() > candidates_.size()) {
                 clock_ = c;
                 rows_ = std::move(rows);

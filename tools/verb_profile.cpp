@@ -176,8 +176,8 @@ private:
                                       Policy policy, Clock clock) {
         const store::Key key{store_.graph_id(record), store_.environment_id(device_.environment),
                              store_.problem_id(problem)};
-        return tuner::candidates_of(registry(), graph.graph().query(problem),
-                                    store_.measurements(key, {policy, clock, {}}), store_.choice(key, policy, clock));
+        return candidates_of(registry(), graph.graph().query(problem), store_.measurements(key, {policy, clock, {}}),
+                             store_.choice(key, policy, clock));
     }
 
     Config named(tuner::GraphWorkload& graph, const GraphRecord& record, const Wanted& wanted, const Problem& problem,

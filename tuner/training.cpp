@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "core/dispatch/candidates.hpp"
 #include "profiles/device_constants.hpp"
 #include "profiles/features_json.hpp"
-#include "tuner/measuring/standing.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -23,7 +23,7 @@ std::vector<TimedConfig> timed(const Registry& registry, const Query& query, con
         if (m.status != MeasurementStatus::ok && !abandoned) continue;
         if (!std::isfinite(m.median_us) || m.median_us <= 0 || !stands(registry, query, m)) continue;
         const Variant& v = *registry.find(m.config.variant);
-        const bool judged = !v.approximate && v.precision == precision && may_be_captured(registry, m);
+        const bool judged = !v.approximate && v.precision == precision && may_be_captured(registry, m.config, m.parts);
         newest.emplace(text, TimedConfig{m.config, m.median_us, judged, abandoned});
     }
     std::vector<TimedConfig> out;

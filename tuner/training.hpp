@@ -19,7 +19,7 @@ struct TimedConfig {
 };
 
 /// A problem on a graph and a device, with the newest time of each config that still stands
-/// (tuner/measuring/standing.hpp).
+/// (core/dispatch/candidates.hpp).
 struct TrainingProblem {
     std::string graph;        ///< its name
     std::string fingerprint;  ///< of the graph: what splits are made by

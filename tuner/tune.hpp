@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/dispatch/candidates.hpp"
 #include "core/dispatch/choose.hpp"
 #include "core/model/model.hpp"
 #include "profiles/store.hpp"
-#include "tuner/measuring/candidates.hpp"
 #include "tuner/measuring/measure.hpp"
 #include "tuner/measuring/search.hpp"
 
@@ -90,36 +90,6 @@ public:
               const TuneEvents& events);
 
 private:
-    struct Space;
-
-    void measure_format_build(GraphWorkload& graph, const store::Key& key, const FormatBuild& build,
-                              const std::vector<std::string_view>& set);
-    bool measure_format_builds(GraphWorkload& graph, const store::Key& key, const std::function<bool()>& stop);
-    void measure_format_builds(GraphWorkload& graph, const store::Key& key, const Problem& problem,
-                               const std::vector<Contender>& contenders);
-
-    std::vector<Params> offered(GraphWorkload& graph, const Variant& variant, const Query& query) const;
-    store::Attempt attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
-                              Clock clock) const;
-    void cover_formats(GraphWorkload& graph, const Query& query, const Constraints& constraints,
-                       std::vector<Contender>& first, std::vector<Contender>& rest) const;
-    void recall(Space& space, GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock) const;
-    Space space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const;
-    TuneStep step_of(GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock, const Space& space,
-                     const std::optional<store::Key>& key, const TuneOptions& options) const;
-    Search search_of(GraphWorkload& graph, const TuneStep& step, const Space& space,
-                     const std::optional<store::Key>& key, const TuneOptions& options) const;
-    void tell(Search& search, std::size_t config, const Measurement& m, const Query& query,
-              const TuneOptions& options) const;
-    void add_stored(Frontier& frontier, const Query& query, const std::vector<Measurement>& rows) const;
-    std::vector<Config> deciding(const store::Key& key, const Query& query, const TuneStep& step,
-                                 const TuneOptions& options) const;
-    Space named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const;
-    bool tune_problem(GraphWorkload& graph, const store::Key& key, const Problem& problem, Space& space,
-                      const TuneOptions& options, std::int64_t run, const TuneEvents& events);
-    bool tune_step(ProblemWorkload& workload, const store::Key& key, const TuneStep& step, Space& space,
-                   const TuneOptions& options, std::int64_t run, const TuneEvents& events);
-
     const Registry& registry_;
     Device device_;
     store::Store& store_;

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/dispatch/shared_formats.hpp"
-#include "tuner/tune.hpp"
+#include "tuner/tune_session.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -44,52 +44,50 @@ FormatBuild time_build(Graph& fresh, const std::vector<std::string_view>& set, F
 
 }  // namespace
 
-void Tuner::measure_format_build(GraphWorkload& graph, const store::Key& key, const FormatBuild& build,
-                                 const std::vector<std::string_view>& set) {
+void TuneSession::measure_format_build(const FormatBuild& build, const std::vector<std::string_view>& set) {
     const MemorySpace space = device_.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
-    Graph& g = graph.graph();
-    const auto csr = g.format_as<CsrFormat>(kFormatCsr, Direction::forward, graph.stream());
+    Graph& g = graph_.graph();
+    const auto csr = g.format_as<CsrFormat>(kFormatCsr, Direction::forward, graph_.stream());
     FormatBuild timed;
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (build.base == kFormatCsr) {
             Graph fresh(registry_, device_,
                         CsrView{csr->n_rows, csr->n_cols, csr->m, csr->row_ptr, csr->col_idx, nullptr, space});
-            timed = time_build(fresh, set, build, graph.stream());
+            timed = time_build(fresh, set, build, graph_.stream());
         } else {
-            const auto by_source = g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph.stream());
-            Graph fresh(registry_, device_,
-                        CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx, nullptr,
-                                space});
-            timed = time_build(fresh, set, build, graph.stream());
+            const auto by_source = g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph_.stream());
+            Graph fresh(
+                registry_, device_,
+                CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx, nullptr, space});
+            timed = time_build(fresh, set, build, graph_.stream());
         }
     }
-    store_.put_format_build(key.graph, key.environment, timed);
+    store_.put_format_build(graph_id_, environment_id_, timed);
 }
 
 // What formats cost from CSR and from COO, once per graph. The COO list is in order of sources, as edge lists of
 // frameworks usually are. Each is built twice on a graph of its own and the second time counts: the first loads code.
 // What the store has is left as it is: a killed run may have left some out.
-bool Tuner::measure_format_builds(GraphWorkload& graph, const store::Key& key, const std::function<bool()>& stop) {
-    const std::vector<FormatBuild> known = store_.format_builds(key.graph, key.environment);
+bool TuneSession::measure_format_builds(const std::function<bool()>& stop) {
+    const std::vector<FormatBuild> known = store_.format_builds(graph_id_, environment_id_);
     bool complete = true;
     for (const char* base : {kFormatCsr, kFormatCoo}) {
         for (const Direction direction : {Direction::forward, Direction::reversed}) {
-            for (const auto& set : format_sets(registry_, graph.graph())) {
+            for (const auto& set : format_sets(registry_, graph_.graph())) {
                 const FormatBuild build{base, format_set_text(set), direction, 0, 0};
                 if (is_known(known, build)) continue;
                 complete = complete && !(stop && stop());
-                if (complete) measure_format_build(graph, key, build, set);
+                if (complete) measure_format_build(build, set);
             }
         }
     }
-    graph.graph().release_formats();
+    graph_.graph().release_formats();
     return complete;
 }
 
 // The same for what these configs need, and no more.
-void Tuner::measure_format_builds(GraphWorkload& graph, const store::Key& key, const Problem& problem,
-                                  const std::vector<Contender>& contenders) {
-    const auto sets = format_sets(registry_, graph.graph());
+void TuneSession::measure_format_builds(const Problem& problem, const std::vector<Contender>& contenders) {
+    const auto sets = format_sets(registry_, graph_.graph());
     for (const Contender& c : contenders) {
         const auto needed = registry_.find(c.config.variant)->formats(c.config.params);
         std::vector<std::vector<std::string_view>> wanted{needed};
@@ -99,20 +97,19 @@ void Tuner::measure_format_builds(GraphWorkload& graph, const store::Key& key, c
         }
         for (const auto& set : wanted) {
             const FormatBuild build{kFormatCsr, format_set_text(set), problem.direction, 0, 0};
-            if (is_known(store_.format_builds(key.graph, key.environment), build)) continue;
-            measure_format_build(graph, key, build, set);
+            if (is_known(store_.format_builds(graph_id_, environment_id_), build)) continue;
+            measure_format_build(build, set);
         }
     }
 }
 
 // Where memory for formats is short, the fastest config may not be the one that fits. What needs more than another set
 // needs fits nowhere else, so it is left to the search.
-void Tuner::cover_formats(GraphWorkload& graph, const Query& query, const Constraints& constraints,
-                          std::vector<Contender>& first, std::vector<Contender>& rest) const {
-    SharedFormats formats(registry_, device_.backend, graph.graph().base_format(), {});
+void TuneSession::cover_formats(const Query& query, std::vector<Contender>& first, std::vector<Contender>& rest) const {
+    SharedFormats formats(registry_, device_.backend, graph_.graph().base_format(), {});
     const auto set_of = [&](const Config& config) {
         const Variant& v = *registry_.find(config.variant);
-        return formats.add(query, config, parts_of(graph.graph(), v, query, config.params));
+        return formats.add(query, config, parts_of(graph_.graph(), v, query, config.params));
     };
     std::vector<FormatMask> covered;
     const auto is_covered = [&](FormatMask set) {
@@ -121,7 +118,7 @@ void Tuner::cover_formats(GraphWorkload& graph, const Query& query, const Constr
     const auto may_stand_in = [&](const Config& config) {
         const Variant& v = *registry_.find(config.variant);
         return v.precision == Precision::fp32 && !v.approximate &&
-               (!constraints.deterministic || v.deterministic(config.params));
+               (!options_.constraints.deterministic || v.deterministic(config.params));
     };
     for (const Contender& c : first) {
         if (may_stand_in(c.config)) covered.push_back(set_of(c.config));

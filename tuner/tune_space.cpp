@@ -1,12 +1,12 @@
 // Which configs come into question for a problem, and in which order.
-#include "tuner/tune_space.hpp"
-
 #include <algorithm>
-#include <optional>
+#include <iterator>
 
 #include "core/common/error.hpp"
-#include "tuner/measuring/candidates.hpp"
+#include "core/dispatch/candidates.hpp"
+#include "tuner/measuring/measurable.hpp"
 #include "tuner/recall.hpp"
+#include "tuner/tune_session.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -27,10 +27,10 @@ constexpr std::size_t kOfferedParts = 3;
 }  // namespace
 
 // A composition's own space, and each of its parts exchanged for the three configs that were measured fastest for it.
-std::vector<Params> Tuner::offered(GraphWorkload& graph, const Variant& v, const Query& query) const {
+std::vector<Params> TuneSession::offered(const Variant& v, const Query& query) const {
     std::vector<Params> all = v.space(query);
     if (!v.parts) return all;
-    const auto graph_id = store_.find_graph_id(graph.graph().fingerprint());
+    const auto graph_id = store_.find_graph_id(graph_.graph().fingerprint());
     const auto environment_id = store_.find_environment_id(device_.environment);
     if (!graph_id || !environment_id) return all;
     Params best = v.default_params(query);
@@ -38,7 +38,7 @@ std::vector<Params> Tuner::offered(GraphWorkload& graph, const Variant& v, const
     for (const Part& part : v.parts(query)) {
         const auto problem_id = store_.find_problem_id(part.problem);
         if (!problem_id) continue;
-        const Query part_query = graph.graph().query(part.problem);
+        const Query part_query = graph_.graph().query(part.problem);
         auto measured =
             candidates_of(registry_, part_query, store_.measurements({*graph_id, *environment_id, *problem_id}));
         std::erase_if(measured, [&](const Candidate& c) { return !may_be_part(*registry_.find(c.config.variant), v); });
@@ -64,66 +64,49 @@ std::vector<Params> Tuner::offered(GraphWorkload& graph, const Variant& v, const
     return all;
 }
 
-store::Attempt Tuner::attempt_of(GraphWorkload& graph, const Query& query, const Config& config, Policy policy,
-                                 Clock clock) const {
-    const Variant& v = *registry_.find(config.variant);
-    store::Attempt attempt{config.text(), v.version, policy, clock, {}};
-    if (v.parts) attempt.parts = store::parts_text(parts_of(graph.graph(), v, query, config.params));
-    return attempt;
-}
-
-Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem, const TuneOptions& options) const {
-    graph.graph().features();  // cost terms and applicability may ask for them
-    const Query query = graph.graph().query(problem);
-    if (!options.configs.empty()) return named(graph, query, options.configs);
+TuneSession::Space TuneSession::space_of(const Problem& problem) const {
+    graph_.graph().features();  // cost terms and applicability may ask for them
+    const Query query = graph_.graph().query(problem);
+    if (!options_.configs.empty()) return space_of_named(query);
     Space space;
+    space.query = query;
     Config standard;
     try {
         standard = registry_.default_config(query, {});
     } catch (const Error& e) {
         space.no_default = e.what();  // approximate variants may still do it
     }
+    const auto is_named = [&](const Variant& v) {
+        return std::find(options_.variants.begin(), options_.variants.end(), v.id) != options_.variants.end();
+    };
+    const auto wanted = [&](const Variant& v) {
+        if (!options_.variants.empty()) return is_named(v);
+        return !v.sampling || options_.constraints.allow_sampling;
+    };
+    Measurable measurable =
+        measurable_configs(graph_.graph(), query, wanted, [&](const Variant& v) { return offered(v, query); });
+    space.refusals = std::move(measurable.refusals);
+    space.errata = measurable.held_back;
     std::vector<Contender> kept;  // though no ratio needs them
     std::vector<Contender> rest;
-    for (const Variant& v : registry_.variants()) {
-        if (v.op != problem.op || v.backend != device_.backend) continue;
-        const bool is_named =
-            std::find(options.variants.begin(), options.variants.end(), v.id) != options.variants.end();
-        if (!options.variants.empty() && !is_named) continue;
-        if (v.sampling && !is_named && !options.constraints.allow_sampling) continue;
-        if (const Verdict verdict = registry_.applicable(v, query); !verdict) {
-            space.refusals.emplace_back(&v, verdict.reason);
-            continue;
-        }
-        const Params variant_default = v.default_params(query);
-        for (const Params& params : offered(graph, v, query)) {
-            Contender c;
-            c.config = {v.id, params};
-            try {
-                const auto parts = parts_of(graph.graph(), v, query, params);
-                if (!erratum_words(registry_, query, v, params, parts).empty()) {
-                    ++space.errata;
-                    continue;
-                }
-            } catch (const Error& e) {
-                space.refusals.emplace_back(&v, e.what());
-                continue;
-            }
-            const bool is_default = c.config == standard;
-            c.keep = is_default || ((v.baseline || is_named) && params == variant_default);
-            space.estimate_us += assumed_us(device_, query, v.cost_terms(query, params));
-            const bool for_ratios = is_default || is_named || v.precision == Precision::fp32;
-            auto& list = !c.keep ? rest : for_ratios ? space.contenders : kept;
-            list.insert(is_default ? list.begin() : list.end(), std::move(c));
-        }
+    for (Config& config : measurable.configs) {
+        const Variant& v = *registry_.find(config.variant);
+        Contender c;
+        c.config = std::move(config);
+        const bool is_default = c.config == standard;
+        c.keep = is_default || ((v.baseline || is_named(v)) && c.config.params == v.default_params(query));
+        space.estimate_us += assumed_us(device_, query, v.cost_terms(query, c.config.params));
+        const bool for_ratios = is_default || is_named(v) || v.precision == Precision::fp32;
+        auto& list = !c.keep ? rest : for_ratios ? space.contenders : kept;
+        list.insert(is_default ? list.begin() : list.end(), std::move(c));
     }
-    if (options.every_format) cover_formats(graph, query, options.constraints, space.contenders, rest);
+    if (options_.every_format) cover_formats(query, space.contenders, rest);
     space.first = space.contenders.size();
     for (auto* list : {&kept, &rest}) {
         space.contenders.insert(space.contenders.end(), std::make_move_iterator(list->begin()),
                                 std::make_move_iterator(list->end()));
     }
-    if (space.contenders.empty() && !options.variants.empty()) {
+    if (space.contenders.empty() && !options_.variants.empty()) {
         space.no_default = "none of the variants that were named can do " + to_text(problem);
         for (const auto& [variant, reason] : space.refusals) {
             space.no_default.append("; ").append(variant->id).append(": ").append(reason);
@@ -132,12 +115,13 @@ Tuner::Space Tuner::space_of(GraphWorkload& graph, const Problem& problem, const
     return space;
 }
 
-Tuner::Space Tuner::named(GraphWorkload& graph, const Query& query, const std::vector<Config>& configs) const {
+TuneSession::Space TuneSession::space_of_named(const Query& query) const {
     Space space;
-    for (const Config& config : configs) {
+    space.query = query;
+    for (const Config& config : options_.configs) {
         const Variant& v = resolve(registry_, query, config);
         const auto words =
-            erratum_words(registry_, query, v, config.params, parts_of(graph.graph(), v, query, config.params));
+            erratum_words(registry_, query, v, config.params, parts_of(graph_.graph(), v, query, config.params));
         if (!words.empty()) throw unsupported(config.text() + " is not measured: " + words);
         Contender c;
         c.config = config;
@@ -147,18 +131,18 @@ Tuner::Space Tuner::named(GraphWorkload& graph, const Query& query, const std::v
     return space;
 }
 
-void Tuner::recall(Space& space, GraphWorkload& graph, const Problem& problem, Policy policy, Clock clock) const {
-    space.recalled.clear();
-    const Query query = graph.graph().query(problem);
-    for (const Config& config : recalled(store_, registry_, query, graph.graph().fingerprint(), policy, clock)) {
+std::vector<std::size_t> TuneSession::recalled_of(const Space& space, Policy policy, Clock clock) const {
+    std::vector<std::size_t> out;
+    for (const Config& config : recalled(store_, registry_, space.query, graph_.graph().fingerprint(), policy, clock)) {
         const auto found = std::find_if(space.contenders.begin(), space.contenders.end(),
                                         [&](const Contender& c) { return c.config == config; });
         if (found == space.contenders.end()) continue;
         // A tuning that is cut short is no worse than none.
-        if (space.recalled.empty()) space.recalled.push_back(0);
+        if (out.empty()) out.push_back(0);
         const auto place = static_cast<std::size_t>(found - space.contenders.begin());
-        if (place > 0) space.recalled.push_back(place);
+        if (place > 0) out.push_back(place);
     }
+    return out;
 }
 
 }  // namespace gnntune::tuner

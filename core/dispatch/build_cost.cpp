@@ -19,4 +19,11 @@ double missing_formats_us(const PresentFormats& present, const std::vector<std::
     return std::max(0.0, all - had);
 }
 
+double still_to_build_us(const PresentFormats& present, const std::vector<std::string_view>& formats, double prepare_us,
+                         const std::vector<FormatBuild>* builds) {
+    if (!builds) return has_formats(present, formats) ? 0 : prepare_us;
+    const double own = prepare_us - total_build_us(*builds, formats, kFormatCsr, present.direction);
+    return std::max(0.0, own) + missing_formats_us(present, formats, *builds);
+}
+
 }  // namespace gnntune

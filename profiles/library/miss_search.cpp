@@ -10,10 +10,12 @@
 #include "core/common/error.hpp"
 #include "core/common/threads.hpp"
 #include "core/dispatch/advise.hpp"
+#include "core/dispatch/candidates.hpp"
 #include "core/registry/arrays.hpp"
 #include "core/registry/errata.hpp"
-#include "tuner/measuring/candidates.hpp"
 #include "tuner/measuring/guide.hpp"
+#include "tuner/measuring/measurable.hpp"
+#include "tuner/measuring/session.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/cuda_check.hpp"
 #endif
@@ -115,29 +117,6 @@ MissSearch::MissSearch(const Context& context, Graph& graph, const Request& requ
                                                          : tuner::host_stopwatch(context.device);
 }
 
-/// Whether the config must not run; what keeps it from running is noted.
-bool MissSearch::is_held_back(const Query& query, const Variant& v, const Params& params) {
-    const auto parts = parts_of(graph_->graph(), v, query, params);
-    const Erratum* erratum = find_erratum(context_.registry, query, v, params, parts);
-    if (erratum) held_back_by_.insert(condition_text(*erratum));
-    return erratum != nullptr;
-}
-
-std::vector<Config> MissSearch::exact_configs(const Query& query) {
-    std::vector<Config> configs;
-    for (const Variant& v : context_.registry.variants()) {
-        if (v.approximate || v.precision != Precision::fp32 || !context_.registry.applicable(v, query)) continue;
-        for (Params& params : v.space(query)) {
-            try {
-                if (!is_held_back(query, v, params)) configs.push_back({v.id, std::move(params)});
-            } catch (const Error&) {
-                // A part that cannot run here.
-            }
-        }
-    }
-    return configs;
-}
-
 /// Variants that the databases have rows of, for this problem on this graph.
 std::set<std::string, std::less<>> MissSearch::measured_variants() const {
     std::set<std::string, std::less<>> out;
@@ -152,7 +131,10 @@ std::set<std::string, std::less<>> MissSearch::measured_variants() const {
 // those of variants that were held back when the others were measured before all of them.
 std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) {
     const Config standard = exact_default(context_.registry, query, request_.constraints);
-    std::vector<Config> configs = exact_configs(query);
+    tuner::Measurable measurable = tuner::measurable_configs(
+        graph_->graph(), query, [](const Variant& v) { return !v.approximate && v.precision == Precision::fp32; });
+    held_back_by_ = std::move(measurable.held_back_by);
+    std::vector<Config>& configs = measurable.configs;
     // An erratum of a part may hold it back.
     if (std::erase(configs, standard) > 0) configs.insert(configs.begin(), standard);
     if (configs.empty()) throw unsupported("errata keep every config from running (gnntune db errata)");
@@ -180,40 +162,27 @@ std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) 
 }
 
 void MissSearch::run() {
+    std::vector<tuner::Contender> contenders;
+    for (const tuner::SearchConfig& c : contenders_) contenders.push_back({c.config, contenders.empty(), {}});
+    tuner::SessionEvents events;
+    events.stop = [this] { return stopped(); };
+    events.formats_us = [this](const Config& config) { return built_us(config); };
+    events.measured = [this](const Measurement& m, double) { rows_.push_back(m); };
+    tuner::Session session(*workload_, *stopwatch_, request_.policy, quick(context_.tune_budget_us),
+                           request_.constraints, std::move(contenders), std::move(events));
     tuner::Search search(contenders_);
-    tuner::Frontier frontier;
-    tuner::MeasureHooks hooks;
-    hooks.stop = [this] { return stopped(); };
-    hooks.finished = [&](const Measurement& m) { finished(search, m); };
-    for (auto next = search.next(); !next.empty(); next = search.next()) {
-        std::sort(next.begin(), next.end());  // the default is the first of them
-        std::vector<tuner::Contender> group;
-        for (const std::size_t i : next) group.push_back({contenders_[i].config, i == 0, {}});
-        if (!tuner::measure(*workload_, group, *stopwatch_, request_.policy, quick(context_.tune_budget_us), hooks, frontier)) return;
-    }
-    complete_ = true;
+    complete_ = session.follow(search);
 }
 
-void MissSearch::finished(tuner::Search& search, Measurement m) {
+/// Us that the formats of a config took here, those that could be built.
+double MissSearch::built_us(const Config& config) {
     Graph& graph = graph_->graph();
     const Direction direction = request_.problem.direction;
-    for (const std::string_view format : context_.registry.find(m.config.variant)->formats(m.config.params)) {
-        if (!graph.has_format(format, direction)) continue;
-        m.prepare_us += graph.format(format, direction, graph_->stream()).build_us;
+    double us = 0;
+    for (const std::string_view format : context_.registry.find(config.variant)->formats(config.params)) {
+        if (graph.has_format(format, direction)) us += graph.format(format, direction, graph_->stream()).build_us;
     }
-    const auto number = static_cast<std::size_t>(
-        std::find_if(contenders_.begin(), contenders_.end(), [&](const auto& c) { return c.config == m.config; }) -
-        contenders_.begin());
-    const bool timed = m.status == MeasurementStatus::ok || m.status == MeasurementStatus::abandoned;
-    if (timed && m.median_us > 0) {
-        const Query query = graph.query(request_.problem);
-        const auto candidate = tuner::candidates_of(context_.registry, query, {m});
-        const bool stands = !candidate.empty() && choose(candidate, request_.constraints).winner;
-        search.tell(number, tuner::per_call_us(m.median_us, m.prepare_us, request_.constraints), stands);
-    } else {
-        search.tell_unusable(number);
-    }
-    rows_.push_back(std::move(m));
+    return us;
 }
 
 std::size_t MissSearch::timed() const {
@@ -230,9 +199,10 @@ std::string MissSearch::why_not() const {
     const auto ok = std::count_if(rows_.begin(), rows_.end(),
                                   [](const Measurement& m) { return m.status == MeasurementStatus::ok; });
     if (ok < 2 && disturbed() > 0) {
-        return fmt::format("other programs had the processor: {} of {} configs could not be timed; the next plan that "
-                           "misses tries again",
-                           disturbed(), rows_.size());
+        return fmt::format(
+            "other programs had the processor: {} of {} configs could not be timed; the next plan that "
+            "misses tries again",
+            disturbed(), rows_.size());
     }
     if (ok == 0 && complete_) return "none of the configs could be measured, the first because " + rows_.front().reason;
     // One time alone would only stand in the way of what a model expects.
@@ -245,10 +215,10 @@ std::string MissSearch::why_not() const {
 
 Measured MissSearch::take() {
     Measured out;
-    const auto candidates = tuner::candidates_of(context_.registry, graph_->graph().query(request_.problem), rows_);
+    const auto candidates = candidates_of(context_.registry, graph_->graph().query(request_.problem), rows_);
     const Decision decision = choose(candidates, request_.constraints);
     if (decision.winner) {
-        out.choice = tuner::choice_of(context_.registry, candidates, decision);
+        out.choice = choice_of(context_.registry, candidates, decision);
         out.choice->reason += made_under({held_back_by_.begin(), held_back_by_.end()});
         out.rows.chosen = out.choice->config;
     }

@@ -49,11 +49,9 @@ public:
 
 private:
     bool stopped() const { return std::chrono::steady_clock::now() >= deadline_; }
-    bool is_held_back(const Query& query, const Variant& variant, const Params& params);
     std::set<std::string, std::less<>> measured_variants() const;
-    std::vector<Config> exact_configs(const Query& query);
     std::vector<tuner::SearchConfig> search_configs(const Query& query);
-    void finished(tuner::Search& search, Measurement measurement);
+    double built_us(const Config& config);
 
     const Context& context_;
     const Request& request_;
@@ -65,7 +63,7 @@ private:
     std::vector<tuner::SearchConfig> contenders_;
     std::vector<Measurement> rows_;
     std::set<std::string> held_back_by_;  // conditions of errata
-    bool complete_ = false;  // the search has ended before the budget
+    bool complete_ = false;               // the search has ended before the budget
 };
 
 }  // namespace gnntune::library

@@ -3,45 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/common/error.hpp"
 #include "core/dispatch/build_cost.hpp"
+#include "core/dispatch/candidates.hpp"
 
 namespace gnntune::library {
 namespace {
-
-/// Why a row of the database does not count here; nothing if it does.
-std::optional<std::string> unusable(const Context& context, const Query& query, const store::SnapshotAnswers& answers,
-                                    const store::SnapshotRow& row, const Config& config) {
-    const Variant* variant = context.registry.find(config.variant);
-    if (!variant) return "this build has no variant '" + config.variant + "'";
-    if (variant->version != row.variant_version) {
-        return fmt::format("measured with version {}, this build has version {}", row.variant_version,
-                           variant->version);
-    }
-    for (const store::SnapshotPart& part : answers.parts(row)) {
-        const Variant* known = context.registry.find(Config::parse(part.config).variant);
-        if (!known || known->version != part.variant_version) {
-            return fmt::format("its part {} was measured with version {}, this build has {}", part.config,
-                               part.variant_version,
-                               known ? fmt::format("version {}", known->version) : std::string("none"));
-        }
-    }
-    Verdict verdict = context.registry.applicable(*variant, query);
-    if (verdict) verdict = variant->valid(query, config.params);
-    if (!verdict) return verdict.reason;
-    return std::nullopt;
-}
-
-/// What a config still needs built here. The row says what everything cost from a CSR graph; the costs of single
-/// formats say how much of that was formats.
-double missing_us(const PresentFormats& present, const Variant& variant, const store::SnapshotRow& row,
-                  const Config& config, const std::vector<FormatBuild>* builds) {
-    const auto formats = variant.formats(config.params);
-    if (!builds) return has_formats(present, formats) ? 0 : row.prepare_us;
-    const double own = row.prepare_us - total_build_us(*builds, formats, kFormatCsr, present.direction);
-    return std::max(0.0, own) + missing_formats_us(present, formats, *builds);
-}
 
 std::string nothing_measured(const Context& context, const Story& story) {
     if (std::string reason = context.no_database_reason(); !reason.empty()) return reason;
@@ -72,28 +41,27 @@ std::string why(const Context& context, const Story& story, const Review& review
 
 std::optional<Candidate> candidate_of(const Context& context, const Query& query, const Story& story,
                                       const store::SnapshotRow& row, std::string& reason) try {
-    Config config = Config::parse(row.config);
-    if (auto words = unusable(context, query, *story.answers, row, config)) {
-        reason = std::move(*words);
-        return std::nullopt;
+    MeasuredRow measured;
+    measured.config = Config::parse(row.config);
+    measured.variant_version = row.variant_version;
+    for (const store::SnapshotPart& part : story.answers->parts(row)) {
+        measured.parts.push_back({Config::parse(part.config), part.variant_version});
     }
-    const Variant& variant = *context.registry.find(config.variant);
-    Candidate c;
-    c.median_us = row.median_us;
-    c.ci_low_us = row.ci_low_us;
-    c.ci_high_us = row.ci_high_us;
-    c.build_us = missing_us(story.present, variant, row, config, story.answers->format_builds());
-    c.format_bytes = row.format_bytes;
-    c.workspace_bytes = row.workspace_bytes;
-    c.operand_alignment = variant.operand_alignment;
-    c.deterministic = row.deterministic && variant.deterministic(config.params);
-    c.capturable = !variant.capturable || variant.capturable(config.params);
-    c.approximate = variant.approximate;
-    c.precision = variant.precision;
-    c.max_error = row.max_error;
-    c.incumbent = row.chosen;
-    c.config = std::move(config);
-    return c;
+    measured.median_us = row.median_us;
+    measured.ci_low_us = row.ci_low_us;
+    measured.ci_high_us = row.ci_high_us;
+    measured.format_bytes = row.format_bytes;
+    measured.workspace_bytes = row.workspace_bytes;
+    measured.deterministic = row.deterministic;
+    measured.max_error = row.max_error;
+    measured.incumbent = row.chosen;
+    auto candidate = gnntune::candidate_of(context.registry, query, std::move(measured), reason);
+    if (candidate) {
+        const Variant& variant = *context.registry.find(candidate->config.variant);
+        candidate->build_us = still_to_build_us(story.present, variant.formats(candidate->config.params),
+                                                row.prepare_us, story.answers->format_builds());
+    }
+    return candidate;
 } catch (const Error& error) {
     reason = error.what();
     return std::nullopt;

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "core/registry/errata.hpp"
+#include "tests/unit/held_back_cases.hpp"
 #include "tests/unit/library_fixture.hpp"
 
 namespace gnntune {
@@ -128,6 +129,28 @@ TEST_F(LibraryErrataOnMiss, NothingIsStoredOfWhatIsHeldBack) {
     EXPECT_EQ(count("count(*) FROM measurement WHERE reason LIKE '%must not run%'"), 0);
     EXPECT_TRUE(contains(reason(), "errata kept configs from being measured: [variant=" + standard + "]")) << reason();
     EXPECT_EQ(source_now(), "database") << "the erratum still holds";
+}
+
+// As a tuning does (tune_held_back_test.cpp).
+TEST_F(LibraryErrataOnMiss, EveryKindOfErratumHolds) {
+    for (const test::HeldBackCase& one : test::kHeldBackCases) {
+        forbid(one.condition);
+        ASSERT_EQ(source_now(), "tuned") << one.condition;
+        std::size_t measured = 0;
+        {
+            const store::Store store = store::Store::open(file(), store::Mode::read_only);
+            for (const store::ProblemRow& problem : store.problems()) {
+                const store::Key key{store.graphs().front().id, store.environments().front().id, problem.id};
+                for (const Measurement& m : store.measurements(key)) {
+                    EXPECT_FALSE(one.covers(m.config)) << one.condition << " " << m.config.text();
+                    measured += m.status == MeasurementStatus::ok ? 1 : 0;
+                }
+            }
+        }
+        EXPECT_GT(measured, 1U) << one.condition;
+        std::filesystem::remove(file());
+        for (const char* side : {"-wal", "-shm"}) std::filesystem::remove(file().string() + side);
+    }
 }
 
 TEST_F(LibraryErrataOnMiss, WhatWasHeldBackIsMeasuredOnceTheErratumIsGone) {

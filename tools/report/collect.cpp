@@ -5,11 +5,11 @@
 #include <tuple>
 
 #include "core/common/error.hpp"
+#include "core/dispatch/candidates.hpp"
 #include "core/dispatch/plan.hpp"
 #include "profiles/features_json.hpp"
 #include "profiles/layers.hpp"
 #include "tools/report/collect_parts.hpp"
-#include "tuner/measuring/standing.hpp"
 #include "tuner/training.hpp"
 
 namespace gnntune::tools::report {
@@ -250,7 +250,7 @@ private:
             row.library = is_library(m.config.variant, variant);
             row.outdated = is_outdated(m.config.variant, m.variant_version);
             row.held_back = variant && !erratum_words(registry_, query, *variant, m.config.params, m.parts).empty();
-            if (variant && !row.outdated) row.capturable = tuner::may_be_captured(registry_, m);
+            if (variant && !row.outdated) row.capturable = may_be_captured(registry_, m.config, m.parts);
             row.measured = std::move(m);
             c.rows.push_back(std::move(row));
         }
