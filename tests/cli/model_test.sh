@@ -220,7 +220,7 @@ run 3 eval a.db --policy cold
 err_has "policy cold, by variants that this build has; there are: hot and host of spmm;"
 
 # A config that this build does not take any more is passed over, not stumbled upon.
-command -v sqlite3 >/dev/null || exit 0
+need_sqlite3
 cp a.db d.db
 sqlite3 d.db "update measurement set config = 'spmm.cpu_rows{tile=17,row_block=64}' where id =
     (select min(id) from measurement where variant = 'spmm.cpu_rows')"
