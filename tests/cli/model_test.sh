@@ -233,7 +233,7 @@ run 2 eval a.db --no-model --complete
 err_has "leave out --no-model"
 
 # A config that this build does not take any more is passed over, not stumbled upon.
-command -v sqlite3 >/dev/null || exit 0
+need_sqlite3
 
 # --complete learns from problems alone on which every config was tried. What a busy machine took counts as tried here.
 run 0 tune 100.mtx 200.mtx 400.mtx --device cpu --dim 4,8 --max-samples 5 --exhaustive --db whole.db -q
