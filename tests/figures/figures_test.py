@@ -130,9 +130,9 @@ class Headline(unittest.TestCase):
 
     def test_every_ratio_says_how_many_times_as_fast_ours_is(self):
         lines = self.lines(row("spmm k=16", OURS, 10), row("spmm k=16", DEFAULT, 40), row("spmm k=16", OTHER, 20), row("spmm k=16 self_loop", OURS, 12.5))
-        self.assertIn("| `spmm` | cuSPARSE's fastest algorithm for the case | 2.00x | 2.00x (`g`, k=16) | 1 |", lines)
-        self.assertIn("| `spmm` | cuSPARSE's default algorithm | 4.00x | 4.00x (`g`, k=16) | 1 |", lines)
-        self.assertIn("| `spmm` with self loops | our `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 1 |", lines)
+        self.assertIn("| `spmm` | cuSPARSE's fastest algorithm for the case | 2.00x | 2.00x (`g`, k=16) | 16 | 1 |", lines)
+        self.assertIn("| `spmm` | cuSPARSE's default algorithm | 4.00x | 4.00x (`g`, k=16) | 16 | 1 |", lines)
+        self.assertIn("| `spmm` with self loops | our `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 16 | 1 |", lines)
 
     def test_what_the_means_do_not_show(self):
         rows = [row("spmm k=16", OURS, 20, default="1"), row("spmm k=16", "spmm.rows{vec=4}", 10), row("spmm k=16", OTHER, 15),
@@ -140,9 +140,20 @@ class Headline(unittest.TestCase):
         spread = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "8"}]
         text = "\n".join(self.lines(*rows, spread=spread))
         self.assertIn("Ours is the fastest of 2 configs that were timed, cuSPARSE's the fastest of 1.", text)
-        self.assertIn("by the default config of the measured commit is 0.75x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.75x at worst.", text)
+        self.assertIn("by the default config of commit `c` is 0.75x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.75x at worst.", text)
         self.assertIn("both sides replayed) `spmm` is 3.00x as fast as cuSPARSE's fastest, slower in none of 1 cases", text)
         self.assertIn("*On more graphs,* 1, most of them generated, `spmm` is 0.80x", text)
+
+    def test_widths_and_graphs_that_take_no_part_are_said(self):
+        wide = [row(f"spmm k={k}", config, time) for k in (16, 32, 64, 128) for config, time in ((OURS, 10), (OTHER, 20))]
+        made = [row("spmm k=16", OURS, 10, graph="standin/h"), row("spmm k=16", OTHER, 20, graph="standin/h")]
+        text = "\n".join(self.lines(dict(wide[0], default="1"), *wide[1:], *made))
+        self.assertIn("| 16 to 128 | 5 |", text)
+        self.assertIn("slower in none of 1 cases, 2.00x at worst (without the generated graphs).", text)
+        self.assertNotIn("another rule", text)
+        known = [dict(wide[0], default="1"), *wide[1:]]
+        about = [{**self.ABOUT[0], "commit": "2a61863"}]
+        self.assertIn("at worst. Since then the default follows from another rule", "\n".join(headline_table(suite(*known), about, (), "note", "link")))
 
     def test_the_runs_that_count_are_named(self):
         theirs, ours = row("spmm k=16", OTHER, 15, run="1"), row("spmm k=16", OURS, 10, run="1")
@@ -156,10 +167,14 @@ class Loops(unittest.TestCase):
 
     def test_with_by_without(self):
         lines = loops_tables(suite(*self.ROWS), [])
-        self.assertIn("| 16 | 1 | 1.05x | 1.05x (`g`, k=16 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
-        self.assertIn("| all | 1 | 1.17x | 1.30x (`g`, k=64 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
-        self.assertIn("not reached", lines[0])
-        self.assertIn("; reached", loops_tables(suite(*self.ROWS[:2]), [])[0])
+        self.assertIn("| 16 | 1 | 1.05x | 1.050x (`g`, k=16 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        self.assertIn("| all | 1 | 1.17x | 1.300x (`g`, k=64 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        self.assertIn("a mean of 1.10x, not reached; none above 1.3x, reached", lines[0])
+        self.assertIn("a mean of 1.10x, reached; none above 1.3x, reached", loops_tables(suite(*self.ROWS[:2]), [])[0])
+        # Two decimals would show it as reached.
+        over = loops_tables(suite(*self.ROWS[:3], row("spmm k=64", OURS, 9.969)), [])
+        self.assertIn("none above 1.3x, not reached", over[0])
+        self.assertTrue(any("| 1.304x (`g`, k=64 self_loop) |" in line for line in over))
         self.assertIn("| `g` | 10.5 / 10.0 | 13.0 / 10.0 |  |", lines)
 
     def test_runs_are_not_mixed(self):
@@ -170,9 +185,27 @@ class Loops(unittest.TestCase):
         before = [{"graph": graph, "problem": problem, "config": "best", "time_us": time}
                   for graph in ("g", "h") for problem, time in (("spmm k=16 self_loop", "44"), ("spmm k=16", "11"))]
         lines = loops_tables(suite(*self.ROWS), before)
-        self.assertTrue(any(line.startswith("| 16 | 1 | 1.05x | 1.05x (`g`, k=16 self_loop) | 4.0x, 4.0x | 2.00x |") for line in lines))
+        self.assertTrue(any(line.startswith("| 16 | 1 | 1.05x | 1.050x (`g`, k=16 self_loop) | 4.0x, 4.0x | 2.00x |") for line in lines))
         self.assertIn("| `g` | 10.5 / 10.0 (44.0 / 11.0) | 13.0 / 10.0 |  |", lines)
         self.assertIn("| `h` | (44.0 / 11.0) |  |  |", lines)
+
+
+class Covered(unittest.TestCase):
+    @staticmethod
+    def row(graph, problem, time="", **more):
+        return {"graph": graph, "problem": problem, "op": problem.split()[0], "kinds": "plain", "config": OURS, "time_us": time, "sibling": "",
+                "sibling_us": "", "ratio": "", "bound": "", "verdict": "ok" if time else "left_out", "must": "1", "fails": "0", "policy": "hot",
+                "clock": "events", "reason": "", **more}
+
+    def test_what_was_never_timed_is_said_of_each_graph(self):
+        looped = {"kinds": "self_loop", "ratio": "1.1", "bound": "1.15", "sibling_us": "10"}
+        rows = [self.row("g", "spmm k=64", "10"), self.row("g", "spmm k=64 self_loop", "11", **looped), self.row("g", "gat k=64"),
+                self.row("h", "spmm k=64", "10"), self.row("h", "spmm k=64 self_loop", kinds="self_loop"), self.row("h", "gat k=64", "9")]
+        lines = figures.coverage_tables(rows, None, "")
+        self.assertIn("of 3 legal problems 2 on `g` and 2 on `h` have a time.", lines[0])
+        self.assertIn("Never timed on `g`: `gat`.", lines)
+        self.assertFalse(any(line.startswith("Never timed on `h`") for line in lines))
+        self.assertIn("| self_loop | 1.15x | 1 | 1.10x | 1.10x | `spmm k=64 self_loop` on `g` | 0 | 0 | 1 |", lines)
 
 
 class Packing(unittest.TestCase):
