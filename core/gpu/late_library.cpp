@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -32,45 +33,79 @@ std::vector<std::string> folders() {
     return out;
 }
 
-std::string locate(const std::string& name) {
-    if (dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL)) return name;  // kept open: it is not ours to unload
-    for (const std::string& folder : folders()) {
-        std::string path = folder + name;
-        if (access(path.c_str(), R_OK) == 0) return path;
+bool is_readable(const std::string& path) {
+    return access(path.c_str(), R_OK) == 0;
+}
+
+// The caller's errno and dlerror are the application's: neither says of our looking around.
+class Unnoticed {
+public:
+    Unnoticed() = default;
+    Unnoticed(const Unnoticed&) = delete;
+    Unnoticed& operator=(const Unnoticed&) = delete;
+    ~Unnoticed() {
+        (void)dlerror();
+        errno = errno_;
     }
-    return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL) ? name : std::string();
+
+private:
+    int errno_ = errno;
+};
+
+void* loaded_already(const std::string& name) {
+    return dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
 }
 
 }  // namespace
 
 LateLibrary::LateLibrary(const char* stem, int major) : name_(std::string(stem) + ".so." + std::to_string(major)) {}
 
-const std::string& LateLibrary::location() {
+std::string LateLibrary::location() {
+    const Unnoticed unnoticed;
     const std::lock_guard lock(mutex_);
-    if (!located_) {
-        location_ = locate(name_);
-        located_ = true;
+    if (!location_.empty()) return location_;
+    if ((handle_ = loaded_already(name_))) return location_ = name_;
+    if (!failure_.empty()) return {};
+    for (const std::string& folder : folders()) {
+        if (is_readable(folder + name_)) return location_ = folder + name_;
     }
+    open();
     return location_;
 }
 
-void* LateLibrary::function(const char* function_name) {
-    const std::string& where = location();
-    const std::lock_guard lock(mutex_);
-    const auto refuse = [&](const std::string& why) {
-        throw unsupported(name_ + " cannot be used: " + why +
-                          "; install it from the CUDA toolkit whose major version this program was built with, or set "
-                          "LD_LIBRARY_PATH to its folder");
-    };
-    if (!handle_ && where.empty()) refuse("it stands neither beside the CUDA runtime nor where the loader looks");
-    if (!handle_) handle_ = dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle_) {
-        const char* error = dlerror();
-        refuse(error ? error : "the loader does not say why");
+void LateLibrary::open() {
+    location_.clear();
+    if ((handle_ = loaded_already(name_))) {
+        location_ = name_;
+        return;
     }
-    void* address = dlsym(handle_, function_name);
-    if (!address) refuse(std::string("it has no function ") + function_name);
-    return address;
+    std::vector<std::string> candidates;
+    for (const std::string& folder : folders()) {
+        if (is_readable(folder + name_)) candidates.push_back(folder + name_);
+    }
+    candidates.push_back(name_);
+    failure_.clear();
+    for (const std::string& candidate : candidates) {
+        handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle_) {
+            location_ = candidate;
+            return;
+        }
+        const char* said = dlerror();
+        failure_ += (failure_.empty() ? "" : "; ") + std::string(said ? said : "the loader does not say why");
+    }
+}
+
+void* LateLibrary::function(const char* function_name) {
+    const Unnoticed unnoticed;
+    const std::lock_guard lock(mutex_);
+    if (!handle_) open();
+    void* address = handle_ ? dlsym(handle_, function_name) : nullptr;
+    if (address) return address;
+    throw unsupported(name_ +
+                      " cannot be used: " + (handle_ ? std::string("it has no function ") + function_name : failure_) +
+                      "; install it from the CUDA toolkit whose major version this program was built with, or set "
+                      "LD_LIBRARY_PATH to its folder");
 }
 
 }  // namespace gnntune
