@@ -18,6 +18,9 @@ sys.dont_write_bytecode = True  # the source tree may be read-only
 loader = importlib.machinery.SourceFileLoader("kernel_figures", str(ROOT / "tools" / "kernel-figures"))
 figures = importlib.util.module_from_spec(importlib.util.spec_from_loader("kernel_figures", loader))
 loader.exec_module(figures)
+models_loader = importlib.machinery.SourceFileLoader("model_figures", str(ROOT / "tools" / "model-figures"))
+models = importlib.util.module_from_spec(importlib.util.spec_from_loader("model_figures", models_loader))
+models_loader.exec_module(models)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -46,6 +49,32 @@ def named(comparisons, start):
     found = [ratios for what, ratios in comparisons if what.startswith(start)]
     assert len(found) == 1, f"{len(found)} rows begin with {start}"
     return found[0]
+
+
+def choice(part, op, strategy, geomean, worst, kind="all"):
+    return {"part": part, "op": op, "kind": kind, "strategy": strategy, "cases": "7", "geomean_percent": str(geomean),
+            "worst_percent": str(worst), "share_95_percent": "50", "lost_percent": "3"}
+
+
+class Models(unittest.TestCase):
+    def test_margins_have_a_row_for_each_op_with_a_default(self):
+        rows = [choice("spmm", "spmm", f"model_or_default {m} %", 90 + m / 10, 50 + m) for m in models.MARGINS]
+        rows += [choice("spmm", "spmm", "default", 80, 40), choice("ops", "agnn_grad", "model", 95, 70)]
+        table = list(models.margins_table(rows))
+        self.assertEqual(len(table), 3)
+        self.assertIn("| **2 %** |", table[0])
+        self.assertTrue(table[2].startswith("| `spmm`, plain | 7 | 80.00, 40.0 | 90.00, 50.0 | "), table[2])
+        self.assertTrue(table[2].endswith(" | 91.00, 60.0 |"), table[2])
+
+    def test_complete_ones_stand_beside_all(self):
+        rows = [choice(part, "gat", strategy, mean, 60) for part, mean in (("kinds_ops", 94), ("kinds_complete", 97))
+                for strategy in ("model", "model_or_default")]
+        self.assertEqual(list(models.complete_table(rows))[2:], ["| `gat` | 7 | 94.00, 60.0 | 94.00, 60.0 | 97.00, 60.0 | 97.00, 60.0 |"])
+
+    def test_what_is_missing_is_named(self):
+        with self.assertRaises(SystemExit) as missing:
+            list(models.defaults_table([choice("defaults", "spmm", "default", 90, 50)]))
+        self.assertIn("defaults_before", str(missing.exception))
 
 
 class Sides(unittest.TestCase):
