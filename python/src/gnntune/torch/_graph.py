@@ -387,9 +387,11 @@ class Graph:
         return dict(self._problems)
 
     def explain(self) -> str:
-        """For every operation that ran: its config, where that comes from, and why."""
+        """For every operation that ran, with other self loops too: its config, where that comes from, and why."""
         with self._lock:
-            return "\n\n".join(_native.plan_explain(plan.value).rstrip() for plan in self._plans.values())
+            texts = [_native.plan_explain(plan.value).rstrip() for plan in self._plans.values()]
+        texts += [g.explain() for g in (self._bare, self._looped) if g is not None and g is not self]
+        return "\n\n".join(text for text in texts if text)
 
     @property
     def format_bytes(self) -> int:
