@@ -70,9 +70,12 @@ TEST_F(StoreTest, PruningDoesNotLetAFailureReplaceASuccess) {
     store.add_measurement(run, key, not_ok("spmm.a", MeasurementStatus::failed, "out of memory"));
     store.add_measurement(run, key, not_ok("spmm.b", MeasurementStatus::failed, "out of memory"));
     store.add_measurement(run, key, measurement("spmm.b", 6));
+    // One failure stands in the place of another.
+    store.add_measurement(run, key, not_ok("spmm.c", MeasurementStatus::failed, "out of memory"));
+    store.add_measurement(run, key, not_ok("spmm.c", MeasurementStatus::failed, "out of memory"));
 
-    EXPECT_EQ(store.prune(false).superseded, 1);
-    EXPECT_EQ(configs_of(store, key), (std::map<std::string, int>{{"spmm.a", 2}, {"spmm.b", 1}}));
+    EXPECT_EQ(store.prune(false).superseded, 2);
+    EXPECT_EQ(configs_of(store, key), (std::map<std::string, int>{{"spmm.a", 2}, {"spmm.b", 1}, {"spmm.c", 1}}));
 }
 
 TEST_F(StoreTest, PruningTakesOlderVersionsThatNobodyChose) {
