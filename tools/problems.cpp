@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/common/error.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "tools/program.hpp"
 #include "tools/suggest.hpp"
 #include "tuner/clocks.hpp"

@@ -53,7 +53,7 @@ const std::map<std::string, bool>& known_params(const Variant& variant) {
     // Of a composition the parts, and so the params, depend on what a problem has.
     for (const Problem& p : legal_problems(std::array{variant.op}, kWidths, kHeads)) {
         const Query query = typical_query(p, device);
-        if (p.direction != Direction::forward || !variant.applicable(query)) continue;
+        if (p.direction != Direction::forward || !takes(variant, query)) continue;
         for (const Params& params : variant.space(query)) take(params);
     }
     return at->second;

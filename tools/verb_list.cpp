@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <span>
+#include <variant>
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
+#include "core/ops/op_record.hpp"
+#include "core/registry/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output.hpp"
@@ -20,50 +25,53 @@ namespace {
 constexpr std::array<std::int32_t, 7> kListedWidths{1, 16, 33, 50, 64, 128, 256};
 constexpr std::int32_t kTypicalWidth = 64;
 
-std::string_view meaning(Op op) {
-    switch (op) {
-        case Op::spmm:
-            return "Y = A X: sum of the neighbours' features";
-        case Op::sddmm:
-            return "a score for every edge: inner product of its two vertices' features";
-        case Op::spmm_grad:
-            return "gradients of spmm with respect to X and the edge weights";
-        case Op::edge_softmax:
-            return "softmax over the edges of each row";
-        case Op::gat:
-            return "graph attention layer, forward";
-        case Op::gat_grad:
-            return "graph attention layer, backward";
-        case Op::agnn:
-            return "attention by cosine similarity, forward";
-        case Op::agnn_grad:
-            return "attention by cosine similarity, backward";
-        case Op::attention:
-            return "dot-product attention over the edges (graph transformers), forward";
-        case Op::attention_grad:
-            return "dot-product attention over the edges, backward";
-        case Op::gcn_norm:
-            return "symmetric normalisation of the edge weights";
-        case Op::coo_to_csr:
-            return "conversion of an edge list into rows";
-        case Op::csr_to_csc:
-            return "conversion of rows into columns (transposition)";
-        case Op::sgt:
-            return "sparse graph translation: tiles for tensor cores";
-    }
-    return "";
-}
-
 constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16};
 
-/// "f32|f16|bf16": the storage types that the variant has.
-std::string storage_text(const Variant& variant, const Device& device) {
+/// Problems of the variant's op that there are, of every kind.
+std::vector<Problem> kinds_of_problems(Op op) {
+    constexpr std::int32_t kWidth[] = {kTypicalWidth};
+    constexpr std::int32_t kHeadsOfKinds[] = {1, 2};
+    return legal_problems(std::array{op}, kWidth, kHeadsOfKinds);
+}
+
+/// "sum|mean": of the values that the field has in problems of the op those that the variant takes; nothing if they
+/// have one value only, which says nothing of the variant.
+template <typename E>
+Cell taken(const Variant& v, const std::vector<Problem>& problems, std::span<const E> every, E Problem::*field) {
+    std::size_t there = 0;
     std::vector<std::string> words;
-    for (const DType dtype : kDTypes) {
-        const bool possible = possible_query(variant, kTypicalWidth, dtype, device).has_value();
-        if (possible) words.emplace_back(to_text(dtype));
+    for (const E value : every) {
+        const auto has = [&](const Problem& p) { return p.*field == value; };
+        const auto takes = [&](const Problem& p) { return has(p) && lacking(v.can, p).empty(); };
+        there += std::any_of(problems.begin(), problems.end(), has) ? 1 : 0;
+        if (std::any_of(problems.begin(), problems.end(), takes)) words.emplace_back(to_text(value));
     }
-    return joined(words, "|");
+    return there > 1 ? Cell(joined(words, "|")) : Cell();
+}
+
+/// "yes", "no", or "only" for what some problems of the op have and others have not; nothing if all or none have it.
+Cell taken(const Variant& v, const std::vector<Problem>& problems, const std::function<bool(const Problem&)>& has) {
+    bool there[2] = {false, false};
+    bool takes[2] = {false, false};
+    for (const Problem& p : problems) {
+        there[has(p)] = true;
+        takes[has(p)] = takes[has(p)] || lacking(v.can, p).empty();
+    }
+    if (!there[0] || !there[1]) return Cell();
+    return std::string(!takes[1] ? "no" : takes[0] ? "yes" : "only");
+}
+
+/// What the variant can do, a cell for each column of the matrix.
+std::vector<Cell> capability(const Variant& v) {
+    const auto problems = kinds_of_problems(v.op);
+    Cell storage = taken(v, problems, every_dtype(), &Problem::dtype);
+    if (std::holds_alternative<std::monostate>(storage)) storage = std::string(to_text(problems.front().dtype));
+    return {std::move(storage),
+            taken(v, problems, every_reduce(), &Problem::reduce),
+            taken(v, problems, [](const Problem& p) { return p.weighted; }),
+            taken(v, problems, [](const Problem& p) { return p.self_loop; }),
+            taken(v, problems, [](const Problem& p) { return p.heads > 1; }),
+            taken(v, problems, every_direction(), &Problem::direction)};
 }
 
 /// "lanes=1|2|4 vec=1|2": every value that occurs, in the order of first appearance; numbers ascending.
@@ -104,6 +112,11 @@ Table variants(const Parsed& parsed) {
                  {"backend", "backend", ""},
                  {"version", "version", ""},
                  {"storage", "storage", ""},
+                 {"reduce", "reduce", ""},
+                 {"weights", "weights", ""},
+                 {"self_loops", "self loops", ""},
+                 {"heads", "heads", ""},
+                 {"direction", "direction", ""},
                  {"precision", "precision", ""},
                  {"answer", "answer", ""},
                  {"deterministic", "deterministic", ""},
@@ -115,13 +128,11 @@ Table variants(const Parsed& parsed) {
         if (!ops.empty() && std::find(ops.begin(), ops.end(), v.op) == ops.end()) continue;
         if (backend && v.backend != *backend) continue;
         const Device device = typical_device(v.backend);
-        std::vector<Cell> cells{std::string(v.id),
-                                std::string(to_text(v.op)),
-                                std::string(to_text(v.backend)),
-                                std::int64_t{v.version},
-                                storage_text(v, device),
-                                std::string(to_text(v.precision)),
-                                std::string(v.approximate || v.precision != Precision::fp32 ? "approximate" : "exact")};
+        std::vector<Cell> cells{std::string(v.id), std::string(to_text(v.op)), std::string(to_text(v.backend)),
+                                std::int64_t{v.version}};
+        for (Cell& cell : capability(v)) cells.push_back(std::move(cell));
+        cells.emplace_back(std::string(to_text(v.precision)));
+        cells.emplace_back(std::string(v.approximate || v.precision != Precision::fp32 ? "approximate" : "exact"));
         if (const auto query = possible_query(v, kTypicalWidth, device)) {
             const Params defaults = v.default_params(*query);
             cells.emplace_back(v.deterministic(defaults));
@@ -142,11 +153,10 @@ Table ops() {
                  {"cpu_variants", "cpu variants", ""},
                  {"cuda_variants", "cuda variants", ""},
                  {"meaning", "meaning", ""}});
-    for (const std::string& name : op_names()) {
-        const Op op = parse_op(name).value();
+    for (const Op op : every_op()) {
         std::int64_t counts[2] = {0, 0};
         for (const Variant& v : registry().variants()) counts[v.backend == Backend::cuda] += v.op == op;
-        table.add({name, counts[0], counts[1], std::string(meaning(op))});
+        table.add({std::string(to_text(op)), counts[0], counts[1], std::string(record_of(op).meaning)});
     }
     return table;
 }
@@ -195,12 +205,13 @@ Table standins() {
 
 int run_list(const Args& args) {
     constexpr const char* kUsage = "gnntune list [options] [variants|ops|formats|generators|standins]";
-    Options options("list",
-                    {kUsage,
-                     "Lists what this build has: variants (the default), ops, formats of graph files, generators "
-                     "and stand-ins. Params are shown with every value they may take; which of them are legal "
-                     "depends on the problem.",
-                     {"gnntune list", "gnntune list --op spmm --json", "gnntune list standins"}});
+    Options options(
+        "list",
+        {kUsage,
+         "Lists what this build has: variants (the default) with what each can do, ops, formats of graph "
+         "files, generators and stand-ins. Params are shown with every value they may take; which of them are legal "
+         "depends on the problem.",
+         {"gnntune list", "gnntune list --op spmm --json", "gnntune list standins"}});
     options.group("Choice").add_options()("op", value("OP,..."), "variants of these ops only");
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;

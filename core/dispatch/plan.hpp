@@ -51,13 +51,13 @@ public:
 
 private:
     bool misaligned(const Operands& o) const {
-        const auto bits = [](auto*... pointers) { return (reinterpret_cast<std::uintptr_t>(pointers) | ...); };
-        const std::uintptr_t all =
-            bits(o.x, o.x_row, o.key, o.edge_weight, o.self_weight, o.score_row, o.score_col, o.beta, o.grad_y,
-                 o.y_saved, o.lse_saved, o.argmax_saved, o.y, o.lse, o.argmax, o.y_self, o.grad_x, o.grad_x_row,
-                 o.grad_key, o.grad_edge_weight, o.grad_self_weight, o.grad_score_row, o.grad_score_col, o.grad_beta,
-                 o.out_ptr, o.out_idx, o.out_edge_id);
-        const std::uintptr_t wide = bits(o.lse_saved, o.lse, o.argmax_saved, o.argmax);
+        std::uintptr_t all = 0;
+        std::uintptr_t wide = 0;  // of four bytes whatever the dtype
+#define GNNTUNE_ANY(name) all |= reinterpret_cast<std::uintptr_t>(o.name);
+#define GNNTUNE_WIDE(name) GNNTUNE_ANY(name) wide |= reinterpret_cast<std::uintptr_t>(o.name);
+        GNNTUNE_ARRAYS(GNNTUNE_ANY, GNNTUNE_WIDE, GNNTUNE_WIDE, GNNTUNE_ANY, GNNTUNE_WIDE, GNNTUNE_WIDE)
+#undef GNNTUNE_ANY
+#undef GNNTUNE_WIDE
         return (all & (alignment() - 1)) != 0 || (wide & (sizeof(float) - 1)) != 0;
     }
     std::size_t alignment() const {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/reference/oracle.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 
 namespace gnntune::reference {
 

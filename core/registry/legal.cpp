@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/common/error.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 
 namespace gnntune {
 namespace {

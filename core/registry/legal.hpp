@@ -10,7 +10,7 @@
 namespace gnntune {
 
 /// Whether the heads of a valid problem are more than a way to write a width: some array of its op has another shape than with
-/// one head of k * heads features (core/registry/arrays.hpp).
+/// one head of k * heads features (core/ops/arrays.hpp).
 bool has_own_heads(const Problem& problem);
 
 /// What validate() lets through and normalised() leaves as it is, each once: these ops with these widths and numbers of

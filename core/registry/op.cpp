@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/common/error.hpp"
+#include "core/ops/op_record.hpp"
 
 namespace gnntune {
 namespace {
@@ -14,20 +15,9 @@ struct Name {
 };
 
 constexpr std::array kOps{
-    Name<Op>{Op::spmm, "spmm"},
-    Name<Op>{Op::sddmm, "sddmm"},
-    Name<Op>{Op::spmm_grad, "spmm_grad"},
-    Name<Op>{Op::edge_softmax, "edge_softmax"},
-    Name<Op>{Op::gat, "gat"},
-    Name<Op>{Op::gat_grad, "gat_grad"},
-    Name<Op>{Op::agnn, "agnn"},
-    Name<Op>{Op::agnn_grad, "agnn_grad"},
-    Name<Op>{Op::attention, "attention"},
-    Name<Op>{Op::attention_grad, "attention_grad"},
-    Name<Op>{Op::gcn_norm, "gcn_norm"},
-    Name<Op>{Op::coo_to_csr, "coo_to_csr"},
-    Name<Op>{Op::csr_to_csc, "csr_to_csc"},
-    Name<Op>{Op::sgt, "sgt"},
+#define GNNTUNE_OP(name) Name<Op>{Op::name, #name},
+    GNNTUNE_OPS(GNNTUNE_OP)
+#undef GNNTUNE_OP
 };
 constexpr std::array kBackends{Name<Backend>{Backend::cpu, "cpu"}, Name<Backend>{Backend::cuda, "cuda"}};
 constexpr std::array kDTypes{Name<DType>{DType::f32, "f32"}, Name<DType>{DType::f16, "f16"},
@@ -127,27 +117,28 @@ std::string to_text(const Problem& p) {
 }
 
 std::int32_t weight_heads(const Problem& p) {
-    const bool sums = (p.op == Op::spmm || p.op == Op::spmm_grad) && p.reduce != Reduce::max;
-    return sums && p.weighted ? p.heads : 1;
+    return record_of(p.op).normal.reduces && p.reduce != Reduce::max && p.weighted ? p.heads : 1;
+}
+
+bool heads_are_a_width(const Problem& p) {
+    return record_of(p.op).normal.reduces && p.heads > 1 && weight_heads(p) == 1;
 }
 
 // Arrays of 2^31 rows of them are still counted, in elements and in bytes, by 64 bits.
 constexpr std::int64_t kMaxWidth = std::int64_t{1} << 28;
 
 Problem normalised(Problem p) {
-    const bool conversion = p.op == Op::coo_to_csr || p.op == Op::csr_to_csc || p.op == Op::sgt;
-    const bool sums = p.op == Op::spmm || p.op == Op::spmm_grad;
-    if (conversion || p.op == Op::edge_softmax || p.op == Op::gcn_norm) p.k = 1;
-    if (conversion || p.op == Op::gcn_norm) p.heads = 1;
-    if (conversion) p.dtype = DType::f32;
-    if (!sums && p.op != Op::sddmm && p.op != Op::gcn_norm) p.weighted = false;
-    if (!sums) {
+    const NormalForm& normal = record_of(p.op).normal;
+    if (!normal.width) p.k = 1;
+    if (!normal.heads) p.heads = 1;
+    if (!normal.storage) p.dtype = DType::f32;
+    if (!normal.weights) p.weighted = false;
+    if (!normal.reduces) {
         p.self_loop = false;
         p.reduce = Reduce::sum;
     }
     // What is too wide is left to validate().
-    const bool folds = sums && p.k > 0 && p.heads > 1 && weight_heads(p) == 1;
-    if (folds && std::int64_t{p.k} * p.heads <= kMaxWidth) {
+    if (p.k > 0 && heads_are_a_width(p) && std::int64_t{p.k} * p.heads <= kMaxWidth) {
         p.k *= p.heads;
         p.heads = 1;
     }

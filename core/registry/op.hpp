@@ -8,25 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "core/ops/list.hpp"
+
 namespace gnntune {
 
-/// What is computed. The text forms are stored in databases and are stable for ever.
-/// core/registry/arrays.hpp lists what each reads and writes, core/reference/oracle.hpp defines it by formula.
+/// What is computed: core/ops/list.hpp names them, core/ops/<op>/ has all of one op, its definition by formula among it.
 enum class Op : std::int32_t {
-    spmm,            ///< y[i,:] = sum over edges j->i of w_ij x[j,:] (+ self_weight[i] x[i,:]), weights for each head
-    sddmm,           ///< s_ij = <x_row[i,:], x[j,:]> for every edge j->i
-    spmm_grad,       ///< gradients of spmm with respect to x, and to the weights where there are any
-    edge_softmax,    ///< softmax over the edges of each row
-    gat,             ///< graph attention: softmax of leaky_relu(score_row[i] + score_col[j]), dropout, sum of x[j]
-    gat_grad,        ///< gradients of gat with respect to x and both scores
-    agnn,            ///< attention by beta cos(x_row[i], x[j])
-    agnn_grad,       ///< gradients of agnn with respect to x_row, x and beta
-    attention,       ///< dot-product attention: softmax of scale <x_row[i], key[j]>, sum of x[j]
-    attention_grad,  ///< gradients of attention with respect to x, x_row and key
-    gcn_norm,        ///< symmetric normalisation of edge weights, self loops added
-    coo_to_csr,      ///< conversion of the graph itself
-    csr_to_csc,
-    sgt,  ///< TC-GNN's sparse graph translation
+#define GNNTUNE_OP(name) name,
+    GNNTUNE_OPS(GNNTUNE_OP)
+#undef GNNTUNE_OP
 };
 
 enum class Backend : std::int32_t { cpu, cuda };
@@ -88,6 +78,10 @@ std::string to_text(const Problem& problem);
 /// How many weights an edge of spmm or its gradient has, and a self loop likewise: one for each head in weighted sums
 /// and means. 1 elsewhere: heads of other problems share what weights there are.
 std::int32_t weight_heads(const Problem& problem);
+
+/// Whether several heads are no more than a way to write a width: those of spmm and its gradient that share their
+/// weights.
+bool heads_are_a_width(const Problem& problem);
 
 /// The problem without what its op does not look at: k of edge_softmax, gcn_norm and conversions becomes 1, heads of
 /// ops that have none become 1, the storage type of conversions f32; weights of attention and conversions and self

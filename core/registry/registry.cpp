@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/common/error.hpp"
-#include "core/registry/arrays.hpp"
 #include "core/registry/errata.hpp"
 
 namespace gnntune {
@@ -23,14 +23,13 @@ std::string_view to_text(Precision precision) {
     return "?";
 }
 
-Verdict defined_on(const Problem& problem, std::int64_t n_rows, std::int64_t n_cols) {
-    if ((!problem.self_loop && problem.op != Op::gcn_norm) || n_rows == n_cols) return Verdict::yes();
-    return Verdict::no("self loops need a square graph, this one has " + std::to_string(n_rows) + " rows and " +
-                       std::to_string(n_cols) + " columns");
+Verdict takes(const Variant& v, const Query& query) {
+    if (std::string words = lacking(v.can, query.problem); !words.empty()) return Verdict::no(std::move(words));
+    return v.applicable ? v.applicable(query) : Verdict::yes();
 }
 
 void Registry::add(const Variant& v) {
-    const bool complete = v.id && v.summary && v.applicable && v.space && v.default_params && v.valid &&
+    const bool complete = v.id && v.summary && !v.can.storage.empty() && !v.can.reduce.empty() && v.space && v.default_params && v.valid &&
                           v.deterministic && v.formats && v.prepare && v.workspace_bytes && v.launch && v.cost_terms;
     if (!complete) {
         throw invalid_argument(std::string("variant ") + (v.id ? v.id : "(no id)") +
@@ -73,7 +72,7 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
                            query.device->environment.compute_capability);
     }
     const Verdict defined = defined_on(query.problem, query.n_rows, query.n_cols);
-    return defined ? v.applicable(query) : defined;
+    return defined ? takes(v, query) : defined;
 }
 
 std::pair<int, std::int32_t> Registry::default_place(const Variant& v, const Query& query,
@@ -141,129 +140,6 @@ Config Registry::first_choice(const Query& query, const Constraints& constraints
                           std::string(to_text(query.device->backend)) + refusals);
     }
     return {best->id, best_params};
-}
-
-int gathered_operands(Op op) {
-    return forward_of(op) == Op::attention ? 2 : 1;
-}
-
-std::int64_t gathered_rows(const Problem& problem, const Features& features) {
-    // spmm_grad gathers a row of grad_y per edge: the vertices at the other end.
-    const bool columns = (problem.direction == Direction::forward) != (problem.op == Op::spmm_grad);
-    return columns ? features.distinct_cols : features.counts.n_rows - features.empty_rows;
-}
-
-Work work_of(const Query& query, std::int64_t gathered_rows) {
-    const Problem& p = query.problem;
-    const auto m = static_cast<double>(query.m);
-    const auto n_rows = static_cast<double>(query.n_rows);
-    const auto n_cols = static_cast<double>(query.n_cols);
-    const auto element = static_cast<double>(size_of(p.dtype));
-    const double row_bytes = p.op == Op::gcn_norm ? element : element * p.k * p.heads;  // gcn_norm gathers a degree
-    // Self loops are n more edges without an index, between vertices that are all gathered then.
-    const double loops = p.self_loop ? n_rows : 0.0;
-    Work work;
-    work.row_bytes = row_bytes;
-    const double weight = element * weight_heads(p);  // bytes of an edge's
-    work.a_bytes = m * (4.0 + (p.weighted ? weight : 0.0)) + 4.0 * (n_rows + 1) + weight * loops;
-    const double operands = gathered_operands(p.op);
-    work.gather_min_bytes = (p.self_loop ? n_rows : static_cast<double>(gathered_rows)) * row_bytes * operands;
-    // A gathered row is moved in 32-byte sectors.
-    const double sector_bytes = 32.0 * static_cast<double>((static_cast<std::int64_t>(row_bytes) + 31) / 32);
-    work.gather_max_bytes = (m + loops) * sector_bytes * operands;
-    work.flops = 2.0 * (m + loops) * p.k * p.heads;
-    // What won is an int32 for each element of a result row: written by spmm, gathered with the row by its gradient.
-    const std::int64_t argmax_bytes = p.reduce == Reduce::max ? std::int64_t{4} * p.k * p.heads : 0;
-    switch (p.op) {
-        case Op::spmm:
-            work.out_bytes = n_rows * (row_bytes + static_cast<double>(argmax_bytes));
-            break;
-        case Op::sddmm:
-            work.out_bytes = n_rows * row_bytes + element * m * p.heads;
-            break;
-        case Op::spmm_grad: {
-            // Grouped by column. A gradient of weights takes the column's row of x, and as many flops again.
-            work.a_bytes += 4.0 * (n_cols - n_rows);
-            work.out_bytes = n_cols * row_bytes + (p.weighted ? weight * m : 0.0) + weight * loops;
-            if (p.weighted || p.self_loop) work.out_bytes += n_cols * row_bytes;
-            work.gather_min_bytes += static_cast<double>(gathered_rows * argmax_bytes);
-            work.gather_max_bytes += m * 32.0 * static_cast<double>((argmax_bytes + 31) / 32);
-            work.flops += 2.0 * ((p.weighted ? m : 0.0) + loops) * p.k * p.heads;
-            break;
-        }
-        case Op::gcn_norm:
-            work.out_bytes = element * (m + n_rows);
-            work.flops = (p.weighted ? 3.0 : 1.0) * m + 2.0 * n_rows;
-            break;
-        case Op::edge_softmax: {
-            // Columns do not matter; logits are read and results written in order.
-            const double values = element * static_cast<double>(query.m) * p.heads;
-            work.a_bytes = 4.0 * (static_cast<double>(query.n_rows) + 1);
-            work.gather_min_bytes = work.gather_max_bytes = 0;
-            work.out_bytes = 2.0 * values;
-            work.flops = 4.0 * static_cast<double>(query.m) *
-                         p.heads;  // maximum, exponential, sum and quotient: four for each value
-            break;
-        }
-        case Op::gat:
-        case Op::gat_grad: {
-            const double score_bytes = element * p.heads;
-            const double rows = static_cast<double>(query.n_rows);
-            const double lse_bytes = 4.0 * p.heads;
-            const double score_sectors = 32.0 * static_cast<double>((static_cast<std::int64_t>(score_bytes) + 31) / 32);
-            const bool backward = p.op == Op::gat_grad;
-            // Backward, an edge moves two rows of features: x for the scores, and grad_y or grad_x for the features.
-            if (backward) work.gather_max_bytes *= 2.0, work.flops *= 2.0;
-            work.gather_min_bytes += static_cast<double>(gathered_rows) * score_bytes;
-            work.gather_max_bytes += static_cast<double>(query.m) * score_sectors;
-            // In order: y, lse and score_row; backward grad_y, y, score_row, lse, grad_score_row, and both results of
-            // columns.
-            work.out_bytes = backward ? rows * (2.0 * row_bytes + 2.0 * score_bytes + lse_bytes) +
-                                            static_cast<double>(query.n_cols) * (row_bytes + score_bytes)
-                                      : rows * (row_bytes + score_bytes + lse_bytes);
-            break;
-        }
-        case Op::agnn:
-            work.flops *= 2.0;  // dot product and sum
-            // In order: x_row, y and lse.
-            work.out_bytes = static_cast<double>(query.n_rows) * (2.0 * row_bytes + 4.0 * p.heads);
-            break;
-        case Op::agnn_grad:
-            // An edge moves two rows of features: x for the dot products, and what is added to grad_x.
-            work.gather_max_bytes *= 2.0;
-            work.flops *= 5.0;  // two dot products; sums of x, of x_row and of grad_y
-            // In order: x_row, grad_y, y, lse and grad_x_row; grad_x.
-            work.out_bytes = static_cast<double>(query.n_rows) * (4.0 * row_bytes + 4.0 * p.heads) +
-                             static_cast<double>(query.n_cols) * row_bytes;
-            break;
-        case Op::attention:
-            work.flops *= 2.0;  // dot product and sum
-            // In order: x_row, y and lse.
-            work.out_bytes = n_rows * (2.0 * row_bytes + 4.0 * p.heads);
-            break;
-        case Op::attention_grad:
-            // An edge moves four rows of features: key and x, and what is added to their gradients.
-            work.gather_max_bytes *= 2.0;
-            work.flops *= 5.0;  // two dot products; sums of key, of x_row and of grad_y
-            // In order: x_row, grad_y, y, lse and grad_x_row; grad_x and grad_key.
-            work.out_bytes = n_rows * (4.0 * row_bytes + 4.0 * p.heads) + n_cols * 2.0 * row_bytes;
-            break;
-        case Op::coo_to_csr:
-        case Op::csr_to_csc: {
-            // Read: both ends of every edge, or the CSR arrays. Written: offsets, other ends, positions.
-            const std::int64_t groups = p.op == Op::coo_to_csr ? query.n_rows : query.n_cols;
-            work = {};
-            work.a_bytes = p.op == Op::coo_to_csr
-                               ? 8.0 * static_cast<double>(query.m)
-                               : 4.0 * (static_cast<double>(query.m) + static_cast<double>(query.n_rows) + 1);
-            work.out_bytes = 8.0 * static_cast<double>(query.m) + 4.0 * (static_cast<double>(groups) + 1);
-            break;
-        }
-        default:
-            work.out_bytes = n_rows * row_bytes;
-            break;
-    }
-    return work;
 }
 
 }  // namespace gnntune

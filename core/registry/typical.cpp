@@ -29,10 +29,10 @@ std::optional<Query> query_of_width(const Variant& variant, std::int32_t k, DTyp
             problem.self_loop = self_loop;
             Query query = typical_query(normalised(problem), device);
             if (query.problem.dtype != dtype) continue;  // the op has no numbers
-            if (variant.applicable(query)) return query;
+            if (takes(variant, query)) return query;
             // Formats for small or dense graphs refuse the typical size.
             query.n_rows = query.n_cols = 4000;
-            if (variant.applicable(query)) return query;
+            if (takes(variant, query)) return query;
         }
     }
     return std::nullopt;

@@ -15,9 +15,11 @@
 
 #include "core/features/features.hpp"
 #include "core/graph/sample.hpp"
+#include "core/registry/capability.hpp"
 #include "core/registry/config.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/op.hpp"
+#include "core/registry/operands.hpp"
 
 namespace gnntune {
 
@@ -61,41 +63,22 @@ struct Verdict {
 Verdict defined_on(const Problem& problem, std::int64_t n_rows, std::int64_t n_cols);
 
 /// Arrays and numbers of one run. Arrays are in the backend's memory space, owned by the caller, row-major without
-/// padding, aligned to the variant's operand_alignment. core/registry/arrays.hpp says which of them an op uses, in
-/// which shape; the others are null. A pointer to float stands for elements of the problem's dtype (elements_of below),
+/// padding, aligned to the variant's operand_alignment. core/registry/operands.hpp names them, core/ops/<op>/op.cpp says
+/// which of them an op uses, in which shape; the others are null. A pointer to float stands for elements of the problem's dtype (elements_of below),
 /// but for lse and lse_saved, which are fp32 whatever the dtype.
 /// Attention dropout: edge e (in the caller's order) of head h is kept where philox_keep(seed, e, h, dropout) says so
 /// (core/common/philox.hpp), seed being `seed` + *seed_offset, and then scaled by 1 / (1 - dropout).
 struct Operands {
-    // Read.
-    const float* x = nullptr;            ///< features of sources
-    const float* x_row = nullptr;        ///< features of targets; attention: queries
-    const float* key = nullptr;          ///< attention: keys of sources, whose values are x
-    const float* edge_weight = nullptr;  ///< in the caller's edge order, like everything that has one value per edge
-    const float* self_weight = nullptr;  ///< weight of the edge i -> i of Problem::self_loop
-    const float* score_row = nullptr;    ///< gat: attention scores of targets
-    const float* score_col = nullptr;    ///< gat: attention scores of sources
-    const float* beta = nullptr;         ///< agnn: one factor per head
-    const float* grad_y = nullptr;       ///< gradient of the loss with respect to y
-    const float* y_saved = nullptr;      ///< y of the forward run
-    const float* lse_saved = nullptr;    ///< lse of the forward run
-    const std::int32_t* argmax_saved = nullptr;  ///< argmax of the forward run
-    // Written.
-    float* y = nullptr;
-    float* lse = nullptr;  ///< log of the softmax's sum, per row and head; -infinity for an empty row. Null: not wanted
-    std::int32_t* argmax = nullptr;  ///< spmm by max: the edge of each element of y, -1 for none. Null: not wanted
-    float* y_self = nullptr;
-    float* grad_x = nullptr;
-    float* grad_x_row = nullptr;
-    float* grad_key = nullptr;
-    float* grad_edge_weight = nullptr;
-    float* grad_self_weight = nullptr;
-    float* grad_score_row = nullptr;
-    float* grad_score_col = nullptr;
-    float* grad_beta = nullptr;
-    std::int32_t* out_ptr = nullptr;      ///< conversions: offsets
-    std::int32_t* out_idx = nullptr;      ///< conversions: ids
-    std::int32_t* out_edge_id = nullptr;  ///< conversions: positions in the caller's order
+#define GNNTUNE_READ(name) const float* name = nullptr;
+#define GNNTUNE_READ_INDEX(name) const std::int32_t* name = nullptr;
+#define GNNTUNE_WRITTEN(name) float* name = nullptr;
+#define GNNTUNE_WRITTEN_INDEX(name) std::int32_t* name = nullptr;
+    GNNTUNE_ARRAYS(GNNTUNE_READ, GNNTUNE_READ, GNNTUNE_READ_INDEX, GNNTUNE_WRITTEN, GNNTUNE_WRITTEN,
+                   GNNTUNE_WRITTEN_INDEX)
+#undef GNNTUNE_READ
+#undef GNNTUNE_READ_INDEX
+#undef GNNTUNE_WRITTEN
+#undef GNNTUNE_WRITTEN_INDEX
     // Numbers.
     float negative_slope = 0.2F;  ///< of leaky ReLUs: gat's, and sddmm's activation
     float dropout = 0.0F;         ///< gat, attention: probability of dropping an edge, [0, 1)
@@ -179,7 +162,10 @@ struct Variant {
     /// there. That of a composition goes by problem and sizes alone, for which nobody counts features. Null: never.
     bool (*preferred)(const Query&) = nullptr;
 
-    /// Whether this problem on this graph is one it can do, for some params. Cheap.
+    /// The kinds of problems that it can do.
+    Capability can;
+    /// Whether a problem of such a kind is one that it can do on this graph and device, at this width, for some params.
+    /// Cheap. Null: it always is.
     Verdict (*applicable)(const Query&) = nullptr;
     /// Every legal params value, the default among them. Never empty when applicable.
     std::vector<Params> (*space)(const Query&) = nullptr;
@@ -209,6 +195,10 @@ struct Variant {
     void (*launch)(const void* state, const Operands&, void* workspace, StreamHandle stream) = nullptr;
     CostTerms (*cost_terms)(const Query&, const Params&) = nullptr;
 };
+
+/// Whether the variant can do the problem on this graph: its capability and its own word. What every variant shares is
+/// left to Registry::applicable().
+Verdict takes(const Variant& variant, const Query& query);
 
 /// How a format is made on one backend. Builders live in kernels/formats/<format>/.
 struct FormatBuilder {

@@ -8,34 +8,18 @@
 
 namespace gnntune::kernels {
 
-/// Refuses what no attention variant of plain kind does, whatever it stores. Empty verdict: nothing against it.
-inline Verdict require_attention(const Query& q) {
-    const Problem& p = q.problem;
-    const Verdict plain = by_sum(q, without_self_loops(q, Verdict::yes()));
-    if (!plain) return plain;
-    if (p.weighted) return Verdict::no("takes no edge weights: attention computes them");
-    if (std::int64_t{p.k} * p.heads > kMaxFeatures) {
-        return Verdict::no("heads * k = " + std::to_string(std::int64_t{p.k} * p.heads) + " is more than the " +
-                           std::to_string(kMaxFeatures) + " features it is made for");
-    }
-    return Verdict::yes();
-}
+/// What attention and its gradients can do in every storage type. They take no edge weights: they compute them.
+inline constexpr Capability kAttention{.storage = kEveryStorage, .weights = Takes::no, .heads = true};
+/// The same of variants that store f32 only.
+inline constexpr Capability kAttentionInF32{.weights = Takes::no, .heads = true};
 
-/// The same for variants that store fp32 only.
-inline Verdict require_fp32_attention(const Query& q) {
-    return require_fp32(q, require_attention(q));
-}
+/// edge_softmax: its logits are the operand edge_weight, whether the problem says `weighted` or not.
+inline constexpr Capability kEdgeSoftmax{.storage = kEveryStorage, .heads = true};
+inline constexpr Capability kEdgeSoftmaxInF32{.heads = true};
 
-/// The same as require_attention() for edge_softmax. Its logits are the operand edge_weight, whether the problem says
-/// `weighted` or not.
-inline Verdict require_edge_softmax(const Query& q) {
-    if (q.problem.k != 1) return Verdict::no("has one value for each edge and head: k is 1");
-    Query unweighted = q;
-    unweighted.problem.weighted = false;
-    return require_attention(unweighted);
-}
-inline Verdict require_fp32_edge_softmax(const Query& q) {
-    return require_fp32(q, require_edge_softmax(q));
+/// Refuses an edge_softmax of several values for each edge and head.
+inline Verdict require_one_value(const Query& q) {
+    return q.problem.k == 1 ? Verdict::yes() : Verdict::no("has one value for each edge and head: k is 1");
 }
 
 /// Default shape of long rows' pieces (kernels/common/row_pieces.hpp): a row of 512 edges is at most 128 steps of the

@@ -74,8 +74,7 @@ BinnedAttendParams BinnedAttendParams::defaults(const Query& q) {
 }
 
 Verdict require_binned_attend(const Query& q) {
-    const Verdict verdict = require_attention(q);
-    return verdict ? BinnedAttendParams::legal(q, BinnedAttendParams::defaults(q)) : verdict;
+    return BinnedAttendParams::legal(q, BinnedAttendParams::defaults(q));
 }
 
 BinnedAttendPlan plan_binned_attend(const PrepareContext& c, const BinnedAttendParams& params) {

@@ -64,7 +64,7 @@ struct BinnedAttendPlan {
     std::int32_t slots() const { return rows.pieces->slots; }
 };
 
-/// What attention with these params refuses.
+/// Refuses what no params are for.
 Verdict require_binned_attend(const Query& query);
 
 /// Sorts the rows: synchronises the context's stream.

@@ -6,11 +6,6 @@
 
 namespace gnntune::kernels {
 
-/// A conversion has neither features nor weights: nothing of the problem can be against it.
-inline Verdict any_graph(const Query&) {
-    return Verdict::yes();
-}
-
 /// What the plan of a conversion keeps: the graph it starts from and how much workspace a run needs.
 template <typename Format>
 struct ConversionState {
@@ -30,7 +25,7 @@ Variant conversion_variant(Op op, Backend backend) {
     v.op = op;
     v.backend = backend;
     v.default_rank = 10;
-    v.applicable = &any_graph;
+    v.can = kAnyKind;
     set_no_params(v);
     v.deterministic = &always_deterministic;
     v.formats = op == Op::coo_to_csr ? &needs_coo : &needs_csr;

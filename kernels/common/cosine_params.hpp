@@ -26,16 +26,10 @@ std::size_t cosine_workspace_bytes(const void* state) {
     return space.bytes() + piece_results_bytes(p.rows.slots(), p.rows.heads, p.rows.k);
 }
 
-/// What the gradients of agnn need: plain attention, and heads that fit into grid.y.
-inline Verdict require_agnn_grad(const Query& q) {
-    if (q.problem.heads > kMaxGridY) {
-        return Verdict::no("sums grad_beta for at most " + std::to_string(kMaxGridY) + " heads");
-    }
-    return require_attention(q);
-}
-/// The same for variants that store fp32 only.
-inline Verdict require_fp32_agnn_grad(const Query& q) {
-    return require_fp32(q, require_agnn_grad(q));
+/// Refuses more heads than fit into grid.y.
+inline Verdict require_beta_heads(const Query& q) {
+    if (q.problem.heads <= kMaxGridY) return Verdict::yes();
+    return Verdict::no("sums grad_beta for at most " + std::to_string(kMaxGridY) + " heads");
 }
 
 /// Terms of the gradients of agnn: an edge gathers a row of x for its target and rows of x_row and grad_y for its

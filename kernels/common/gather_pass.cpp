@@ -96,8 +96,7 @@ GatherPassParams GatherPassParams::defaults(const Query& q) {
 }
 
 Verdict require_gather_pass(const Query& q) {
-    const Verdict verdict = require_attention(q);
-    return verdict ? GatherPassParams::legal(q, GatherPassParams::defaults(q)) : verdict;
+    return GatherPassParams::legal(q, GatherPassParams::defaults(q));
 }
 
 void add_gather_pass_cost(const Query& q, const GatherPassParams& p, const std::vector<DegreeClass>& first,

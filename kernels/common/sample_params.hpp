@@ -65,14 +65,10 @@ inline bool worth_searching(const Query& q, const SampleRule& rule, int standard
     return !known || rule.width <= standard_width || rule.width / 2 < q.features->degree_max;
 }
 
-/// Refuses what a sampling variant of spmm does not do: it sums or averages, with or without self loops.
-inline Verdict require_sampled_spmm(const Query& q) {
-    return require_sum_or_mean_with_self_loops(q);
-}
-/// The same for variants that store fp32 only.
-inline Verdict require_fp32_sampled_spmm(const Query& q) {
-    return require_fp32(q, require_sampled_spmm(q));
-}
+/// What sampling variants of spmm can do in every storage type: a sample is summed or averaged, self loops are added to it.
+inline constexpr Capability kSampledSpmm{.storage = kEveryStorage,
+                                         .reduce = {Reduce::sum, Reduce::mean},
+                                         .self_loops = Takes::yes};
 
 /// space() of params P that have `static bool searched(const Query&, const P&)`.
 template <typename P>

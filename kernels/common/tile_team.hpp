@@ -38,10 +38,9 @@ inline Verdict require_team_grid(const Query& q, int threads, int team) {
     return require_grid(ceil_div(units, threads / team) + (q.m / 256 + 1) * q.problem.heads);
 }
 
-/// The same for the passes of kernels/common/attend.cuh and kernels/common/gradient_passes.cuh, behind what a variant
-/// refuses by itself.
-inline Verdict require_pass_grid(const Query& q, const Verdict& others) {
-    return others ? require_team_grid(q, 128, 32) : others;
+/// The same for the passes of kernels/common/attend.cuh and kernels/common/gradient_passes.cuh.
+inline Verdict require_pass_grid(const Query& q) {
+    return require_team_grid(q, 128, 32);
 }
 
 /// `split` groups of `lanes` threads share one row (column) and head, and a tile of lanes * items * (vector width)

@@ -24,9 +24,8 @@ struct UnfusedAttention {
     }
 
     static Verdict applicable(const Query& q) {
-        Verdict verdict = require_fp32_attention(q);
-        if (verdict) verdict = require_head_runs(q);
-        return verdict ? require_team_grid(q, 256, 32) : verdict;
+        const Verdict runs = require_head_runs(q);
+        return runs ? require_team_grid(q, 256, 32) : runs;
     }
 
     /// `gathered` operands of [n_cols, heads, k] are copied to one matrix per head, and the kernels between the parts

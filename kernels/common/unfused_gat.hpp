@@ -20,8 +20,6 @@ struct UnfusedGatState {
 };
 
 inline Verdict require_unfused_gat(const Query& q) {
-    const Verdict attention = require_fp32_attention(q);
-    if (!attention) return attention;
     const Verdict grid = require_grid(ceil_div(q.m * q.problem.heads, 256));
     return grid ? require_head_runs(q) : grid;
 }

@@ -11,7 +11,7 @@
 #include "core/common/threads.hpp"
 #include "core/dispatch/advise.hpp"
 #include "core/dispatch/candidates.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "core/registry/errata.hpp"
 #include "tuner/measuring/guide.hpp"
 #include "tuner/measuring/measurable.hpp"

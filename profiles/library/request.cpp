@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/ops/op_record.hpp"
 #include "profiles/library/abi.hpp"
 #include "profiles/library/memory.hpp"
 
@@ -22,6 +23,17 @@ T translate(const char* field, std::int32_t value, const char* expected,
         if (number == value) return meaning;
     }
     throw invalid_argument(std::string(field) + " is " + std::to_string(value) + "; expected " + expected);
+}
+
+Op op_named(std::int32_t value) {
+    std::int32_t last = 0;
+    for (const Op op : every_op()) {
+        const std::int32_t abi = record_of(op).abi;
+        if (abi != 0 && abi == value) return op;
+        last = std::max(last, abi);
+    }
+    throw invalid_argument("problem.op is " + std::to_string(value) + "; expected one of gnntune_op, 1 to " +
+                           std::to_string(last));
 }
 
 constexpr std::int64_t kNotSaid = -1;
@@ -66,20 +78,7 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
 Request plan_request(const gnntune_problem& problem) {
     Request request;
     Problem& p = request.problem;
-    p.op = translate<Op>("problem.op", problem.op, "one of gnntune_op from GNNTUNE_SPMM to GNNTUNE_ATTENTION_GRAD",
-                         {{GNNTUNE_SPMM, Op::spmm},
-                          {GNNTUNE_SDDMM, Op::sddmm},
-                          {GNNTUNE_SPMM_GRAD, Op::spmm_grad},
-                          {GNNTUNE_EDGE_SOFTMAX, Op::edge_softmax},
-                          {GNNTUNE_GAT, Op::gat},
-                          {GNNTUNE_GAT_GRAD, Op::gat_grad},
-                          {GNNTUNE_AGNN, Op::agnn},
-                          {GNNTUNE_AGNN_GRAD, Op::agnn_grad},
-                          {GNNTUNE_GCN_NORM, Op::gcn_norm},
-                          {GNNTUNE_COO_TO_CSR, Op::coo_to_csr},
-                          {GNNTUNE_CSR_TO_CSC, Op::csr_to_csc},
-                          {GNNTUNE_ATTENTION, Op::attention},
-                          {GNNTUNE_ATTENTION_GRAD, Op::attention_grad}});
+    p.op = op_named(problem.op);
     p.k = problem.k;
     p.heads = problem.heads;
     if (p.heads < 1) {

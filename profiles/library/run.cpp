@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,10 +19,6 @@ namespace {
 
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 
-bool has_dropout(Op forward) {
-    return forward == Op::gat || forward == Op::attention;
-}
-
 // The arrays of gnntune_operands beside those of Operands; the names are one.
 struct Member {
     std::string_view name;
@@ -29,42 +26,21 @@ struct Member {
     void* gnntune_operands::*output = nullptr;
 };
 
-constexpr Member in(std::string_view name, const void* gnntune_operands::*member) {
-    return {name, member, nullptr};
+constexpr Member member(std::string_view name, const void* gnntune_operands::*input) {
+    return {name, input, nullptr};
 }
-constexpr Member out(std::string_view name, void* gnntune_operands::*member) {
-    return {name, nullptr, member};
+constexpr Member member(std::string_view name, void* gnntune_operands::*output) {
+    return {name, nullptr, output};
 }
 
 constexpr std::array kMembers{
-    in("x", &gnntune_operands::x),
-    in("x_row", &gnntune_operands::x_row),
-    in("key", &gnntune_operands::key),
-    in("edge_weight", &gnntune_operands::edge_weight),
-    in("self_weight", &gnntune_operands::self_weight),
-    in("score_row", &gnntune_operands::score_row),
-    in("score_col", &gnntune_operands::score_col),
-    in("beta", &gnntune_operands::beta),
-    in("grad_y", &gnntune_operands::grad_y),
-    in("y_saved", &gnntune_operands::y_saved),
-    in("lse_saved", &gnntune_operands::lse_saved),
-    in("argmax_saved", &gnntune_operands::argmax_saved),
-    out("y", &gnntune_operands::y),
-    out("lse", &gnntune_operands::lse),
-    out("argmax", &gnntune_operands::argmax),
-    out("y_self", &gnntune_operands::y_self),
-    out("grad_x", &gnntune_operands::grad_x),
-    out("grad_x_row", &gnntune_operands::grad_x_row),
-    out("grad_key", &gnntune_operands::grad_key),
-    out("grad_edge_weight", &gnntune_operands::grad_edge_weight),
-    out("grad_self_weight", &gnntune_operands::grad_self_weight),
-    out("grad_score_row", &gnntune_operands::grad_score_row),
-    out("grad_score_col", &gnntune_operands::grad_score_col),
-    out("grad_beta", &gnntune_operands::grad_beta),
-    out("out_ptr", &gnntune_operands::out_ptr),
-    out("out_idx", &gnntune_operands::out_idx),
-    out("out_edge_id", &gnntune_operands::out_edge_id),
+#define GNNTUNE_ARRAY(name) member(#name, &gnntune_operands::name),
+    GNNTUNE_EVERY_ARRAY(GNNTUNE_ARRAY)
+#undef GNNTUNE_ARRAY
 };
+
+static_assert(offsetof(gnntune_operands, activation) == sizeof(std::size_t) + kMembers.size() * sizeof(void*),
+              "an array of gnntune_operands is missing in core/registry/operands.hpp, or stands elsewhere");
 
 const void* value_of(const gnntune_operands& given, const Member& m) {
     return m.input ? given.*m.input : given.*m.output;
@@ -126,9 +102,9 @@ Binding::Binding(Graph& graph, const Problem& problem) {
             unwanted_.push_back(i);
         }
     }
-    forward_ = forward_of(problem.op);
+    numbers_ = record_of(problem.op).numbers;
     who_ = to_text(problem.op);
-    if (forward_ == Op::spmm) who_ += " by " + std::string(to_text(problem.reduce));
+    if (record_of(problem.op).normal.reduces) who_ += " by " + std::string(to_text(problem.reduce));
 }
 
 Operands Binding::operands(const gnntune_operands& given) const {
@@ -154,17 +130,18 @@ Operands Binding::operands(const gnntune_operands& given) const {
         }
     }
     const EdgeActivation activation = activation_of(given.activation);
-    if (activation != EdgeActivation::none && forward_ != Op::sddmm) {
-        throw invalid_argument("operands.activation must be GNNTUNE_NO_ACTIVATION: only sddmm has one, not " + who_);
+    const auto has = [this](RunNumber number) { return numbers_.contains(number); };
+    if (activation != EdgeActivation::none && !has(RunNumber::activation)) {
+        throw invalid_argument("operands.activation must be GNNTUNE_NO_ACTIVATION: " + who_ + " has none");
     }
     // Of an op that does not have them too: they were never set, or meant for another.
     require_finite("scale", given.scale);
     require_finite("negative_slope", given.negative_slope);
     require_finite("dropout", given.dropout);
-    if (forward_ == Op::attention || forward_ == Op::sddmm) o.scale = given.scale;
-    if (forward_ == Op::gat || forward_ == Op::sddmm) o.negative_slope = given.negative_slope;
-    if (forward_ == Op::sddmm) o.activation = activation;
-    if (!has_dropout(forward_)) {
+    if (has(RunNumber::scale)) o.scale = given.scale;
+    if (has(RunNumber::negative_slope)) o.negative_slope = given.negative_slope;
+    if (has(RunNumber::activation)) o.activation = activation;
+    if (!has(RunNumber::dropout)) {
         if (given.seed_offset) {
             throw invalid_argument("operands.seed_offset must be NULL: " + who_ + " does not have it");
         }

@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/common/enum_set.hpp"
 #include "core/dispatch/plan.hpp"
 #include "core/include/gnntune/gnntune.h"
-#include "core/registry/arrays.hpp"
+#include "core/ops/op_record.hpp"
 
 namespace gnntune::library {
 
@@ -46,8 +47,8 @@ private:
     std::vector<Slot> slots_;
     std::vector<std::size_t> unwanted_;
     std::array<Region, 2> graph_arrays_;
-    Op forward_ = Op::spmm;  ///< the op whose numbers a run has
-    std::string who_;        ///< the op, in words
+    EnumSet<RunNumber> numbers_;  ///< that a run has
+    std::string who_;             ///< the op, in words
 };
 
 /// Throws ErrorKind::invalid_argument in words if the plan needs more, or another alignment.

@@ -8,7 +8,7 @@
 
 #include "core/dispatch/advise.hpp"
 #include "core/generate/generate.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "kernels/register_all.hpp"
 #include "profiles/layers.hpp"
 #include "tuner/training.hpp"

@@ -14,7 +14,7 @@ run 0 list --csv
 [ "$(tail -n +2 out | cut -d, -f1 | sort)" = "$ids" ] || fail "list and sources differ"
 # Every variant can do a typical problem: it has configs, defaults and an answer to "deterministic".
 header=$(head -n 1 out)
-[ "$header" = "id,op,backend,version,storage,precision,answer,deterministic,configs,default_params,params,summary" ] ||
+[ "$header" = "id,op,backend,version,storage,reduce,weights,self_loops,heads,direction,precision,answer,deterministic,configs,default_params,params,summary" ] ||
     fail "other columns: $header"
 run 0 list --op sddmm
 out_has "sddmm."
@@ -34,3 +34,15 @@ run 0 list --json
 json "sorted(v['id'] for v in j['data']) == '''$ids'''.split()"
 json "all(isinstance(v['configs'], int) and v['configs'] > 0 for v in j['data'])"
 json "[v['storage'] for v in j['data'] if v['id'] in ('spmm.cpu_rows', 'spmm.eigen')] == ['f32|f16|bf16', 'f32']"
+# What each can do: a cell says nothing where problems of the op have one value only.
+can() { # can ID STORAGE REDUCE WEIGHTS SELF_LOOPS HEADS
+    json "[[str(v[c]) for c in 'storage reduce weights self_loops heads'.split()] for v in j['data'] if v['id'] == '$1'] == ['$2 $3 $4 $5 $6'.split()]"
+}
+can spmm.cpu_rows 'f32|f16|bf16' 'sum|mean|max' yes yes yes
+can spmm.eigen f32 sum yes no no
+can gat.cpu_rows f32 None None None yes
+can sddmm.cpu_rows f32 None yes None yes
+can coo_to_csr.cpu f32 None None None None
+json "all(v['direction'] in ('forward|reversed', None) for v in j['data'])"
+run 0 list --op spmm
+for title in reduce 'self loops' heads 'sum|mean|max'; do out_has "$title"; done

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ops/op_record.hpp"
+
 namespace {
 
 constexpr std::int32_t kMostVertices = 12;
@@ -237,7 +239,7 @@ gnntune_graph* graph_of(Bytes& bytes, gnntune_context* context, std::vector<Bloc
 Roomy<gnntune_problem> problem_of(Bytes& bytes) {
     Roomy<gnntune_problem> roomy(bytes);
     gnntune_problem& problem = roomy.value;
-    problem.op = 1 + bytes.byte() % 13;
+    problem.op = 1 + static_cast<std::int32_t>(bytes.byte() % (gnntune::every_op().size() - 1));  // sgt has no number
     problem.k = 1 + bytes.byte() % 9;
     problem.heads = 1 + bytes.byte() % 3;
     problem.weighted = bytes.byte() % 2;
@@ -264,69 +266,52 @@ struct Array {
     bool always_four_bytes = false;  ///< whatever the problem's dtype
 };
 
-/// The table of gnntune.h: the arrays of an operation on a graph of `rows` targets and `cols` sources in its direction.
+struct Field {
+    std::string_view name;
+    const void* gnntune_operands::*input = nullptr;
+    void* gnntune_operands::*output = nullptr;
+};
+constexpr Field field(std::string_view name, const void* gnntune_operands::*input) {
+    return {name, input, nullptr};
+}
+constexpr Field field(std::string_view name, void* gnntune_operands::*output) {
+    return {name, nullptr, output};
+}
+constexpr Field kFields[] = {
+#define GNNTUNE_ARRAY(name) field(#name, &gnntune_operands::name),
+    GNNTUNE_EVERY_ARRAY(GNNTUNE_ARRAY)
+#undef GNNTUNE_ARRAY
+};
+
+/// The record of an operation; null for none.
+const gnntune::OpRecord* record_of(std::int32_t op) {
+    for (const gnntune::Op one : gnntune::every_op()) {
+        const gnntune::OpRecord& record = gnntune::record_of(one);
+        if (record.abi != 0 && record.abi == op) return &record;
+    }
+    return nullptr;
+}
+
+/// The arrays of an operation on a graph of `rows` targets and `cols` sources in its direction.
 std::vector<Array> arrays_of(const gnntune_problem& p, std::int64_t rows, std::int64_t cols, std::int64_t m) {
-    using O = gnntune_operands;
-    const std::int64_t h = p.heads;
-    const std::int64_t at_row = rows * h * p.k;
-    const std::int64_t at_col = cols * h * p.k;
+    const gnntune::OpRecord* record = record_of(p.op);
+    if (!record) std::abort();  // a plan was made of it
+    gnntune::Query query;
+    query.problem = gnntune::normalised({record->op, p.k, p.heads, gnntune::DType::f32,
+                                         p.reduce == GNNTUNE_MAX    ? gnntune::Reduce::max
+                                         : p.reduce == GNNTUNE_MEAN ? gnntune::Reduce::mean
+                                                                    : gnntune::Reduce::sum,
+                                         p.weighted != 0, gnntune::Direction::forward, p.self_loop != 0});
+    query.n_rows = rows;
+    query.n_cols = cols;
+    query.m = m;
     std::vector<Array> out;
-    const auto in = [&](const void* O::*member, std::int64_t elements, bool four = false) {
-        out.push_back({member, nullptr, elements, four});
-    };
-    const auto result = [&](void* O::*member, std::int64_t elements, bool four = false) {
-        out.push_back({nullptr, member, elements, four});
-    };
-    const bool gat = p.op == GNNTUNE_GAT || p.op == GNNTUNE_GAT_GRAD;
-    const bool agnn = p.op == GNNTUNE_AGNN || p.op == GNNTUNE_AGNN_GRAD;
-    const bool dot = p.op == GNNTUNE_ATTENTION || p.op == GNNTUNE_ATTENTION_GRAD;
-    const bool spmm = p.op == GNNTUNE_SPMM || p.op == GNNTUNE_SPMM_GRAD;
-    const bool gradient = p.op == GNNTUNE_SPMM_GRAD || p.op == GNNTUNE_GAT_GRAD || p.op == GNNTUNE_AGNN_GRAD ||
-                          p.op == GNNTUNE_ATTENTION_GRAD;
-    const bool maximum = spmm && p.reduce == GNNTUNE_MAX;
-    if (p.op == GNNTUNE_COO_TO_CSR || p.op == GNNTUNE_CSR_TO_CSC) {
-        result(&O::out_ptr, (p.op == GNNTUNE_COO_TO_CSR ? rows : cols) + 1, true);
-        result(&O::out_idx, m, true);
-        result(&O::out_edge_id, m, true);
-        return out;
+    for (const gnntune::ArraySpec& spec : gnntune::arrays_of(query)) {
+        for (const Field& f : kFields) {
+            if (f.name == spec.name)
+                out.push_back({f.input, f.output, spec.size(), spec.is_index() || spec.always_f32});
+        }
     }
-    if (p.op == GNNTUNE_EDGE_SOFTMAX) {
-        in(&O::edge_weight, m * h);
-        result(&O::y, m * h);
-        return out;
-    }
-    const std::int64_t of_edge = spmm && !maximum && p.weighted != 0 ? h : 1;
-    if (p.weighted != 0) in(&O::edge_weight, m * of_edge);
-    if (p.op == GNNTUNE_GCN_NORM) {
-        result(&O::y, m);
-        result(&O::y_self, rows);
-        return out;
-    }
-    in(&O::x, at_col);
-    if (spmm && p.self_loop != 0) in(&O::self_weight, rows * of_edge);
-    if (agnn || dot || p.op == GNNTUNE_SDDMM) in(&O::x_row, at_row);
-    if (agnn) in(&O::beta, h);
-    if (dot) in(&O::key, at_col);
-    if (gat) in(&O::score_row, rows * h);
-    if (gat) in(&O::score_col, cols * h);
-    if (!gradient) {
-        result(&O::y, p.op == GNNTUNE_SDDMM ? m * h : at_row);
-        if (maximum) result(&O::argmax, at_row, true);
-        if (!spmm && p.op != GNNTUNE_SDDMM) result(&O::lse, rows * h, true);
-        return out;
-    }
-    in(&O::grad_y, at_row);
-    if (maximum) in(&O::argmax_saved, at_row, true);
-    if (!spmm) in(&O::y_saved, at_row);
-    if (!spmm) in(&O::lse_saved, rows * h, true);
-    result(&O::grad_x, at_col);
-    if (spmm && p.weighted != 0) result(&O::grad_edge_weight, m * of_edge);
-    if (spmm && p.self_loop != 0) result(&O::grad_self_weight, rows * of_edge);
-    if (gat) result(&O::grad_score_row, rows * h);
-    if (gat) result(&O::grad_score_col, cols * h);
-    if (agnn || dot) result(&O::grad_x_row, at_row);
-    if (agnn) result(&O::grad_beta, h);
-    if (dot) result(&O::grad_key, at_col);
     return out;
 }
 
@@ -381,8 +366,7 @@ void run(Bytes& bytes, const gnntune_plan* plan, const gnntune_problem& problem,
     // Of any place, and now and then where the operation has none; it is read where there is dropout.
     Block offset(2 * sizeof(std::uint64_t), 0);
     bytes.fill(offset.data(), sizeof(std::uint64_t));
-    const bool drops = problem.op == GNNTUNE_GAT || problem.op == GNNTUNE_GAT_GRAD || problem.op == GNNTUNE_ATTENTION ||
-                       problem.op == GNNTUNE_ATTENTION_GRAD;
+    const bool drops = record_of(problem.op)->numbers.contains(gnntune::RunNumber::dropout);
     if (bytes.one_in(drops ? 2 : 16)) {
         const std::size_t shift = bytes.one_in(8) ? bytes.byte() % 8U : 0U;
         operands.seed_offset = reinterpret_cast<const std::uint64_t*>(static_cast<const char*>(offset.data()) + shift);

@@ -1,6 +1,6 @@
 // Which arrays a 16-bit problem stores in 16 bits: all but lse, in the list of arrays, in what inputs are stored as,
 // and in what results are compared as. Which heads have weights of their own.
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 
 #include <gtest/gtest.h>
 

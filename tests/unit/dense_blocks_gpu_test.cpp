@@ -222,14 +222,14 @@ TEST(DenseBlocks, RefusesGraphsWithoutDenseBlocks) {
         q.n_rows = q.n_cols = 1000;
         q.device = &device;
         q.m = 1001;
-        EXPECT_TRUE(variant->applicable(q)) << id;
+        EXPECT_TRUE(takes(*variant, q)) << id;
         q.features = &features;
-        EXPECT_NE(variant->applicable(q).reason.find("has no dense blocks: of 1001 edges 500"), std::string::npos)
+        EXPECT_NE(takes(*variant, q).reason.find("has no dense blocks: of 1001 edges 500"), std::string::npos)
             << id;
         q.m = 1000;
-        EXPECT_TRUE(variant->applicable(q)) << id;
+        EXPECT_TRUE(takes(*variant, q)) << id;
         q.problem.self_loop = true;
-        EXPECT_EQ(static_cast<bool>(variant->applicable(q)), variant->op == Op::spmm) << id << ": self loops are spmm's";
+        EXPECT_EQ(static_cast<bool>(takes(*variant, q)), variant->op == Op::spmm) << id << ": self loops are spmm's";
     }
 }
 

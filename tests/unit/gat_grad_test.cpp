@@ -8,7 +8,7 @@
 
 #include "core/common/float16.hpp"
 #include "core/reference/inputs.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "tests/unit/small_graphs.hpp"
 
 namespace gnntune::reference {

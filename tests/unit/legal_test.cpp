@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/common/error.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 
 namespace gnntune {
 namespace {

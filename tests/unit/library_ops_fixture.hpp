@@ -94,7 +94,8 @@ protected:
             {gt::coo_to_csr(), problem_of(Op::coo_to_csr, 1)},
             {gt::csr_to_csc(), problem_of(Op::csr_to_csc, 1)},
         };
-        for (const auto& [word, reduce] : {std::pair{GNNTUNE_MEAN, Reduce::mean}, std::pair{GNNTUNE_MAX, Reduce::max}}) {
+        for (const auto& [word, reduce] :
+             {std::pair{GNNTUNE_MEAN, Reduce::mean}, std::pair{GNNTUNE_MAX, Reduce::max}}) {
             Problem problem = problem_of(Op::spmm, 5, 1, true);
             problem.reduce = reduce;
             all.emplace_back(gt::spmm(5).weighted().reduce(word), problem);
@@ -147,37 +148,14 @@ protected:
         return p;
     }
 
-    static constexpr std::pair<std::string_view, const void* gnntune_operands::*> kInputMembers[] = {
-        {"x", &gnntune_operands::x},
-        {"x_row", &gnntune_operands::x_row},
-        {"key", &gnntune_operands::key},
-        {"edge_weight", &gnntune_operands::edge_weight},
-        {"self_weight", &gnntune_operands::self_weight},
-        {"score_row", &gnntune_operands::score_row},
-        {"score_col", &gnntune_operands::score_col},
-        {"beta", &gnntune_operands::beta},
-        {"grad_y", &gnntune_operands::grad_y},
-        {"y_saved", &gnntune_operands::y_saved},
-        {"lse_saved", &gnntune_operands::lse_saved},
-        {"argmax_saved", &gnntune_operands::argmax_saved},
-    };
-    static constexpr std::pair<std::string_view, void* gnntune_operands::*> kOutputMembers[] = {
-        {"y", &gnntune_operands::y},
-        {"lse", &gnntune_operands::lse},
-        {"argmax", &gnntune_operands::argmax},
-        {"y_self", &gnntune_operands::y_self},
-        {"grad_x", &gnntune_operands::grad_x},
-        {"grad_x_row", &gnntune_operands::grad_x_row},
-        {"grad_key", &gnntune_operands::grad_key},
-        {"grad_edge_weight", &gnntune_operands::grad_edge_weight},
-        {"grad_self_weight", &gnntune_operands::grad_self_weight},
-        {"grad_score_row", &gnntune_operands::grad_score_row},
-        {"grad_score_col", &gnntune_operands::grad_score_col},
-        {"grad_beta", &gnntune_operands::grad_beta},
-        {"out_ptr", &gnntune_operands::out_ptr},
-        {"out_idx", &gnntune_operands::out_idx},
-        {"out_edge_id", &gnntune_operands::out_edge_id},
-    };
+#define GNNTUNE_MEMBER(name) {#name, &gnntune_operands::name},
+#define GNNTUNE_OTHER(name)
+    static constexpr std::pair<std::string_view, const void * gnntune_operands::*> kInputMembers[] = {
+        GNNTUNE_ARRAYS(GNNTUNE_MEMBER, GNNTUNE_MEMBER, GNNTUNE_MEMBER, GNNTUNE_OTHER, GNNTUNE_OTHER, GNNTUNE_OTHER)};
+    static constexpr std::pair<std::string_view, void * gnntune_operands::*> kOutputMembers[] = {
+        GNNTUNE_ARRAYS(GNNTUNE_OTHER, GNNTUNE_OTHER, GNNTUNE_OTHER, GNNTUNE_MEMBER, GNNTUNE_MEMBER, GNNTUNE_MEMBER)};
+#undef GNNTUNE_MEMBER
+#undef GNNTUNE_OTHER
 
     CsrGraph square_;  ///< of every problem; a test may put another one in its place
 };

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/dispatch/plan.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/ops/spmm/oracle.hpp"
 #include "core/registry/device.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/register_all.hpp"

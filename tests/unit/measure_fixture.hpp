@@ -71,7 +71,6 @@ inline Variant stage_variant() {
     v.id = "spmm.stage";
     v.version = 3;
     v.summary = "does what the test says";
-    v.applicable = [](const Query&) { return Verdict::yes(); };
     kernels::set_typed_params<StageParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

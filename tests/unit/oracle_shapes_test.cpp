@@ -8,7 +8,7 @@
 #include "core/common/error.hpp"
 #include "core/reference/inputs.hpp"
 #include "core/reference/oracle.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/op_record.hpp"
 #include "core/registry/registry.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/small_graphs.hpp"
@@ -18,9 +18,7 @@ namespace {
 
 std::vector<Problem> problems_of_every_op() {
     std::vector<Problem> all;
-    for (const Op op :
-         {Op::spmm, Op::sddmm, Op::spmm_grad, Op::edge_softmax, Op::gat, Op::gat_grad, Op::agnn, Op::agnn_grad,
-          Op::attention, Op::attention_grad, Op::gcn_norm, Op::coo_to_csr, Op::csr_to_csc}) {
+    for (const Op op : every_op()) {
         for (const Reduce reduce : {Reduce::sum, Reduce::mean, Reduce::max}) {
             for (const bool weighted : {false, true}) {
                 for (const bool self_loop : {false, true}) {
@@ -85,7 +83,7 @@ TEST(OracleShapes, EveryProblemIsComputedOrRefusedOnEveryShape) {
             SCOPED_TRACE(name + ", " + to_text(problem));
             const Query query = query_on(graph, problem, device);
             const bool square = graph.n_rows == graph.n_cols;
-            const bool needs_square = problem.self_loop || problem.op == Op::gcn_norm;
+            const bool needs_square = problem.self_loop || record_of(problem.op).square;
             EXPECT_EQ(static_cast<bool>(defined_on(problem, graph.n_rows, graph.n_cols)), square || !needs_square);
             if (needs_square && !square) {
                 Operands none;  // a refusal looks at no array

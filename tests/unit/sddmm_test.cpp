@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/reference/oracle.hpp"
+#include "core/ops/sddmm/oracle.hpp"
 #include "kernels/common/edge_epilogue.hpp"
 #include "tests/unit/small_graphs.hpp"
 

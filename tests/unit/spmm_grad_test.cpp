@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/reference/oracle.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "tests/unit/small_graphs.hpp"
 
 namespace gnntune::reference {

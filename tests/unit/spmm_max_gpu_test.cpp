@@ -55,7 +55,7 @@ void expect_right(const CsrGraph& host, const std::vector<float>& values, bool w
     const auto w_there = to_device(w.data(), w.size());
     for (const Variant& v : registry().variants()) {
         const Query query = graph.query(p);
-        if (v.op != Op::spmm || v.backend != Backend::cuda || !v.applicable(query)) continue;
+        if (v.op != Op::spmm || v.backend != Backend::cuda || !takes(v, query)) continue;
         for (const Params& params : v.space(query)) {
             const Config config{v.id, params};
             SCOPED_TRACE(config.text());

@@ -269,7 +269,7 @@ private:
                 const Query query{normalised(problem), f->counts.n_rows, f->counts.n_cols, f->counts.m, &*f,
                                   &options_.device};
                 const Variant* v = evidence_.registry().find(term.variants.empty() ? "" : term.variants.front());
-                if (!v || !v->applicable(query)) {
+                if (!v || !takes(*v, query)) {
                     note(v ? fmt::format("{} does not take {}", v->id, to_text(query.problem))
                            : "this build lacks a variant whose bytes are modelled: build with CUDA");
                     return {};

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/common/error.hpp"
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "core/registry/device.hpp"
 
 namespace gnntune::tuner {

@@ -58,6 +58,7 @@ void register_agnn_binned(Registry& registry) {
     v.op = Op::agnn;
     v.backend = Backend::cuda;
     v.default_rank = 5;
+    v.can = kernels::kAttention;
     v.applicable = &kernels::require_binned_attend;
     kernels::set_typed_params<agnn_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -55,9 +55,8 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     kernels::on_team(terms, [&](const kernels::Team& team) {
         kernels::inverse_norms(team, o.x, s.k, vectors, inverse_norm);
         team.barrier();
-        team.for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
-            rows(s, o, inverse_norm, first, last);
-        });
+        team.for_row_blocks(s.csr->n_rows, s.row_block,
+                            [&](std::int32_t first, std::int32_t last) { rows(s, o, inverse_norm, first, last); });
     });
 }
 
@@ -78,7 +77,7 @@ void register_agnn_cpu_rows(Registry& registry) {
     v.op = Op::agnn;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_attention;
+    v.can = kernels::kAttentionInF32;
     kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

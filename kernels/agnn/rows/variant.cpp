@@ -33,10 +33,6 @@ RowsParams RowsParams::defaults(const Query& q) {
 
 namespace {
 
-Verdict applicable(const Query& q) {
-    return kernels::require_pass_grid(q, kernels::require_attention(q));
-}
-
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const auto params = from_params<RowsParams>(c.params);
     return std::make_shared<State>(State{kernels::plan_attend(c, params), params.stored_norms != 0});
@@ -72,7 +68,8 @@ void register_agnn_rows(Registry& registry) {
     v.op = Op::agnn;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &agnn_rows::applicable;
+    v.can = kernels::kAttention;
+    v.applicable = &kernels::require_pass_grid;
     kernels::set_typed_params<agnn_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -43,6 +43,7 @@ Variant record() {
     v.op = Op::agnn;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
+    v.can = kernels::kAttentionInF32;
     v.applicable = &UnfusedAttention::applicable;
     kernels::set_parts<Parts>(v);
     v.deterministic = &kernels::always_deterministic;

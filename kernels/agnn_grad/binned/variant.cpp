@@ -10,8 +10,8 @@ namespace {
 using kernels::GatherPassParams;
 
 Verdict applicable(const Query& q) {
-    const Verdict verdict = kernels::require_agnn_grad(q);
-    return verdict ? kernels::require_gather_pass(q) : verdict;
+    const Verdict heads = kernels::require_beta_heads(q);
+    return heads ? kernels::require_gather_pass(q) : heads;
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -62,6 +62,7 @@ void register_agnn_grad_binned(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 5;
+    v.can = kernels::kAttention;
     v.applicable = &agnn_grad_binned::applicable;
     kernels::set_typed_params<kernels::GatherPassParams>(v);
     v.deterministic = &kernels::always_deterministic;

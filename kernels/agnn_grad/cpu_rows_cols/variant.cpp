@@ -146,7 +146,7 @@ void register_agnn_grad_cpu_rows_cols(Registry& registry) {
     v.op = Op::agnn_grad;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_attention;
+    v.can = kernels::kAttentionInF32;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;

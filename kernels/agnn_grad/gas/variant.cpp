@@ -66,7 +66,8 @@ void register_agnn_grad_gas(Registry& registry) {
     v.op = Op::agnn_grad;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &kernels::require_fp32_agnn_grad;
+    v.can = kernels::kAttentionInF32;
+    v.applicable = &kernels::require_beta_heads;
     kernels::set_typed_params<agnn_grad_gas::GasParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

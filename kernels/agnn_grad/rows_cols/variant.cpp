@@ -8,7 +8,8 @@ namespace agnn_grad_rows_cols {
 namespace {
 
 Verdict applicable(const Query& q) {
-    return kernels::require_pass_grid(q, kernels::require_agnn_grad(q));
+    const Verdict heads = kernels::require_beta_heads(q);
+    return heads ? kernels::require_pass_grid(q) : heads;
 }
 
 std::size_t workspace_bytes(const void* state) {
@@ -42,6 +43,7 @@ void register_agnn_grad_rows_cols(Registry& registry) {
     Variant v = kernels::two_pass_variant();
     v.id = "agnn_grad.rows_cols";
     v.op = Op::agnn_grad;
+    v.can = kernels::kAttention;
     v.applicable = &agnn_grad_rows_cols::applicable;
     v.workspace_bytes = &agnn_grad_rows_cols::workspace_bytes;
     v.launch = &agnn_grad_rows_cols::run;

@@ -20,7 +20,7 @@ struct Parts {
 };
 
 Verdict applicable(const Query& q) {
-    Verdict verdict = kernels::require_fp32_agnn_grad(q);
+    Verdict verdict = kernels::require_beta_heads(q);
     if (verdict) verdict = kernels::require_head_runs(q);
     return verdict ? kernels::require_team_grid(q, 256, 32) : verdict;
 }
@@ -62,6 +62,7 @@ void register_agnn_grad_unfused(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 60;
+    v.can = kernels::kAttentionInF32;
     v.applicable = &agnn_grad_unfused::applicable;
     kernels::set_parts<agnn_grad_unfused::Parts>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -42,6 +42,7 @@ void register_attention_binned(Registry& registry) {
     v.op = Op::attention;
     v.backend = Backend::cuda;
     v.default_rank = 5;
+    v.can = kernels::kAttention;
     v.applicable = &kernels::require_binned_attend;
     kernels::set_typed_params<kernels::BinnedAttendParams>(v);
     v.deterministic = &kernels::always_deterministic;

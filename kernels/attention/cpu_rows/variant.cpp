@@ -62,7 +62,7 @@ void register_attention_cpu_rows(Registry& registry) {
     v.op = Op::attention;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_attention;
+    v.can = kernels::kAttentionInF32;
     kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

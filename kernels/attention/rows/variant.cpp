@@ -7,10 +7,6 @@ namespace gnntune {
 namespace attention_rows {
 namespace {
 
-Verdict applicable(const Query& q) {
-    return kernels::require_pass_grid(q, kernels::require_attention(q));
-}
-
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return std::make_shared<State>(kernels::plan_attend(c, from_params<kernels::TileTeamParams>(c.params)));
 }
@@ -48,7 +44,8 @@ void register_attention_rows(Registry& registry) {
     v.op = Op::attention;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &attention_rows::applicable;
+    v.can = kernels::kAttention;
+    v.applicable = &kernels::require_pass_grid;
     kernels::set_typed_params<kernels::TileTeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

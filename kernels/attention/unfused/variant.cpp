@@ -37,6 +37,7 @@ void register_attention_unfused(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 60;
+    v.can = kernels::kAttentionInF32;
     v.applicable = &kernels::UnfusedAttention::applicable;
     kernels::set_parts<kernels::UnfusedAttention>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -68,6 +68,7 @@ void register_attention_grad_binned(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 5;
+    v.can = kernels::kAttention;
     v.applicable = &kernels::require_gather_pass;
     kernels::set_typed_params<kernels::GatherPassParams>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -8,10 +8,6 @@ namespace gnntune {
 namespace attention_grad_rows_cols {
 namespace {
 
-Verdict applicable(const Query& q) {
-    return kernels::require_pass_grid(q, kernels::require_attention(q));
-}
-
 // As attention.rows; several narrow heads are better off with fewer groups each: neighbouring teams have the same edges.
 Params default_params(const Query& q) {
     kernels::TileTeamParams team = kernels::TileTeamParams::defaults(q);
@@ -52,7 +48,8 @@ void register_attention_grad_rows_cols(Registry& registry) {
     v.id = "attention_grad.rows_cols";
     v.version = 2;  // one kernel for runs with and without dropout
     v.op = Op::attention_grad;
-    v.applicable = &attention_grad_rows_cols::applicable;
+    v.can = kernels::kAttention;
+    v.applicable = &kernels::require_pass_grid;
     v.default_params = &attention_grad_rows_cols::default_params;
     v.workspace_bytes = &attention_grad_rows_cols::workspace_bytes;
     v.launch = &attention_grad_rows_cols::run;

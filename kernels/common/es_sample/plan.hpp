@@ -60,7 +60,7 @@ Variant es_variant() {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.approximate = true;
-    v.applicable = &require_sampled_spmm;
+    v.can = kSampledSpmm;
     set_searched_params<P>(v);
     v.deterministic = &always_deterministic;
     v.formats = &needs_csr;

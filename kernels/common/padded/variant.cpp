@@ -1,6 +1,6 @@
 #include "kernels/common/padded/variant.hpp"
 
-#include "core/registry/arrays.hpp"
+#include "core/ops/arrays.hpp"
 #include "kernels/common/composition.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/padded/launch.hpp"
@@ -163,8 +163,10 @@ Verdict require_padding(const Query& q) {
     if (whole_vectors(q.problem)) {
         return Verdict::no("rows of k=" + std::to_string(q.problem.k) + " are whole vectors of 16 bytes");
     }
-    const Verdict width = require_width(inner);
-    if (!width) return width;
+    if (row_width(inner.problem) > kMaxFeatures) {
+        return Verdict::no("filled up, its rows are wider than the " + std::to_string(kMaxFeatures) +
+                           " features they may have");
+    }
     const std::int64_t elements = std::max(q.n_rows, q.n_cols) * inner.problem.k * q.problem.heads;
     return require_grid(ceil_div(4 * elements, kRowCopyThreads * kRowCopyBytes));
 }
@@ -173,6 +175,7 @@ void set_padded(Variant& v) {
     v.summary = "rows of features copied to rows of whole 16-byte vectors and back, between them any config of the op";
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
+    v.can = kAnyKind;  // what its part can do, it can
     v.preferred = &padded::pays;
     v.applicable = &require_padding;
     set_parts<padded::Padded>(v);

@@ -14,7 +14,7 @@ Query filled_up(const Query& q);
 Verdict require_padding(const Query& q);
 
 /// Fills in the record of <op>.padded but for its id and op, which are set: an op whose features have k elements for each
-/// head (core/registry/arrays.hpp). Its part has the name of the op.
+/// head (core/ops/arrays.hpp). Its part has the name of the op.
 void set_padded(Variant& v);
 
 }  // namespace gnntune::kernels

@@ -44,6 +44,7 @@ void register_coo_to_csr_buckets(Registry& registry) {
     v.id = "coo_to_csr.buckets";
     v.summary = "stable counting sort by row in two digits: a split into buckets, then each in shared memory";
     v.default_rank = 9;
+    v.can = kAnyKind;
     v.applicable = &coo_to_csr_buckets::applicable;
     kernels::set_typed_params<formats::BucketParams>(v);
     v.prepare = &coo_to_csr_buckets::prepare;

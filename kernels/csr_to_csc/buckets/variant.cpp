@@ -48,6 +48,7 @@ void register_csr_to_csc_buckets(Registry& registry) {
     v.id = "csr_to_csc.buckets";
     v.summary = "stable counting sort by column in two digits: a split into buckets, then each in shared memory";
     v.default_rank = 9;
+    v.can = kAnyKind;
     v.applicable = &csr_to_csc_buckets::applicable;
     kernels::set_typed_params<formats::BucketParams>(v);
     v.prepare = &csr_to_csc_buckets::prepare;

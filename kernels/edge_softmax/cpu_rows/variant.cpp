@@ -72,7 +72,8 @@ void register_edge_softmax_cpu_rows(Registry& registry) {
     v.op = Op::edge_softmax;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_edge_softmax;
+    v.can = kernels::kEdgeSoftmaxInF32;
+    v.applicable = &kernels::require_one_value;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

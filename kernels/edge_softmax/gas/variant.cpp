@@ -47,7 +47,8 @@ void register_edge_softmax_gas(Registry& registry) {
     v.op = Op::edge_softmax;
     v.backend = Backend::cuda;
     v.default_rank = 90;
-    v.applicable = &kernels::require_fp32_edge_softmax;
+    v.can = kernels::kEdgeSoftmaxInF32;
+    v.applicable = &kernels::require_one_value;
     kernels::set_typed_params<kernels::BlockParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

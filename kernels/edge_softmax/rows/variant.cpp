@@ -62,7 +62,8 @@ void register_edge_softmax_rows(Registry& registry) {
     v.backend = Backend::cuda;
     v.version = 2;  // rows of over 16 edges a thread are blocks' work
     v.default_rank = 10;
-    v.applicable = &kernels::require_edge_softmax;
+    v.can = kernels::kEdgeSoftmax;
+    v.applicable = &kernels::require_one_value;
     kernels::set_typed_params<edge_softmax_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

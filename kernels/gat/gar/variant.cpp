@@ -47,7 +47,7 @@ void register_gat_gar(Registry& registry) {
     v.op = Op::gat;
     v.backend = Backend::cuda;
     v.default_rank = 80;
-    v.applicable = &kernels::require_fp32_attention;
+    v.can = kernels::kAttentionInF32;
     kernels::set_typed_params<kernels::BlockParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &gat_gar::formats;

@@ -42,7 +42,7 @@ void register_gat_gas(Registry& registry) {
     v.op = Op::gat;
     v.backend = Backend::cuda;
     v.default_rank = 90;
-    v.applicable = &kernels::require_fp32_attention;
+    v.can = kernels::kAttentionInF32;
     kernels::set_typed_params<kernels::BlockParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

@@ -83,7 +83,7 @@ void register_gat_row_runs(Registry& registry) {
     v.op = Op::gat;
     v.backend = Backend::cuda;
     v.default_rank = 25;
-    v.applicable = &kernels::require_attention;
+    v.can = kernels::kAttention;
     kernels::set_typed_params<gat_row_runs::RowRunsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -21,8 +21,8 @@ std::size_t workspace_bytes(const void* state) {
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    kernels::with_storage(
-        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
+    kernels::with_storage(s.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -41,7 +41,7 @@ void register_gat_rows(Registry& registry) {
     v.op = Op::gat;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::require_attention;
+    v.can = kernels::kAttention;
     kernels::set_typed_params<kernels::TeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -48,6 +48,7 @@ void register_gat_unfused(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 60;
+    v.can = kernels::kAttentionInF32;
     v.applicable = &kernels::require_unfused_gat;
     kernels::set_parts<gat_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.

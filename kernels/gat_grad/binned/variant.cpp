@@ -8,8 +8,7 @@ namespace gat_grad_binned {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict attention = kernels::require_attention(q);
-    return attention ? kernels::ColumnPassParams::require_head(q.problem) : attention;
+    return kernels::ColumnPassParams::require_head(q.problem);
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -65,6 +64,7 @@ void register_gat_grad_binned(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 5;
+    v.can = kernels::kAttention;
     v.applicable = &gat_grad_binned::applicable;
     kernels::set_typed_params<kernels::ColumnPassParams>(v);
     v.deterministic = &kernels::always_deterministic;

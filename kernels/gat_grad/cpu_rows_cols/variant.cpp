@@ -88,9 +88,8 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
             for (std::int32_t h = 0; h < s.heads; ++h) col_head(s, o, terms, j, h);
         }
     };
-    kernels::on_team(kernels::attention_grad_terms(s), [&](const kernels::Team& team) {
-        kernels::rows_then_columns(team, s, kBlock, rows, columns);
-    });
+    kernels::on_team(kernels::attention_grad_terms(s),
+                     [&](const kernels::Team& team) { kernels::rows_then_columns(team, s, kBlock, rows, columns); });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {
@@ -107,7 +106,7 @@ void register_gat_grad_cpu_rows_cols(Registry& registry) {
     v.op = Op::gat_grad;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_attention;
+    v.can = kernels::kAttentionInF32;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;

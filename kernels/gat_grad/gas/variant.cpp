@@ -40,7 +40,7 @@ void register_gat_grad_gas(Registry& registry) {
     v.op = Op::gat_grad;
     v.backend = Backend::cuda;
     v.default_rank = 90;
-    v.applicable = &kernels::require_fp32_attention;
+    v.can = kernels::kAttentionInF32;
     kernels::set_typed_params<kernels::BlockParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

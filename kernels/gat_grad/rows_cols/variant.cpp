@@ -40,7 +40,7 @@ void register_gat_grad_rows_cols(Registry& registry) {
     v.op = Op::gat_grad;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::require_attention;
+    v.can = kernels::kAttention;
     kernels::set_typed_params<kernels::TeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;

@@ -49,11 +49,13 @@ void register_gat_grad_unfused(Registry& registry) {
     Variant v;
     v.id = "gat_grad.unfused";
     v.version = 3;  // edges of logit -infinity have no gradient
-    v.summary = "spmm in the opposite direction and sddmm per head, softmax backward, sums by spmm: any configs of those ops";
+    v.summary =
+        "spmm in the opposite direction and sddmm per head, softmax backward, sums by spmm: any configs of those ops";
     v.op = Op::gat_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 60;
+    v.can = kernels::kAttentionInF32;
     v.applicable = &kernels::require_unfused_gat;
     kernels::set_parts<gat_grad_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.

@@ -68,7 +68,7 @@ void register_gcn_norm_binned(Registry& registry) {
     v.op = Op::gcn_norm;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &kernels::require_gcn_norm;
+    v.can = {.storage = kEveryStorage};
     kernels::set_typed_params<gcn_norm_binned::NormParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_rows_by_degree;

@@ -53,7 +53,9 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     });
 }
 
-CostTerms cost_terms(const Query& q, const Params&) { return kernels::gcn_norm_cost(q, kernels::csr_bytes(q)); }
+CostTerms cost_terms(const Query& q, const Params&) {
+    return kernels::gcn_norm_cost(q, kernels::csr_bytes(q));
+}
 
 }  // namespace
 }  // namespace gcn_norm_cpu_rows
@@ -65,7 +67,6 @@ void register_gcn_norm_cpu_rows(Registry& registry) {
     v.op = Op::gcn_norm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_gcn_norm;
     kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -15,7 +15,9 @@ Verdict GasParams::legal(const Query& q, const GasParams& p) {
 
 namespace {
 
-std::size_t workspace(const void* state) { return workspace_bytes(*static_cast<const State*>(state)); }
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const State*>(state));
+}
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     launch(*static_cast<const State*>(state), operands, workspace, stream);
@@ -40,7 +42,6 @@ void register_gcn_norm_gas(Registry& registry) {
     v.op = Op::gcn_norm;
     v.backend = Backend::cuda;
     v.default_rank = 60;
-    v.applicable = &kernels::require_fp32_gcn_norm;
     kernels::set_typed_params<gcn_norm_gas::GasParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

@@ -65,7 +65,7 @@ void register_gcn_norm_rows(Registry& registry) {
     v.backend = Backend::cuda;
     v.version = 2;  // the weights' blocks are resident all at once
     v.default_rank = 10;
-    v.applicable = &kernels::require_gcn_norm;
+    v.can = {.storage = kEveryStorage};
     kernels::set_typed_params<gcn_norm_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

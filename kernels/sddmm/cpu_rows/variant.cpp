@@ -73,7 +73,7 @@ void register_sddmm_cpu_rows(Registry& registry) {
     v.op = Op::sddmm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_fp32_sum_of_heads;
+    v.can = {.heads = true};
     kernels::set_typed_params<kernels::RowBlockParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -11,9 +11,7 @@ namespace {
 Verdict applicable(const Query& q) {
     const Verdict matrix = kernels::require_cusparse_matrix(q);
     if (!matrix) return matrix;
-    if (const Verdict found = kernels::find_library(cusparse_library()); !found) return found;
-    if (q.problem.weighted) return Verdict::no("cusparseSDDMM does not multiply by edge weights");
-    return kernels::require_plain_fp32_sum(q);
+    return kernels::find_library(cusparse_library());
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -47,6 +45,7 @@ void register_sddmm_cusparse(Registry& registry) {
     v.default_rank = 50;
     v.baseline = true;
     v.operand_alignment = 16;
+    v.can = {.weights = Takes::no};  // cusparseSDDMM does not multiply by them
     v.applicable = &sddmm_cusparse::applicable;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;

@@ -8,8 +8,7 @@ namespace sddmm_dense {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict problem = kernels::require_plain_fp32_sum(q);
-    return problem ? kernels::require_dense(q, Precision::fp32) : problem;
+    return kernels::require_dense(q, Precision::fp32);
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {

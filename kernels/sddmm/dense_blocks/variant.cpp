@@ -37,8 +37,7 @@ namespace {
 constexpr std::int32_t kWorthCells = 32;
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_plain_sum(q);
-    return plain ? formats::require_dense_blocks(q, kWorthCells) : plain;
+    return formats::require_dense_blocks(q, kWorthCells);
 }
 
 std::vector<std::string_view> needed_formats(const Params& params) {
@@ -102,6 +101,7 @@ void register_sddmm_dense_blocks(Registry& registry) {
     v.min_compute_capability = 80;
     v.operand_alignment = 16;
     v.default_rank = 90;
+    v.can = {.storage = kEveryStorage};
     v.applicable = &sddmm_dense_blocks::applicable;
     kernels::set_typed_params<sddmm_dense_blocks::DenseBlocksParams>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -74,7 +74,7 @@ void register_sddmm_edges(Registry& registry) {
     v.op = Op::sddmm;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::require_sum_of_heads;
+    v.can = {.storage = kEveryStorage, .heads = true};
     kernels::set_typed_params<sddmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_coo;

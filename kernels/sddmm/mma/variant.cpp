@@ -123,7 +123,7 @@ void register_sddmm_mma(Registry& registry) {
     Variant v = sddmm_mma::record();
     v.id = "sddmm.mma";
     v.summary = "windows of 16 rows on tensor cores at the storage type's accuracy: fp32 by three TF32 products";
-    v.applicable = &kernels::require_plain_sum;
+    v.can = {.storage = kEveryStorage};
     v.prepare = &sddmm_mma::prepare;
     v.cost_terms = &sddmm_mma::cost_terms;
     registry.add(v);
@@ -131,7 +131,7 @@ void register_sddmm_mma(Registry& registry) {
     v.id = "sddmm.mma_tf32";
     v.summary = "windows of 16 rows on tensor cores, operands rounded to TF32";
     v.precision = Precision::tf32;
-    v.applicable = &kernels::require_plain_fp32_sum;
+    v.can = {};
     v.prepare = &sddmm_mma::prepare_single_pass;
     v.cost_terms = &sddmm_mma::cost_terms_single_pass;
     registry.add(v);

@@ -74,7 +74,6 @@ void register_sddmm_tcgnn(Registry& registry) {
     v.precision = Precision::tf32;
     v.min_compute_capability = 80;
     v.default_rank = 90;
-    v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_typed_params<sddmm_tcgnn::TcgnnParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_sgt;

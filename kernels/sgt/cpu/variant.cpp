@@ -51,7 +51,7 @@ void register_sgt_cpu(Registry& registry) {
     v.op = Op::sgt;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::any_graph;
+    v.can = kAnyKind;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

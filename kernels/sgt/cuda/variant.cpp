@@ -67,7 +67,7 @@ void register_sgt_cuda(Registry& registry) {
     v.op = Op::sgt;
     v.backend = Backend::cuda;
     v.default_rank = 10;
-    v.applicable = &kernels::any_graph;
+    v.can = kAnyKind;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

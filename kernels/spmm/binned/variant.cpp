@@ -109,7 +109,7 @@ void register_spmm_binned(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &kernels::require_sum_or_mean_of_heads;
+    v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes, .heads = true};
     kernels::set_typed_params<spmm_binned::BinnedParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_rows_by_degree;

@@ -173,7 +173,6 @@ void register_spmm_cpu_edges(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.default_rank = 20;
-    v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_typed_params<spmm_cpu_edges::CpuEdgesParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

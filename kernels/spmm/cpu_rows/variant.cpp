@@ -177,7 +177,7 @@ void register_spmm_cpu_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &kernels::require_any_reduction;
+    v.can = {.storage = kEveryStorage, .reduce = kEveryReduction, .self_loops = Takes::yes, .heads = true};
     kernels::set_typed_params<spmm_cpu_rows::CpuRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -122,7 +122,8 @@ void register_spmm_cpu_sampled(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cpu;
     v.approximate = true;
-    v.applicable = &kernels::require_fp32_sampled_spmm;
+    v.can = kernels::kSampledSpmm;
+    v.can.storage = {DType::f32};
     kernels::set_searched_params<spmm_cpu_sampled::SampledParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

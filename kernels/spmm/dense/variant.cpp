@@ -28,8 +28,7 @@ namespace {
 
 template <Precision P>
 Verdict applicable(const Query& q) {
-    const Verdict problem = kernels::require_fp32_sum_or_mean_with_self_loops(q);
-    return problem ? kernels::require_dense(q, P) : problem;
+    return kernels::require_dense(q, P);
 }
 
 // Results that are not finite are summed again from the CSR arrays.
@@ -98,6 +97,7 @@ Variant record() {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.precision = P;
+    v.can = {.reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
     v.applicable = &applicable<P>;
     kernels::set_typed_params<DenseParams>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -41,8 +41,7 @@ using formats::kDenseBlockCells;
 constexpr std::int32_t kWorthCells = 128;
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_sum_or_mean_with_self_loops(q);
-    return plain ? formats::require_dense_blocks(q, kWorthCells) : plain;
+    return formats::require_dense_blocks(q, kWorthCells);
 }
 
 // The degrees of the mean are those of the CSR format, and the blocks' edges may stand in its order.
@@ -120,6 +119,7 @@ void register_spmm_dense_blocks(Registry& registry) {
     v.min_compute_capability = 90;
     v.default_rank = 90;
     v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::dense_blocks>;
+    v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
     v.applicable = &spmm_dense_blocks::applicable;
     kernels::set_typed_params<spmm_dense_blocks::DenseBlocksParams>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -90,7 +90,7 @@ void register_spmm_edges(Registry& registry) {
     v.backend = Backend::cuda;
     v.default_rank = 10;
     v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::edges>;
-    v.applicable = &kernels::require_sum_or_mean_with_self_loops;
+    v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
     kernels::set_typed_params<spmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &spmm_edges::formats;

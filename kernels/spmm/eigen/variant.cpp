@@ -67,7 +67,6 @@ void register_spmm_eigen(Registry& registry) {
     v.backend = Backend::cpu;
     v.default_rank = 50;
     v.baseline = true;
-    v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -158,11 +158,8 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
 }
 
 Verdict applicable(const Query& q) {
-    Verdict verdict = kernels::require_fp32_sampled_spmm(q);
-    if (verdict && q.problem.self_loop && q.m + q.n_rows > kMaxEdges) {
-        verdict = Verdict::no("the graph with its self loops would have more than 2^31-1 edges");
-    }
-    return verdict;
+    if (!q.problem.self_loop || q.m + q.n_rows <= kMaxEdges) return Verdict::yes();
+    return Verdict::no("the graph with its self loops would have more than 2^31-1 edges");
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
@@ -188,6 +185,8 @@ void register_spmm_es_presampled(Registry& registry) {
     v.backend = Backend::cuda;
     v.approximate = true;
     v.operand_alignment = 16;
+    v.can = kernels::kSampledSpmm;
+    v.can.storage = {DType::f32};
     v.applicable = &spmm_es_presampled::applicable;
     v.space = &spmm_es_presampled::space;
     v.default_params = &spmm_es_presampled::default_params;

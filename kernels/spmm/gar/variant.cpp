@@ -24,7 +24,7 @@ void register_spmm_gar(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 80;
-    v.applicable = &kernels::require_fp32_sum_or_mean_with_self_loops;
+    v.can = {.reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
     kernels::set_typed_params<kernels::GarParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -26,7 +26,7 @@ void register_spmm_gas(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 90;
-    v.applicable = &kernels::require_fp32_sum_with_self_loops;
+    v.can = {.self_loops = Takes::yes};
     kernels::set_typed_params<kernels::GasParams>(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "core/graph/graph.hpp"
-#include "kernels/common/maximum.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/max_binned/launch.hpp"
@@ -82,7 +81,7 @@ void register_spmm_max_binned(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 5;
-    v.applicable = &kernels::require_max;
+    v.can = {.storage = kEveryStorage, .reduce = {Reduce::max}};
     kernels::set_typed_params<spmm_max_binned::MaxParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_rows_by_degree;

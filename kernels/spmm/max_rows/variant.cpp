@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "kernels/common/maximum.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm/max_rows/launch.hpp"
 
@@ -23,10 +22,6 @@ Verdict MaxRowsParams::legal(const Query& q, const MaxRowsParams& p) {
 
 namespace {
 
-Verdict applicable(const Query& q) {
-    return kernels::require_fp32(q, kernels::require_max(q));
-}
-
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     launch(*static_cast<const State*>(state), operands, stream);
 }
@@ -47,7 +42,7 @@ void register_spmm_max_rows(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 60;
-    v.applicable = &spmm_max_rows::applicable;
+    v.can = {.reduce = {Reduce::max}};
     kernels::set_typed_params<spmm_max_rows::MaxRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

@@ -84,8 +84,6 @@ MmaParams MmaParams::defaults(const Query& q) {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_sum_or_mean_with_self_loops(q);
-    if (!plain) return plain;
     const Problem& p = q.problem;
     if (p.dtype != DType::f32 && p.k % 2 != 0) {
         return Verdict::no("16-bit elements are loaded two at a time, k=" + std::to_string(p.k) + " is odd");
@@ -98,9 +96,6 @@ Verdict applicable(const Query& q) {
         return Verdict::no("the graph needs more than 2^31 slots for sums of cut windows");
     }
     return Verdict::yes();
-}
-Verdict applicable_single_pass(const Query& q) {
-    return kernels::require_fp32(q, applicable(q));
 }
 
 std::vector<std::string_view> formats(const Params&) {
@@ -178,6 +173,7 @@ Variant record() {
     v.version = 2;  // cut windows are added up faster
     v.default_rank = 90;
     v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::mma>;
+    v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
     v.applicable = &applicable;
     kernels::set_typed_params<MmaParams>(v);
     v.deterministic = &kernels::always_deterministic;
@@ -201,7 +197,7 @@ void register_spmm_mma(Registry& registry) {
     v.id = "spmm.mma_tf32";
     v.summary = "windows of 16 rows on tensor cores, operands rounded to TF32";
     v.precision = Precision::tf32;
-    v.applicable = &spmm_mma::applicable_single_pass;
+    v.can.storage = {DType::f32};
     v.prepare = &spmm_mma::prepare_single_pass;
     v.cost_terms = &spmm_mma::cost_terms_single_pass;
     registry.add(v);

@@ -57,7 +57,7 @@ void register_spmm_row_runs(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.default_rank = 25;
-    v.applicable = &kernels::require_sum_or_mean_with_self_loops;
+    v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
     kernels::set_typed_params<spmm_row_runs::RowRunsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

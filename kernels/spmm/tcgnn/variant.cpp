@@ -77,7 +77,6 @@ void register_spmm_tcgnn(Registry& registry) {
     v.spreads_infinities = true;
     v.min_compute_capability = 80;
     v.default_rank = 90;
-    v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_typed_params<spmm_tcgnn::TcgnnParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_sgt;

@@ -10,8 +10,7 @@ namespace spmm_grad_binned {
 namespace {
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_any_reduction(q);
-    return plain ? kernels::ColumnPassParams::require_head(q.problem) : plain;
+    return kernels::ColumnPassParams::require_head(q.problem);
 }
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
@@ -58,6 +57,7 @@ void register_spmm_grad_binned(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 5;
+    v.can = {.storage = kEveryStorage, .reduce = kEveryReduction, .self_loops = Takes::yes, .heads = true};
     v.applicable = &spmm_grad_binned::applicable;
     kernels::set_typed_params<kernels::ColumnPassParams>(v);
     v.deterministic = &kernels::always_deterministic;

@@ -58,9 +58,6 @@ constexpr std::int32_t kMostVectors = 64;
 
 Verdict applicable(const Query& q) {
     const Problem& p = q.problem;
-    const Verdict plain = kernels::require_sum_or_mean_with_self_loops(q);
-    if (!plain) return plain;
-    if (p.weighted) return Verdict::no("forms no gradient of edge weights");
     const int vec = kernels::widest_vector(p);
     if (!kernels::whole_vectors(p)) {
         return Verdict::no("rows of k=" + std::to_string(p.k) + " are no whole vectors of 16 bytes");
@@ -131,6 +128,10 @@ void register_spmm_grad_columns(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 4;
+    v.can = {.storage = kEveryStorage,
+             .reduce = {Reduce::sum, Reduce::mean},
+             .weights = Takes::no,
+             .self_loops = Takes::yes};  // it forms no gradient of them
     v.applicable = &spmm_grad_columns::applicable;
     kernels::set_typed_params<spmm_grad_columns::ColumnsParams>(v);
     v.deterministic = &kernels::always_deterministic;

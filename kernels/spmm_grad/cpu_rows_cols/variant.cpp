@@ -157,10 +157,6 @@ void run(const void* state, const Operands& o, void*, StreamHandle) {
     });
 }
 
-Verdict applicable(const Query& q) {
-    return kernels::require_fp32(q, kernels::require_any_reduction(q));
-}
-
 CostTerms cost_terms(const Query& q, const Params&) {
     CostTerms terms = kernels::spmm_grad_cost(q, kernels::csr_bytes(q) * (q.problem.weighted ? 2 : 1));
     if (q.problem.weighted) terms.l2_bytes += 4.0 * static_cast<double>(q.m * kernels::row_width(q.problem));
@@ -180,7 +176,7 @@ void register_spmm_grad_cpu_rows_cols(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cpu;
     v.default_rank = 10;
-    v.applicable = &spmm_grad_cpu_rows_cols::applicable;
+    v.can = {.reduce = kEveryReduction, .self_loops = Takes::yes, .heads = true};
     kernels::set_typed_params<spmm_grad_cpu_rows_cols::CpuRowsColsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr_and_csc;

@@ -25,7 +25,7 @@ void register_spmm_grad_gar(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.default_rank = 20;
-    v.applicable = &kernels::require_fp32_sum_with_self_loops;
+    v.can = {.self_loops = Takes::yes};
     kernels::set_typed_params<kernels::GarParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csc;

@@ -67,11 +67,6 @@ struct Workspace {
 };
 
 Verdict applicable(const Query& q) {
-    const Verdict plain = kernels::require_sum_or_mean_of_heads(q);
-    if (!plain) return plain;
-    if (q.problem.reduce == Reduce::mean && q.problem.dtype != DType::f32) {
-        return Verdict::no("in 16 bits the shares of a mean would be rounded: by sum only");
-    }
     // A warp of eight in a block for a dot product of a self loop.
     return kernels::require_grid(kernels::ceil_div(std::max(q.m, q.n_rows) * q.problem.heads, 8));
 }
@@ -168,6 +163,11 @@ void register_spmm_grad_unfused(Registry& registry) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 10;
+    v.can = {.storage = kEveryStorage,
+             .reduce = {Reduce::sum, Reduce::mean},
+             .in_f32_only = {Reduce::mean},
+             .self_loops = Takes::yes,
+             .heads = true};  // the shares of a mean would be rounded
     v.applicable = &spmm_grad_unfused::applicable;
     kernels::set_parts<spmm_grad_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.

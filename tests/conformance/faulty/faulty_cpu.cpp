@@ -149,7 +149,7 @@ FaultyVariant make(const char* id, const char* caught_by) {
     v.summary = "wrong on purpose";
     v.op = Op::spmm;
     v.backend = Backend::cpu;
-    v.applicable = F == Fault::refuses_without_reason ? &refuse : &kernels::require_plain_fp32_sum;
+    if (F == Fault::refuses_without_reason) v.applicable = &refuse;
     kernels::set_no_params(v);
     if (F == Fault::refuses_everything) v.applicable = &refuse_in_words;
     if (F == Fault::default_outside_space) v.space = &foreign_space;
@@ -207,28 +207,23 @@ void run_conversion(const void* state, const Operands& o, void*, StreamHandle) {
     }
 }
 
-Verdict any_graph(const Query& q) {
-    return kernels::require_fp32(q, Verdict::yes());
-}
-
 template <Fault F>
 FaultyVariant make_conversion(const char* id, const char* caught_by) {
     FaultyVariant faulty = make<Fault::none>(id, caught_by);
     faulty.variant.op = Op::coo_to_csr;
-    faulty.variant.applicable = &any_graph;
     faulty.variant.launch = &run_conversion<F>;
     return faulty;
 }
 
 // Weights for each head. Of one head nothing is wrong.
 Verdict sums_of_heads(const Query& q) {
-    if (weight_heads(q.problem) == 1) return Verdict::no("takes several heads only");
-    return kernels::require_fp32(q, kernels::without_self_loops(q, kernels::by_sum(q, kernels::require_width(q))));
+    return weight_heads(q.problem) == 1 ? Verdict::no("takes several heads only") : Verdict::yes();
 }
 
 template <Fault F>
 FaultyVariant make_heads(const char* id, const char* caught_by) {
     FaultyVariant faulty = make<F>(id, caught_by);
+    faulty.variant.can.heads = true;
     faulty.variant.applicable = &sums_of_heads;
     return faulty;
 }
@@ -324,15 +319,10 @@ void run_maximum(const void* state, const Operands& o, void*, StreamHandle) {
     }
 }
 
-Verdict maximum_alone(const Query& q) {
-    if (q.problem.reduce != Reduce::max) return Verdict::no("reduces by max only");
-    return kernels::require_fp32(q, kernels::require_no_self_loops(q));
-}
-
 template <Fault F>
 FaultyVariant make_maximum(const char* id, const char* caught_by) {
     FaultyVariant faulty = make<Fault::none>(id, caught_by);
-    faulty.variant.applicable = &maximum_alone;
+    faulty.variant.can.reduce = {Reduce::max};
     faulty.variant.launch = &run_maximum<F>;
     return faulty;
 }
@@ -378,7 +368,7 @@ template <Fault F>
 FaultyVariant make_gat(const char* id, const char* caught_by) {
     FaultyVariant faulty = make<Fault::none>(id, caught_by);
     faulty.variant.op = Op::gat;
-    faulty.variant.applicable = &any_graph;
+    faulty.variant.can.heads = true;
     faulty.variant.launch = &run_gat<F>;
     return faulty;
 }

@@ -78,7 +78,6 @@ FaultyVariant make(const char* id, const char* caught_by) {
     v.summary = "wrong on purpose";
     v.op = Op::spmm;
     v.backend = Backend::cuda;
-    v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_no_params(v);
     v.deterministic = &kernels::never_deterministic;
     v.formats = &kernels::needs_coo;

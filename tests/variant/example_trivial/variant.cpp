@@ -48,7 +48,6 @@ void register_spmm_example_trivial(Registry& registry) {
     v.summary = "one thread, one row after another";
     v.op = Op::spmm;
     v.backend = Backend::cpu;
-    v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
