@@ -203,8 +203,7 @@ void Tuner::add_stored(Frontier& frontier, const Query& query, const std::vector
 /// What the stored rows would have chosen, and what is tied with it.
 std::vector<Config> Tuner::deciding(const store::Key& key, const Query& query, const TuneStep& step,
                                     const TuneOptions& options) const {
-    const auto candidates =
-        candidates_of(registry_, query, store_.measurements(key, {step.policy, step.clock, {}}));
+    const auto candidates = candidates_of(registry_, query, store_.measurements(key, {step.policy, step.clock, {}}));
     const Decision decision = choose(candidates, options.constraints);
     std::vector<Config> out;
     if (decision.winner) out.push_back(candidates[*decision.winner].config);

@@ -57,9 +57,9 @@ void Tuner::measure_format_build(GraphWorkload& graph, const store::Key& key, co
             timed = time_build(fresh, set, build, graph.stream());
         } else {
             const auto by_source = g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph.stream());
-            Graph fresh(registry_, device_,
-                        CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx, nullptr,
-                                space});
+            Graph fresh(
+                registry_, device_,
+                CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx, nullptr, space});
             timed = time_build(fresh, set, build, graph.stream());
         }
     }

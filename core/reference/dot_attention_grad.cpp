@@ -50,18 +50,20 @@ std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, c
     Oracle grad_key = zero_oracle(csr.n_cols, heads * k);
     const auto features = static_cast<std::size_t>(k);
     using Scales = std::vector<double>;
-    parallel_for(csr.n_rows, 16, [&] { return Scales(features); }, [&](std::int64_t i, Scales& scale) {
-        grad_x_row.chain[static_cast<std::size_t>(i)] = chain_of(csr.row_ptr[i + 1] - csr.row_ptr[i], k);
-        for (std::int64_t row = i * heads; row < (i + 1) * heads; ++row) {
-            scale.assign(features, 0.0);
-            for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
-                const std::int64_t col = csr.col_idx[e] * heads + row % heads;
-                const EdgeGradient edge = gradient(e, row, col);
-                add(s * edge.de, logit_scale_of(edge), in.key + col * k, grad_x_row.value.data() + row * k, scale);
+    parallel_for(
+        csr.n_rows, 16, [&] { return Scales(features); },
+        [&](std::int64_t i, Scales& scale) {
+            grad_x_row.chain[static_cast<std::size_t>(i)] = chain_of(csr.row_ptr[i + 1] - csr.row_ptr[i], k);
+            for (std::int64_t row = i * heads; row < (i + 1) * heads; ++row) {
+                scale.assign(features, 0.0);
+                for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
+                    const std::int64_t col = csr.col_idx[e] * heads + row % heads;
+                    const EdgeGradient edge = gradient(e, row, col);
+                    add(s * edge.de, logit_scale_of(edge), in.key + col * k, grad_x_row.value.data() + row * k, scale);
+                }
+                std::copy(scale.begin(), scale.end(), grad_x_row.scale.data() + row * k);
             }
-            std::copy(scale.begin(), scale.end(), grad_x_row.scale.data() + row * k);
-        }
-    });
+        });
     const auto make_two = [&] { return std::pair(Scales(features), Scales(features)); };
     parallel_for(csr.n_cols, 16, make_two, [&](std::int64_t j, std::pair<Scales, Scales>& scales) {
         auto& [scale, key_scale] = scales;
@@ -76,8 +78,7 @@ std::vector<Oracle> attention_grad(const Problem& problem, const CsrView& csr, c
                 const std::int64_t row = columns.row_of[static_cast<std::size_t>(e)] * heads + col % heads;
                 const EdgeGradient edge = gradient(columns.edge_of[static_cast<std::size_t>(e)], row, col);
                 add(edge.alpha, edge.alpha_scale, in.grad_y + row * k, grad_x.value.data() + col * k, scale);
-                add(s * edge.de, logit_scale_of(edge), in.x_row + row * k, grad_key.value.data() + col * k,
-                    key_scale);
+                add(s * edge.de, logit_scale_of(edge), in.x_row + row * k, grad_key.value.data() + col * k, key_scale);
             }
             std::copy(scale.begin(), scale.end(), grad_x.scale.data() + col * k);
             std::copy(key_scale.begin(), key_scale.end(), grad_key.scale.data() + col * k);

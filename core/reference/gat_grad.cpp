@@ -65,8 +65,8 @@ std::vector<Oracle> gat_grad(const Problem& problem, const CsrView& csr, const s
                 derivative[j] = v > 0 ? 1.0 : static_cast<double>(inputs.negative_slope);
                 logit[j] = derivative[j] * v;
                 logit_error[j] = 2 * std::abs(logit[j]);
-                const auto id = static_cast<std::uint32_t>(edge_id ? edge_id[begin + j]
-                                                                   : static_cast<std::int32_t>(begin + j));
+                const auto id =
+                    static_cast<std::uint32_t>(edge_id ? edge_id[begin + j] : static_cast<std::int32_t>(begin + j));
                 keep[j] = philox_keep(inputs.seed, id, static_cast<std::uint32_t>(h), inputs.dropout) ? keep_scale : 0;
                 const float* x = inputs.x + (col * heads + h) * k;
                 d[j] = d_scale[j] = 0;

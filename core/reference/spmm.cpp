@@ -28,28 +28,30 @@ std::vector<Oracle> maximum(const Problem& problem, const CsrView& csr, const st
         std::int32_t edge;
         float product;
     };
-    parallel_for(csr.n_rows, 64, [] { return std::vector<Term>(); }, [&](std::int64_t i, std::vector<Term>& terms) {
-        for (std::int64_t f = 0; f < width; ++f) {
-            terms.clear();
-            for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
-                const std::int32_t id = edge_id ? edge_id[e] : e;
-                const float weight = problem.weighted ? inputs.edge_weight[id] : 1.0F;
-                terms.push_back({id, weight * inputs.x[csr.col_idx[e] * width + f]});
+    parallel_for(
+        csr.n_rows, 64, [] { return std::vector<Term>(); },
+        [&](std::int64_t i, std::vector<Term>& terms) {
+            for (std::int64_t f = 0; f < width; ++f) {
+                terms.clear();
+                for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
+                    const std::int32_t id = edge_id ? edge_id[e] : e;
+                    const float weight = problem.weighted ? inputs.edge_weight[id] : 1.0F;
+                    terms.push_back({id, weight * inputs.x[csr.col_idx[e] * width + f]});
+                }
+                const auto largest = std::max_element(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+                    const bool a_nan = std::isnan(a.product);
+                    const bool b_nan = std::isnan(b.product);
+                    if (a_nan != b_nan) return b_nan;
+                    if (!a_nan && a.product != b.product) return a.product < b.product;
+                    return a.edge > b.edge;
+                });
+                const Term winner = largest == terms.end() ? Term{-1, 0.0F} : *largest;
+                const auto at = static_cast<std::size_t>(i * width + f);
+                y.value[at] = winner.product;
+                y.scale[at] = std::abs(winner.product);
+                argmax.value[at] = winner.edge;
             }
-            const auto largest = std::max_element(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
-                const bool a_nan = std::isnan(a.product);
-                const bool b_nan = std::isnan(b.product);
-                if (a_nan != b_nan) return b_nan;
-                if (!a_nan && a.product != b.product) return a.product < b.product;
-                return a.edge > b.edge;
-            });
-            const Term winner = largest == terms.end() ? Term{-1, 0.0F} : *largest;
-            const auto at = static_cast<std::size_t>(i * width + f);
-            y.value[at] = winner.product;
-            y.scale[at] = std::abs(winner.product);
-            argmax.value[at] = winner.edge;
-        }
-    });
+        });
     std::vector<Oracle> all;
     all.push_back(std::move(y));
     all.push_back(std::move(argmax));

@@ -116,29 +116,17 @@ std::vector<ArraySpec> arrays_of(const Query& q) {
             all = {x, x_row, beta, y, lse};
             break;
         case Op::agnn_grad:
-            all = {x,
-                   x_row,
-                   beta,
-                   grad_y,
-                   y_saved,
-                   lse_saved,
-                   grad_x,
-                   grad_x_row,
-                   out("grad_beta", &Operands::grad_beta, heads, 1)};
+            all = {x,      x_row,      beta,
+                   grad_y, y_saved,    lse_saved,
+                   grad_x, grad_x_row, out("grad_beta", &Operands::grad_beta, heads, 1)};
             break;
         case Op::attention:
             all = {x, x_row, key, y, lse};
             break;
         case Op::attention_grad:
-            all = {x,
-                   x_row,
-                   key,
-                   grad_y,
-                   y_saved,
-                   lse_saved,
-                   grad_x,
-                   grad_x_row,
-                   out("grad_key", &Operands::grad_key, q.n_cols, width)};
+            all = {x,      x_row,      key,
+                   grad_y, y_saved,    lse_saved,
+                   grad_x, grad_x_row, out("grad_key", &Operands::grad_key, q.n_cols, width)};
             break;
         case Op::gcn_norm:
             weights(Fill::positive);

@@ -83,10 +83,9 @@ inline Verdict by_sum_or_mean(const Query& q, const Verdict& others) {
 /// Refuses rows of more features, of all heads together, than kernels are made for.
 inline Verdict require_width(const Query& q) {
     if (row_width(q.problem) <= kMaxFeatures) return Verdict::yes();
-    return Verdict::no(
-        "k=" + std::to_string(q.problem.k) +
-        (q.problem.heads == 1 ? std::string() : " times heads=" + std::to_string(q.problem.heads)) +
-        " is more than the " + std::to_string(kMaxFeatures) + " features it is made for");
+    return Verdict::no("k=" + std::to_string(q.problem.k) +
+                       (q.problem.heads == 1 ? std::string() : " times heads=" + std::to_string(q.problem.heads)) +
+                       " is more than the " + std::to_string(kMaxFeatures) + " features it is made for");
 }
 /// Refuses what no variant of plain kind does, whatever it stores and reduces by. Empty verdict: nothing against it.
 inline Verdict require_plain(const Query& q) {

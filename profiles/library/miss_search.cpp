@@ -189,7 +189,9 @@ void MissSearch::run() {
         std::sort(next.begin(), next.end());  // the default is the first of them
         std::vector<tuner::Contender> group;
         for (const std::size_t i : next) group.push_back({contenders_[i].config, i == 0, {}});
-        if (!tuner::measure(*workload_, group, *stopwatch_, request_.policy, quick(context_.tune_budget_us), hooks, frontier)) return;
+        if (!tuner::measure(*workload_, group, *stopwatch_, request_.policy, quick(context_.tune_budget_us), hooks,
+                            frontier))
+            return;
     }
     complete_ = true;
 }
@@ -230,9 +232,10 @@ std::string MissSearch::why_not() const {
     const auto ok = std::count_if(rows_.begin(), rows_.end(),
                                   [](const Measurement& m) { return m.status == MeasurementStatus::ok; });
     if (ok < 2 && disturbed() > 0) {
-        return fmt::format("other programs had the processor: {} of {} configs could not be timed; the next plan that "
-                           "misses tries again",
-                           disturbed(), rows_.size());
+        return fmt::format(
+            "other programs had the processor: {} of {} configs could not be timed; the next plan that "
+            "misses tries again",
+            disturbed(), rows_.size());
     }
     if (ok == 0 && complete_) return "none of the configs could be measured, the first because " + rows_.front().reason;
     // One time alone would only stand in the way of what a model expects.

@@ -65,7 +65,7 @@ private:
     std::vector<tuner::SearchConfig> contenders_;
     std::vector<Measurement> rows_;
     std::set<std::string> held_back_by_;  // conditions of errata
-    bool complete_ = false;  // the search has ended before the budget
+    bool complete_ = false;               // the search has ended before the budget
 };
 
 }  // namespace gnntune::library

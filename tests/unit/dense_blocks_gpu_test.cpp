@@ -229,7 +229,8 @@ TEST(DenseBlocks, RefusesGraphsWithoutDenseBlocks) {
         q.m = 1000;
         EXPECT_TRUE(variant->applicable(q)) << id;
         q.problem.self_loop = true;
-        EXPECT_EQ(static_cast<bool>(variant->applicable(q)), variant->op == Op::spmm) << id << ": self loops are spmm's";
+        EXPECT_EQ(static_cast<bool>(variant->applicable(q)), variant->op == Op::spmm)
+            << id << ": self loops are spmm's";
     }
 }
 

@@ -94,7 +94,8 @@ protected:
             {gt::coo_to_csr(), problem_of(Op::coo_to_csr, 1)},
             {gt::csr_to_csc(), problem_of(Op::csr_to_csc, 1)},
         };
-        for (const auto& [word, reduce] : {std::pair{GNNTUNE_MEAN, Reduce::mean}, std::pair{GNNTUNE_MAX, Reduce::max}}) {
+        for (const auto& [word, reduce] :
+             {std::pair{GNNTUNE_MEAN, Reduce::mean}, std::pair{GNNTUNE_MAX, Reduce::max}}) {
             Problem problem = problem_of(Op::spmm, 5, 1, true);
             problem.reduce = reduce;
             all.emplace_back(gt::spmm(5).weighted().reduce(word), problem);
@@ -147,7 +148,7 @@ protected:
         return p;
     }
 
-    static constexpr std::pair<std::string_view, const void* gnntune_operands::*> kInputMembers[] = {
+    static constexpr std::pair<std::string_view, const void * gnntune_operands::*> kInputMembers[] = {
         {"x", &gnntune_operands::x},
         {"x_row", &gnntune_operands::x_row},
         {"key", &gnntune_operands::key},
@@ -161,7 +162,7 @@ protected:
         {"lse_saved", &gnntune_operands::lse_saved},
         {"argmax_saved", &gnntune_operands::argmax_saved},
     };
-    static constexpr std::pair<std::string_view, void* gnntune_operands::*> kOutputMembers[] = {
+    static constexpr std::pair<std::string_view, void * gnntune_operands::*> kOutputMembers[] = {
         {"y", &gnntune_operands::y},
         {"lse", &gnntune_operands::lse},
         {"argmax", &gnntune_operands::argmax},

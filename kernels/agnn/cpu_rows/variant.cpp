@@ -55,9 +55,8 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     kernels::on_team(terms, [&](const kernels::Team& team) {
         kernels::inverse_norms(team, o.x, s.k, vectors, inverse_norm);
         team.barrier();
-        team.for_row_blocks(s.csr->n_rows, s.row_block, [&](std::int32_t first, std::int32_t last) {
-            rows(s, o, inverse_norm, first, last);
-        });
+        team.for_row_blocks(s.csr->n_rows, s.row_block,
+                            [&](std::int32_t first, std::int32_t last) { rows(s, o, inverse_norm, first, last); });
     });
 }
 

@@ -21,8 +21,8 @@ std::size_t workspace_bytes(const void* state) {
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    kernels::with_storage(
-        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
+    kernels::with_storage(s.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, workspace, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {

@@ -88,9 +88,8 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
             for (std::int32_t h = 0; h < s.heads; ++h) col_head(s, o, terms, j, h);
         }
     };
-    kernels::on_team(kernels::attention_grad_terms(s), [&](const kernels::Team& team) {
-        kernels::rows_then_columns(team, s, kBlock, rows, columns);
-    });
+    kernels::on_team(kernels::attention_grad_terms(s),
+                     [&](const kernels::Team& team) { kernels::rows_then_columns(team, s, kBlock, rows, columns); });
 }
 
 CostTerms cost_terms(const Query& q, const Params&) {

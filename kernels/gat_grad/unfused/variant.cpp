@@ -49,7 +49,8 @@ void register_gat_grad_unfused(Registry& registry) {
     Variant v;
     v.id = "gat_grad.unfused";
     v.version = 3;  // edges of logit -infinity have no gradient
-    v.summary = "spmm in the opposite direction and sddmm per head, softmax backward, sums by spmm: any configs of those ops";
+    v.summary =
+        "spmm in the opposite direction and sddmm per head, softmax backward, sums by spmm: any configs of those ops";
     v.op = Op::gat_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;

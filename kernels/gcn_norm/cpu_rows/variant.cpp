@@ -53,7 +53,9 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     });
 }
 
-CostTerms cost_terms(const Query& q, const Params&) { return kernels::gcn_norm_cost(q, kernels::csr_bytes(q)); }
+CostTerms cost_terms(const Query& q, const Params&) {
+    return kernels::gcn_norm_cost(q, kernels::csr_bytes(q));
+}
 
 }  // namespace
 }  // namespace gcn_norm_cpu_rows

@@ -15,7 +15,9 @@ Verdict GasParams::legal(const Query& q, const GasParams& p) {
 
 namespace {
 
-std::size_t workspace(const void* state) { return workspace_bytes(*static_cast<const State*>(state)); }
+std::size_t workspace(const void* state) {
+    return workspace_bytes(*static_cast<const State*>(state));
+}
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
     launch(*static_cast<const State*>(state), operands, workspace, stream);

@@ -32,8 +32,7 @@ SampleRule rule_of_params(const Params& params) {
 
 void run(const void* state, const Operands& operands, void*, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    kernels::with_storage(s.dtype,
-                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, stream); });
+    kernels::with_storage(s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, operands, stream); });
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {

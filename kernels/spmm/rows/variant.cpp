@@ -27,7 +27,8 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
     if (p.lanes * p.split > 32) return Verdict::no("a row is shared by one warp at most: lanes * split <= 32");
-    if (p.split != 1 && p.warps_per_block != 4) return Verdict::no("split rows are searched with the default block only");
+    if (p.split != 1 && p.warps_per_block != 4)
+        return Verdict::no("split rows are searched with the default block only");
     const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
     if (!tile) return tile;
     return kernels::require_grid(kernels::ceil_div(q.n_rows, p.warps_per_block * 32 / (p.lanes * p.split)));

@@ -356,14 +356,37 @@ typedef struct {
     size_t offset;
 } Field;
 
-#define FIELD(name) {#name, offsetof(gnntune_operands, name)}
+#define FIELD(name) \
+    { #name, offsetof(gnntune_operands, name) }
 static const Field kFields[] = {
-    FIELD(x),           FIELD(x_row),      FIELD(key),        FIELD(edge_weight),      FIELD(self_weight),
-    FIELD(score_row),   FIELD(score_col),  FIELD(beta),       FIELD(grad_y),           FIELD(y_saved),
-    FIELD(lse_saved),   FIELD(argmax_saved), FIELD(y),        FIELD(lse),              FIELD(argmax),
-    FIELD(y_self),      FIELD(grad_x),     FIELD(grad_x_row), FIELD(grad_key),         FIELD(grad_edge_weight),
-    FIELD(grad_self_weight), FIELD(grad_score_row), FIELD(grad_score_col), FIELD(grad_beta), FIELD(out_ptr),
-    FIELD(out_idx),     FIELD(out_edge_id), FIELD(seed_offset),
+    FIELD(x),
+    FIELD(x_row),
+    FIELD(key),
+    FIELD(edge_weight),
+    FIELD(self_weight),
+    FIELD(score_row),
+    FIELD(score_col),
+    FIELD(beta),
+    FIELD(grad_y),
+    FIELD(y_saved),
+    FIELD(lse_saved),
+    FIELD(argmax_saved),
+    FIELD(y),
+    FIELD(lse),
+    FIELD(argmax),
+    FIELD(y_self),
+    FIELD(grad_x),
+    FIELD(grad_x_row),
+    FIELD(grad_key),
+    FIELD(grad_edge_weight),
+    FIELD(grad_self_weight),
+    FIELD(grad_score_row),
+    FIELD(grad_score_col),
+    FIELD(grad_beta),
+    FIELD(out_ptr),
+    FIELD(out_idx),
+    FIELD(out_edge_id),
+    FIELD(seed_offset),
 };
 #undef FIELD
 _Static_assert(sizeof kFields / sizeof kFields[0] == kMostArrays, "kMostArrays is the number of arrays");
@@ -530,13 +553,51 @@ static int add_names(PyObject* module) {
         long value;
     } kNames[] = {
 #define NAME(name) {#name, GNNTUNE_##name}
-        NAME(OK), NAME(INVALID_ARGUMENT), NAME(INVALID_GRAPH), NAME(NO_DEVICE), NAME(DATABASE), NAME(UNSUPPORTED),
-        NAME(RUNTIME), NAME(OUT_OF_MEMORY), NAME(INTERNAL), NAME(BACKEND_AUTO), NAME(BACKEND_CPU), NAME(BACKEND_CUDA),
-        NAME(HOST), NAME(DEVICE), NAME(SPMM), NAME(SDDMM), NAME(SPMM_GRAD), NAME(EDGE_SOFTMAX), NAME(GAT),
-        NAME(GAT_GRAD), NAME(AGNN), NAME(AGNN_GRAD), NAME(GCN_NORM), NAME(COO_TO_CSR), NAME(CSR_TO_CSC),
-        NAME(ATTENTION), NAME(ATTENTION_GRAD), NAME(F32), NAME(F16), NAME(BF16), NAME(SUM), NAME(MEAN), NAME(MAX),
-        NAME(FORWARD), NAME(REVERSED), NAME(HOT), NAME(COLD), NAME(GRAPH), NAME(NO_ACTIVATION), NAME(LEAKY_RELU),
-        NAME(EXP), NAME(SOURCES_DEFAULT), NAME(DB_THEN_MODEL), NAME(DB_ONLY), NAME(TUNE_ON_MISS),
+        NAME(OK),
+        NAME(INVALID_ARGUMENT),
+        NAME(INVALID_GRAPH),
+        NAME(NO_DEVICE),
+        NAME(DATABASE),
+        NAME(UNSUPPORTED),
+        NAME(RUNTIME),
+        NAME(OUT_OF_MEMORY),
+        NAME(INTERNAL),
+        NAME(BACKEND_AUTO),
+        NAME(BACKEND_CPU),
+        NAME(BACKEND_CUDA),
+        NAME(HOST),
+        NAME(DEVICE),
+        NAME(SPMM),
+        NAME(SDDMM),
+        NAME(SPMM_GRAD),
+        NAME(EDGE_SOFTMAX),
+        NAME(GAT),
+        NAME(GAT_GRAD),
+        NAME(AGNN),
+        NAME(AGNN_GRAD),
+        NAME(GCN_NORM),
+        NAME(COO_TO_CSR),
+        NAME(CSR_TO_CSC),
+        NAME(ATTENTION),
+        NAME(ATTENTION_GRAD),
+        NAME(F32),
+        NAME(F16),
+        NAME(BF16),
+        NAME(SUM),
+        NAME(MEAN),
+        NAME(MAX),
+        NAME(FORWARD),
+        NAME(REVERSED),
+        NAME(HOT),
+        NAME(COLD),
+        NAME(GRAPH),
+        NAME(NO_ACTIVATION),
+        NAME(LEAKY_RELU),
+        NAME(EXP),
+        NAME(SOURCES_DEFAULT),
+        NAME(DB_THEN_MODEL),
+        NAME(DB_ONLY),
+        NAME(TUNE_ON_MISS),
 #undef NAME
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
@@ -554,7 +615,15 @@ static int execute(PyObject* module) {
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void*)execute}, {0, NULL}};
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "gnntune._native", "libgnntune's C interface; internal.", 0, methods, slots, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT,
+    "gnntune._native",
+    "libgnntune's C interface; internal.",
+    0,
+    methods,
+    slots,
+    NULL,
+    NULL,
+    NULL,
 };
 
 PyMODINIT_FUNC PyInit__native(void) {
