@@ -40,6 +40,10 @@ if(GNNTUNE_HARDEN AND NOT GNNTUNE_SANITIZE)
         $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
     target_link_options(gnntune_options INTERFACE LINKER:-z,relro LINKER:-z,now)
 endif()
+# Exceptions do not leave a library of ours, so each may have a C++ runtime of its own.
+if(GNNTUNE_PORTABLE)
+    target_link_options(gnntune_options INTERFACE -static-libstdc++ -static-libgcc)
+endif()
 if(GNNTUNE_SANITIZE)
     target_compile_options(gnntune_options INTERFACE
         $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNNTUNE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g>)

@@ -9,11 +9,17 @@ option(GNNTUNE_BUILD_TOOLS "Build the tuner and the gnntune program" ${PROJECT_I
 option(GNNTUNE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_INSTALL "Generate install rules" ${PROJECT_IS_TOP_LEVEL})
 option(GNNTUNE_STATIC_DEPS "Link SQLite, Boost, zlib and lzma statically, so that binaries can be carried elsewhere" OFF)
+option(GNNTUNE_PORTABLE "Binaries that need nothing of this machine but its C library and OpenMP: GNNTUNE_STATIC_DEPS, with the C++ and CUDA runtimes inside too" OFF)
 option(GNNTUNE_HARDEN "Fortified C library calls, guarded stacks, read-only relocations" ON)
 option(GNNTUNE_PRIVATE_SQLITE "Link SQLite statically where its archive is found, so that a host program's cannot stand in for it" ON)
 option(GNNTUNE_UNITY "Compile many files of a folder as one: a fifth of the time from a fresh clone" ON)
+set(GNNTUNE_ALONE "" CACHE STRING "Files, as paths from the source tree, that are compiled by themselves in spite of GNNTUNE_UNITY")
+set(GNNTUNE_TEST_FILES "" CACHE STRING "Regular expression of the files of tests/unit that are built; empty: all")
 option(GNNTUNE_FUZZ "Build the fuzz targets (clang only)" OFF)
 option(GNNTUNE_WERROR "Treat warnings as errors" OFF)
+if(GNNTUNE_PORTABLE)
+    set(GNNTUNE_STATIC_DEPS ON)
+endif()
 set(GNNTUNE_SANITIZE "" CACHE STRING "Sanitizers for host code, for example address,undefined")
 if(GNNTUNE_FUZZ AND NOT GNNTUNE_SANITIZE)
     set(GNNTUNE_SANITIZE "fuzzer-no-link,address,undefined")
@@ -22,7 +28,9 @@ endif()
 # One unit holds what one core compiles in about half a minute. Names that are local to a file are therefore one of a
 # kind within their library (docs/architecture.md).
 set(CMAKE_UNITY_BUILD ${GNNTUNE_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
+if(NOT CMAKE_UNITY_BUILD_BATCH_SIZE)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
+endif()
 
 # Programs in build/bin, libraries in build/lib.
 if(PROJECT_IS_TOP_LEVEL)

@@ -22,7 +22,7 @@ Cell interval_of(const CoverageOutcome& o) {
     return o.ci_low_us > 0 ? Cell((o.ci_high_us - o.ci_low_us) / 2) : Cell();
 }
 
-Style style_of(const CoverageRow& row) {
+Style style_of_row(const CoverageRow& row) {
     if (row.fails) return Style::bad;
     return row.verdict == CoverageVerdict::ok ? Style::plain : Style::dim;
 }
@@ -60,7 +60,7 @@ void add_row(Table& table, const CoverageRow& row, Policy policy, Clock clock) {
                compared ? interval_of(*row.sibling) : Cell(), positive(row.ratio), positive(row.bound),
                std::string(to_text(row.verdict)), row.must, row.fails, std::string(to_text(policy)),
                std::string(to_text(clock)), o.reason.empty() ? Cell() : Cell(o.reason)},
-              style_of(row));
+              style_of_row(row));
 }
 
 Table kind_table(const std::vector<CoverageRow>& rows, const tuner::CoverageDemands& demands) {

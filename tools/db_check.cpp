@@ -115,7 +115,7 @@ void say_unfinished(const store::Store& store, Output& out) {
     });
 }
 
-std::vector<std::string> problems_of(const store::Store& store, Output& out) {
+std::vector<std::string> faults_in(const store::Store& store, Output& out) {
     if (!store.has_own_schema()) {
         out.warn(
             fmt::format("its rows are not looked at, since its tables are not gnntune's; restore a copy, or save its "
@@ -159,7 +159,7 @@ int run_db_check(const Args& args) {
     opening.warn = [&out](const std::string& sentence) { out.warn(sentence); };
     opening.any_schema = true;
     const store::Store store = store::Store::open(parsed->common.database_path(), store::Mode::read_only, opening);
-    const std::vector<std::string> problems = problems_of(store, out);
+    const std::vector<std::string> problems = faults_in(store, out);
     if (store.has_own_schema()) say_unfinished(store, out);
     if (out.is_table()) {
         for (const std::string& problem : problems) out.print_line(problem);

@@ -14,6 +14,7 @@
 #include "profiles/store.hpp"
 #include "tools/parse.hpp"
 #include "tools/program.hpp"
+#include "tuner/clocks.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -34,15 +35,6 @@ int driver_version() {
     if (!get || get(&version) != 0) version = 0;
     dlclose(library);
     return version;
-}
-
-std::optional<std::string> find_cupti() {
-    for (const char* name : {"libcupti.so", "libcupti.so.13", "libcupti.so.12"}) {
-        if (dlopen(name, RTLD_LAZY | RTLD_LOCAL)) {  // and kept: it does not give back all that loading it took
-            return name;
-        }
-    }
-    return std::nullopt;
 }
 
 /// Whether the driver lets only root read counters; nothing if it does not say.
@@ -163,11 +155,12 @@ std::vector<Finding> look_at_cuda(bool wanted) {
             {wanted ? State::problem : State::note, "driver", "no CUDA driver (libcuda.so.1) is installed"});
     }
     look_at_devices(findings, wanted);
-    if (const auto cupti = find_cupti()) {
-        findings.push_back({State::good, "cupti", fmt::format("{} is installed", *cupti)});
+    if (const std::string cupti = tuner::cupti_location(); !cupti.empty()) {
+        findings.push_back({State::good, "cupti", fmt::format("{} is installed", cupti)});
     } else {
         findings.push_back(
-            {State::note, "cupti", "CUPTI is not on the library path: without it, times come from CUDA events"});
+            {State::note, "cupti",
+             "CUPTI is not part of this build or not installed: without it, times come from CUDA events"});
     }
     if (driver > 0) findings.push_back(look_at_counters());
     return findings;

@@ -40,10 +40,10 @@ int eval_retunings(const Parsed& parsed) {
             "eval --retunings: expected the databases of two or more runs in the order in which "
             "they were taken; gnntune eval --retunings 1.db 2.db 3.db");
     }
-    for (const char* name : {"cases", "ablation", "no-search", "no-model"}) {
+    for (const char* name : {"cases", "ablation", "no-search", "no-model", "complete"}) {
         if (parsed.flag(name)) throw invalid_argument(std::string("--retunings fits no model: leave out --") + name);
     }
-    for (const char* name : {"held-out", "families", "learn", "without", "by"}) {
+    for (const char* name : {"held-out", "families", "learn", "without", "by", "least-gain"}) {
         if (parsed.find(name)) throw invalid_argument(std::string("--retunings fits no model: leave out --") + name);
     }
     if (parsed.text("precision") != to_text(Precision::fp32)) {

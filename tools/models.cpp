@@ -18,7 +18,9 @@ void add_training_options(Options& options, const char* default_ops) {
     options.group("Measurements").add_options()
         ("op", value("LIST", default_ops), "ops, or all (gnntune list ops)")
         ("policy", value("WHICH", "hot"), "hot, cold or graph")
-        ("clock", value("WHICH"), "span, events or host (default: the one with most measurements)");
+        ("clock", value("WHICH"), "span, events or host (default: the one with most measurements)")
+        ("complete", boost::program_options::bool_switch(), "learn only from problems on which every exact config of "
+         "this build was tried");
     options.group("Trees").add_options()
         ("trees", value("N", "240"), "trees of a forest")
         ("depth", value("N", "6"), "questions of a tree")
@@ -89,20 +91,40 @@ void check_features(const std::set<std::string>& names, const std::vector<tuner:
     }
 }
 
-Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out, Precision precision) {
+void note_incomplete(Op op, const tuner::LeftOut& left_out, std::size_t kept, Output& out) {
+    if (left_out.incomplete == 0) return;
+    std::vector<std::pair<int, std::string>> most;
+    for (const auto& [id, problems] : left_out.by_variant) most.emplace_back(-problems, id);
+    std::sort(most.begin(), most.end());
+    std::vector<std::string> words;
+    for (const auto& [minus, id] : most) words.push_back(fmt::format("{} in {}", id, -minus));
+    out.note(fmt::format(
+        "{}: {} of {} problems are left out by --complete: configs were not tried of {}; gnntune tune "
+        "--exhaustive measures them",
+        to_text(op), left_out.incomplete, left_out.incomplete + static_cast<int>(kept), fmt::join(words, ", ")));
+}
+
+Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output& out, Precision precision,
+                  bool complete) {
     Measured best;
     best.filter.op = op;
     best.filter.precision = precision;
     best.filter.backend = backend_of(store, parsed);
     best.filter.policy = policy_of(parsed);
+    best.filter.complete = complete;
     std::vector<Clock> clocks{Clock::events, Clock::span, Clock::host};
     if (const auto clock = clock_of(parsed)) clocks = {*clock};
     int without_features = 0;  // of all clocks the same graphs
     for (const Clock clock : clocks) {
         tuner::TrainingFilter filter = best.filter;
         filter.clock = clock;
-        auto problems = tuner::training_problems(store, registry(), filter, &without_features);
-        if (problems.size() > best.problems.size()) best = {filter, std::move(problems)};
+        tuner::LeftOut left_out;
+        auto problems = tuner::training_problems(store, registry(), filter, &left_out);
+        without_features = left_out.without_features;
+        const bool says_more = best.problems.empty() && left_out.incomplete > best.left_out.incomplete;
+        if (problems.size() > best.problems.size() || says_more) {
+            best = {filter, std::move(problems), std::move(left_out)};
+        }
     }
     if (without_features > 0) {
         out.warn(
@@ -110,11 +132,13 @@ Measured measured(const store::Store& store, const Parsed& parsed, Op op, Output
                         "their files fills them in and measures nothing again",
                         without_features, store.path().string()));
     }
+    note_incomplete(op, best.left_out, best.problems.size(), out);
     return best;
 }
 
-std::vector<tuner::TrainingProblem> measured_there(const store::Store& store, const tuner::TrainingFilter& filter) {
-    return tuner::training_problems(store, registry(), filter);
+std::vector<tuner::TrainingProblem> measured_there(const store::Store& store, const tuner::TrainingFilter& filter,
+                                                   tuner::LeftOut* left_out) {
+    return tuner::training_problems(store, registry(), filter, left_out);
 }
 
 namespace {
@@ -154,6 +178,13 @@ std::string nothing_measured(const store::Store& store, const std::string& file,
         "--device choose, gnntune tune makes more",
         file, parsed.text("op"), to_text(backend_of(store, parsed)), parsed.text("policy"),
         parsed.find("clock") ? ", clock " + *parsed.find("clock") : std::string(), what_is_there(store));
+}
+
+std::string nothing_complete(const std::string& file, Op op) {
+    return fmt::format(
+        "{}: on no problem of {} was every config of this build tried; gnntune tune --exhaustive does so on "
+        "the graphs' files, or leave out --complete",
+        file, to_text(op));
 }
 
 std::vector<std::string> graph_names(const std::vector<tuner::TrainingProblem>& problems) {

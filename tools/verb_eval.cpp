@@ -45,6 +45,7 @@ Options eval_options() {
          "scored is left out of it all the same")
         ("by", value("LIST"), "rows for each kind of problem too: dtype, reduce, weights, direction, self_loop, heads, k, or "
          "kind, which is all of these but k at once")
+        ("least-gain", value("LIST"), "percent: score model_or_default with these margins too")
         ("cases", boost::program_options::bool_switch(), "a row for every problem and strategy")
         ("no-model", boost::program_options::bool_switch(), "fit nothing: the rules that need no model, in seconds")
         ("no-search", boost::program_options::bool_switch(), "leave out the strategies that search, which take most of "
@@ -213,8 +214,16 @@ int run_eval(const Args& args) {
     options.searches = options.models && !parsed->flag("no-search");
     options.folds = static_cast<int>(*parsed->integer("folds", 0, 100000));
     options.held_out = parsed->list("held-out");
+    for (const std::int64_t percent : parsed->integers("least-gain", 0, 1000)) {
+        options.least_gains.push_back(static_cast<double>(percent) / 100);
+    }
     if (parsed->flag("ablation") && !options.models)
         throw invalid_argument("--ablation fits models: leave out --no-model");
+    for (const char* name : {"complete", "least-gain"}) {
+        if (!options.models && parsed->given(name)) {
+            throw invalid_argument(fmt::format("--{} is about models: leave out --no-model", name));
+        }
+    }
     if (parsed->flag("ablation") && parsed->flag("cases")) {
         throw invalid_argument("--ablation and --cases exclude each other");
     }
@@ -240,8 +249,20 @@ int run_eval(const Args& args) {
             continue;
         }
         auto learning = deciding.problems;
-        if (const auto other = parsed->find("learn")) {
-            learning = measured_there(open(*other), deciding.filter);
+        const auto other = parsed->find("learn");
+        if (other || parsed->flag("complete")) {
+            tuner::TrainingFilter filter = deciding.filter;
+            filter.complete = parsed->flag("complete");
+            tuner::LeftOut left_out;
+            learning =
+                other ? measured_there(open(*other), filter, &left_out) : measured_there(decide, filter, &left_out);
+            note_incomplete(op, left_out, learning.size(), out);
+            if (learning.empty() && left_out.incomplete > 0) {
+                const std::string why = nothing_complete(other.value_or(parsed->arguments.front()), op);
+                if (classes.size() == 1) throw input_error(why);
+                out.warn(why);
+                continue;
+            }
             if (learning.empty()) throw input_error(*other + " has no measurements of " + std::string(to_text(op)));
         }
         const auto scoring = measured_there(score, deciding.filter);

@@ -23,7 +23,8 @@ Options fit_verb_options() {
                     {"gnntune fit [options]",
                      "Fits a cost model for each op that the database has measurements of, says how good it is on "
                      "graphs left out, and stores it there for gnntune predict.",
-                     {"gnntune fit --db mine.db", "gnntune fit --op spmm --trees 200 --db mine.db"}});
+                     {"gnntune fit --db mine.db", "gnntune fit --op spmm --trees 200 --db mine.db",
+                      "gnntune fit --op all --complete --db old.db"}});
     add_training_options(options, "all");
     // clang-format off
     options.group("Check").add_options()
@@ -45,6 +46,7 @@ Json training_json(const Measured& m, const tuner::FitOptions& options) {
     json["graphs"] = graph_names(m.problems);
     json["problems"] = m.problems.size();
     json["rows"] = rows_of(m.problems);
+    json["complete"] = m.filter.complete;
     json["devices"] = devices;
     json["trees"] = options.trees.trees;
     json["depth"] = options.trees.depth;
@@ -110,8 +112,12 @@ int run_fit(const Args& args) {
                  {"seconds", "fit", "s", 2},
                  {"geomean_percent", "new graphs", "%", 2},
                  {"worst_percent", "worst", "%", 1}});
+    std::vector<std::string> incomplete;  // ops of which --complete left nothing, why
     for (const Op op : parsed->ops("op")) {
-        const Measured m = measured(measurements, *parsed, op, out);
+        const Measured m = measured(measurements, *parsed, op, out, Precision::fp32, parsed->flag("complete"));
+        if (m.problems.empty() && m.left_out.incomplete > 0) {
+            incomplete.push_back(nothing_complete(parsed->common.database_path().string(), op));
+        }
         if (m.problems.empty()) continue;
         check_features(options.without, m.problems);
         store::Store& store = writable();
@@ -154,6 +160,8 @@ int run_fit(const Args& args) {
                    static_cast<std::int64_t>(rows_of(m.problems)), static_cast<std::int64_t>(fitted.variants.size()),
                    static_cast<std::int64_t>(bytes.size()), seconds, geomean, worst});
     }
+    if (table.rows() == 0 && !incomplete.empty()) throw input_error(incomplete.front());
+    for (const std::string& why : incomplete) out.warn(why);
     if (table.rows() == 0) {
         throw input_error(nothing_measured(measurements, parsed->common.database_path().string(), *parsed));
     }

@@ -10,6 +10,10 @@ namespace gnntune::tuner {
 std::unique_ptr<Stopwatch> span_stopwatch(const Device&, StreamHandle) {
     throw unsupported("this build has no CUPTI, so spans cannot be timed; events are used");
 }
+
+std::string cupti_location() {
+    return {};
+}
 #endif
 
 std::unique_ptr<Stopwatch> make_stopwatch(Clock clock, const Device& device, StreamHandle stream) {

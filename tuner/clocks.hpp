@@ -12,6 +12,9 @@ namespace gnntune::tuner {
 /// CUPTI activity records. Throws ErrorKind::unsupported in words if CUPTI is not part of the build or refuses.
 std::unique_ptr<Stopwatch> span_stopwatch(const Device& device, StreamHandle stream);
 
+/// Where CUPTI is; empty if it is not part of the build or not installed.
+std::string cupti_location();
+
 /// The clocks that `wanted` leaves of those the device has, best first (span, events; host for the CPU), and a sentence
 /// about each that was wanted and cannot be had.
 struct Clocks {

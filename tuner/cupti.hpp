@@ -6,8 +6,12 @@
 #include <string>
 
 #include "core/common/error.hpp"
+#include "core/gpu/late_library.hpp"
 
 namespace gnntune::tuner {
+
+/// CUPTI. Its functions are called under the names of its headers (late_cupti.cpp).
+LateLibrary& cupti_library();
 
 [[noreturn]] inline void throw_cupti(CUptiResult status, const char* call) {
     if (status == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||

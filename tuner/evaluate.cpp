@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -129,17 +130,19 @@ std::string best_static(const std::vector<TrainingProblem>& problems) {
 
 class Judge {
 public:
-    Judge(const Registry& registry, const Case& c) : registry_(registry), case_(c) {
+    Judge(const Registry& registry, const Case& c, const std::vector<double>& least_gains)
+        : registry_(registry), case_(c), least_gains_(least_gains) {
         out_.graph = c.decide->graph;
         out_.fingerprint = c.decide->fingerprint;
         out_.problem = c.decide->problem;
         out_.best = fastest(c.b);
         out_.best_us = c.b.at(out_.best);
         out_.library_us = c.library_us;
-        out_.efficiency.resize(strategy_names().size());
-        out_.chosen.resize(strategy_names().size());
-        out_.measured.resize(strategy_names().size());
-        out_.time_share.resize(strategy_names().size());
+        const std::size_t strategies = strategy_names().size() + least_gains.size();
+        out_.efficiency.resize(strategies);
+        out_.chosen.resize(strategies);
+        out_.measured.resize(strategies);
+        out_.time_share.resize(strategies);
     }
 
     void with_model(const model::Model& m, bool searches) {
@@ -202,12 +205,17 @@ private:
     // What a dispatcher runs where nothing was measured; it knows one class, for those who allow no error.
     void or_default(const model::Model& m, const std::vector<Config>& configs) {
         const Prospects prospects(m, registry_, configs);
-        const Advice advice = advise(m, prospects, registry_, case_.decide->query(), case_.decide->constants, {});
-        if (!advice.better.empty()) {
-            choose(at("model_or_default"), prospects.candidates()[advice.better.front().candidate].config.text());
-        } else if (advice.standard) {
-            choose(at("model_or_default"), advice.standard->text());
-        }
+        const auto follow = [&](std::size_t strategy, double least_gain) {
+            const Advice advice =
+                advise(m, prospects, registry_, case_.decide->query(), case_.decide->constants, {}, {}, least_gain);
+            if (!advice.better.empty()) {
+                choose(strategy, prospects.candidates()[advice.better.front().candidate].config.text());
+            } else if (advice.standard) {
+                choose(strategy, advice.standard->text());
+            }
+        };
+        follow(at("model_or_default"), kLeastGain);
+        for (std::size_t i = 0; i < least_gains_.size(); ++i) follow(strategy_names().size() + i, least_gains_[i]);
     }
     void search(const std::string& strategy, const model::Model* m, std::size_t most) {
         SearchOptions options;
@@ -226,6 +234,7 @@ private:
 
     const Registry& registry_;
     const Case& case_;
+    const std::vector<double>& least_gains_;
     EvaluatedCase out_;
 };
 
@@ -310,7 +319,7 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
             const std::string fixed = best_static(others);
             for (std::size_t i = 0; i < cases.size(); ++i) {
                 if (!folds[f].contains(cases[i].decide->fingerprint)) continue;
-                Judge judge(registry, cases[i]);
+                Judge judge(registry, cases[i], options.least_gains);
                 if (m) judge.with_model(*m, options.searches);
                 judge.without_model(fixed, options.searches);
                 judged[i] = std::move(judge).take();
@@ -339,6 +348,11 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
     choose_by_bucket(cases, judged);
     Evaluation out;
     out.strategies = strategy_names();
+    for (const double gain : options.least_gains) {
+        char name[48];
+        std::snprintf(name, sizeof name, "model_or_default %.3g %%", 100 * gain);
+        out.strategies.emplace_back(name);
+    }
     out.common = static_cast<int>(cases.size());
     for (auto& c : judged) {
         if (c) out.cases.push_back(std::move(*c));

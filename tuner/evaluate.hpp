@@ -18,6 +18,8 @@ struct EvaluateOptions {
     /// Family of each graph, by name; a graph that is not there is a family of its own. Where any is given, a family at
     /// a time is scored, and nothing is learnt from it.
     std::map<std::string, std::string> families;
+    std::vector<double>
+        least_gains;       ///< a strategy more for each: model_or_default with this in the place of kLeastGain
     bool models = true;    ///< false: nothing is fitted, and strategies that need a model have no choice
     bool searches = true;  ///< whether to replay searches too, which takes most of the time
     std::function<void(std::size_t done, std::size_t total)> progress;  ///< after each fold, one at a time; optional
@@ -73,7 +75,7 @@ inline constexpr double kLostMargin = 0.02;
 /// all candidates), for spmm papers (GAR above a mean degree of 8, else GAS; of class tf32 TC-GNN with its warps), and
 /// bucket (what model_or_default chose for an earlier graph of the same core/dispatch/bucket.hpp; the first graph of a
 /// bucket has none). Choices are made among candidates that both runs have, on the environment that decided or the only
-/// one with its device's name. A model is fitted on `learn` without the graphs that it is asked about.
+/// one with its device's name. Those of EvaluateOptions::least_gains, "model_or_default 5 %", come last. A model is fitted on `learn` without the graphs that it is asked about.
 Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
                     const std::vector<TrainingProblem>& score, const Registry& registry,
                     const EvaluateOptions& options = {});

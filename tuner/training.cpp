@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "core/dispatch/candidates.hpp"
+#include "core/registry/errata.hpp"
 #include "profiles/device_constants.hpp"
 #include "profiles/features_json.hpp"
 
@@ -28,6 +30,28 @@ std::vector<TimedConfig> timed(const Registry& registry, const Query& query, con
     }
     std::vector<TimedConfig> out;
     for (auto& [text, c] : newest) out.push_back(std::move(c));
+    return out;
+}
+
+// Variants of the class with a config in their own space that nobody tried in today's version, or whose time other
+// programs took: how fast it is, is not known. One that was given up early, refused, wrong or failed is known as well
+// as it can be. Parts that a tuning exchanged in a composition are not of its space.
+std::vector<const Variant*> untried(const Registry& registry, const Query& query, const std::vector<Measurement>& rows,
+                                    Precision precision) {
+    std::set<std::string> tried;
+    for (const Measurement& m : rows) {
+        if (!m.disturbed() && stands(registry, query, m)) tried.insert(m.config.text());
+    }
+    std::vector<const Variant*> out;
+    for (const Variant& v : registry.variants()) {
+        if (v.approximate || v.precision != precision || !registry.applicable(v, query)) continue;
+        const auto space = v.space(query);
+        const bool lacks = std::any_of(space.begin(), space.end(), [&](const Params& params) {
+            if (v.capturable && !v.capturable(params)) return false;
+            return !erratum_of(v, params, query) && !tried.contains(Config{v.id, params}.text());
+        });
+        if (lacks) out.push_back(&v);
+    }
     return out;
 }
 
@@ -62,7 +86,7 @@ Query TrainingProblem::query() const {
 }
 
 std::vector<TrainingProblem> training_problems(const store::Store& store, const Registry& registry,
-                                               const TrainingFilter& filter, int* without_features) {
+                                               const TrainingFilter& filter, LeftOut* left_out) {
     std::vector<TrainingProblem> out;
     const auto environments = store.environments();
     const auto problems = store.problems();
@@ -70,11 +94,11 @@ std::vector<TrainingProblem> training_problems(const store::Store& store, const 
     for (const store::EnvironmentRow& e : environments) {
         constants.emplace(e.id, store::stored_device_constants(store, e.environment));
     }
-    int missing = 0;
+    LeftOut passed_over;
     for (const store::GraphRow& g : store.graphs()) {
         auto features = store::features_from(g.record.features_json);
         if (!features) {
-            ++missing;
+            ++passed_over.without_features;
             continue;
         }
         const auto shared = std::make_shared<const Features>(std::move(*features));
@@ -99,11 +123,17 @@ std::vector<TrainingProblem> training_problems(const store::Store& store, const 
                 }
                 if (best == 0) continue;
                 t.best_log_us = std::log(best);
+                if (filter.complete) {
+                    const auto lacking = untried(registry, t.query(), rows, filter.precision);
+                    for (const Variant* v : lacking) ++passed_over.by_variant[v->id];
+                    passed_over.incomplete += lacking.empty() ? 0 : 1;
+                    if (!lacking.empty()) continue;
+                }
                 out.push_back(std::move(t));
             }
         }
     }
-    if (without_features) *without_features = missing;
+    if (left_out) *left_out = std::move(passed_over);
     return out;
 }
 

@@ -1,6 +1,7 @@
 // What a cost model learns from and is judged by: the measurements of a store, by problem.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,12 +42,22 @@ struct TrainingFilter {
     Clock clock = Clock::events;
     /// Class of the candidates: variants that compute in this precision. fp32: what one who allows no error may choose.
     Precision precision = Precision::fp32;
+    /// Only problems on which every candidate of the variants' own spaces was tried. Where one is missing another one is
+    /// taken for the fastest, and slowdowns are measured from that.
+    bool complete = false;
 };
 
-/// Problems with at least one candidate, in order of graph, environment and problem. Graphs whose features the store
-/// does not have are passed over and counted in `without_features`, if given.
+/// What was passed over.
+struct LeftOut {
+    int without_features = 0;               ///< graphs whose features the store does not have
+    int incomplete = 0;                     ///< problems, where the filter wants complete ones
+    std::map<std::string, int> by_variant;  ///< of them, how many lack configs of a variant, by its id
+};
+
+/// Problems with at least one candidate, in order of graph, environment and problem. `left_out`, if given, says what
+/// was passed over.
 std::vector<TrainingProblem> training_problems(const store::Store& store, const Registry& registry,
-                                               const TrainingFilter& filter, int* without_features = nullptr);
+                                               const TrainingFilter& filter, LeftOut* left_out = nullptr);
 
 /// A device as far as its environment tells; its shared memory by its compute capability.
 Device device_of(const Environment& environment);

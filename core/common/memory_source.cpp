@@ -10,7 +10,7 @@ namespace {
 
 // Of the innermost scope of each kind. Pointers, which nobody has to destroy, in memory that a thread is born with: to
 // register a destructor, or to make room at first use, takes memory, and without any the process would be ended.
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(GNNTUNE_LATE_THREAD_MEMORY)
 __attribute__((tls_model("initial-exec")))
 #endif
 thread_local const std::shared_ptr<MemorySource>* t_sources[2] = {nullptr, nullptr};

@@ -51,7 +51,7 @@ std::string percent(double share) {
 }
 
 std::string explain(const std::optional<std::string>& unknown_kind, const Advice& advice, std::size_t legal,
-                    const std::optional<double>& gain) {
+                    const std::optional<double>& gain, double least_gain) {
     if (unknown_kind) return "the model has not learnt from " + *unknown_kind + "; tune it instead (gnntune tune)";
     if (advice.asked == 0) return "the model knows no variant of this build that can do this problem, in its version";
     if (legal == 0) return "every config that the model knows breaks a constraint";
@@ -60,7 +60,7 @@ std::string explain(const std::optional<std::string>& unknown_kind, const Advice
     const std::string standard = advice.standard->text();
     if (!gain) return "the model does not know the default " + standard + ", so what another would gain is unknown";
     if (advice.better.empty()) {
-        return "the model expects no config to gain " + percent(kLeastGain) + " over the default " + standard +
+        return "the model expects no config to gain " + percent(least_gain) + " over the default " + standard +
                " (the best of " + all + ": " + percent(*gain) + ")";
     }
     return "expected cheapest of " + all + "; the default " + standard + " is expected to take " + percent(*gain) +
@@ -85,7 +85,8 @@ Config exact_default(const Registry& registry, const Query& query, const Constra
 }
 
 Advice advise(const model::Model& model, const Prospects& prospects, const Registry& registry, const Query& query,
-              const DeviceConstants& constants, const Constraints& constraints, const BuildCost& build) {
+              const DeviceConstants& constants, const Constraints& constraints, const BuildCost& build,
+              double least_gain) {
     Advice advice;
     try {
         advice.standard = exact_default(registry, query, constraints);
@@ -116,11 +117,11 @@ Advice advise(const model::Model& model, const Prospects& prospects, const Regis
     if (advice.expected_standard) {
         const double standard = cost(*advice.expected_standard);
         gain = standard / cost(advice.better.front()) - 1;
-        std::erase_if(advice.better, [&](const Expected& e) { return standard <= cost(e) * (1 + kLeastGain); });
+        std::erase_if(advice.better, [&](const Expected& e) { return standard <= cost(e) * (1 + least_gain); });
     } else if (advice.standard) {
         advice.better.clear();
     }
-    advice.reason = explain(model.unknown_kind(query.problem), advice, legal, gain);
+    advice.reason = explain(model.unknown_kind(query.problem), advice, legal, gain, least_gain);
     return advice;
 }
 

@@ -14,9 +14,9 @@
 
 namespace gnntune {
 
-/// The default is left for a config where it is expected to cost this share more than that. Models are off by as much;
-/// docs/tuning.md has what other values win and lose.
-inline constexpr double kLeastGain = 0.05;
+/// The default is left for a config where it is expected to cost this share more than that. Two runs differ by as much:
+/// less is no gain. docs/tuning.md has what other values win and lose.
+inline constexpr double kLeastGain = 0.02;
 
 /// Configs that may be chosen unmeasured, ready to be asked about on any graph. Immutable.
 class Prospects {
@@ -59,9 +59,10 @@ struct Advice {
 using BuildCost = std::function<double(const Config&)>;
 
 /// Cheapest by expected cost over the expected calls, if that is worth leaving the default for. `query` has features
-/// and a device. Without `build` building counts nothing.
+/// and a device. Without `build` building counts nothing. A dispatcher keeps to kLeastGain; others are to be compared.
 Advice advise(const model::Model& model, const Prospects& prospects, const Registry& registry, const Query& query,
-              const DeviceConstants& constants, const Constraints& constraints, const BuildCost& build = {});
+              const DeviceConstants& constants, const Constraints& constraints, const BuildCost& build = {},
+              double least_gain = kLeastGain);
 
 /// The default where nothing is known: exact, because the error of others on this graph was not measured. Throws as
 /// Registry::default_config.

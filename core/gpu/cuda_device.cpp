@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "core/common/error.hpp"
 #include "core/gpu/cuda_check.hpp"
 #include "core/registry/device.hpp"
 
@@ -23,15 +24,19 @@ std::string driver_text() {
     return "CUDA " + version_text(supported);
 }
 
-// The cuSPARSE that is loaded, which a program may bring along: "cusparse 12.6.3".
+// The cuSPARSE that is used, which a program may bring along: "cusparse 12.6.3". Empty if none can be.
 std::string cusparse_text() {
     std::string text = "cusparse";
     char before = ' ';
-    for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
-        int value = 0;
-        if (cusparseGetProperty(part, &value) != CUSPARSE_STATUS_SUCCESS) return {};
-        text += before + std::to_string(value);
-        before = '.';
+    try {
+        for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+            int value = 0;
+            if (cusparseGetProperty(part, &value) != CUSPARSE_STATUS_SUCCESS) return {};
+            text += before + std::to_string(value);
+            before = '.';
+        }
+    } catch (const Error&) {
+        return {};
     }
     return text;
 }

@@ -83,7 +83,7 @@ std::pair<int, std::int32_t> Registry::default_place(const Variant& v, const Que
 
 bool Registry::default_sees_features(Op op, Backend backend) const {
     return std::any_of(variants_.begin(), variants_.end(),
-                       [&](const Variant& v) { return v.op == op && v.backend == backend && v.preferred; });
+                       [&](const Variant& v) { return v.op == op && v.backend == backend && v.preferred && !v.parts; });
 }
 
 Config Registry::default_config(const Query& query, const Constraints& constraints) const {

@@ -159,7 +159,7 @@ struct Variant {
     std::int32_t default_rank = 100;          ///< order in which variants are tried when nothing is known; lowest first
     /// Whether it comes before all others on this graph, for one that runs many times, when nothing is known: what of an
     /// op's variants is made for such graphs. Asked where it applies; cheap; no, if it would need features that are not
-    /// there. Null: never.
+    /// there. That of a composition goes by problem and sizes alone, for which nobody counts features. Null: never.
     bool (*preferred)(const Query&) = nullptr;
 
     /// The kinds of problems that it can do.

@@ -1,9 +1,6 @@
 #include "kernels/common/cublas.hpp"
 
 #include <cublas_v2.h>
-#include <cusparse.h>
-#include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,44 +10,15 @@
 #include <string_view>
 
 #include "core/gpu/cuda_check.hpp"
+#include "core/gpu/late_library.hpp"
+#include "kernels/common/find_library.hpp"
 
 namespace gnntune::kernels {
 namespace {
 
-std::string versioned(const char* library, int major) {
-    return std::string(library) + ".so." + std::to_string(major);
-}
-
-// The folder that cuSPARSE was loaded from, with a slash; empty if unknown.
-std::string cusparse_folder() {
-    const std::string name = versioned("libcusparse", CUSPARSE_VER_MAJOR);
-    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
-    if (!library) return {};
-    std::string folder;
-    Dl_info info{};
-    if (void* symbol = dlsym(library, "cusparseCreate"); symbol && dladdr(symbol, &info) != 0 && info.dli_fname) {
-        const std::string_view path = info.dli_fname;
-        folder = path.substr(0, path.rfind('/') + 1);
-    }
-    dlclose(library);
-    return folder;
-}
-
-// What to give to dlopen: the library that is loaded already, the one beside cuSPARSE, or the one that the loader
-// finds; empty if there is none. Only the last has to be loaded to know, and then stays.
-std::string locate() {
-    std::string name = versioned("libcublas", CUBLAS_VER_MAJOR);
-    if (dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL)) return name;
-    if (const std::string folder = cusparse_folder(); !folder.empty()) {
-        std::string path = folder + name;
-        if (access(path.c_str(), R_OK) == 0) return path;
-    }
-    return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL) ? name : std::string();
-}
-
-const std::string& location() {
-    static const std::string kLocation = locate();
-    return kLocation;
+LateLibrary& cublas_library() {
+    static LateLibrary library("libcublas", CUBLAS_VER_MAJOR);
+    return library;
 }
 
 // The few entry points used, under the names that cublas_v2.h gives them.
@@ -62,36 +30,24 @@ struct Library {
                            const void*, cudaDataType, int, const void*, cudaDataType, int, const void*, void*,
                            cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t) = nullptr;
     const char* (*status_text)(cublasStatus_t) = nullptr;
-    std::string missing;  // why it cannot be used; empty: it can
 
     Library() {
-        void* library = location().empty() ? nullptr : dlopen(location().c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!library) {
-            const char* error = dlerror();
-            missing = error ? error : "not found";
-            return;
-        }
-        find(library, "cublasCreate_v2", create);
-        find(library, "cublasSetStream_v2", set_stream);
-        find(library, "cublasSetWorkspace_v2", set_workspace);
-        find(library, "cublasGemmEx", gemm);
-        find(library, "cublasGetStatusString", status_text);
+        find("cublasCreate_v2", create);
+        find("cublasSetStream_v2", set_stream);
+        find("cublasSetWorkspace_v2", set_workspace);
+        find("cublasGemmEx", gemm);
+        find("cublasGetStatusString", status_text);
     }
 
 private:
     template <typename F>
-    void find(void* library, const char* name, F& function) {
-        function = reinterpret_cast<F>(dlsym(library, name));
-        if (!function) missing = std::string("no function ") + name;
+    static void find(const char* name, F& function) {
+        function = reinterpret_cast<F>(cublas_library().function(name));
     }
 };
 
 const Library& library() {
     static const Library kLibrary;
-    if (!kLibrary.missing.empty()) {
-        throw unsupported(versioned("libcublas", CUBLAS_VER_MAJOR) + " cannot be used: " + kLibrary.missing +
-                          "; install cuBLAS of this CUDA, or take another variant");
-    }
     return kLibrary;
 }
 
@@ -126,9 +82,7 @@ Verdict find_cublas(Precision precision) {
                                " may take cuBLAS's products below fp32; unset it, or allow an error");
         }
     }
-    if (!location().empty()) return Verdict::yes();
-    return Verdict::no(versioned("libcublas", CUBLAS_VER_MAJOR) +
-                       " was found neither beside cuSPARSE nor by the loader; install cuBLAS or set LD_LIBRARY_PATH");
+    return find_library(cublas_library());
 }
 
 void open_cublas() {

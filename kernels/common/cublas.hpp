@@ -1,5 +1,5 @@
 // One product of cuBLAS, which is opened at run time: it is 600 MB that an application without dense graphs neither
-// needs nor loads (docs/adr/0013-cublas-is-opened-at-run-time.md).
+// needs nor loads (docs/adr/0013-libraries-of-cuda-are-opened-at-run-time.md).
 //
 // Thread-safety: every function may be called from many threads. A device has one handle; enqueueing takes turns on the
 // host for the few microseconds that a call takes. On the device runs are independent: each brings its own workspace,

@@ -12,7 +12,7 @@ constexpr const char* kLost = "host memory ran out while an error was being repo
 
 // The text of the thread's last failure; null before the first. A pointer in memory that a thread is born with: an object
 // with a destructor, or room that is made at first use, takes memory, and without any the process would be ended.
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(GNNTUNE_LATE_THREAD_MEMORY)
 __attribute__((tls_model("initial-exec")))
 #endif
 thread_local const char* t_message = nullptr;

@@ -17,10 +17,6 @@ os.environ.pop("GNNTUNE_FORCE", None)
 os.environ.pop("GNNTUNE_SOURCES", None)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "cuda: needs a CUDA device")
-
-
 def _has_cuda() -> bool:
     try:
         import torch

@@ -6,9 +6,10 @@ import subprocess
 import sys
 import threading
 
-import gnntune
 import numpy as np
 import pytest
+
+import gnntune
 from gnntune import Problem
 
 rng = np.random.default_rng(1)
@@ -58,7 +59,7 @@ def test_mean_and_maximum(graph):
     x = normal(N_COLS, 5)
     plan = graph.plan("spmm", 5, reduce="max")
     results = plan.run(x=x)
-    wanted = np.stack([x[COL[ROW == i]].max(0) if (ROW == i).any() else np.zeros(5) for i in range(N_ROWS)])
+    wanted = np.stack([x[COL[i == ROW]].max(0) if (i == ROW).any() else np.zeros(5) for i in range(N_ROWS)])
     assert np.array_equal(results["y"], wanted.astype(np.float32))
     assert results["argmax"].dtype == np.int32
     count = np.maximum(np.bincount(ROW, minlength=N_ROWS), 1)[:, None]
@@ -73,8 +74,20 @@ def test_reversed(graph):
 
 def test_every_operation_runs(context):
     a = gnntune.Context(device="cpu").graph_from_coo(ROW, COL % N_ROWS, N_ROWS, N_ROWS)
-    for op in ("sddmm", "edge_softmax", "gat", "agnn", "attention", "gcn_norm", "coo_to_csr", "csr_to_csc", "spmm_grad"):
-        problem = Problem(op, 1 if op in ("edge_softmax", "gcn_norm", "coo_to_csr", "csr_to_csc") else 8, weighted=op == "spmm_grad")
+    for op in (
+        "sddmm",
+        "edge_softmax",
+        "gat",
+        "agnn",
+        "attention",
+        "gcn_norm",
+        "coo_to_csr",
+        "csr_to_csc",
+        "spmm_grad",
+    ):
+        problem = Problem(
+            op, 1 if op in ("edge_softmax", "gcn_norm", "coo_to_csr", "csr_to_csc") else 8, weighted=op == "spmm_grad"
+        )
         plan = a.plan(problem)
         inputs = {name: normal(*plan._shape(array)) for name, array in problem.inputs().items()}
         results = plan.run(**inputs)
@@ -205,4 +218,6 @@ def test_a_database_that_vanishes(tmp_path):
         pytest.skip("nothing could be timed beside other programs, so there is no database")
     path.unlink()
     assert np.array_equal(g.spmm(x), wanted)
-    assert np.allclose(gnntune.Context(path, device="cpu").graph_from_coo(ROW, COL, N_ROWS, N_COLS).spmm(x), wanted, atol=1e-5)
+    assert np.allclose(
+        gnntune.Context(path, device="cpu").graph_from_coo(ROW, COL, N_ROWS, N_COLS).spmm(x), wanted, atol=1e-5
+    )

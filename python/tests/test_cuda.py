@@ -8,7 +8,7 @@ import pytest
 import reference
 
 torch = pytest.importorskip("torch")
-import gnntune.torch as gt  # noqa: E402
+import gnntune.torch as gt
 
 pytestmark = pytest.mark.cuda
 
@@ -233,7 +233,7 @@ class TestMemory:
     def test_transient_graphs_leave_nothing(self):
         x = features(4000, 16)
         levels = []
-        for i in range(30):
+        for _ in range(30):
             index = torch.randint(0, 4000, (2, 30000), device="cuda")
             gt.spmm(gt.Graph(index, 4000, transient=True), x)
             del index
@@ -311,5 +311,7 @@ def test_indices_of_every_kind_of_graph_are_right(device="cuda"):
             g = gt.Graph(index, sizes, transient=transient)
             x = features(sizes[0], 8)
             assert torch.allclose(
-                gt.spmm(g, x).double().cpu(), reference.spmm(index.cpu(), sizes[1], x.double().cpu(), None, None), atol=1e-3
+                gt.spmm(g, x).double().cpu(),
+                reference.spmm(index.cpu(), sizes[1], x.double().cpu(), None, None),
+                atol=1e-3,
             )

@@ -8,7 +8,7 @@ import pytest
 import reference
 
 torch = pytest.importorskip("torch")
-import gnntune.torch as gt  # noqa: E402
+import gnntune.torch as gt
 
 TOLERANCE = {torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 DTYPES = list(TOLERANCE)
@@ -329,7 +329,7 @@ class TestDropout:
         for a, b in zip(self.run(device, 0.5, seed), self.run(device, 0.5, seed)):
             assert torch.allclose(a, b, atol=1e-6)
         # y is linear in x for a fixed mask, and its gradient the transposed map: <y, g> = <x, grad x>.
-        index, (n, _) = reference.edges("random", device)
+        _, (n, _) = reference.edges("random", device)
         y, grad_x, _, _ = self.run(device, 0.5, seed)
         x, g = random(n, 4, 8).float(), random(n, 4, 8, seed=5).float()
         assert float((y.cpu() * g).sum()) == pytest.approx(float((x * grad_x.cpu()).sum()), rel=1e-3)
@@ -409,7 +409,9 @@ class TestRefusals:
         with pytest.raises(ValueError, match="x_row has the shape"):
             gt.sddmm(g, torch.ones(9, 8, device=device), torch.ones(9, 8, device=device))
         with pytest.raises(ValueError, match="score_row has the shape"):
-            gt.gat(g, torch.ones(9, 2, 8, device=device), torch.ones(9, 2, device=device), torch.ones(9, 2, device=device))
+            gt.gat(
+                g, torch.ones(9, 2, 8, device=device), torch.ones(9, 2, device=device), torch.ones(9, 2, device=device)
+            )
         with pytest.raises(ValueError, match="weight has 3 heads"):
             gt.spmm(g, torch.ones(9, 2, 8, device=device), torch.ones(6, 3, device=device))
 

@@ -9,8 +9,8 @@ import pytest
 import reference
 
 torch = pytest.importorskip("torch")
-import gnntune  # noqa: E402
-import gnntune.torch as gt  # noqa: E402
+import gnntune
+import gnntune.torch as gt
 
 
 def dense(g: gt.Graph) -> torch.Tensor:
@@ -56,7 +56,11 @@ def test_from_torch_sparse(device, wanted):
 
 def test_from_scipy(device, wanted):
     sparse = pytest.importorskip("scipy.sparse")
-    for matrix in (sparse.csr_matrix(wanted.numpy()), sparse.coo_array(wanted.numpy()), sparse.csc_matrix(wanted.numpy())):
+    for matrix in (
+        sparse.csr_matrix(wanted.numpy()),
+        sparse.coo_array(wanted.numpy()),
+        sparse.csc_matrix(wanted.numpy()),
+    ):
         g = gt.Graph.from_sparse(matrix, device=device)
         assert torch.equal(dense(g), (wanted != 0).float())
         assert g.device.type == device
@@ -163,6 +167,16 @@ def test_transient_graphs_give_the_same_answers(device):
         assert torch.allclose(gt.spmm(kept, x), gt.spmm(g, x))
 
 
+def test_a_transient_graph_is_planned_for_one_call(device):
+    index, (n, _) = reference.edges("random", device)
+    x = torch.ones(n, 8, device=device, requires_grad=True)
+    for transient, calls in ((True, 1.0), (False, 1000.0)):
+        g = gt.Graph(index, n, transient=transient)
+        gt.spmm(g, x).sum().backward()
+        assert {problem.expected_calls for problem in g.problems()} == {calls}
+        assert len(g.problems()) == 2
+
+
 def test_plans_are_shared_and_explained(device):
     index, (n, _) = reference.edges("random", device)
     g = gt.Graph(index, n)
@@ -176,6 +190,8 @@ def test_plans_are_shared_and_explained(device):
     gt.spmm(g, x[:, :8].contiguous())
     assert len(g.problems()) == 2
     assert "config" in g.explain() and "source" in g.explain()
+    gt.gcn(g, x)  # which is a sum over the graph without its loops
+    assert g.without_loops() is not g and g.without_loops().explain() in g.explain()
 
 
 def test_configure_makes_plans_anew(device, fresh_db):

@@ -6,8 +6,9 @@ import pytest
 import reference
 
 torch = pytest.importorskip("torch")
-import gnntune.torch as gt  # noqa: E402
-import torch._dynamo.testing  # noqa: E402
+import torch._dynamo.testing
+
+import gnntune.torch as gt
 
 ops = torch.ops.gnntune
 

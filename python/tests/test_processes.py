@@ -11,7 +11,7 @@ import pytest
 import reference
 
 torch = pytest.importorskip("torch")
-import gnntune.torch as gt  # noqa: E402
+import gnntune.torch as gt
 
 
 def make(device="cpu"):
@@ -46,7 +46,7 @@ def _child(g, x, queue):
     torch.set_num_threads(1)  # torch's own threads do not come along, and it would wait for them
     try:
         queue.put(gt.spmm(g, x).sum().item() + gt.spmm(make()[0], x).sum().item())
-    except BaseException as error:  # noqa: BLE001
+    except BaseException as error:
         queue.put(repr(error))
 
 

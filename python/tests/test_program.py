@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 
-import gnntune
 import numpy as np
 import pytest
+
+import gnntune
 
 
 @pytest.fixture
@@ -40,7 +41,11 @@ def test_tune_then_explain_best_and_open(cora, tuned):
 def test_what_was_tuned_in_memory_is_found_by_a_context(tmp_path):
     rng = np.random.default_rng(2)
     sparse = pytest.importorskip("scipy.sparse")
-    a = sparse.random_array((300, 300), density=0.05, format="csr", rng=rng) if hasattr(sparse, "random_array") else None
+    a = (
+        sparse.random_array((300, 300), density=0.05, format="csr", rng=rng)
+        if hasattr(sparse, "random_array")
+        else None
+    )
     if a is None:
         a = sparse.random(300, 300, 0.05, format="csr", random_state=2)
     db = tmp_path / "memory.db"
@@ -84,7 +89,7 @@ def test_progress_is_shown(cora, tmp_path):
 
 class TestErrors:
     def test_files(self, tmp_path):
-        with pytest.raises(gnntune.InvalidGraph, match="none.mtx"):
+        with pytest.raises(gnntune.InvalidGraph, match=r"none\.mtx"):
             gnntune.info(tmp_path / "none.mtx")
         with pytest.raises(gnntune.DatabaseError, match="no such database"):
             gnntune.explain("nobody", db=tmp_path / "none.db", device="cpu")
@@ -136,5 +141,7 @@ def _still_running(word: str) -> bool:
 def test_the_program_comes_with_the_package():
     out = subprocess.run([gnntune.program_path(), "--version"], check=True, capture_output=True, text=True).stdout
     assert out.startswith(f"gnntune {gnntune.__version__}")
-    out = subprocess.run([sys.executable, "-m", "gnntune", "list", "ops"], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-m", "gnntune", "list", "ops"], check=True, capture_output=True, text=True
+    ).stdout
     assert "spmm" in out

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import gnntune
 import pytest
 import reference
 
+import gnntune
+
 torch = pytest.importorskip("torch")
-import gnntune.torch as gt  # noqa: E402
-from gnntune.torch import _tune  # noqa: E402
+import gnntune.torch as gt
+from gnntune.torch import _tune
 
 
 class Model(torch.nn.Module):

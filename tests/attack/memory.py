@@ -66,7 +66,9 @@ def attack(field, seconds):
 
 
 def has_cuda(program):
-    return b"libcusparse" in subprocess.run(["ldd", str(program)], stdout=subprocess.PIPE, check=False).stdout
+    # doctor's row on backends: "CUDA 13.0 and CPU: ..."
+    said = subprocess.run([str(program), "doctor"], stdout=subprocess.PIPE, check=False).stdout
+    return any(b"CUDA" in line for line in said.splitlines() if b" backends " in line)
 
 
 def attacks(field, share):

@@ -34,7 +34,7 @@ missing=$("$GNNTUNE" db show small --db a.db --csv | grep -c 'disturbed: ')
 stop_spinning
 
 # What is marked is measured once the machine is quiet, marked by hand where all of it could be timed.
-if ! command -v sqlite3 >/dev/null; then exit 0; fi
+need_sqlite3
 export OMP_NUM_THREADS=1
 quiet="tune small.gnng --device cpu --op spmm --dim 16 --exhaustive --db b.db"
 # shellcheck disable=SC2086

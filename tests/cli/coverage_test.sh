@@ -89,7 +89,7 @@ grep -q '^graph,spmm k=5 bf16 max,spmm,max,.*,spmm k=5 bf16,' all.csv || fail "t
 grep -q '^graph,spmm k=5 bf16 max,spmm,bf16,.*,spmm k=5 max,' all.csv || fail "bf16 is not held against f32 of the same rest"
 
 # Times are planted, so that the verdicts do not depend on the machine.
-command -v python3 >/dev/null || exit 0
+need_python
 python3 -c 'import sqlite3
 with sqlite3.connect("a.db") as db:
     db.executescript("""

@@ -194,7 +194,7 @@ run 0 db check --db a.db
 out_has "a.db: sound"
 run 0 doctor --db a.db
 out_has "1 graphs"
-command -v sqlite3 >/dev/null || exit 0
+need_sqlite3
 cp a.db odd.db
 sqlite3 odd.db "update measurement set ci_high_us = 1e-3, samples = -5" || fail "sqlite3"
 run 6 db check --db odd.db

@@ -133,7 +133,7 @@ run 6 db errata remove 1 --db missing.db
 [ ! -e missing.db ] || fail "a database was made"
 
 # What is not there is not removed, and a file of an older schema stays as it is.
-command -v sqlite3 >/dev/null || exit 0
+need_sqlite3
 sqlite3 c.db 'drop table erratum; drop table removed_erratum; drop table run_identity; pragma user_version = 1' || fail "sqlite3"
 run 2 db errata remove 1 --db c.db
 err_has "there is no erratum 1"

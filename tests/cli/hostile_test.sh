@@ -1,6 +1,6 @@
 # Databases whose schema somebody has changed: every verb ends, with a sentence where it cannot believe them.
 . "$(dirname "$0")/lib.sh"
-command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed"; exit 77; }
+need_sqlite3
 printf '# Nodes: 40\n' >ring.txt
 for i in $(seq 0 39); do echo "$i $(((i + 1) % 40))"; done >>ring.txt
 export OMP_NUM_THREADS=1

@@ -43,6 +43,9 @@ fingerprint() { grep -oE '[0-9a-f]{32}' "$work/out" | head -n 1; }
 need_python() {
     command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
 }
+need_sqlite3() {
+    command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed"; exit 77; }
+}
 # json EXPRESSION: stdout is JSON and the expression, about `j`, holds.
 json() {
     python3 -c 'import json, sys

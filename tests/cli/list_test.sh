@@ -29,7 +29,7 @@ run 2 list ops --device cpu
 err_has "--device applies to gnntune list variants only"
 run 2 generate --list -o graph.mtx
 err_has "--list makes no graph"
-command -v python3 >/dev/null || exit 0
+need_python
 run 0 list --json
 json "sorted(v['id'] for v in j['data']) == '''$ids'''.split()"
 json "all(isinstance(v['configs'], int) and v['configs'] > 0 for v in j['data'])"

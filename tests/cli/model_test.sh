@@ -219,8 +219,48 @@ err_has "policy cold"
 run 3 eval a.db --policy cold
 err_has "policy cold, by variants that this build has; there are: hot and host of spmm;"
 
+# Other margins of leaving the default are scored beside the dispatcher's own.
+run 0 eval a.db b.db --device cpu --no-search --least-gain 0,10 --csv
+out_has "spmm,fp32,model_or_default,6,"
+out_has "spmm,fp32,model_or_default 0 %,6,"
+out_has "spmm,fp32,model_or_default 10 %,6,"
+run 2 eval a.db b.db --least-gain much
+run 2 eval a.db b.db --no-model --least-gain 5
+err_has "leave out --no-model"
+run 2 eval --retunings a.db b.db --complete
+err_has "leave out --complete"
+run 2 eval a.db --no-model --complete
+err_has "leave out --no-model"
+
 # A config that this build does not take any more is passed over, not stumbled upon.
-command -v sqlite3 >/dev/null || exit 0
+need_sqlite3
+
+# --complete learns from problems alone on which every config was tried. What a busy machine took counts as tried here.
+run 0 tune 100.mtx 200.mtx 400.mtx --device cpu --dim 4,8 --max-samples 5 --exhaustive --db whole.db -q
+sqlite3 whole.db "update measurement set reason = 'planted' where status = 'failed'"
+run 0 fit --db whole.db --device cpu --complete --csv
+out_has "spmm,cpu,hot,host,3,6,"
+! grep -q "left out by --complete" err || fail "nothing was left out"
+cp whole.db part.db
+sqlite3 part.db "delete from measurement where id = (select min(id) from measurement where variant = 'spmm.cpu_edges' and
+    problem_id = (select id from problem where k = 4) and status <> 'refused')"
+run 0 fit --db part.db --device cpu --csv
+out_has "spmm,cpu,hot,host,3,6,"
+run 0 fit --db part.db --device cpu --complete --csv
+out_has "spmm,cpu,hot,host,3,5,"
+err_has "spmm: 1 of 6 problems are left out by --complete: configs were not tried of spmm.cpu_edges in 1; gnntune tune --exhaustive"
+run 0 eval part.db --device cpu --complete --no-search --folds 3 --csv
+out_has "spmm,fp32,model,6,"
+err_has "1 of 6 problems are left out by --complete"
+run 0 eval whole.db --learn part.db --device cpu --complete --no-search --folds 3 --csv
+err_has "1 of 6 problems are left out by --complete"
+sqlite3 part.db "delete from measurement where variant = 'spmm.cpu_edges'"
+cp part.db none_whole.db
+run 3 fit --db none_whole.db --device cpu --complete
+err_has "configs were not tried of spmm.cpu_edges in 6"
+err_has "on no problem of spmm was every config of this build tried"
+run 3 eval part.db --device cpu --complete
+err_has "on no problem of spmm was every config of this build tried"
 cp a.db d.db
 sqlite3 d.db "update measurement set config = 'spmm.cpu_rows{tile=17,row_block=64}' where id =
     (select min(id) from measurement where variant = 'spmm.cpu_rows')"

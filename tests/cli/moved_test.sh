@@ -48,7 +48,7 @@ tune_while rm -rf van
 comes_back
 
 # Somebody writes to it under its new name already, with a log of his own.
-command -v sqlite3 >/dev/null || exit 0
+need_sqlite3
 move_and_write() {
     mv van/x.db van/moved.db
     coproc OTHER { sqlite3 van/moved.db >/dev/null; }

@@ -1,7 +1,7 @@
 # One tuning answers every objective later: explain reads rows and measures nothing.
 . "$(dirname "$0")/lib.sh"
 export OMP_NUM_THREADS=1
-command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed"; exit 77; }
+need_sqlite3
 
 run 0 tune "$cora" --device cpu --dim 32 --exhaustive --policy both --max-samples 5 --db a.db -q
 # Three configs of the file with times made up, the others away: hot, then cold the other way round.

@@ -59,7 +59,7 @@ err_has "did you mean spmm.cpu_rows?"
 echo "0 1" >strange.txt
 run 0 paper tcgnn --figure 7 strange.txt --db a.db
 err_has "warning: strange: none of the graphs of tcgnn"
-command -v python3 >/dev/null || exit 0
+need_python
 run 0 paper tcgnn --figure 7 --db a.db --json
 json "j['schema'] == 'gnntune.paper/1' and j['data'][0]['number'] == '7' and j['data'][0]['measured'] is None"
 json "[r for r in j['data'][0]['rows'] if r['graph'] == 'cora'][0]['sgt_blocks_16x8'] == 1268"

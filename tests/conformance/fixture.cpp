@@ -123,6 +123,19 @@ Inputs Fixture::infinite_inputs(const Problem& p, unsigned seed, const Operands&
     return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers);
 }
 
+Inputs Fixture::integer_inputs(const Problem& p, unsigned seed) const {
+    const auto draw_one = [&](const ArraySpec& spec, std::size_t number) {
+        std::mt19937 random(seed + static_cast<unsigned>(number));
+        HostVector<float> values(static_cast<std::size_t>(spec.size()));
+        for (float& v : values) {
+            const auto six = static_cast<int>(random() % 6);
+            v = static_cast<float>(six < 3 ? six - 3 : six - 2);
+        }
+        return values;
+    };
+    return Inputs(graph_->query(p), csr(p), edge_id(p), draw_one, numbers_of(p));
+}
+
 std::vector<Oracle> Fixture::oracles(const Problem& p, const Inputs& in, const SampleRule* rule) const {
     return reference::oracles(p, csr(p), edge_id(p), in.operands(), rule);
 }

@@ -29,6 +29,9 @@ public:
     /// edge infinite.
     reference::Inputs infinite_inputs(const Problem& p, unsigned seed) const;
     reference::Inputs infinite_inputs(const Problem& p, unsigned seed, const Operands& numbers) const;
+    /// Integers from -3 to 3, none of them 0, so that each edge counts in every feature: sums of 1.8 million products are
+    /// exact in fp32, and products in every storage type.
+    reference::Inputs integer_inputs(const Problem& p, unsigned seed) const;
     std::vector<reference::Oracle> oracles(const Problem& p, const reference::Inputs& in, const SampleRule* rule) const;
 
 private:

@@ -19,4 +19,9 @@ std::vector<Problem> problems(Op op, const GraphCase& graph) {
     return out.take();
 }
 
+bool exact_of_integers(const Problem& problem) {
+    const bool sums = problem.op == Op::spmm || problem.op == Op::sddmm || problem.op == Op::spmm_grad;
+    return sums && problem.reduce != Reduce::mean;
+}
+
 }  // namespace gnntune::conformance

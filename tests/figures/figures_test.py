@@ -18,6 +18,9 @@ sys.dont_write_bytecode = True  # the source tree may be read-only
 loader = importlib.machinery.SourceFileLoader("kernel_figures", str(ROOT / "tools" / "kernel-figures"))
 figures = importlib.util.module_from_spec(importlib.util.spec_from_loader("kernel_figures", loader))
 loader.exec_module(figures)
+models_loader = importlib.machinery.SourceFileLoader("model_figures", str(ROOT / "tools" / "model-figures"))
+models = importlib.util.module_from_spec(importlib.util.spec_from_loader("model_figures", models_loader))
+models_loader.exec_module(models)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -48,6 +51,32 @@ def named(comparisons, start):
     return found[0]
 
 
+def choice(part, op, strategy, geomean, worst, kind="all"):
+    return {"part": part, "op": op, "kind": kind, "strategy": strategy, "cases": "7", "geomean_percent": str(geomean),
+            "worst_percent": str(worst), "share_95_percent": "50", "lost_percent": "3"}
+
+
+class Models(unittest.TestCase):
+    def test_margins_have_a_row_for_each_op_with_a_default(self):
+        rows = [choice("spmm", "spmm", f"model_or_default {m} %", 90 + m / 10, 50 + m) for m in models.MARGINS]
+        rows += [choice("spmm", "spmm", "default", 80, 40), choice("ops", "agnn_grad", "model", 95, 70)]
+        table = list(models.margins_table(rows))
+        self.assertEqual(len(table), 3)
+        self.assertIn("| **2 %** |", table[0])
+        self.assertTrue(table[2].startswith("| `spmm`, plain | 7 | 80.00, 40.0 | 90.00, 50.0 | "), table[2])
+        self.assertTrue(table[2].endswith(" | 91.00, 60.0 |"), table[2])
+
+    def test_complete_ones_stand_beside_all(self):
+        rows = [choice(part, "gat", strategy, mean, 60) for part, mean in (("kinds_ops", 94), ("kinds_complete", 97))
+                for strategy in ("model", "model_or_default")]
+        self.assertEqual(list(models.complete_table(rows))[2:], ["| `gat` | 7 | 94.00, 60.0 | 94.00, 60.0 | 97.00, 60.0 | 97.00, 60.0 |"])
+
+    def test_what_is_missing_is_named(self):
+        with self.assertRaises(SystemExit) as missing:
+            list(models.defaults_table([choice("defaults", "spmm", "default", 90, 50)]))
+        self.assertIn("defaults_before", str(missing.exception))
+
+
 class Sides(unittest.TestCase):
     def test_policies_are_kept_apart(self):
         s = suite(row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20), row("spmm k=16", OTHER, 12),
@@ -58,7 +87,7 @@ class Sides(unittest.TestCase):
         self.assertEqual([c[0] for c in figures.over_library(s, UNDER_GRAPH).cases], [5.0])
         self.assertEqual([c[0] for c in figures.over_default(s, UNDER_GRAPH).cases], [9.0])
         text = "\n".join(figures.tables(s, [], [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c", "cases": ""}], []))
-        self.assertIn("| `spmm` under policy graph, both sides replayed, over the best cuSPARSE algorithm | 1 | 5.00x |", text)
+        self.assertIn("| `spmm` under policy graph, both sides replayed, beside the best cuSPARSE algorithm | 1 | 5.00x |", text)
         self.assertIn("`spmm under graph` on 1 graph", text)
 
     def test_a_part_of_the_library_is_not_ours(self):
@@ -80,7 +109,7 @@ class Sides(unittest.TestCase):
         self.assertEqual(parts_of("gat.unfused{spmm=default}"), [("spmm", "default")])
         lines = compositions_table(suite(row("spmm_grad k=16", "spmm_grad.binned{vec=4}", 20), row("spmm_grad k=16", UNFUSED, 10),
                                          row("spmm_grad k=64", "spmm_grad.binned{vec=4}", 5), row("spmm_grad k=64", UNFUSED, 10)))
-        self.assertEqual(lines[-1], "| `spmm_grad` | 2 | 1 | 0.50x | sddmm `sddmm.edges` 1, spmm `spmm.rows` 1 |")
+        self.assertEqual(lines[-1], "| `spmm_grad` | 2 | 1 | 2.00x | sddmm `sddmm.edges` 1, spmm `spmm.rows` 1 |")
 
 
 class Hidden(unittest.TestCase):
@@ -89,11 +118,11 @@ class Hidden(unittest.TestCase):
                   row("spmm k=16", DEFAULT, 80), row("spmm k=32", OURS, 5, default="1"), row("spmm k=32", OTHER, 4))
         found = list(left_out(s, [], []))
         self.assertEqual([c[0] for c in named(found, "`spmm`, our default config alone").cases], [1.5, 0.8])
-        self.assertEqual([c[0] for c in named(found, "`spmm`, our default over cuSPARSE's").cases], [2.0])
-        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, where cuSPARSE").cases], [3.0])
-        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, where ours").cases], [0.8])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, our default beside cuSPARSE's").cases], [2.0])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best beside best, where cuSPARSE").cases], [3.0])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best beside best, where ours").cases], [0.8])
         table = left_out_table(s, [], [])
-        self.assertIn("| `spmm`, our default config alone over the best cuSPARSE algorithm | 2 | 1.10x | 1 | 1 | 0.80x (`g`, k=32) |", table)
+        self.assertIn("| `spmm`, our default config alone beside the best cuSPARSE algorithm | 2 | 1.10x | 1 | 1 | 0.80x (`g`, k=32) |", table)
 
     def test_the_faster_type_of_the_library(self):
         half = "spmm.cusparse_f16{alg=default,preprocess=0}"
@@ -111,8 +140,8 @@ class Hidden(unittest.TestCase):
         corpus = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "9", "default_library_us": "20", "default_us": ""},
                   {"graph": "b", "k": "16", "own_us": "10", "library_us": "20", "default_library_us": "", "default_us": "16"}]
         found = list(left_out(suite(row("spmm k=16", OURS, 1)), [], corpus))
-        self.assertEqual([c[0] for c in named(found, "`spmm`, best over best, 2 graphs").cases], [0.9, 2.0])
-        self.assertEqual([c[0] for c in named(found, "our default config alone over the best").cases], [1.25])
+        self.assertEqual([c[0] for c in named(found, "`spmm`, best beside best, 2 graphs").cases], [0.9, 2.0])
+        self.assertEqual([c[0] for c in named(found, "our default config alone beside the best").cases], [1.25])
 
     def test_a_search_is_said(self):
         of = {"configs": "3"}
@@ -130,9 +159,9 @@ class Headline(unittest.TestCase):
 
     def test_every_ratio_says_how_many_times_as_fast_ours_is(self):
         lines = self.lines(row("spmm k=16", OURS, 10), row("spmm k=16", DEFAULT, 40), row("spmm k=16", OTHER, 20), row("spmm k=16 self_loop", OURS, 12.5))
-        self.assertIn("| `spmm` | cuSPARSE's fastest algorithm for the case | 2.00x | 2.00x (`g`, k=16) | 1 |", lines)
-        self.assertIn("| `spmm` | cuSPARSE's default algorithm | 4.00x | 4.00x (`g`, k=16) | 1 |", lines)
-        self.assertIn("| `spmm` with self loops | our `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 1 |", lines)
+        self.assertIn("| `spmm` | cuSPARSE's fastest algorithm for the case | 2.00x | 2.00x (`g`, k=16) | 16 | 1 |", lines)
+        self.assertIn("| `spmm` | cuSPARSE's default algorithm | 4.00x | 4.00x (`g`, k=16) | 16 | 1 |", lines)
+        self.assertIn("| `spmm` with self loops | our `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 16 | 1 |", lines)
 
     def test_what_the_means_do_not_show(self):
         rows = [row("spmm k=16", OURS, 20, default="1"), row("spmm k=16", "spmm.rows{vec=4}", 10), row("spmm k=16", OTHER, 15),
@@ -140,9 +169,20 @@ class Headline(unittest.TestCase):
         spread = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "8"}]
         text = "\n".join(self.lines(*rows, spread=spread))
         self.assertIn("Ours is the fastest of 2 configs that were timed, cuSPARSE's the fastest of 1.", text)
-        self.assertIn("by the default config of the measured commit is 0.75x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.75x at worst.", text)
+        self.assertIn("by the default config of commit `c` is 0.75x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.75x at worst.", text)
         self.assertIn("both sides replayed) `spmm` is 3.00x as fast as cuSPARSE's fastest, slower in none of 1 cases", text)
         self.assertIn("*On more graphs,* 1, most of them generated, `spmm` is 0.80x", text)
+
+    def test_widths_and_graphs_that_take_no_part_are_said(self):
+        wide = [row(f"spmm k={k}", config, time) for k in (16, 32, 64, 128) for config, time in ((OURS, 10), (OTHER, 20))]
+        made = [row("spmm k=16", OURS, 10, graph="standin/h"), row("spmm k=16", OTHER, 20, graph="standin/h")]
+        text = "\n".join(self.lines(dict(wide[0], default="1"), *wide[1:], *made))
+        self.assertIn("| 16 to 128 | 5 |", text)
+        self.assertIn("slower in none of 1 cases, 2.00x at worst (without the generated graphs).", text)
+        self.assertNotIn("another rule", text)
+        known = [dict(wide[0], default="1"), *wide[1:]]
+        about = [{**self.ABOUT[0], "commit": "2a61863"}]
+        self.assertIn("at worst. Since then the default follows from another rule", "\n".join(headline_table(suite(*known), about, (), "note", "link")))
 
     def test_the_runs_that_count_are_named(self):
         theirs, ours = row("spmm k=16", OTHER, 15, run="1"), row("spmm k=16", OURS, 10, run="1")
@@ -156,10 +196,14 @@ class Loops(unittest.TestCase):
 
     def test_with_by_without(self):
         lines = loops_tables(suite(*self.ROWS), [])
-        self.assertIn("| 16 | 1 | 1.05x | 1.05x (`g`, k=16 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
-        self.assertIn("| all | 1 | 1.17x | 1.30x (`g`, k=64 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
-        self.assertIn("not reached", lines[0])
-        self.assertIn("; reached", loops_tables(suite(*self.ROWS[:2]), [])[0])
+        self.assertIn("| 16 | 1 | 1.05x | 1.050x (`g`, k=16 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        self.assertIn("| all | 1 | 1.17x | 1.300x (`g`, k=64 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        self.assertIn("a mean of 1.10x, not reached; none above 1.3x, reached", lines[0])
+        self.assertIn("a mean of 1.10x, reached; none above 1.3x, reached", loops_tables(suite(*self.ROWS[:2]), [])[0])
+        # Two decimals would show it as reached.
+        over = loops_tables(suite(*self.ROWS[:3], row("spmm k=64", OURS, 9.969)), [])
+        self.assertIn("none above 1.3x, not reached", over[0])
+        self.assertTrue(any("| 1.304x (`g`, k=64 self_loop) |" in line for line in over))
         self.assertIn("| `g` | 10.5 / 10.0 | 13.0 / 10.0 |  |", lines)
 
     def test_runs_are_not_mixed(self):
@@ -170,9 +214,27 @@ class Loops(unittest.TestCase):
         before = [{"graph": graph, "problem": problem, "config": "best", "time_us": time}
                   for graph in ("g", "h") for problem, time in (("spmm k=16 self_loop", "44"), ("spmm k=16", "11"))]
         lines = loops_tables(suite(*self.ROWS), before)
-        self.assertTrue(any(line.startswith("| 16 | 1 | 1.05x | 1.05x (`g`, k=16 self_loop) | 4.0x, 4.0x | 2.00x |") for line in lines))
+        self.assertTrue(any(line.startswith("| 16 | 1 | 1.05x | 1.050x (`g`, k=16 self_loop) | 4.0x, 4.0x | 2.00x |") for line in lines))
         self.assertIn("| `g` | 10.5 / 10.0 (44.0 / 11.0) | 13.0 / 10.0 |  |", lines)
         self.assertIn("| `h` | (44.0 / 11.0) |  |  |", lines)
+
+
+class Covered(unittest.TestCase):
+    @staticmethod
+    def row(graph, problem, time="", **more):
+        return {"graph": graph, "problem": problem, "op": problem.split()[0], "kinds": "plain", "config": OURS, "time_us": time, "sibling": "",
+                "sibling_us": "", "ratio": "", "bound": "", "verdict": "ok" if time else "left_out", "must": "1", "fails": "0", "policy": "hot",
+                "clock": "events", "reason": "", **more}
+
+    def test_what_was_never_timed_is_said_of_each_graph(self):
+        looped = {"kinds": "self_loop", "ratio": "1.1", "bound": "1.15", "sibling_us": "10"}
+        rows = [self.row("g", "spmm k=64", "10"), self.row("g", "spmm k=64 self_loop", "11", **looped), self.row("g", "gat k=64"),
+                self.row("h", "spmm k=64", "10"), self.row("h", "spmm k=64 self_loop", kinds="self_loop"), self.row("h", "gat k=64", "9")]
+        lines = figures.coverage_tables(rows, None, "")
+        self.assertIn("of 3 legal problems 2 on `g` and 2 on `h` have a time.", lines[0])
+        self.assertIn("Never timed on `g`: `gat`.", lines)
+        self.assertFalse(any(line.startswith("Never timed on `h`") for line in lines))
+        self.assertIn("| self_loop | 1.15x | 1 | 1.10x | 1.10x | `spmm k=64 self_loop` on `g` | 0 | 0 | 1 |", lines)
 
 
 class Packing(unittest.TestCase):

@@ -1,4 +1,4 @@
-# An application that links the library needs no profiler, no Boost and no Eigen at run time, and one CUDA runtime at
+# An application that links the library needs no profiler, no cuSPARSE, no Boost and no Eigen to start, and one CUDA runtime at
 # most: the shared one.
 find_program(readelf readelf)
 if(NOT readelf)
@@ -13,10 +13,10 @@ if(NOT needed)
     message(FATAL_ERROR "readelf listed nothing")
 endif()
 string(TOLOWER "${needed}" lower)
-if(lower MATCHES "cupti|nvperf|boost|eigen|cublas|nvidia-ml|gtest")
+if(lower MATCHES "cupti|nvperf|boost|eigen|cublas|cusparse|nvidia-ml|gtest")
     message(FATAL_ERROR "the library needs ${CMAKE_MATCH_0} at run time")
 endif()
-if(lower MATCHES "cusparse" AND NOT lower MATCHES "cudart")
+if(WITH_CUDA AND NOT lower MATCHES "cudart")
     message(FATAL_ERROR "the CUDA runtime was linked statically: the application would have two")
 endif()
 if(NOT output MATCHES "SONAME.*libgnntune\\.so\\.0")

@@ -36,8 +36,8 @@ protected:
     }
     fs::path file() const { return folder_ / "gnntune-GPU-1.lock"; }
 
-    /// Another process that takes the lock and holds it until it is ended, or for `held_ms`.
-    void hold_in_child(int held_ms = -1) {
+    /// Another process that takes the lock and holds it until it is ended.
+    void hold_in_child() {
         int ready[2];
         ASSERT_EQ(pipe(ready), 0);
         child_ = fork();
@@ -47,11 +47,7 @@ protected:
             options.command = "gnntune tune a.mtx";
             const auto lock = take(options);
             if (write(ready[1], "x", 1) != 1) _exit(1);
-            if (held_ms < 0) {
-                for (;;) pause();
-            }
-            usleep(static_cast<useconds_t>(held_ms) * 1000);
-            _exit(0);  // without destructors, as a crash
+            for (;;) pause();
         }
         char c = 0;
         ASSERT_EQ(read(ready[0], &c, 1), 1);
@@ -111,9 +107,14 @@ TEST_F(DeviceLockTest, SaysWhichOtherProcessHoldsItSinceWhen) {
 }
 
 TEST_F(DeviceLockTest, WaitsAndTellsOnce) {
-    hold_in_child(200);
+    hold_in_child();
     DeviceLock::Options options;
-    options.poll = std::chrono::milliseconds(10);
+    options.poll = std::chrono::milliseconds(1);
+    int asked = 0;
+    options.stop = [&] {
+        if (++asked == 5) kill(child_, SIGKILL);  // it has been met five times, and gives the lock back
+        return false;
+    };
     std::vector<DeviceLock::Holder> told;
     options.waiting = [&told](const DeviceLock::Holder& holder) { told.push_back(holder); };
 

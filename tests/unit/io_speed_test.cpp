@@ -1,12 +1,12 @@
-// How fast a plain pattern .mtx of 8 million edges becomes CSR. Prints the figure; asserts a bound only where the build
-// is optimised and carries no sanitizer. The aim is 0.3 s on one core.
+// How fast a plain pattern .mtx of 8 million edges becomes CSR. Prints the figure. The bound is in times of what a plain
+// loop over the same text takes, on the same machine at the same time, both in seconds of a processor: other programs
+// slow both down. It is asserted where the build is optimised and carries no sanitizer. The aim is 0.3 s on one core.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -14,13 +14,14 @@
 #include <string>
 
 #include "core/io/graph_io.hpp"
+#include "tests/unit/cpu_time.hpp"
 
 namespace gnntune {
 namespace {
 
 constexpr int kRows = 1'000'000;
 constexpr int kPerRow = 8;
-constexpr double kLargestSeconds = 1.0;
+constexpr double kLargestTimes = 4.0;
 
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 constexpr bool kAsserted = true;
@@ -54,21 +55,42 @@ std::filesystem::path write_sorted_file() {
     return path;
 }
 
-TEST(ReadingSpeed, EightMillionSortedEdgesInUnderASecond) {
+/// What no reader can do without: it looks at every byte and forms every number. Returns their sum.
+std::uint64_t plain_sum(const std::filesystem::path& path) {
+    std::string text(std::filesystem::file_size(path), '\0');
+    std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(text.size()));
+    std::uint64_t sum = 0;
+    std::uint64_t number = 0;
+    for (const char c : text) {
+        if (c >= '0' && c <= '9') {
+            number = 10 * number + static_cast<std::uint64_t>(c - '0');
+        } else {
+            sum += number;
+            number = 0;
+        }
+    }
+    return sum;
+}
+
+TEST(ReadingSpeed, EightMillionSortedEdgesInAFewTimesWhatAPlainLoopTakes) {
     const auto path = write_sorted_file();
     const auto megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
     double best_s = 1e9;
+    double plain_s = 1e9;
     for (int run = 0; run < 3; ++run) {
-        const auto start = std::chrono::steady_clock::now();
+        double start = test::cpu_seconds();
         const auto loaded = io::read_graph(path);
-        best_s = std::min(best_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        best_s = std::min(best_s, test::cpu_seconds() - start);
         ASSERT_EQ(loaded.graph.m(), std::int64_t{kRows} * kPerRow);
+        start = test::cpu_seconds();
+        ASSERT_GT(plain_sum(path), std::uint64_t{kRows} * kRows);
+        plain_s = std::min(plain_s, test::cpu_seconds() - start);
     }
     std::filesystem::remove(path);
-    std::printf("read %.0f MB, %d edges in %.3f s (best of 3): %.0f MB/s\n", megabytes, kRows * kPerRow, best_s,
-                megabytes / best_s);
+    std::printf("read %.0f MB, %d edges in %.3f s of a processor (best of 3): %.0f MB/s, %.2f times a plain loop\n",
+                megabytes, kRows * kPerRow, best_s, megabytes / best_s, best_s / plain_s);
     if (kAsserted) {
-        EXPECT_LT(best_s, kLargestSeconds);
+        EXPECT_LT(best_s, kLargestTimes * plain_s);
     }
 }
 

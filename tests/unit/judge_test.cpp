@@ -78,6 +78,13 @@ TEST(Judge, QuartilesThatOverlapAreAmbiguousHoweverNarrowTheIntervals) {
     EXPECT_EQ(j.verdict, Judged::ambiguous);
     EXPECT_EQ(j.reason, "the quartiles overlap");
     EXPECT_EQ(verdict(b, a), Judged::ambiguous);
+
+    // Also where the slower one reaches further.
+    a.q3_us = 1020;
+    b.q1_us = 1010;
+    b.q3_us = 1090;
+    EXPECT_EQ(verdict(a, b), Judged::ambiguous);
+    EXPECT_EQ(verdict(b, a), Judged::ambiguous);
 }
 
 TEST(Judge, FewSamplesAreAmbiguousOnEitherSide) {

@@ -125,9 +125,9 @@ TEST_F(LibraryModel, SaysWhyTheModelWasNotFollowed) {
     write_model(m);
     EXPECT_TRUE(contains(explanation(gt::sddmm(kK)), "the database has no cost model of sddmm for this backend"));
     EXPECT_TRUE(contains(explanation(weighted_spmm().policy(GNNTUNE_COLD)), "under policy hot, not cold"));
-    m.variants[1].slowdown = {constant(0.02F)};
+    m.variants[1].slowdown = {constant(0.01F)};
     write_model(m);
-    EXPECT_TRUE(contains(explanation(weighted_spmm()), "expects no config to gain 5 % over the default spmm.cpu_rows"));
+    EXPECT_TRUE(contains(explanation(weighted_spmm()), "expects no config to gain 2 % over the default spmm.cpu_rows"));
     m.variants[1].version = 99;
     write_model(m);
     EXPECT_TRUE(contains(explanation(weighted_spmm()), "does not know the default spmm.cpu_rows"));

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <latch>
 #include <regex>
@@ -183,24 +182,25 @@ TEST_F(LibraryTuneOnMiss, EveryOperationIsMeasuredAndRight) {
 
 TEST_F(LibraryTuneOnMiss, TheBudgetEndsIt) {
     const CsrGraph large = test::csr_of(20000, 20000, test::random_edges(20000, 20000, 200000, 2, 7));
-    const auto plan_with = [&](std::int64_t budget_us, double& took_us) {
+    const auto explained = [&](std::int64_t budget_us) {
+        for (const char* side : {"", "-wal", "-shm"}) std::filesystem::remove(file().string() + side);
         gt::Context context = tuning(budget_us);
         const gt::Graph graph =
             context.csr(large.n_rows, large.n_cols, large.m(), large.row_ptr.data(), large.col_idx.data());
-        const auto begin = std::chrono::steady_clock::now();
-        gt::Plan plan = context.plan(graph, gt::spmm(32));
-        took_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
-        return plan;
+        return context.plan(graph, gt::spmm(32)).explain();
     };
-    double took_us = 0;
-    const gt::Plan hopeless = plan_with(1000, took_us);
-    EXPECT_EQ(hopeless.source(), "default");
-    EXPECT_TRUE(contains(hopeless.explain(), "the graph is too large for the budget")) << hopeless.explain();
+    const std::string hopeless = explained(1000);
+    EXPECT_TRUE(contains(hopeless, "the graph is too large for the budget")) << hopeless;
     EXPECT_FALSE(std::filesystem::exists(file()));
-    const gt::Plan short_one = plan_with(300'000, took_us);
-    // Beside the budget there are features, a check or burst that is under way, and writing; the machine may be busy.
-    EXPECT_LT(took_us, 3e6) << short_one.explain();
-    EXPECT_TRUE(contains(short_one.explain(), "of ")) << short_one.explain();
+    // The shortest budget that is taken has room for a check or two, of the ten configs that whoever ignores it measures. A
+    // busy machine gets less far, and may have no time for those.
+    std::smatch ms;
+    ASSERT_TRUE(std::regex_search(hopeless, ms, std::regex("expected to take ([0-9]+) ms"))) << hopeless;
+    const std::string short_one = explained(1000 * (std::stoi(ms[1]) + 1));
+    std::smatch counts;
+    ASSERT_TRUE(std::regex_search(short_one, counts, std::regex("([0-9]+) of ([0-9]+) configs( could not)?")))
+        << short_one;
+    EXPECT_LT(std::stoi(counts[counts[3].matched ? 2 : 1]), 8) << short_one;
 }
 
 TEST_F(LibraryTuneOnMiss, PlansAllTheSameWhereThereIsNoFolder) {

@@ -74,6 +74,9 @@ TEST(Trees, PointsThatAreAskedTogetherGetWhatEachGetsAlone) {
     ASSERT_TRUE(well_formed(forest, shared_width + own_width));
     std::vector<float> shared(4);
     for (float& v : shared) v = uniform(random);
+    for (const Split& s : forest.splits) {
+        if (s.feature < 2) shared[static_cast<std::size_t>(s.feature)] = s.threshold;
+    }
     std::vector<float> own(static_cast<std::size_t>(count * own_width));
     for (float& v : own) v = uniform(random);
     // Few values, as params have; thresholds that are hit exactly; and what no threshold holds.

@@ -157,6 +157,23 @@ TEST_F(SearchTest, WhatCannotBeChosenIsNeitherProposedNorBeaten) {
     EXPECT_FALSE(search.next().empty());
 }
 
+// The fastest of all, as was predicted, breaks a constraint: what is slower is looked for all the same.
+TEST_F(SearchTest, WhatCannotBeChosenIsNotWhatOthersHaveToBeat) {
+    us_[20] = 0.8 * best_us_;
+    predict(0, 0.02, 0.01);
+    Search search(configs_);
+    search.tell(default_, us_[default_]);
+    search.tell(20, us_[20], false);
+    double fastest = us_[default_];
+    for (auto group = search.next(); !group.empty(); group = search.next()) {
+        for (const std::size_t i : group) {
+            search.tell(i, us_[i]);
+            fastest = std::min(fastest, us_[i]);
+        }
+    }
+    EXPECT_GT(best_us_ / fastest, 0.99);
+}
+
 TEST_F(SearchTest, IsDeterministic) {
     predict(0.1, 0.1, 0.1);
     run();

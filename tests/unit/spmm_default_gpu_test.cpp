@@ -59,6 +59,12 @@ TEST_F(SpmmDefault, FollowsTheDegrees) {
     Constraints repeats;
     repeats.deterministic = true;
     EXPECT_EQ(chosen(query(skewed), repeats), "spmm.binned");
+    problem_.k = 256;
+    EXPECT_EQ(chosen(query(skewed)), "spmm.edges");
+    problem_.dtype = DType::f16;
+    EXPECT_EQ(chosen(query(skewed)), "spmm.binned") << "edges round in a launch of its own";
+    problem_.dtype = DType::f32;
+    problem_.k = 128;
     // Formats of its own are for many calls, and nothing is known without features.
     Constraints once;
     once.expected_calls = 1;
@@ -94,6 +100,64 @@ TEST_F(SpmmDefault, FollowsWhatRowsShare) {
     EXPECT_EQ(chosen(query(dense)), "spmm.rows");
 }
 
+TEST_F(SpmmDefault, CutsNoWindowOfMeanWidthWhereThereAreManyOfThem) {
+    const auto chunk = [&](std::int64_t rows, std::int64_t blocks_of_a_window, const char* id) {
+        Features f = features_of_rows({{64, rows}});
+        f.counts.sgt_blocks_16x8 = blocks_of_a_window * (rows / 16);
+        return *registry_.find(id)->default_params(query(f)).find("chunk");
+    };
+    for (const char* id : {"spmm.mma", "spmm.mma_tf32"}) {
+        EXPECT_EQ(chunk(64'000, 20, id), "32");
+        EXPECT_EQ(chunk(64'000, 35, id), "40");
+        EXPECT_EQ(chunk(64'000, 50, id), "64");
+        EXPECT_EQ(chunk(64'000, 100, id), "128");
+        EXPECT_EQ(chunk(64'000, 500, id), "128");
+        EXPECT_EQ(chunk(1'600, 35, id), "40") << "a launch less";
+        EXPECT_EQ(chunk(1'600, 50, id), "32") << "few windows have to be shared out";
+    }
+    Features f = features_of_rows({{64, 64'000}});
+    f.counts.sgt_blocks_16x8 = 100 * 4'000;
+    problem_.direction = Direction::reversed;
+    EXPECT_EQ(*registry_.find("spmm.mma")->default_params(query(f)).find("chunk"), "32")
+        << "nobody counted columns' windows";
+}
+
+TEST_F(SpmmDefault, CopiesRowsToWholeVectorsWhereEdgesAreSparedEnough) {
+    const Features many = features_of_rows({{20, 50'000}});
+    const Features some = features_of_rows({{20, 10'000}});
+    const Features few = features_of_rows({{20, 1'000}});
+    problem_.k = 33;
+    EXPECT_EQ(chosen(query(many)), "spmm.padded");
+    EXPECT_NE(chosen(query(some)), "spmm.padded");
+    problem_.dtype = DType::bf16;
+    EXPECT_EQ(chosen(query(some)), "spmm.padded");
+    EXPECT_NE(chosen(query(few)), "spmm.padded");
+    problem_.heads = 8;
+    EXPECT_EQ(chosen(query(few)), "spmm.padded");
+    problem_.heads = 1;
+    // Nobody has to count features for it.
+    Query blind = query(some);
+    blind.features = nullptr;
+    EXPECT_EQ(chosen(blind), "spmm.padded");
+    Constraints constraints;
+    constraints.expected_calls = 1;
+    EXPECT_NE(chosen(query(some), constraints), "spmm.padded");
+    constraints = {};
+    constraints.operand_alignment = 4;
+    EXPECT_NE(chosen(query(some), constraints), "spmm.padded");
+    problem_.k = 40;
+    EXPECT_NE(chosen(query(some)), "spmm.padded");
+
+    for (const Op op :
+         {Op::spmm_grad, Op::gat, Op::gat_grad, Op::agnn, Op::agnn_grad, Op::attention, Op::attention_grad}) {
+        problem_ = normalised({op, 33, 1, DType::f16});
+        EXPECT_EQ(chosen(query(some)), std::string(to_text(op)) + ".padded");
+        EXPECT_NE(chosen(query(few)), std::string(to_text(op)) + ".padded");
+        EXPECT_FALSE(registry_.default_sees_features(op, Backend::cuda));
+    }
+    EXPECT_TRUE(registry_.default_sees_features(Op::spmm, Backend::cuda));
+}
+
 // As measured on the corpus (docs/tuning.md, "The default").
 TEST_F(SpmmDefault, ParamsFollowFromTheLoad) {
     const auto config = [&](const char* id, const Features& f) {
@@ -127,7 +191,7 @@ TEST_F(SpmmDefault, IsLegalForEveryWidth) {
             for (const std::int32_t k : {1, 2, 3, 4, 7, 8, 12, 16, 33, 48, 64, 100, 200, 256, 602, 1024, 5000}) {
                 problem_.dtype = dtype;
                 problem_.k = k;
-                for (const char* id : {"spmm.rows", "spmm.binned", "spmm.edges"}) {
+                for (const char* id : {"spmm.rows", "spmm.binned", "spmm.edges", "spmm.mma", "spmm.padded"}) {
                     const Variant& v = *registry_.find(id);
                     const Query q = query(f);
                     if (!registry_.applicable(v, q)) continue;

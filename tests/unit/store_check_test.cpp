@@ -92,5 +92,21 @@ TEST_F(StoreTest, CheckAsksOfARefusedConfigOnlyWhetherItIsKnown) {
     EXPECT_EQ(untaken, (std::map<std::string, bool>{{"spmm.refused", true}, {"spmm.both", false}}));
 }
 
+TEST_F(StoreTest, ARowWithAPartThatIsNoConfigIsLeftOut) {
+    Store store = open();
+    const std::int64_t run = store.begin_run(run_info());
+    const Key key = key_in(store);
+    const std::vector<PartVersion> parts{{Config::parse("spmm.part"), 1}};
+    store.add_measurement(run, key, with_parts(measurement("spmm.a", 5), parts));
+    store.add_measurement(run, key, with_parts(measurement("spmm.b", 6), parts));
+    store.database().execute("UPDATE part SET config = 'spmm.part{' WHERE measurement_id = 1", "spoiling a part");
+
+    const auto rows = store.measurements(key);
+
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].config.text(), "spmm.b");
+    EXPECT_EQ(rows[0].parts.size(), 1U);
+}
+
 }  // namespace
 }  // namespace gnntune::store

@@ -1,6 +1,7 @@
 // Many writers, killed writers, full disks: what was committed is there, and nothing else is.
 #include <sys/resource.h>
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -172,12 +173,18 @@ TEST_F(StoreConcurrencyTest, WaitsForALockAndThenSaysWhoIsAtFault) {
     const Database other = Database::open(file(), Access::read_write_create);
     {
         std::thread release;
+        std::atomic<bool> asking = false;
+        std::atomic<bool> released = false;
         Transaction held(other);
         release = std::thread([&] {
+            while (!asking) std::this_thread::yield();
             std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            released = true;
             held.commit();
         });
+        asking = true;
         EXPECT_NO_THROW(store.graph_id(graph()));
+        EXPECT_TRUE(released) << "it did not wait for the lock";
         release.join();
     }
     const Transaction held(other);

@@ -170,8 +170,9 @@ TEST_F(StoreMergeTest, WhatTheyDisagreeAboutIsSaidAndTheNewerChoiceStays) {
     const MergeReport report = a.merge(file("b.db"));
 
     ASSERT_EQ(report.conflicts.size(), 1U);
-    EXPECT_NE(report.conflicts[0].find("spmm.rows{vec=4} is wrong there and ok here; both stay, and the one measured last"),
-              std::string::npos)
+    EXPECT_NE(
+        report.conflicts[0].find("spmm.rows{vec=4} is wrong there and ok here; both stay, and the one measured last"),
+        std::string::npos)
         << report.conflicts[0];
     ASSERT_EQ(report.choice_conflicts.size(), 1U);
     const ChoiceConflict& chosen = report.choice_conflicts.front();
@@ -261,6 +262,22 @@ TEST_F(StoreMergeTest, NewerRowsStayNewerWhereTheClockWasSetBack) {
     EXPECT_EQ(a.measurements(key).back().median_us, 50) << "taken last, whatever the clock said";
     for (const auto& best : a.best()) EXPECT_EQ(best.time_us, best.graph == "cora" ? 50 : 7);
     EXPECT_EQ(a.check(), std::vector<std::string>{});
+}
+
+TEST_F(StoreMergeTest, ARunThatHasEndedThereHasEndedHere) {
+    Store a = at("a.db");
+    const std::int64_t run = run_in(a, "tune a");
+    a.add_measurement(run, key_in(a), measurement("spmm.a", 5));
+    a.database().copy_to(file("ended.db"));
+    a.database().copy_to(file("open.db"));
+    at("ended.db").end_run(run);
+
+    a.merge(file("ended.db"));
+
+    ASSERT_EQ(a.runs().size(), 1U);
+    EXPECT_TRUE(a.runs()[0].ended_at);
+    a.merge(file("open.db"));
+    EXPECT_TRUE(a.runs()[0].ended_at) << "a copy of before knows less";
 }
 
 TEST_F(StoreMergeTest, FilesOfAnyName) {

@@ -50,7 +50,7 @@ touched=$(grep '^[<>]' "$log" | grep -v ' \./core/ops/example_degree/\| \./kerne
 
 step "configure" cmake -S "$WORK/source" -B "$WORK/build" -G "$GENERATOR" -DCMAKE_CXX_COMPILER="$CXX" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DGNNTUNE_CUDA=OFF -DGNNTUNE_BUILD_TOOLS=ON \
-    -DGNNTUNE_BUILD_TESTS=ON -DGNNTUNE_INSTALL=OFF
+    -DGNNTUNE_BUILD_TESTS=ON -DGNNTUNE_INSTALL=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=200
 step "build without the folder" build gnntune_cli
 step "list" "$gnntune" list --json
 grep -q '"spmm\.' "$log" || fail "list names no variant"

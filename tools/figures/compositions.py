@@ -20,12 +20,12 @@ def parts_of(config):
 
 def compositions_table(suite):
     """A row for each op and policy that has compositions."""
-    kinds = defaultdict(list)  # op and policy -> [(time over the fastest fused kernel's, fastest config)]
+    kinds = defaultdict(list)  # op and policy -> [(the fastest fused kernel's time / ours, fastest config)]
     for graph, problem in suite.cases:
         mine, one = (suite.best(graph, problem, kind) for kind in (own, fused))
         if suite.best(graph, problem, composed) and mine and one:
             what, under, policy = problem.partition(" under ")
-            kinds[what.partition(" ")[0] + under + policy].append((mine[0] / one[0], mine[1]))
+            kinds[what.partition(" ")[0] + under + policy].append((one[0] / mine[0], mine[1]))
     lines = []
     for kind, found in sorted(kinds.items()):
         won = [(ratio, config) for ratio, config in found if is_composed(config.partition("{")[0])]
@@ -33,6 +33,6 @@ def compositions_table(suite):
         parts = ", ".join(f"{name} {count}" for name, count in sorted(names.items(), key=lambda n: (-n[1], n[0])))
         ratio = f"{statistics.geometric_mean(r for r, _ in won):.2f}x" if won else ""
         lines.append(f"| `{kind}` | {len(found)} | {len(won)} | {ratio} | {parts} |")
-    return lines and ["Compositions: where one is our fastest, its time over that of the fastest fused kernel, and its parts (`default`: what runs "
-                      "where nothing is known of the part):", "",
-                      "| op | problems | a composition is the fastest | its time | parts |", "|---|---|---|---|---|"] + lines
+    return lines and ["Compositions: in how many problems one is our fastest, how many times as fast it then is as the fastest fused kernel, and its parts "
+                      "(`default`: what runs where nothing is known of the part):", "",
+                      "| op | problems | a composition is the fastest | times as fast | parts |", "|---|---|---|---|---|"] + lines

@@ -22,8 +22,8 @@ def gcn_tables(rows, about, before):
     for r in rows:
         steps.setdefault((r["step"], r["policy"], r["graph"]), {})[r["choice"]] = float(r["step_us"])
     lines = [f"{about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}, commit `{about['commit'][:12]}`; clock "
-             f"{rows[0]['clock']}; microseconds of the sparse ops of a step:", "",
-             "| step | policy | graph | tuned | default | library | default / tuned | library / tuned |", "|---" * 8 + "|"]
+             f"{rows[0]['clock']}; microseconds of the sparse ops of a step, and how many times as fast the tuned choice is:", "",
+             "| step | policy | graph | tuned | default | library | times as fast as the default | as the library |", "|---" * 8 + "|"]
     for kind in sorted({key[:2] for key in steps}):
         ratios = {"default": [], "library": []}
         for key in sorted(k for k in steps if k[:2] == kind):

@@ -15,27 +15,27 @@ def left_out(suite, peer_rows, corpus):
         return lambda graph, problem: suite.best(graph, problem, wanted)
 
     for under in ("", UNDER_GRAPH):
-        yield f"`spmm`{under}, our default config alone over the best cuSPARSE algorithm", \
+        yield f"`spmm`{under}, our default config alone beside the best cuSPARSE algorithm", \
             cases(suite, SPMM + under, best(library), suite.default)
-        yield f"`spmm`{under}, our default over cuSPARSE's", \
+        yield f"`spmm`{under}, our default beside cuSPARSE's", \
             cases(suite, SPMM + under, best(default_library), suite.default)
-    yield "`spmm`, best over best, all", cases(suite, SPMM, best(library), best(own))
-    yield f"`spmm`, best over best, where cuSPARSE takes over {LONG_US} us", \
+    yield "`spmm`, best beside best, all", cases(suite, SPMM, best(library), best(own))
+    yield f"`spmm`, best beside best, where cuSPARSE takes over {LONG_US} us", \
         cases(suite, SPMM, best(library), best(own), lambda theirs, _: theirs and theirs > LONG_US)
-    yield "the same over cuSPARSE's default", \
+    yield "the same beside cuSPARSE's default", \
         cases(suite, SPMM, best(default_library), best(own), lambda theirs, _: theirs and theirs > LONG_US)
-    yield f"`spmm`, best over best, where ours takes under {SHORT_US} us", \
+    yield f"`spmm`, best beside best, where ours takes under {SHORT_US} us", \
         cases(suite, SPMM, best(library), best(own), lambda _, ours: ours < SHORT_US)
     for dtype in ("f16", "bf16"):
         theirs = across(suite, lambda m: f"spmm k={m['k']}", f"{SPMM} {dtype}", library, own)
         same = {c[1:]: c[0] for c in cases(suite, f"{SPMM} {dtype}", best(library), best(own)).cases}
         faster = Ratios()
         faster.cases = [(min(c[0], same[c[1:]]), *c[1:]) for c in theirs.cases if c[1:] in same]
-        yield f"`spmm` in {dtype} over cuSPARSE in {dtype} or fp32, whichever is faster", faster
-    yield "`sddmm`, our default over cuSPARSE", cases(suite, r"sddmm k=(?P<k>\d+) unweighted", best(library), suite.default)
-    yield "`spmm_grad`, our default over cuSPARSE's two calls", gradient_of_spmm(suite, ours=suite.default)
+        yield f"`spmm` in {dtype} beside cuSPARSE in {dtype} or fp32, whichever is faster", faster
+    yield "`sddmm`, our default beside cuSPARSE", cases(suite, r"sddmm k=(?P<k>\d+) unweighted", best(library), suite.default)
+    yield "`spmm_grad`, our default beside cuSPARSE's two calls", gradient_of_spmm(suite, ours=suite.default)
     yield "`spmm_grad`, cuSPARSE's SpMM forward, where it need not permute the weights", gradient_of_spmm(suite, direction="")
-    yield "`gat`, our default over `gat.unfused`", \
+    yield "`gat`, our default beside `gat.unfused`", \
         cases(suite, r"gat k=(?P<k>\d+)( heads=\d+)?", best(composed), suite.default)
     tf32 = [r for r in peer_rows if r["op"] == "spmm" and r["precision"] == "tf32"]
     if tf32:
@@ -44,13 +44,13 @@ def left_out(suite, peer_rows, corpus):
         for r in tf32:
             problem = f"spmm k={r['k']}"
             alone.add(r["graph"], problem, r["k"], float(r["time_us"]), us(suite.best(r["graph"], problem, own_tf32)))
-        yield (f"`spmm` in TF32, our TF32 kernels alone over the best correct public one (where any of ours counts, it is an fp32 "
+        yield (f"`spmm` in TF32, our TF32 kernels alone beside the best correct public one (where any of ours counts, it is an fp32 "
                f"kernel in {plain} of {len(tf32)})"), alone
     graphs = len({r["graph"] for r in corpus})
-    yield f"`spmm`, best over best, {graphs} graphs of the corpus", ratios_of(corpus, "library_us", "own_us")
-    yield "the same over cuSPARSE's default", ratios_of(corpus, "default_library_us", "own_us")
-    yield "our default config alone over the best cuSPARSE algorithm, there", ratios_of(corpus, "library_us", "default_us")
-    yield "our default over cuSPARSE's, there", ratios_of(corpus, "default_library_us", "default_us")
+    yield f"`spmm`, best beside best, {graphs} graphs of the corpus", ratios_of(corpus, "library_us", "own_us")
+    yield "the same beside cuSPARSE's default", ratios_of(corpus, "default_library_us", "own_us")
+    yield "our default config alone beside the best cuSPARSE algorithm, there", ratios_of(corpus, "library_us", "default_us")
+    yield "our default beside cuSPARSE's, there", ratios_of(corpus, "default_library_us", "default_us")
 
 
 def roofline_line(suite):

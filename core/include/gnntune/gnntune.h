@@ -140,9 +140,10 @@ enum {
 typedef int32_t gnntune_dtype;
 enum { GNNTUNE_F32 = 0, GNNTUNE_F16 = 1, GNNTUNE_BF16 = 2 };
 
-/* Of spmm and its gradient. 0 for a target without edges. MAX is taken of each feature by itself, of the products
- * rounded to fp32; a NaN is larger than everything, and of equals the edge that stands first in the graph's order wins.
- * It takes no self_loop. */
+/* Of spmm and its gradient. 0 for a target without edges. MEAN divides the sum by the number of its terms: the edges of
+ * the row, and one more with self_loop; weights are not in the divisor. MAX is taken of each feature by itself, of the
+ * products rounded to fp32; a NaN is larger than everything, and of equals the edge that stands first in the graph's
+ * order wins. It takes no self_loop. */
 typedef int32_t gnntune_reduce;
 enum { GNNTUNE_SUM = 0, GNNTUNE_MEAN = 1, GNNTUNE_MAX = 2 };
 

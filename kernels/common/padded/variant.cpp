@@ -4,6 +4,7 @@
 #include "kernels/common/composition.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/padded/launch.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/common/workspace.hpp"
 
@@ -122,6 +123,19 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
     after.enqueue(stream);
 }
 
+// Two launches of copies are paid for by loads that edges are spared, for each place of the device. Narrow loads of f32
+// waste less of a sector than those of 16 bits. docs/tuning.md, "The default", has what they were fitted to.
+constexpr double kSparedLoadsOf32Bits = 28;
+constexpr double kSparedLoadsOf16Bits = 8;
+
+bool pays(const Query& q) {
+    const Query inner = filled_up(q);
+    const auto loads = [](const Problem& p) { return static_cast<double>(p.k) / widest_vector(p) * p.heads; };
+    const double gathers = forward_of(q.problem.op) == q.problem.op ? 1 : 2;  // a gradient's of rows and of columns
+    const double spared = gathers * static_cast<double>(q.m) * (loads(q.problem) - loads(inner.problem)) / places_of(q);
+    return spared >= (size_of(q.problem.dtype) == 4 ? kSparedLoadsOf32Bits : kSparedLoadsOf16Bits);
+}
+
 /// What the op moves on wider rows, and the copies.
 CostTerms cost_terms(const Query& q, const Params&) {
     const Query inner = filled_up(q);
@@ -162,6 +176,7 @@ void set_padded(Variant& v) {
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.can = kAnyKind;  // what its part can do, it can
+    v.preferred = &padded::pays;
     v.applicable = &require_padding;
     set_parts<padded::Padded>(v);
     // As far as it is up to this variant: a plan asks its part too.

@@ -1,4 +1,5 @@
 #include "core/graph/graph.hpp"
+#include "kernels/common/find_library.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/cusparse/launch.hpp"
@@ -6,6 +7,12 @@
 namespace gnntune {
 namespace sddmm_cusparse {
 namespace {
+
+Verdict applicable(const Query& q) {
+    const Verdict matrix = kernels::require_cusparse_matrix(q);
+    if (!matrix) return matrix;
+    return kernels::find_library(cusparse_library());
+}
 
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     return make_plan(c.graph.format_as<CsrFormat>(kFormatCsr, c.query.problem.direction, c.stream), c.query.problem.k,
@@ -39,7 +46,7 @@ void register_sddmm_cusparse(Registry& registry) {
     v.baseline = true;
     v.operand_alignment = 16;
     v.can = {.weights = Takes::no};  // cusparseSDDMM does not multiply by them
-    v.applicable = &kernels::require_cusparse_matrix;
+    v.applicable = &sddmm_cusparse::applicable;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;

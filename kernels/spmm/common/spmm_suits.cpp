@@ -14,6 +14,10 @@ namespace {
 constexpr double kPlacesPerMultiprocessor = 2048;
 constexpr std::int32_t kUsualMultiprocessors = 132;
 
+double multiprocessors_of(const Query& q) {
+    return q.device && q.device->multiprocessors > 0 ? q.device->multiprocessors : kUsualMultiprocessors;
+}
+
 // Of the columns, if they are what is summed: features have that of rows only.
 double cv_of(const Query& q) {
     if (!q.features) return 1;
@@ -46,17 +50,19 @@ double dense_share(const Query& q) {
 
 }  // namespace
 
+double places_of(const Query& q) {
+    return kPlacesPerMultiprocessor * multiprocessors_of(q);
+}
+
 SpmmLoad spmm_load(const Query& q) {
     SpmmLoad load;
     load.width =
         static_cast<int>(next_power_of_two(static_cast<std::int32_t>(row_width(q.problem)))) / widest_vector(q.problem);
     load.width = std::max(1, load.width);
-    const double multiprocessors =
-        q.device && q.device->multiprocessors > 0 ? q.device->multiprocessors : kUsualMultiprocessors;
-    const double places = kPlacesPerMultiprocessor * multiprocessors;
+    const double places = places_of(q);
     load.results = static_cast<double>(q.n_rows) * load.width / places;
     load.work = static_cast<double>(q.m) * load.width / places;
-    load.rows = static_cast<double>(q.n_rows) / multiprocessors;
+    load.rows = static_cast<double>(q.n_rows) / multiprocessors_of(q);
     load.degree = static_cast<double>(q.m) / std::max(1.0, static_cast<double>(q.n_rows));
     load.cv = cv_of(q);
     return load;
@@ -68,8 +74,9 @@ SpmmVariant suits_spmm(const Query& q) {
     const bool shares = shared_by_windows(q) >= 6;
     if (!load.few_results() && !load.narrow() && shares) return SpmmVariant::mma;
     if (!load.even()) {
-        // Wide rows of which few have nearly all edges.
-        const bool skewed = load.cv > 2.5 && load.degree <= 5.7 && load.width > 16;
+        // Wide rows of which few have nearly all edges. In 16 bits another launch rounds them.
+        const bool skewed =
+            load.cv > 2.5 && load.degree <= 5.7 && load.width > 16 && size_of(q.problem.dtype) == sizeof(float);
         return skewed && !load.few_results() ? SpmmVariant::edges : SpmmVariant::binned;
     }
     if (!load.few_results()) return SpmmVariant::rows;

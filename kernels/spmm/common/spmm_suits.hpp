@@ -27,6 +27,9 @@ struct SpmmLoad {
     bool few_rows() const { return rows <= 8.4 || (rows <= 19 && degree >= 100); }
 };
 
+/// Threads that the device holds at once; an H200's where the device is not known.
+double places_of(const Query& query);
+
 /// `query` needs neither features nor a device: an H200 stands for one that is not there.
 SpmmLoad spmm_load(const Query& query);
 

@@ -1,4 +1,5 @@
 #include "core/graph/graph.hpp"
+#include "kernels/common/find_library.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/formats/with_loops/with_loops.hpp"
@@ -85,6 +86,7 @@ Verdict applicable(const Query& q) {
     matrix_query.m = entries(q);
     const Verdict matrix = kernels::require_cusparse_matrix(matrix_query);
     if (!matrix) return matrix;
+    if (const Verdict found = kernels::find_library(cusparse_library()); !found) return found;
     if (matrix_query.m > kMaxEdges) {
         return Verdict::no("the graph with its self loops would have more than 2^31-1 edges");
     }

@@ -1,4 +1,5 @@
 #include "core/graph/graph.hpp"
+#include "kernels/common/find_library.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/cusparse_bell/launch.hpp"
@@ -24,6 +25,7 @@ struct BellParams {
 Verdict applicable(const Query& q) {
     const Verdict matrix = kernels::require_cusparse_matrix(q);
     if (!matrix) return matrix;
+    if (const Verdict found = kernels::find_library(cusparse_library()); !found) return found;
     // Sizes are padded to whole blocks, of 32 at most.
     const auto padded = [](std::int64_t n) { return kernels::ceil_div(n, 32) * 32; };
     if (padded(q.n_rows) > kMaxDenseBytes / 4 / padded(q.n_cols)) {

@@ -50,11 +50,34 @@ Verdict MmaParams::legal(const Query& q, const MmaParams& p) {
     return kernels::require_grid(pieces);
 }
 
+namespace {
+
+constexpr int kChunks[] = {32, 40, 64, 128};
+
+// Pieces of cut windows are added up by another launch. A window of mean width is not cut where the windows keep the
+// device busy as they are, nor where a chunk of 40 spares that launch. docs/tuning.md, "The default", has the gain.
+int chunk_for(const Query& q) {
+    if (!q.features || q.problem.direction != Direction::forward) return kChunks[0];
+    const double blocks = kernels::expected_tc_blocks(q) / static_cast<double>(std::max<std::int64_t>(
+                                                               1, kernels::ceil_div(q.n_rows, kernels::kWindowRows)));
+    const bool busy = !kernels::spmm_load(q).few_results();
+    for (const int chunk : kChunks) {
+        if (blocks <= chunk) return busy || chunk <= 40 ? chunk : kChunks[0];
+    }
+    return busy ? kChunks[3] : kChunks[0];
+}
+
+}  // namespace
+
 MmaParams MmaParams::defaults(const Query& q) {
     MmaParams p;
     p.vec = vector_for(q.problem);
     if (p.vec == widest(q.problem) && q.problem.k > tile_features(p.vec, q.problem.dtype)) p.tiles = 2;
-    while (p.chunk < 128 && !legal(q, p)) p.chunk *= 2;
+    p.chunk = chunk_for(q);
+    for (const int chunk : kChunks) {
+        if (legal(q, p)) break;
+        p.chunk = std::max(p.chunk, chunk);
+    }
     return p;
 }
 

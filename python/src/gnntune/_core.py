@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from gnntune._problem import SOURCES, Array, Problem
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
-    Sparse = Union[spmatrix, sparray]
+    Sparse: TypeAlias = spmatrix | sparray
 
 _BACKENDS = {"auto": _native.BACKEND_AUTO, "cpu": _native.BACKEND_CPU, "cuda": _native.BACKEND_CUDA}
 _DTYPE_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "int32": "int32"}
@@ -117,46 +117,46 @@ class Context:
         ptr, idx = _ids("row_ptr", row_ptr), _ids("col_idx", col_idx)
         if ptr.size < 1:
             raise InvalidArgument("row_ptr is empty; expected n_rows + 1 offsets")
-        handle = _native.graph_csr(
-            self._handle.value,
-            _native.HOST,
-            ptr.ctypes.data,
-            ptr.dtype == np.int64,
-            idx.ctypes.data,
-            idx.dtype == np.int64,
-            ptr.size - 1,
-            n_cols,
-            idx.size,
-            False,
-            transient,
-            -1,
-            0,
-        )
-        return Graph(self, handle, ptr.size - 1, n_cols, idx.size, (ptr, idx))
+        return self._graph(ptr.ctypes.data, 0, (ptr, idx), ptr.size - 1, n_cols, transient)
 
     def graph_from_coo(
         self, row: npt.ArrayLike, col: npt.ArrayLike, n_rows: int, n_cols: int, *, transient: bool = False
     ) -> Graph:
-        """A graph of the edges col[e] -> row[e], int32 or int64 ids in any order, which stays the order of the edges."""
+        """A graph of the edges col[e] -> row[e], int32 or int64 ids in any order, which stays that of the edges."""
         rows, cols = _ids("row", row), _ids("col", col)
         if rows.size != cols.size:
             raise InvalidArgument(f"row has {rows.size} ids, col {cols.size}; expected one of each for every edge")
         if rows.dtype != cols.dtype:
             rows, cols = rows.astype(np.int64), cols.astype(np.int64)
-        handle = _native.graph_coo(
+        return self._graph(0, rows.ctypes.data, (rows, cols), n_rows, n_cols, transient)
+
+    def _graph(
+        self,
+        row_ptr: int,
+        row_idx: int,
+        arrays: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+        n_rows: int,
+        n_cols: int,
+        transient: bool,
+    ) -> Graph:
+        rows, cols = arrays
+        handle = _native.graph(
             self._handle.value,
             _native.HOST,
-            rows.ctypes.data,
-            cols.ctypes.data,
+            row_ptr,
+            row_idx,
             rows.dtype == np.int64,
+            cols.ctypes.data,
+            cols.dtype == np.int64,
             n_rows,
             n_cols,
-            rows.size,
+            cols.size,
             False,
             transient,
+            -1,
             0,
         )
-        return Graph(self, handle, n_rows, n_cols, rows.size, (rows, cols))
+        return Graph(self, handle, n_rows, n_cols, cols.size, arrays)
 
 
 class Graph:
@@ -195,9 +195,7 @@ class Graph:
         handle: Any = _native.plan_create
         return Plan(self, problem, handle(self.context._handle.value, self._handle.value, 0, *problem.native()))
 
-    def spmm(
-        self, x: npt.ArrayLike, weight: npt.ArrayLike | None = None, *, reduce: str = "sum"
-    ) -> npt.NDArray[Any]:
+    def spmm(self, x: npt.ArrayLike, weight: npt.ArrayLike | None = None, *, reduce: str = "sum") -> npt.NDArray[Any]:
         """y[i] = sum (mean, max) over the edges j -> i of weight[e] x[j]. x [n_cols, k], weight [m]; y [n_rows, k]."""
         features = np.asarray(x)
         if features.ndim != 2:
@@ -241,7 +239,9 @@ class Plan:
         are converted to the problem's type if they are not of it. For the cpu backend only.
         """
         if self.graph.context.backend != "cpu":
-            raise Unsupported("NumPy arrays lie in host memory: open the context with device='cpu', or use gnntune.torch")
+            raise Unsupported(
+                "NumPy arrays lie in host memory: open the context with device='cpu', or use gnntune.torch"
+            )
         wanted = self.problem.inputs()
         for name, value in inputs.items():
             if value is not None and name not in wanted:
@@ -273,7 +273,8 @@ class Plan:
                 import ml_dtypes
             except ImportError:
                 raise Unsupported("NumPy has no bfloat16: install ml_dtypes, or use gnntune.torch") from None
-            return np.dtype(ml_dtypes.bfloat16)
+            bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+            return bfloat16
         return np.dtype(name)
 
     def _input(self, name: str, value: npt.ArrayLike | None, array: Array) -> npt.NDArray[Any]:

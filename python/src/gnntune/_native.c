@@ -198,56 +198,37 @@ static PyObject* context_describe(PyObject* self, PyObject* handle) {
 
 // ---- Graphs ----
 
-// graph_csr(context, memory, row_ptr, wide_offsets, col_idx, wide_ids, n_rows, n_cols, m, trusted, transient,
-//           longest_row, stream) -> graph
-static PyObject* graph_csr(PyObject* self, PyObject* args) {
+// graph(context, memory, row_ptr, row_idx, wide_rows, col_idx, wide_ids, n_rows, n_cols, m, trusted, transient,
+//       longest_row, stream) -> graph. One of row_ptr and row_idx is 0: the edges stand by rows, or in any order. wide_rows
+// is about row_ptr; longest_row too. The ids of both arrays of edges in any order are as wide as each other.
+static PyObject* create_graph(PyObject* self, PyObject* args) {
     (void)self;
-    PyObject *context, *row_ptr, *col_idx, *stream;
+    PyObject *context, *row_ptr, *row_idx, *col_idx, *stream;
     gnntune_csr csr = GNNTUNE_CSR_INIT;
+    gnntune_coo coo = GNNTUNE_COO_INIT;
     long long n_rows, n_cols, m;
-    if (!PyArg_ParseTuple(args, "OiOpOpLLLppiO", &context, &csr.memory, &row_ptr, &csr.offset_type, &col_idx,
+    if (!PyArg_ParseTuple(args, "OiOOpOpLLLppiO", &context, &csr.memory, &row_ptr, &row_idx, &csr.offset_type, &col_idx,
                           &csr.id_type, &n_rows, &n_cols, &m, &csr.trusted, &csr.transient, &csr.longest_row,
                           &stream)) {
         return NULL;
     }
-    csr.n_rows = n_rows;
-    csr.n_cols = n_cols;
-    csr.m = m;
     csr.row_ptr = to_pointer(row_ptr);
-    csr.col_idx = to_pointer(col_idx);
-    gnntune_context* c = to_pointer(context);
-    gnntune_stream s = to_pointer(stream);
-    if (PyErr_Occurred()) return NULL;
-    gnntune_graph* graph = NULL;
-    gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gnntune_graph_create_csr(c, &csr, s, &graph);
-    Py_END_ALLOW_THREADS
-    return status == GNNTUNE_OK ? from_pointer(graph) : raise_status(status);
-}
-
-// graph_coo(context, memory, row_idx, col_idx, wide_ids, n_rows, n_cols, m, trusted, transient, stream) -> graph
-static PyObject* graph_coo(PyObject* self, PyObject* args) {
-    (void)self;
-    PyObject *context, *row_idx, *col_idx, *stream;
-    gnntune_coo coo = GNNTUNE_COO_INIT;
-    long long n_rows, n_cols, m;
-    if (!PyArg_ParseTuple(args, "OiOOpLLLppO", &context, &coo.memory, &row_idx, &col_idx, &coo.id_type, &n_rows,
-                          &n_cols, &m, &coo.trusted, &coo.transient, &stream)) {
-        return NULL;
-    }
-    coo.n_rows = n_rows;
-    coo.n_cols = n_cols;
-    coo.m = m;
     coo.row_idx = to_pointer(row_idx);
-    coo.col_idx = to_pointer(col_idx);
+    csr.col_idx = coo.col_idx = to_pointer(col_idx);
+    csr.n_rows = coo.n_rows = n_rows;
+    csr.n_cols = coo.n_cols = n_cols;
+    csr.m = coo.m = m;
+    coo.memory = csr.memory;
+    coo.id_type = csr.id_type;
+    coo.trusted = csr.trusted;
+    coo.transient = csr.transient;
     gnntune_context* c = to_pointer(context);
     gnntune_stream s = to_pointer(stream);
     if (PyErr_Occurred()) return NULL;
     gnntune_graph* graph = NULL;
     gnntune_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = gnntune_graph_create_coo(c, &coo, s, &graph);
+    status = csr.row_ptr ? gnntune_graph_create_csr(c, &csr, s, &graph) : gnntune_graph_create_coo(c, &coo, s, &graph);
     Py_END_ALLOW_THREADS
     return status == GNNTUNE_OK ? from_pointer(graph) : raise_status(status);
 }
@@ -503,8 +484,7 @@ static PyMethodDef methods[] = {
     {"context_backend", context_backend, METH_O, NULL},
     {"context_device", context_device, METH_O, NULL},
     {"context_describe", context_describe, METH_O, NULL},
-    {"graph_csr", graph_csr, METH_VARARGS, NULL},
-    {"graph_coo", graph_coo, METH_VARARGS, NULL},
+    {"graph", create_graph, METH_VARARGS, NULL},
     {"graph_destroy", graph_destroy, METH_O, NULL},
     {"graph_fingerprint", graph_fingerprint, METH_VARARGS, NULL},
     {"graph_release_formats", graph_release_formats, METH_O, NULL},

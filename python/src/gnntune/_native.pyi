@@ -65,11 +65,12 @@ def close(context: int, /) -> None: ...
 def context_backend(context: int, /) -> int: ...
 def context_device(context: int, /) -> int: ...
 def context_describe(context: int, /) -> str: ...
-def graph_csr(
+def graph(
     context: int,
     memory: int,
     row_ptr: int,
-    wide_offsets: bool,
+    row_idx: int,
+    wide_rows: bool,
     col_idx: int,
     wide_ids: bool,
     n_rows: int,
@@ -78,20 +79,6 @@ def graph_csr(
     trusted: bool,
     transient: bool,
     longest_row: int,
-    stream: int,
-    /,
-) -> int: ...
-def graph_coo(
-    context: int,
-    memory: int,
-    row_idx: int,
-    col_idx: int,
-    wide_ids: bool,
-    n_rows: int,
-    n_cols: int,
-    m: int,
-    trusted: bool,
-    transient: bool,
     stream: int,
     /,
 ) -> int: ...

@@ -38,7 +38,7 @@ SOURCES = {
 class Array:
     """An array of an operation.
 
-    `shape` names its sizes; n_rows and n_cols are those of the problem's direction. `dtype` is "" for the problem's own.
+    `shape` names its sizes; n_rows and n_cols are those of the problem's direction. `dtype` is "" for the problem's.
     """
 
     shape: tuple[str, ...]

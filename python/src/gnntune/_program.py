@@ -41,7 +41,11 @@ def main() -> None:
 
 
 def run_json(
-    words: list[str], *, report: Report | None = None, say: Callable[[str], None] | None = None, accepted: tuple[int, ...] = ()
+    words: list[str],
+    *,
+    report: Report | None = None,
+    say: Callable[[str], None] | None = None,
+    accepted: tuple[int, ...] = (),
 ) -> tuple[dict[str, Any], int]:
     """Runs a verb with --json and returns its object and the exit code, 0 or one of `accepted`.
 

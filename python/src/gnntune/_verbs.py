@@ -56,7 +56,7 @@ def _graph_file(graph: GraphLike, name: str | None) -> Iterator[str]:
         path = Path(folder) / f"{name or 'graph'}.npz"
         np.savez(
             path,
-            format=np.array("csr".encode()),
+            format=np.array(b"csr"),
             shape=np.array([len(row_ptr) - 1, n_cols], np.int64),
             indptr=np.asarray(row_ptr),
             indices=np.asarray(col_idx),
@@ -65,22 +65,26 @@ def _graph_file(graph: GraphLike, name: str | None) -> Iterator[str]:
 
 
 def _list(values: object) -> str:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        return str(values)
+    if isinstance(values, (str, os.PathLike)) or not isinstance(values, Iterable):
+        return os.fspath(values) if isinstance(values, os.PathLike) else str(values)
     return ",".join(str(value) for value in values)
 
 
-def _choice(value: bool | str) -> str:
-    return value if isinstance(value, str) else "yes" if value else "no"
+# Arguments whose options have another name, those that are a choice of yes and no, and those that are no options.
+_NAMES = {"k": "dim", "weighted": "weights", "workspace_limit_bytes": "workspace-limit"}
+_CHOICES = ("weighted", "self_loop")
+_NO_OPTIONS = ("graph", "name", "progress")
 
 
-def _options(**options: object) -> list[str]:
+def _options(arguments: dict[str, Any]) -> list[str]:
     """`max_error=0.1` as `--max-error 0.1`; True as a flag; None and False are left out."""
     words: list[str] = []
-    for name, value in options.items():
-        if value is None or value is False:
+    for name, value in arguments.items():
+        if name in _CHOICES and isinstance(value, bool):
+            value = "yes" if value else "no"
+        if name in _NO_OPTIONS or value is None or value is False:
             continue
-        words.append("--" + name.replace("_", "-"))
+        words.append("--" + _NAMES.get(name, name).replace("_", "-"))
         if value is not True:
             words.append(_list(value))
     return words
@@ -125,28 +129,7 @@ def tune(
     Returns a row for each problem; `complete` is False where the budget ended first. Raises InvalidArgument,
     InvalidGraph, NoDevice, DatabaseError, or ProgramFailed with the program's exit code.
     """
-    words = _options(
-        op=op,
-        dim=k,
-        heads=heads,
-        weights=_choice(weighted),
-        direction=direction,
-        dtype=dtype,
-        reduce=reduce,
-        self_loop=None if self_loop is None else _choice(self_loop),
-        policy=policy,
-        deterministic=deterministic,
-        expected_calls=expected_calls,
-        max_error=max_error,
-        allow_sampling=allow_sampling,
-        workspace_limit=workspace_limit_bytes,
-        variant=variant,
-        exhaustive=exhaustive,
-        again=again,
-        budget=budget,
-        db=None if db is None else os.fspath(db),
-        device=device,
-    )
+    words = _options(locals())
     report: Report | None = None
     close = _nothing
     if progress:
@@ -186,34 +169,15 @@ def explain(
     `graph` may also be the name or the first digits of the fingerprint of a graph in the database. Arguments as those
     of `tune`, one value each. Raises InvalidGraph where there is neither a measurement nor a model.
     """
-    words = _options(
-        op=op,
-        dim=k,
-        heads=heads,
-        weights=_choice(weighted),
-        direction=direction,
-        dtype=dtype,
-        reduce=reduce,
-        self_loop=None if self_loop is None else _choice(self_loop),
-        policy=policy,
-        deterministic=deterministic,
-        expected_calls=expected_calls,
-        max_error=max_error,
-        allow_sampling=allow_sampling,
-        workspace_limit=workspace_limit_bytes,
-        db=None if db is None else os.fspath(db),
-        device=device,
-    )
+    words = _options(locals())
     with _graph_file(graph, None) as argument:
         whole, _ = run_json(["explain", argument, *words])
-    subject = whole["subject"]
-    fields = ("graph", "fingerprint", "n_rows", "m", "problem", "policy", "clock", "database", "chosen", "source", "reason")
-    return Explanation(*(subject.get(name) for name in fields), candidates=table_of(Candidate, whole))
+    return row_of(Explanation, {**whole["subject"], "candidates": table_of(Candidate, whole)})
 
 
 def best(*, db: str | os.PathLike[str] | None = None, graph: str | None = None) -> Table[Best]:
-    """The fastest exact config of every graph, problem, device, policy and clock of a database; of one graph by name."""
-    whole, _ = run_json(["db", "ls", "best", *_options(db=None if db is None else os.fspath(db))])
+    """The fastest exact config of every graph, problem, device, policy and clock in a database, or of one `graph`."""
+    whole, _ = run_json(["db", "ls", "best", *_options({"db": db})])
     whole["data"] = [row for row in whole["data"] if graph is None or row["graph"] == graph]
     return table_of(Best, whole)
 
@@ -221,7 +185,7 @@ def best(*, db: str | os.PathLike[str] | None = None, graph: str | None = None) 
 def info(graph: GraphLike, *, sampling: bool = False, device: str | None = None) -> GraphInfo:
     """Sizes, degrees, features and fingerprint of a graph. `sampling` adds what a sample of S edges a row keeps."""
     with _graph_file(graph, None) as argument:
-        whole, _ = run_json(["info", argument, *_options(sampling=sampling, device=device)])
+        whole, _ = run_json(["info", argument, *_options({"sampling": sampling, "device": device})])
     if len(whole["data"]) != 1:
         raise InvalidArgument(f"{len(whole['data'])} graphs: expected one")
     data = whole["data"][0]

@@ -11,9 +11,15 @@ namespace gnntune::conformance {
 struct FaultyVariant {
     Variant variant;
     std::string caught_by;  ///< the check that has to reject it
+    bool on_hubs = false;   ///< wrong on rows longer than any of the small graphs has, and no other check may see it
 };
 
 /// All wrong variants of one backend.
 std::vector<FaultyVariant> faulty_variants(Backend backend);
+
+// Their parts, a file each.
+std::vector<FaultyVariant> faulty_variants_on_cpu();
+std::vector<FaultyVariant> faulty_variants_on_hubs();  ///< of the CPU too
+std::vector<FaultyVariant> faulty_variants_on_cuda();  ///< in builds with CUDA
 
 }  // namespace gnntune::conformance

@@ -39,6 +39,7 @@ enum class Fault {
     divides_by_zero,
     default_outside_space,
     refuses_without_reason,
+    refuses_everything,
     samples_wrong_edges,
     weight_gradient_unwritten,
     head_ignored,
@@ -134,6 +135,9 @@ CostTerms no_terms(const Query&, const Params&) {
 Verdict refuse(const Query&) {
     return Verdict::no("");
 }
+Verdict refuse_in_words(const Query&) {
+    return Verdict::no("is not made for such graphs");
+}
 std::vector<Params> foreign_space(const Query&) {
     return {Params{{"a", "1"}}};
 }
@@ -147,6 +151,7 @@ FaultyVariant make(const char* id, const char* caught_by) {
     v.backend = Backend::cpu;
     if (F == Fault::refuses_without_reason) v.applicable = &refuse;
     kernels::set_no_params(v);
+    if (F == Fault::refuses_everything) v.applicable = &refuse_in_words;
     if (F == Fault::default_outside_space) v.space = &foreign_space;
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
@@ -368,7 +373,9 @@ FaultyVariant make_gat(const char* id, const char* caught_by) {
     return faulty;
 }
 
-std::vector<FaultyVariant> on_cpu() {
+}  // namespace
+
+std::vector<FaultyVariant> faulty_variants_on_cpu() {
     return {
         make<Fault::none>("right", ""),
         make<Fault::last_edge_dropped>("last_edge_dropped", "oracle"),
@@ -392,6 +399,7 @@ std::vector<FaultyVariant> on_cpu() {
         make<Fault::divides_by_zero>("divides_by_zero", "traps"),
         make<Fault::default_outside_space>("default_outside_space", "record"),
         make<Fault::refuses_without_reason>("refuses_without_reason", "record"),
+        make<Fault::refuses_everything>("refuses_everything", "executes"),
         make_heads<Fault::none>("right_heads", ""),
         make_heads<Fault::head_ignored>("weights_of_one_head", "oracle"),
         make_sampled<Fault::none>("right_sample", ""),
@@ -414,20 +422,6 @@ std::vector<FaultyVariant> on_cpu() {
         make_gat<Fault::dropout_not_scaled>("dropout_not_scaled", "oracle"),
         make_gat<Fault::seed_offset_ignored>("seed_offset_ignored", "seed"),
     };
-}
-
-}  // namespace
-
-#if GNNTUNE_WITH_CUDA
-std::vector<FaultyVariant> faulty_variants_on_cuda();
-#endif
-
-std::vector<FaultyVariant> faulty_variants(Backend backend) {
-#if GNNTUNE_WITH_CUDA
-    if (backend == Backend::cuda) return faulty_variants_on_cuda();
-#endif
-    if (backend == Backend::cpu) return on_cpu();
-    return {};
 }
 
 }  // namespace gnntune::conformance

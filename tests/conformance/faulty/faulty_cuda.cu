@@ -1,5 +1,5 @@
 // Mistakes that only a GPU variant can make: a launch that synchronises, that allocates, or that leaves its stream, and a
-// lost update that only shows when many threads run.
+// lost update that only shows when many threads run. And an edge that is lost where two pieces of a hub meet.
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
 #include "kernels/common/host.hpp"
@@ -9,7 +9,7 @@
 namespace gnntune::conformance {
 namespace {
 
-enum class Fault { none, synchronises, allocates, legacy_stream, lost_update };
+enum class Fault { none, synchronises, allocates, legacy_stream, lost_update, edge_lost_at_a_join };
 
 struct State {
     std::shared_ptr<const CooFormat> coo;
@@ -17,16 +17,20 @@ struct State {
     bool weighted;
 };
 
-template <bool LOSE>
+/// Edges of a piece: a row of 200,000 has one join.
+constexpr std::int64_t kPiece = 1 << 17;
+
+template <Fault F>
 __global__ void scatter(const std::int32_t* row, const std::int32_t* col, const std::int32_t* id, const float* weight,
                         const float* x, float* y, std::int64_t m, std::int32_t k) {
     const std::int64_t e = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
     if (e >= m) return;
+    if (F == Fault::edge_lost_at_a_join && e > 0 && e % kPiece == 0 && row[e] == row[e - 1]) return;
     const float w = weight ? weight[id ? id[e] : e] : 1.0F;
     for (std::int32_t f = 0; f < k; ++f) {
         float* target = y + static_cast<std::int64_t>(row[e]) * k + f;
         const float term = w * x[static_cast<std::int64_t>(col[e]) * k + f];
-        if (LOSE) {
+        if (F == Fault::lost_update) {
             *target += term;
         } else {
             atomicAdd(target, term);
@@ -47,7 +51,7 @@ void run(const void* state, const Operands& o, void*, StreamHandle handle) {
     }
     if (bytes > 0) GNNTUNE_CUDA(cudaMemsetAsync(o.y, 0, bytes, stream));
     if (g.m > 0) {
-        scatter<F == Fault::lost_update><<<static_cast<unsigned>((g.m + 127) / 128), 128, 0, stream>>>(
+        scatter<F><<<static_cast<unsigned>((g.m + 127) / 128), 128, 0, stream>>>(
             g.row_idx, g.col_idx, g.edge_id, s.weighted ? o.edge_weight : nullptr, o.x, o.y, g.m, s.k);
         GNNTUNE_CUDA(cudaGetLastError());
     }
@@ -60,6 +64,12 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
 }
 
 CostTerms no_terms(const Query&, const Params&) { return {}; }
+
+// Whose list of edges has rows in one piece.
+Verdict forward_alone(const Query& q) {
+    if (q.problem.direction == Direction::reversed) return Verdict::no("is not made for reversed problems");
+    return kernels::require_plain_fp32_sum(q);
+}
 
 template <Fault F>
 FaultyVariant make(const char* id, const char* caught_by) {
@@ -75,7 +85,8 @@ FaultyVariant make(const char* id, const char* caught_by) {
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &run<F>;
     v.cost_terms = &no_terms;
-    return {v, caught_by};
+    if (F == Fault::edge_lost_at_a_join) v.applicable = &forward_alone;
+    return {v, caught_by, F == Fault::edge_lost_at_a_join};
 }
 
 }  // namespace
@@ -84,7 +95,8 @@ std::vector<FaultyVariant> faulty_variants_on_cuda() {
     return {make<Fault::none>("cuda_right", ""), make<Fault::synchronises>("cuda_synchronises", "capture"),
             make<Fault::allocates>("cuda_allocates", "capture"),
             make<Fault::legacy_stream>("cuda_legacy_stream", "capture"),
-            make<Fault::lost_update>("cuda_lost_update", "oracle")};
+            make<Fault::lost_update>("cuda_lost_update", "oracle"),
+            make<Fault::edge_lost_at_a_join>("cuda_edge_lost_at_a_join", "integers")};
 }
 
 }  // namespace gnntune::conformance

@@ -1,7 +1,7 @@
 """PyTorch Geometric's layers on gnntune's operations: the same constructors, parameters and results.
 
-Each takes what its parent takes for a graph (edge_index, EdgeIndex, adj_t) and a gnntune.torch.Graph besides. Only forward
-is ours. What it cannot do is left to the parent's, with one warning.
+Each takes what its parent takes for a graph (edge_index, EdgeIndex, adj_t) and a gnntune.torch.Graph besides. Only
+forward is ours. What it cannot do is left to the parent's, with one warning.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch_geometric.nn as pyg
 from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
-from gnntune.pyg._layer import Layer, Refused, fall_back, pair, prepare, refuse_unknown_edges
+from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
 
 _REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
@@ -23,21 +23,17 @@ _REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
 class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
     """torch_geometric.nn.GCNConv."""
 
+    @or_theirs(pyg.GCNConv)
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        try:
-            if not isinstance(x, Tensor):
-                raise Refused("a tuple of features")
-            if edge_weight is not None and self.add_self_loops:
-                refuse_unknown_edges()
-            if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
-                raise Refused("improved=True")
-            graph = prepare(self, x, edge_index)
-        except Refused as why:
-            arguments = {"x": x, "edge_index": edge_index, "edge_weight": edge_weight}
-            result: Tensor = fall_back(self, pyg.GCNConv.forward, why, arguments)
-            return result
+        if not isinstance(x, Tensor):
+            raise Refused("a tuple of features")
+        if edge_weight is not None and self.add_self_loops:
+            refuse_unknown_edges()
+        if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
+            raise Refused("improved=True")
+        graph = prepare(self, x, edge_index)
         if self.in_channels != -1 and self.in_channels < self.out_channels:  # the sums of fewer features
-            out = self.lin(self._summed(graph, x, edge_weight))
+            out: Tensor = self.lin(self._summed(graph, x, edge_weight))
         else:
             out = self._summed(graph, self.lin(x), edge_weight)
         return out if self.bias is None else out + self.bias
@@ -63,14 +59,16 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        self._gnntune_cached = None
+        self.__dict__.pop("_gnntune_cached", None)
 
 
 def _weighted_norm(
     graph: Graph, edge_weight: Tensor | None, add_self_loops: bool
 ) -> tuple[Graph, Tensor, Tensor | None]:
     """The normalisation of a GCN with weights, which may want gradients: PyTorch Geometric's own, in its words."""
-    weight = torch.ones(graph.m, device=graph.device) if edge_weight is None else graph.to_csr_order(edge_weight).float()
+    weight = (
+        torch.ones(graph.m, device=graph.device) if edge_weight is None else graph.to_csr_order(edge_weight).float()
+    )
     loops = None
     if add_self_loops:
         loops = torch.ones(graph.n_rows, device=graph.device)
@@ -93,13 +91,9 @@ def _weighted_norm(
 class SAGEConv(Layer, pyg.SAGEConv):  # type: ignore[misc]
     """torch_geometric.nn.SAGEConv, for the aggregations "mean", "sum" and "max"."""
 
+    @or_theirs(pyg.SAGEConv)
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
-        try:
-            graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
-        except Refused as why:
-            arguments = {"x": x, "edge_index": edge_index, "size": size}
-            result: Tensor = fall_back(self, pyg.SAGEConv.forward, why, arguments)
-            return result
+        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
         source, target = pair(x)
         if self.project:
             source = self.lin(source).relu()
@@ -123,13 +117,9 @@ def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str
 class GraphConv(Layer, pyg.GraphConv):  # type: ignore[misc]
     """torch_geometric.nn.GraphConv, for the aggregations "add", "mean" and "max"."""
 
+    @or_theirs(pyg.GraphConv)
     def forward(self, x: Any, edge_index: Any, edge_weight: Tensor | None = None, size: Any = None) -> Tensor:
-        try:
-            graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
-        except Refused as why:
-            arguments = {"x": x, "edge_index": edge_index, "edge_weight": edge_weight, "size": size}
-            result: Tensor = fall_back(self, pyg.GraphConv.forward, why, arguments)
-            return result
+        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
         source, target = pair(x)
         weight = graph.edge_weight if edge_weight is None else edge_weight
         out = _summed_and_mapped(graph, source, weight, self.aggr, self.lin_rel)
@@ -139,12 +129,9 @@ class GraphConv(Layer, pyg.GraphConv):  # type: ignore[misc]
 class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
     """torch_geometric.nn.GINConv, for the aggregations "add", "mean" and "max"."""
 
+    @or_theirs(pyg.GINConv)
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
-        try:
-            graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
-        except Refused as why:
-            result: Tensor = fall_back(self, pyg.GINConv.forward, why, {"x": x, "edge_index": edge_index, "size": size})
-            return result
+        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
         source, target = pair(x)
         out = spmm(graph, source, graph.edge_weight, reduce=_REDUCTIONS[self.aggr])
         if target is not None:
@@ -156,6 +143,7 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
 class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
     """torch_geometric.nn.GATConv, without edge features and without returning the attention weights."""
 
+    @or_theirs(pyg.GATConv)
     def forward(
         self,
         x: Any,
@@ -164,22 +152,8 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         size: Any = None,
         return_attention_weights: bool | None = None,
     ) -> Any:
-        try:
-            _refuse_attention_options(self, edge_attr, return_attention_weights)
-            graph = prepare(self, x, edge_index, size)
-        except Refused as why:
-            return fall_back(
-                self,
-                pyg.GATConv.forward,
-                why,
-                {
-                    "x": x,
-                    "edge_index": edge_index,
-                    "edge_attr": edge_attr,
-                    "size": size,
-                    "return_attention_weights": return_attention_weights,
-                },
-            )
+        _refuse_attention_options(self, edge_attr, return_attention_weights)
+        graph = prepare(self, x, edge_index, size)
         source, target = pair(x)
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
@@ -204,6 +178,7 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
 class GATv2Conv(Layer, pyg.GATv2Conv):  # type: ignore[misc]
     """torch_geometric.nn.GATv2Conv, as GATConv. Its logits are computed by torch, edge by edge; the rest is ours."""
 
+    @or_theirs(pyg.GATv2Conv)
     def forward(
         self,
         x: Any,
@@ -211,23 +186,10 @@ class GATv2Conv(Layer, pyg.GATv2Conv):  # type: ignore[misc]
         edge_attr: Tensor | None = None,
         return_attention_weights: bool | None = None,
     ) -> Any:
-        try:
-            _refuse_attention_options(self, edge_attr, return_attention_weights)
-            if self.add_self_loops:
-                refuse_unknown_edges()
-            graph = prepare(self, x, edge_index)
-        except Refused as why:
-            return fall_back(
-                self,
-                pyg.GATv2Conv.forward,
-                why,
-                {
-                    "x": x,
-                    "edge_index": edge_index,
-                    "edge_attr": edge_attr,
-                    "return_attention_weights": return_attention_weights,
-                },
-            )
+        _refuse_attention_options(self, edge_attr, return_attention_weights)
+        if self.add_self_loops:
+            refuse_unknown_edges()
+        graph = prepare(self, x, edge_index)
         source, target = pair(x)
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
@@ -259,18 +221,16 @@ def _finished(layer: Any, out: Tensor, residual: Tensor | None) -> Tensor:
 class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
     """torch_geometric.nn.AGNNConv."""
 
+    @or_theirs(pyg.AGNNConv)
     def forward(self, x: Tensor, edge_index: Any) -> Tensor:
-        try:
-            graph = prepare(self, x, edge_index)
-        except Refused as why:
-            result: Tensor = fall_back(self, pyg.AGNNConv.forward, why, {"x": x, "edge_index": edge_index})
-            return result
+        graph = prepare(self, x, edge_index)
         return agnn(graph.with_loops() if self.add_self_loops else graph, x, self.beta)
 
 
 class TransformerConv(Layer, pyg.TransformerConv):  # type: ignore[misc]
     """torch_geometric.nn.TransformerConv, without edge features and without returning the attention weights."""
 
+    @or_theirs(pyg.TransformerConv)
     def forward(
         self,
         x: Any,
@@ -278,21 +238,8 @@ class TransformerConv(Layer, pyg.TransformerConv):  # type: ignore[misc]
         edge_attr: Tensor | None = None,
         return_attention_weights: bool | None = None,
     ) -> Any:
-        try:
-            _refuse_attention_options(self, edge_attr, return_attention_weights)
-            graph = prepare(self, x, edge_index)
-        except Refused as why:
-            return fall_back(
-                self,
-                pyg.TransformerConv.forward,
-                why,
-                {
-                    "x": x,
-                    "edge_index": edge_index,
-                    "edge_attr": edge_attr,
-                    "return_attention_weights": return_attention_weights,
-                },
-            )
+        _refuse_attention_options(self, edge_attr, return_attention_weights)
+        graph = prepare(self, x, edge_index)
         source, target = pair(x)
         shape = (-1, self.heads, self.out_channels)
         query = self.lin_query(target).view(shape)

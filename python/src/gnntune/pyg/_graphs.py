@@ -40,9 +40,11 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
         key = adjacency.storage.col()  # torch_sparse's SparseTensor is no tensor, and cannot be a weak key
     elif adjacency.layout == torch.sparse_csr:
         key = adjacency.col_indices()
-    elif adjacency.layout == torch.sparse_coo and not adjacency.is_coalesced():
-        return None
-    elif adjacency.layout not in (torch.strided, torch.sparse_coo, torch.sparse_csc):
+    elif (adjacency.layout == torch.sparse_coo and not adjacency.is_coalesced()) or adjacency.layout not in (
+        torch.strided,
+        torch.sparse_coo,
+        torch.sparse_csc,
+    ):
         return None
     sizes = (n_rows, n_cols)
     with _lock:

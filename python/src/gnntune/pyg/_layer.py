@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -46,7 +49,9 @@ def pair(x: Any) -> tuple[Tensor, Tensor | None]:
     return source, target
 
 
-def prepare(layer: Any, x: Any, adjacency: Any, size: Any = None, aggregations: tuple[str, ...] = ("add", "sum")) -> Graph:
+def prepare(
+    layer: Any, x: Any, adjacency: Any, size: Any = None, aggregations: tuple[str, ...] = ("add", "sum")
+) -> Graph:
     """The graph of a call. Raises Refused for what only PyTorch Geometric's own code does."""
     source, target = pair(x)
     if layer.flow != "source_to_target":
@@ -86,16 +91,30 @@ def refuse_unknown_edges() -> None:
         raise Refused("torch.compile, which would have to know how many self loops there are")
 
 
-def fall_back(layer: Any, forward: Any, why: Refused, arguments: dict[str, Any]) -> Any:
-    """Calls PyTorch Geometric's forward, with a warning the first time that this class does so for this reason."""
-    name = type(layer).__name__
-    if not torch.compiler.is_compiling() and (name, str(why)) not in _warned:
-        _warned.add((name, str(why)))
-        warnings.warn(f"gnntune: {name} runs PyTorch Geometric's own code, because of {why}", stacklevel=3)
-    adjacency = arguments["edge_index"]
-    if isinstance(adjacency, Graph):
-        arguments["edge_index"] = adjacency.edge_index
-    return forward(layer, **arguments)
+def or_theirs(parent: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A layer's forward that leaves what it refuses to `parent`'s, with a warning the first time for each reason."""
+
+    def decorate(forward: Callable[..., Any]) -> Callable[..., Any]:
+        names = list(inspect.signature(forward).parameters)[1:]
+
+        @functools.wraps(forward)
+        def either(layer: Any, *values: Any, **options: Any) -> Any:
+            try:
+                return forward(layer, *values, **options)
+            except Refused as why:
+                reason = str(why)
+            name = type(layer).__name__
+            if not torch.compiler.is_compiling() and (name, reason) not in _warned:
+                _warned.add((name, reason))
+                warnings.warn(f"gnntune: {name} runs PyTorch Geometric's own code, because of {reason}", stacklevel=2)
+            arguments = {**dict(zip(names, values)), **options}
+            if isinstance(arguments["edge_index"], Graph):
+                arguments["edge_index"] = arguments["edge_index"].edge_index
+            return parent.forward(layer, **arguments)
+
+        return either
+
+    return decorate
 
 
 def _words(adjacency: Any) -> str:

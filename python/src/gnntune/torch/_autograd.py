@@ -44,7 +44,7 @@ class _Differentiable(torch.autograd.Function):
         return results[0]
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         graph, op, numbers = ctx.state
         grads = FORMULAS[op].backward(_Now(graph), numbers, ctx.needs_input_grad[3:], ctx.saved_tensors, grad)
@@ -81,7 +81,7 @@ def at_once(inputs: tuple[Tensor | None, ...]) -> bool:
     """Whether these are plain tensors that no mode looks at."""
     if modes():
         return False
-    for t in inputs:
+    for t in inputs:  # noqa: SIM110  a generator costs more than all of the rest
         if type(t) not in _PLAIN_TYPES:
             return False
     return True

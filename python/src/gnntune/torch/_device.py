@@ -89,15 +89,16 @@ def open_context(device: torch.device, **changes: Any) -> Handle:
     on_gpu = device.type == "cuda"
     alloc = free = None
     if on_gpu:
-        torch.cuda.init()
+        cuda: Any = torch.cuda
+        cuda.init()
         index = device.index
 
         def alloc(size: int) -> int:
             # On the current stream, which is the one that the library is given to build on.
-            return int(torch.cuda.caching_allocator_alloc(size, index))
+            return int(cuda.caching_allocator_alloc(size, index))
 
         def free(address: int, _size: int) -> None:
-            torch.cuda.caching_allocator_delete(address)
+            cuda.caching_allocator_delete(address)
 
     return Handle(
         _native.open(

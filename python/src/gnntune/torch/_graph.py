@@ -301,7 +301,7 @@ class Graph:
         return self._looped
 
     def without_loops(self) -> Graph:
-        """The same graph without edges from a vertex to itself; kept. Its `kept` names places in this one's CSR order."""
+        """The same graph without edges from a vertex to itself, kept. Its `kept` names places in this CSR order."""
         if self._bare is None:
             edges = torch.stack([self.col.long(), self.row])
             bare = Graph(edges, (self.n_cols, self.n_rows), self_loops="remove", transient=self.transient)
@@ -336,10 +336,11 @@ class Graph:
             guess = self.transient and self.device.type == "cuda" and self.n_rows > 0
             longest = min(self.m, 4 * -(-self.m // self.n_rows)) if guess else -1
         return Handle(
-            _native.graph_csr(
+            _native.graph(
                 context.value,
                 _native.DEVICE if self.device.type == "cuda" else _native.HOST,
                 self.row_ptr.data_ptr(),
+                0,
                 False,
                 self.col.data_ptr(),
                 False,
@@ -386,9 +387,11 @@ class Graph:
         return dict(self._problems)
 
     def explain(self) -> str:
-        """For every operation that ran: its config, where that comes from, and why."""
+        """For every operation that ran, with other self loops too: its config, where that comes from, and why."""
         with self._lock:
-            return "\n\n".join(_native.plan_explain(plan.value).rstrip() for plan in self._plans.values())
+            texts = [_native.plan_explain(plan.value).rstrip() for plan in self._plans.values()]
+        texts += [g.explain() for g in (self._bare, self._looped) if g is not None and g is not self]
+        return "\n\n".join(text for text in texts if text)
 
     @property
     def format_bytes(self) -> int:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from gnntune.torch import _device
 from gnntune.torch._gradients import FORMULAS, Formula
-from gnntune.torch._run import INPUTS, PLAIN, Numbers, run
+from gnntune.torch._run import Numbers, run
 
 _GRAPH = "Tensor row_ptr, Tensor col, SymInt graph, SymInt n_cols"
 _GRAPH_ARGUMENTS = 4
@@ -116,7 +116,9 @@ class Traced:
 def _graph_of(number: int) -> Any:
     graph = _device.graphs.get(number & ~1)
     if graph is None:
-        raise RuntimeError(f"the graph number {number} is gone: keep a Graph as long as compiled code is called with it")
+        raise RuntimeError(
+            f"the graph number {number} is gone: keep a Graph as long as compiled code is called with it"
+        )
     return graph.with_loops() if number & 1 else graph
 
 
@@ -124,7 +126,7 @@ def _implementation(name: str) -> Any:
     op = "spmm" if name == "spmm_max" else name
     count = _INPUT_COUNT[name]
     fields = _NUMBERS[name]
-    fixed = {"reduce": "max"} if name == "spmm_max" else {}
+    fixed: dict[str, Any] = {"reduce": "max"} if name == "spmm_max" else {}
 
     def implementation(*arguments: Any) -> Any:
         inputs = arguments[:count]
@@ -178,10 +180,10 @@ def _fake(name: str) -> Any:
 def _autograd(name: str, formula: Formula) -> tuple[Any, Any]:
     count = _INPUT_COUNT[name]
     fields = _NUMBERS[name]
-    fixed = {"reduce": "max"} if name == "spmm_max" else {}
+    fixed: dict[str, Any] = {"reduce": "max"} if name == "spmm_max" else {}
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        results = (output,) if isinstance(output, Tensor) else output
+        results: tuple[Tensor, ...] = (output,) if isinstance(output, Tensor) else output
         if len(results) > 1:
             ctx.mark_non_differentiable(results[1])
         ctx.graph = inputs[count : count + _GRAPH_ARGUMENTS][2:]
@@ -199,7 +201,8 @@ def _autograd(name: str, formula: Formula) -> tuple[Any, Any]:
     return setup_context, backward
 
 
-_library = torch.library.Library("gnntune", "DEF")
+_new_library: Any = torch.library.Library
+_library = _new_library("gnntune", "DEF")
 for _name, (_inputs, _numbers, _results) in _SCHEMAS.items():
     _schema = f"({', '.join(part for part in (_inputs, _GRAPH, _numbers) if part)}) -> {_results}"
     _library.define(_name + _schema, tags=(torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides))

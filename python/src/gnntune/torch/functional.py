@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gnntune.torch._graph import Graph
 
 _REDUCTIONS = {reduce: pair_of(Numbers(reduce=reduce)) for reduce in ("sum", "mean", "max")}
-# What is asked first is what a call without gradients costs: this answers in 25 ns, torch.compiler.is_compiling() in 70.
-# torch.compile sees True; other tracers come with tensors of their own, which _native.apply() leaves alone.
+# What is asked first is what a call without gradients costs: this answers in 25 ns, torch.compiler.is_compiling() in
+# 70. torch.compile sees True; other tracers come with tensors of their own, which _native.apply() leaves alone.
 _tracing = torch.compiler.is_dynamo_compiling
 
 
