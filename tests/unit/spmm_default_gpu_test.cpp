@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/spmm/common/spmm_suits.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/register_all.hpp"
 
 namespace gnntune {

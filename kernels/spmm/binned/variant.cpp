@@ -1,5 +1,5 @@
 #include "core/graph/graph.hpp"
-#include "kernels/spmm/common/spmm_suits.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/binned/launch.hpp"
@@ -42,7 +42,7 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
 }
 
 // Little work wants every lane that it can get, a load for each edge at once, and rows of many edges then large blocks
-// unless all are alike. The limits are those of kernels/spmm/common/spmm_suits.hpp.
+// unless all are alike. The limits are those of kernels/common/spmm_suits.hpp.
 BinnedParams BinnedParams::defaults(const Query& q) {
     const kernels::SpmmLoad load = kernels::spmm_load(q);
     BinnedParams p;

@@ -1,5 +1,5 @@
 #include "core/graph/graph.hpp"
-#include "kernels/spmm/common/spmm_suits.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/spmm/common/spmm_suits.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/formats/sgt/window_pieces.hpp"

@@ -65,12 +65,6 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
 
 CostTerms no_terms(const Query&, const Params&) { return {}; }
 
-// Whose list of edges has rows in one piece.
-Verdict forward_alone(const Query& q) {
-    if (q.problem.direction == Direction::reversed) return Verdict::no("is not made for reversed problems");
-    return kernels::require_plain_fp32_sum(q);
-}
-
 template <Fault F>
 FaultyVariant make(const char* id, const char* caught_by) {
     Variant v;
@@ -85,7 +79,8 @@ FaultyVariant make(const char* id, const char* caught_by) {
     v.workspace_bytes = &kernels::no_workspace;
     v.launch = &run<F>;
     v.cost_terms = &no_terms;
-    if (F == Fault::edge_lost_at_a_join) v.applicable = &forward_alone;
+    // Whose list of edges has rows in one piece.
+    if (F == Fault::edge_lost_at_a_join) v.can.direction = {Direction::forward};
     return {v, caught_by, F == Fault::edge_lost_at_a_join};
 }
 

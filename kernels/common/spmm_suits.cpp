@@ -1,4 +1,4 @@
-#include "kernels/spmm/common/spmm_suits.hpp"
+#include "kernels/common/spmm_suits.hpp"
 
 #include <algorithm>
 #include <cmath>
