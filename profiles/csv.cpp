@@ -104,7 +104,8 @@ void write_measurements_csv(const Store& store, std::optional<std::int64_t> run,
         }
     }
     Statement rows = store.database().prepare(
-        fmt::format(R"(SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, self_loop, dtype,
+        fmt::format(
+            R"(SELECT graph.name AS graph, n_rows, n_cols, graph.m AS m, op, k, heads, weighted, direction, self_loop, dtype,
                    reduce,                   policy, clock, config, variant_version, status, reason, median_us, q1_us, q3_us, samples,
                    sm_clock_mhz, prepare_us, workspace_bytes, max_error, device_name AS device, driver,
                    cuda_runtime AS cuda, measurement.taken_at AS taken_at, git_commit AS 'commit', {0}
@@ -112,7 +113,7 @@ void write_measurements_csv(const Store& store, std::optional<std::int64_t> run,
             JOIN environment ON environment.id = environment_id JOIN run ON run.id = run_id
             LEFT JOIN (SELECT measurement_id, {0} FROM counters) ON measurement_id = measurement.id
             WHERE ?1 IS NULL OR run_id = ?1 ORDER BY measurement.id)",
-                    kCounterColumns),
+            kCounterColumns),
         "exporting measurements");
     rows.bind(run);
     write_query(rows, out);

@@ -205,8 +205,7 @@ constexpr Field kModelFields[] = {{"op", word, false, 0, 0, is_op},
                                   {"git_commit"},
                                   {"fitted_at", instant}};
 
-constexpr Field kErratumFields[] = {
-    {"condition", word, false, 0, 0, is_condition}, {"reason"}, {"added_at", instant}};
+constexpr Field kErratumFields[] = {{"condition", word, false, 0, 0, is_condition}, {"reason"}, {"added_at", instant}};
 
 constexpr Field kRemovedFields[] = {{"condition", word, false, 0, 0, is_condition}, {"removed_at", instant}};
 

@@ -233,8 +233,7 @@ private:
 
 }  // namespace
 
-void load_document(const ByteSource& source, const std::string& name, const Database& empty,
-                   const ConfigCheck& check) {
+void load_document(const ByteSource& source, const std::string& name, const Database& empty, const ConfigCheck& check) {
     DocumentLoader loader(empty, check);
     read_records(source, name, [&](const RecordPlace& place, const JsonValue& record) { loader.take(place, record); });
     loader.finish(name);

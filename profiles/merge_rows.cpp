@@ -321,8 +321,8 @@ std::string with_latest(std::string script) {
 
 /// The table there, or one without rows in its place: a file of an older schema lacks those of later ones.
 std::string other_table(const Database& database, const std::string& name) {
-    Statement there = database.prepare("SELECT 1 FROM other.sqlite_schema WHERE type = 'table' AND name = ?",
-                                       "looking for a table");
+    Statement there =
+        database.prepare("SELECT 1 FROM other.sqlite_schema WHERE type = 'table' AND name = ?", "looking for a table");
     if (there.bind(name).step()) return "other." + name;
     return fmt::format("(SELECT * FROM main.{} WHERE false)", name);
 }
@@ -330,9 +330,10 @@ std::string other_table(const Database& database, const std::string& name) {
 }  // namespace
 
 void note_time(const Database& database) {
-    database.execute(fmt::format("DROP TABLE IF EXISTS temp.merge_now; CREATE TEMP TABLE merge_now AS SELECT {} AS latest",
-                                 kLatestStamp),
-                     "looking at the clock");
+    database.execute(
+        fmt::format("DROP TABLE IF EXISTS temp.merge_now; CREATE TEMP TABLE merge_now AS SELECT {} AS latest",
+                    kLatestStamp),
+        "looking at the clock");
 }
 
 void take_owners(const Database& database) {
@@ -354,8 +355,7 @@ void take_measurements(const Database& database) {
 }
 
 void take_later(const Database& database) {
-    const std::string readable =
-        fmt::format("BETWEEN {} AND {}", model::kOldestFeatureVersion, model::kFeatureVersion);
+    const std::string readable = fmt::format("BETWEEN {} AND {}", model::kOldestFeatureVersion, model::kFeatureVersion);
     database.execute(with_latest(with_text(kTakeLater, ":readable", readable)), "taking in what is later");
     database.execute(with_latest(kTakeSteps), "taking in choices for steps");
 }

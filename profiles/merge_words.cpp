@@ -115,8 +115,7 @@ std::vector<std::string> refuse_damaged_models(const Database& database) {
 
 // Of the rows that are new here the last of each config, beside the last of it here.
 std::vector<std::string> far_times(const Database& database) {
-    Statement s = database.prepare(
-        fmt::format(R"sql(
+    Statement s = database.prepare(fmt::format(R"sql(
 SELECT g.name || ', ' || p.text || ', ' || t.policy || ', ' || t.clock || ': ' || t.config || ' takes ' ||
        round(t.median_us, 1) || ' us there and ' || round(o.median_us, 1) || ' us here, ' ||
        round(max(t.median_us, o.median_us) / min(t.median_us, o.median_us), 1) ||
@@ -134,8 +133,8 @@ JOIN main.measurement AS o ON o.id = (
 JOIN main.graph AS g ON g.id = n.graph_id JOIN main.problem AS p ON p.id = n.problem_id
 WHERE max(t.median_us, o.median_us) > {} * min(t.median_us, o.median_us)
 ORDER BY max(t.median_us, o.median_us) / min(t.median_us, o.median_us) DESC, 1)sql",
-                    kFarApart),
-        "comparing times");
+                                               kFarApart),
+                                   "comparing times");
     std::vector<std::string> out;
     while (s.step()) out.push_back(s.text(0));
     return out;
@@ -151,11 +150,12 @@ std::vector<std::string> errata_words(const Database& database) {
     std::vector<std::string> out;
     if (has("erratum")) {
         Statement come = database.prepare(
-            fmt::format("SELECT t.condition, t.reason, o.reason, r.removed_at, "
-                        "r.removed_at NOT NULL AND (r.removed_at <= {0}, r.removed_at) >= (t.added_at <= {0}, t.added_at) "
-                        "FROM other.erratum AS t LEFT JOIN main.erratum AS o USING (condition) "
-                        "LEFT JOIN main.removed_erratum AS r USING (condition) ORDER BY t.id",
-                        kLatest),
+            fmt::format(
+                "SELECT t.condition, t.reason, o.reason, r.removed_at, "
+                "r.removed_at NOT NULL AND (r.removed_at <= {0}, r.removed_at) >= (t.added_at <= {0}, t.added_at) "
+                "FROM other.erratum AS t LEFT JOIN main.erratum AS o USING (condition) "
+                "LEFT JOIN main.removed_erratum AS r USING (condition) ORDER BY t.id",
+                kLatest),
             kDoing);
         while (come.step()) {
             if (come.boolean(4)) {
@@ -175,9 +175,10 @@ std::vector<std::string> errata_words(const Database& database) {
                         kLatest),
             kDoing);
         while (go.step()) {
-            out.push_back(fmt::format("the erratum '{}' was removed there on {}, and is removed here: what it held for may "
-                                      "run again ({})",
-                                      go.view(0), go.view(2), go.view(1)));
+            out.push_back(
+                fmt::format("the erratum '{}' was removed there on {}, and is removed here: what it held for may "
+                            "run again ({})",
+                            go.view(0), go.view(2), go.view(1)));
         }
     }
     return out;
@@ -185,16 +186,18 @@ std::vector<std::string> errata_words(const Database& database) {
 
 std::vector<std::string> late_stamps(const Database& database, std::string_view schema, std::string_view latest) {
     Statement s = database.prepare(
-        fmt::format("SELECT count(*), max(at) FROM (SELECT taken_at AS at FROM {0}.measurement UNION ALL "
-                    "SELECT decided_at FROM {0}.choice UNION ALL SELECT decided_at FROM {0}.step_choice UNION ALL "
-                    "SELECT taken_at FROM {0}.format_build UNION ALL SELECT taken_at FROM {0}.device_constant UNION ALL "
-                    "SELECT fitted_at FROM {0}.model) WHERE at > {1}",
-                    schema, latest),
+        fmt::format(
+            "SELECT count(*), max(at) FROM (SELECT taken_at AS at FROM {0}.measurement UNION ALL "
+            "SELECT decided_at FROM {0}.choice UNION ALL SELECT decided_at FROM {0}.step_choice UNION ALL "
+            "SELECT taken_at FROM {0}.format_build UNION ALL SELECT taken_at FROM {0}.device_constant UNION ALL "
+            "SELECT fitted_at FROM {0}.model) WHERE at > {1}",
+            schema, latest),
         "looking at time stamps");
     if (!s.step() || s.integer(0) == 0) return {};
-    return {fmt::format("{} rows are stamped later than now, the last {}: a clock is wrong; where files are merged they "
-                        "count as older than all others",
-                        s.integer(0), s.view(1))};
+    return {
+        fmt::format("{} rows are stamped later than now, the last {}: a clock is wrong; where files are merged they "
+                    "count as older than all others",
+                    s.integer(0), s.view(1))};
 }
 
 }  // namespace gnntune::store

@@ -76,10 +76,11 @@ void require_known(const Database& database, std::span<const Migration> migratio
     }
     if (std::string encoding = database.text("PRAGMA encoding", "reading its encoding"); encoding != "UTF-8") {
         std::erase(encoding, '\0');  // it is given in itself
-        throw database_error(fmt::format(
-            "{}: its texts are {}, expected UTF-8, in which gnntune writes them; make a copy in UTF-8: sqlite3 {} .dump | "
-            "sqlite3 COPY, then `pragma application_id = {}; pragma user_version = {}` there",
-            path, encoding, path, kApplicationId, version));
+        throw database_error(
+            fmt::format("{}: its texts are {}, expected UTF-8, in which gnntune writes them; make a copy in UTF-8: "
+                        "sqlite3 {} .dump | "
+                        "sqlite3 COPY, then `pragma application_id = {}; pragma user_version = {}` there",
+                        path, encoding, path, kApplicationId, version));
     }
     const int known = schema_version(migrations);
     if (version > known) {

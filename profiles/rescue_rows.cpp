@@ -47,8 +47,7 @@ void find_bad_rows_of_graphs(const Database& database, std::vector<RowRemoval>& 
 }
 
 void find_bad_rows_of_problems(const Database& database, std::vector<RowRemoval>& removals) {
-    Statement row =
-        database.prepare(fmt::format("SELECT id, text, {} FROM problem", kProblemColumns), kLeavingOut);
+    Statement row = database.prepare(fmt::format("SELECT id, text, {} FROM problem", kProblemColumns), kLeavingOut);
     while (row.step()) {
         try {
             std::string text = to_text(read_problem(row, 2));
@@ -64,9 +63,11 @@ void find_bad_rows_of_configs(const Database& database, std::vector<RowRemoval>&
     constexpr std::pair<const char*, const char*> kTables[] = {
         {"measurement", "DELETE FROM measurement WHERE config = ? AND variant = ?"},
         {"choice", "DELETE FROM choice WHERE config = ? AND variant = ?"},
-        {"part", "DELETE FROM measurement WHERE id IN (SELECT measurement_id FROM part WHERE config = ? AND variant = ?)"},
+        {"part",
+         "DELETE FROM measurement WHERE id IN (SELECT measurement_id FROM part WHERE config = ? AND variant = ?)"},
         {"step_call",
-         "DELETE FROM step_choice WHERE id IN (SELECT step_choice_id FROM step_call WHERE config = ? AND variant = ?)"}};
+         "DELETE FROM step_choice WHERE id IN (SELECT step_choice_id FROM step_call WHERE config = ? AND variant = "
+         "?)"}};
     for (const auto& [table, removal] : kTables) {
         Statement row = database.prepare(fmt::format("SELECT DISTINCT config, variant FROM {}", table), kLeavingOut);
         while (row.step()) {

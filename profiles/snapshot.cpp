@@ -74,7 +74,8 @@ struct Snapshot::Kept {
             std::uint64_t h = question.graph.lo;
             const Problem& p = question.problem;
             for (const auto v :
-                 {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads), static_cast<std::uint64_t>(p.op),
+                 {static_cast<std::uint64_t>(p.k), static_cast<std::uint64_t>(p.heads),
+                  static_cast<std::uint64_t>(p.op),
                   static_cast<std::uint64_t>(p.self_loop) * 512 + static_cast<std::uint64_t>(p.dtype) * 64 +
                       static_cast<std::uint64_t>(p.reduce) * 16 + static_cast<std::uint64_t>(p.weighted) * 8 +
                       static_cast<std::uint64_t>(p.direction)}) {

@@ -267,10 +267,11 @@ std::int64_t Store::graph_id(const GraphRecord& graph) {
         if (known.integer(1) != graph.n_rows || known.integer(2) != graph.n_cols || known.integer(3) != graph.m) {
             // Sizes are part of the fingerprint, which was made of the graph in hand: the row is what is damaged.
             if (impl_->warn) {
-                impl_->warn(fmt::format("{}: the graph {} had {} rows, {} columns and {} edges there, and has {}, {} and {}; "
-                                        "that is corrected",
-                                        path().string(), known.view(4), known.view(1), known.view(2), known.view(3),
-                                        graph.n_rows, graph.n_cols, graph.m));
+                impl_->warn(
+                    fmt::format("{}: the graph {} had {} rows, {} columns and {} edges there, and has {}, {} and {}; "
+                                "that is corrected",
+                                path().string(), known.view(4), known.view(1), known.view(2), known.view(3),
+                                graph.n_rows, graph.n_cols, graph.m));
             }
             impl_->cached("UPDATE graph SET n_rows = ?, n_cols = ?, m = ? WHERE id = ?", "correcting a graph")
                 .bind(graph.n_rows, graph.n_cols, graph.m, id)

@@ -263,8 +263,8 @@ struct MergeReport {
     /// whose bytes are damaged. Rows and choices that were taken in before are not named again.
     std::vector<std::string> conflicts;
     std::vector<ChoiceConflict> choice_conflicts;  ///< of both the newer stays, until it is made again
-    std::vector<std::string> notes;        ///< errata that come, go or stay removed, and stamps past now
-    std::vector<OpenChoice> open_choices;  ///< choices beside which measurements were added: to be made again
+    std::vector<std::string> notes;                ///< errata that come, go or stay removed, and stamps past now
+    std::vector<OpenChoice> open_choices;          ///< choices beside which measurements were added: to be made again
 };
 
 /// Configs of one problem on one graph and environment, under one policy and clock, whose times are still to be had.

@@ -40,8 +40,9 @@ std::optional<T> filled_or_none(const Statement& row, int column, F&& read) {
 std::vector<BestRow> Store::best() const {
     make_usable_here(database(), impl_->version_here);
     Statement s = database().prepare(kBestHere, "listing the best configs");
-    Statement parts = database().prepare(
-        "SELECT config, variant_version FROM part WHERE measurement_id = ? ORDER BY position", "listing the best configs");
+    Statement parts =
+        database().prepare("SELECT config, variant_version FROM part WHERE measurement_id = ? ORDER BY position",
+                           "listing the best configs");
     const auto real = [&](int c) { return s.real(c); };
     std::vector<BestRow> rows;
     while (s.step()) {

@@ -109,10 +109,10 @@ void look_at_table(const Database& database, const Section& section, const Child
 
 void for_each_bad_field(const Database& database, const std::function<void(const BadField&)>& take) {
     for (const Section& section : document_sections()) {
-        look_at_table(database, section, nullptr, section.has_id ? "id" : "",
-                      fmt::format("{} ORDER BY {}", section.has_id ? "" : section.joins,
-                                  section.has_id ? "id" : section.order),
-                      take);
+        look_at_table(
+            database, section, nullptr, section.has_id ? "id" : "",
+            fmt::format("{} ORDER BY {}", section.has_id ? "" : section.joins, section.has_id ? "id" : section.order),
+            take);
         for (const ChildTable& child : section.children) {
             look_at_table(database, section, &child, child.parent,
                           fmt::format("ORDER BY {}, {}", child.parent, child.order), take);
@@ -124,13 +124,14 @@ void find_bad_fields(const Database& database, std::vector<std::string>& problem
     std::map<std::pair<std::string_view, std::string_view>, std::int64_t> count;  // of rows, by table and field
     for_each_bad_field(database, [&](const BadField& bad) {
         if (++count[{bad.table(), bad.field.name}] > kMostNamed) return;
-        problems.push_back(fmt::format("{}row {} of {}, {}: {}", bad.child ? fmt::format("{} of ", bad.child->name) : "",
-                                       bad.key, bad.section.name, bad.field.name, bad.words));
+        problems.push_back(fmt::format("{}row {} of {}, {}: {}",
+                                       bad.child ? fmt::format("{} of ", bad.child->name) : "", bad.key,
+                                       bad.section.name, bad.field.name, bad.words));
     });
     for (const auto& [place, rows] : count) {
         if (rows > kMostNamed) {
-            problems.push_back(fmt::format("{} rows of {} more whose {} is wrong", rows - kMostNamed, place.first,
-                                           place.second));
+            problems.push_back(
+                fmt::format("{} rows of {} more whose {} is wrong", rows - kMostNamed, place.first, place.second));
         }
     }
 }

@@ -11,8 +11,7 @@ namespace gnntune::store {
 std::vector<ErratumRow> read_errata(const Database& database) {
     std::vector<ErratumRow> out;
     if (!database.has_table("erratum")) return out;
-    Statement s =
-        database.prepare("SELECT id, condition, reason, added_at FROM erratum ORDER BY id", "reading errata");
+    Statement s = database.prepare("SELECT id, condition, reason, added_at FROM erratum ORDER BY id", "reading errata");
     while (s.step()) {
         ErratumRow& row = out.emplace_back();
         row.id = s.integer(0);
@@ -40,7 +39,8 @@ std::int64_t Store::add_erratum(const Erratum& erratum) {
             ->cached(
                 // Later than its removal, which files that were taken in may know.
                 "INSERT INTO erratum (condition, reason, added_at) VALUES (?1, ?2, max(?3, coalesce((SELECT "
-                "strftime('%Y-%m-%dT%H:%M:%SZ', removed_at, '+1 second') FROM removed_erratum WHERE condition = ?1), ''))) "
+                "strftime('%Y-%m-%dT%H:%M:%SZ', removed_at, '+1 second') FROM removed_erratum WHERE condition = ?1), "
+                "''))) "
                 "ON CONFLICT DO UPDATE SET reason = excluded.reason, added_at = excluded.added_at",
                 "adding an erratum")
             .bind(condition, erratum.reason, utc_now())
@@ -54,8 +54,9 @@ std::int64_t Store::add_erratum(const Erratum& erratum) {
 bool Store::remove_erratum(std::int64_t id) {
     return impl_->write([&] {
         impl_
-            ->cached("INSERT OR REPLACE INTO removed_erratum SELECT condition, max(?, added_at) FROM erratum WHERE id = ?",
-                     "removing an erratum")
+            ->cached(
+                "INSERT OR REPLACE INTO removed_erratum SELECT condition, max(?, added_at) FROM erratum WHERE id = ?",
+                "removing an erratum")
             .bind(utc_now(), id)
             .run();
         impl_->cached("DELETE FROM erratum WHERE id = ?", "removing an erratum").bind(id).run();

@@ -20,8 +20,8 @@ std::vector<GraphRow> read_graphs(const Database& database, std::string_view whe
             "(SELECT count(*) FROM measurement WHERE graph_id = graph.id) FROM graph WHERE {} ORDER BY name, id",
             where),
         "listing graphs");
-    Statement names =
-        database.prepare("SELECT name, source FROM graph_name WHERE graph_id = ? ORDER BY name", "listing names of graphs");
+    Statement names = database.prepare("SELECT name, source FROM graph_name WHERE graph_id = ? ORDER BY name",
+                                       "listing names of graphs");
     s.bind(value);
     std::vector<GraphRow> rows;
     while (s.step()) {
@@ -124,8 +124,8 @@ std::vector<ChoiceRow> Store::choices() const {
             row.graph_name = s.text(3);
             row.policy = policy_from(s.view(4));
             row.clock = clock_from(s.view(5));
-            row.choice = {config_from(s.view(6)), s.integer32(7), s.text(8),
-                          s.text(9),              s.real(10),     tied_from(s.text(11))};
+            row.choice = {config_from(s.view(6)), s.integer32(7), s.text(8), s.text(9), s.real(10),
+                          tied_from(s.text(11))};
             row.run = s.integer(12);
             row.decided_at = s.text(13);
             row.environment = read_environment(s, 14);

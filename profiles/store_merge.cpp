@@ -72,7 +72,8 @@ void refuse_contradictions(const Database& database, const std::filesystem::path
 
 bool has_choice(const Database& database, const Key& key, Policy policy, Clock clock) {
     Statement s = database.prepare(
-        "SELECT 1 FROM choice WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = ?",
+        "SELECT 1 FROM choice WHERE graph_id = ? AND environment_id = ? AND problem_id = ? AND policy = ? AND clock = "
+        "?",
         "finding choices to make again");
     return s.bind(key.graph, key.environment, key.problem, to_text(policy), to_text(clock)).step();
 }

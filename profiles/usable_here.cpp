@@ -26,11 +26,13 @@ WHERE status = 'ok'
 }  // namespace
 
 void count_versions(const Database& database, const VersionHere& version_here) {
-    database.execute("DROP TABLE IF EXISTS temp.counting; CREATE TEMP TABLE counting (id TEXT PRIMARY KEY, version INTEGER)",
-                     kVersionsThatCount);
+    database.execute(
+        "DROP TABLE IF EXISTS temp.counting; CREATE TEMP TABLE counting (id TEXT PRIMARY KEY, version INTEGER)",
+        kVersionsThatCount);
     std::vector<std::pair<std::string, std::int32_t>> versions;
     Statement measured = database.prepare(
-        "SELECT id, max(version) FROM (SELECT variant AS id, variant_version AS version FROM main.measurement UNION ALL "
+        "SELECT id, max(version) FROM (SELECT variant AS id, variant_version AS version FROM main.measurement UNION "
+        "ALL "
         "SELECT variant, variant_version FROM main.part) GROUP BY id",
         kVersionsThatCount);
     while (measured.step()) {

@@ -141,15 +141,16 @@ std::vector<std::string> faults_in(const store::Store& store, Output& out) {
 
 int run_db_check(const Args& args) {
     constexpr const char* kUsage = "gnntune db check [options]";
-    Options options("db check",
-                    {kUsage,
-                     "Looks for tables and views that are not those of its schema, damage, dangling rows, choices "
-                     "without a measurement, values that `db import` would "
-                     "refuse, configs that this build does not know, has in another version or refuses, and "
-                     "errata that nobody understands or that name what this build does not have, those of errata.txt "
-                     "beside the shipped databases too. Exit "
-                     "code 6 if there is anything. What could not be timed beside other programs is said, and no fault.",
-                     {"gnntune db check", "gnntune db check --db results.db --json"}});
+    Options options(
+        "db check",
+        {kUsage,
+         "Looks for tables and views that are not those of its schema, damage, dangling rows, choices "
+         "without a measurement, values that `db import` would "
+         "refuse, configs that this build does not know, has in another version or refuses, and "
+         "errata that nobody understands or that name what this build does not have, those of errata.txt "
+         "beside the shipped databases too. Exit "
+         "code 6 if there is anything. What could not be timed beside other programs is said, and no fault.",
+         {"gnntune db check", "gnntune db check --db results.db --json"}});
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 0, 0, kUsage);

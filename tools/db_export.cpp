@@ -22,7 +22,8 @@ void write_csv(const store::Store& store, const Parsed& parsed, const store::Byt
     std::ostringstream text;
     if (parsed.flag("best")) {
         const StoredQueries queries(store, out);
-        store::write_best_csv(store, [&](const store::BestRow& row) { return queries.held_back(row); }, text);
+        store::write_best_csv(
+            store, [&](const store::BestRow& row) { return queries.held_back(row); }, text);
     } else {
         store::write_measurements_csv(store, parsed.integer("run", 1, INT64_MAX), text);
     }

@@ -27,7 +27,8 @@ Table best(const store::Store& store, Output& out) {
     const auto rows = store.best();
     std::vector<std::string> held;
     for (const store::BestRow& r : rows) held.push_back(queries.held_back(r));
-    const bool any_held = std::any_of(held.begin(), held.end(), [](const std::string& words) { return !words.empty(); });
+    const bool any_held =
+        std::any_of(held.begin(), held.end(), [](const std::string& words) { return !words.empty(); });
     EnvironmentColumns environments(store);
     Table table = environments.table({{"graph", "graph", ""},
                                       {"op", "op", "", 0, false},
@@ -47,12 +48,12 @@ Table best(const store::Store& store, Output& out) {
                                       {"held_back", "held back", "", 0, any_held}});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const store::BestRow& r = rows[i];
-        table.add(environments.row(
-            {r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device, text(to_text(r.policy)),
-             text(to_text(r.clock)), r.config, r.time_us, maybe(r.cusparse_us), maybe(r.vs_cusparse),
-             maybe(r.runner_up), maybe(r.margin_percent), r.deterministic, r.taken_at,
-             held[i].empty() ? Cell() : Cell(held[i])},
-            r.environment));
+        table.add(
+            environments.row({r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device,
+                              text(to_text(r.policy)), text(to_text(r.clock)), r.config, r.time_us,
+                              maybe(r.cusparse_us), maybe(r.vs_cusparse), maybe(r.runner_up), maybe(r.margin_percent),
+                              r.deterministic, r.taken_at, held[i].empty() ? Cell() : Cell(held[i])},
+                             r.environment));
     }
     return table;
 }

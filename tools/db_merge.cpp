@@ -16,7 +16,8 @@ Options merge_options() {
     return Options(
         "db merge",
         {kMergeUsage,
-         "Takes what other databases hold into the one of --db (default: the user's): every measurement with its run, parts and "
+         "Takes what other databases hold into the one of --db (default: the user's): every measurement with its run, "
+         "parts and "
          "counters, and the newer of formats, constants and models. Then makes the choices again that have "
          "new measurements beside them. Says what the databases disagree about. The same file taken in twice "
          "adds nothing. One with rows that this build cannot read, or that `db check` has something against, is "

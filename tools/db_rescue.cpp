@@ -40,12 +40,12 @@ std::string loss_of(const store::RescuedTable& t) {
 
 int run_db_rescue(const Args& args) {
     constexpr const char* kUsage = "gnntune db rescue [options] DAMAGED NEW";
-    Options options("db rescue",
-                    {kUsage,
-                     "Copies what can be read of a damaged database to a new file, around the pages that "
-                     "cannot, and leaves out rows that rest on lost ones or that this build cannot read. The damaged file stays as it is.",
-                     {"gnntune db rescue user.db.damaged-20261122T093000Z rescued.db",
-                      "gnntune db check --db rescued.db && gnntune db merge rescued.db --db user.db"}});
+    Options options("db rescue", {kUsage,
+                                  "Copies what can be read of a damaged database to a new file, around the pages that "
+                                  "cannot, and leaves out rows that rest on lost ones or that this build cannot read. "
+                                  "The damaged file stays as it is.",
+                                  {"gnntune db rescue user.db.damaged-20261122T093000Z rescued.db",
+                                   "gnntune db check --db rescued.db && gnntune db merge rescued.db --db user.db"}});
     const auto parsed = options.parse(args);
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 2, 2, kUsage);

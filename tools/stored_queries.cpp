@@ -9,8 +9,8 @@
 namespace gnntune::tools {
 
 StoredQueries::StoredQueries(const store::Store& store, Output& out) {
-    const auto errata = store::errata_of(store::layers_over(store.path()),
-                                         [&out](const std::string& sentence) { out.warn(sentence); });
+    const auto errata =
+        store::errata_of(store::layers_over(store.path()), [&out](const std::string& sentence) { out.warn(sentence); });
     for (const auto& row : store.graphs()) graphs_.emplace(row.id, row.record);
     for (const auto& row : store.environments()) {
         devices_.emplace(row.id, tuner::device_of(row.environment)).first->second.errata = errata;

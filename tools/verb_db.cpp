@@ -15,7 +15,8 @@ namespace gnntune::tools {
 namespace {
 
 constexpr std::array kParts{
-    Verb{"ls", "the best config of every problem; or graphs, problems, runs, choices, environments, models, steps", run_db_ls},
+    Verb{"ls", "the best config of every problem; or graphs, problems, runs, choices, environments, models, steps",
+         run_db_ls},
     Verb{"show", "everything measured on one graph", run_db_show},
     Verb{"sql", "a query of your own, which changes nothing", run_db_sql},
     Verb{"check", "look for damage and for rows that this build cannot use", run_db_check},

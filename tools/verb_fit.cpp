@@ -153,7 +153,7 @@ int run_fit(const Args& args) {
         note_hidden(m.filter, graphs, measurements, out);
         const std::string bytes = model::to_bytes(fitted);
         store.put_model({op, m.filter.backend, m.filter.policy, m.filter.clock, model::kFeatureVersion, bytes,
-                           training_json(m, options).dump(), scores.dump(), version(), git_commit(), ""});
+                         training_json(m, options).dump(), scores.dump(), version(), git_commit(), ""});
         table.add({std::string(to_text(op)), std::string(to_text(m.filter.backend)),
                    std::string(to_text(m.filter.policy)), std::string(to_text(m.filter.clock)),
                    static_cast<std::int64_t>(graphs), static_cast<std::int64_t>(m.problems.size()),

@@ -93,7 +93,8 @@ public:
 private:
     int measure() {
         if (interrupted()) return kExitInterrupted;  // while it waited for the GPU
-        if (const auto warning = load_warning(device_, "the same command measures what is missing")) out_.warn(*warning);
+        if (const auto warning = load_warning(device_, "the same command measures what is missing"))
+            out_.warn(*warning);
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
                               store_.path().string()));
         const std::int64_t run =
@@ -159,11 +160,14 @@ private:
     }
 
     void say_what_is_missing() {
-        const auto some = [](std::int64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+        const auto some = [](std::int64_t n, const char* what) {
+            return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+        };
         if (disturbed_ > 0) {
-            out_.warn(fmt::format("{} could not be timed, since other programs had the processor; stop them, "
-                                  "and the same command measures what is missing",
-                                  some(disturbed_, "config")));
+            out_.warn(
+                fmt::format("{} could not be timed, since other programs had the processor; stop them, "
+                            "and the same command measures what is missing",
+                            some(disturbed_, "config")));
         }
         const std::int64_t problems = all_.left_problems;
         const std::int64_t graphs = all_.left_graphs;
@@ -309,8 +313,8 @@ private:
         events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
                                const std::vector<Candidate>& candidates, const std::optional<Choice>& before) {
             if (step.stopped && tune_.again && before) {
-                out_.note(fmt::format("{}: stays {}: not all of it was taken again", problem_text_,
-                                      before->config.text()));
+                out_.note(
+                    fmt::format("{}: stays {}: not all of it was taken again", problem_text_, before->config.text()));
                 return leave_out(record.name, step);
             }
             report(record, workload, step, decision, candidates);

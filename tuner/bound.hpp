@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/registry/counters.hpp"
 #include "core/model/roofline.hpp"
+#include "core/registry/counters.hpp"
 
 namespace gnntune::tuner {
 

@@ -37,9 +37,17 @@ inline std::string words_of(const std::exception& e) {
 }
 
 /// Short forms, so that throwing reads as prose.
-inline Error invalid_argument(const std::string& m) { return {ErrorKind::invalid_argument, m}; }
-inline Error input_error(const std::string& m) { return {ErrorKind::input, m}; }
-inline Error unsupported(const std::string& m) { return {ErrorKind::unsupported, m}; }
-inline Error database_error(const std::string& m) { return {ErrorKind::database, m}; }
+inline Error invalid_argument(const std::string& m) {
+    return {ErrorKind::invalid_argument, m};
+}
+inline Error input_error(const std::string& m) {
+    return {ErrorKind::input, m};
+}
+inline Error unsupported(const std::string& m) {
+    return {ErrorKind::unsupported, m};
+}
+inline Error database_error(const std::string& m) {
+    return {ErrorKind::database, m};
+}
 
 }  // namespace gnntune

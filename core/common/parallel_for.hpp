@@ -52,7 +52,8 @@ void parallel_for(std::int64_t n, int block, const Make& make, const F& f) {
 template <typename F>
 void parallel_for(std::int64_t n, int block, const F& f) {
     struct None {};
-    parallel_for(n, block, [] { return None{}; }, [&](std::int64_t i, None&) { f(i); });
+    parallel_for(
+        n, block, [] { return None{}; }, [&](std::int64_t i, None&) { f(i); });
 }
 
 }  // namespace gnntune

@@ -33,8 +33,8 @@ GNNTUNE_HOST_DEVICE inline Philox4 philox4x32_10(std::uint32_t c0, std::uint32_t
 /// Whether dropout with probability `p` in [0, 1) keeps edge `edge` (position in the caller's order) of head `head`.
 /// Key = seed, counter = {edge, head, 0, 0}: forward and backward, every variant and the oracle see one mask.
 GNNTUNE_HOST_DEVICE inline bool philox_keep(std::uint64_t seed, std::uint32_t edge, std::uint32_t head, float p) {
-    const Philox4 r = philox4x32_10(edge, head, 0, 0, static_cast<std::uint32_t>(seed),
-                                    static_cast<std::uint32_t>(seed >> 32));
+    const Philox4 r =
+        philox4x32_10(edge, head, 0, 0, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
     // 24 random bits, exact in fp32 on both sides.
     return static_cast<float>(r.word[0] >> 8) * (1.0F / 16777216.0F) >= p;
 }

@@ -24,9 +24,9 @@ namespace gnntune {
 struct Candidate {
     Config config;
     double median_us = 0;
-    double ci_low_us = 0;   ///< 95 % confidence interval of the median; 0, 0 if unknown
+    double ci_low_us = 0;  ///< 95 % confidence interval of the median; 0, 0 if unknown
     double ci_high_us = 0;
-    double build_us = 0;    ///< what it still needs built, from what the graph has now
+    double build_us = 0;  ///< what it still needs built, from what the graph has now
     std::int64_t format_bytes = 0;
     std::int64_t workspace_bytes = 0;
     std::int32_t operand_alignment = 4;  ///< of its variant
@@ -44,7 +44,7 @@ struct Rejection {
 };
 
 struct Decision {
-    std::optional<std::size_t> winner;     ///< index into the candidates; none if all were rejected
+    std::optional<std::size_t> winner;  ///< index into the candidates; none if all were rejected
     /// The others within the noise of the cheapest, and what is cheaper than an incumbent that stays; cheapest first.
     std::vector<std::size_t> tied;
     std::optional<std::size_t> runner_up;  ///< the cheapest candidate that is not tied

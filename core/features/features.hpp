@@ -58,13 +58,13 @@ struct Features {
     FeatureCounts counts;
     std::vector<DegreeClass> row_classes;  ///< ascending, without those that have no rows; the same for columns
     std::vector<DegreeClass> col_classes;
-    double density = 0;               ///< m / (n_rows n_cols); 0 for an empty matrix
-    double degree_mean = 0;           ///< m / n_rows
+    double density = 0;      ///< m / (n_rows n_cols); 0 for an empty matrix
+    double degree_mean = 0;  ///< m / n_rows
     std::int32_t degree_max = 0;
-    double degree_std = 0;            ///< population standard deviation of the row degree
-    double degree_cv = 0;             ///< degree_std / degree_mean; 0 without edges
-    double degree_gini = 0;           ///< 0 regular, towards 1 extreme skew
-    std::int32_t degree_p50 = 0;      ///< smallest degree d such that at least 50 % of the rows have degree <= d
+    double degree_std = 0;        ///< population standard deviation of the row degree
+    double degree_cv = 0;         ///< degree_std / degree_mean; 0 without edges
+    double degree_gini = 0;       ///< 0 regular, towards 1 extreme skew
+    std::int32_t degree_p50 = 0;  ///< smallest degree d such that at least 50 % of the rows have degree <= d
     std::int32_t degree_p90 = 0;
     std::int32_t degree_p99 = 0;
     std::int64_t empty_rows = 0;
@@ -81,7 +81,9 @@ FeatureCounts count_features(const CsrView& csr);
 /// Features from counts. Deterministic: equal counts give bitwise equal features.
 Features finalise(FeatureCounts counts);
 
-inline Features features_of(const CsrView& csr) { return finalise(count_features(csr)); }
+inline Features features_of(const CsrView& csr) {
+    return finalise(count_features(csr));
+}
 
 /// Share of the TC blocks that sparse graph translation saves (TC-GNN, figure 7): 1 - with / without, 0 where there are none.
 inline double tc_block_reduction(std::int64_t without, std::int64_t with) {

@@ -16,15 +16,15 @@ struct Maker {
 };
 
 constexpr std::array<Maker, 10> kMakers{{{"uniform", make_uniform},
-                                        {"rmat", make_rmat},
-                                        {"power_law", make_power_law},
-                                        {"sbm", make_sbm},
-                                        {"banded", make_banded},
-                                        {"bipartite", make_bipartite},
-                                        {"mesh", make_mesh},
-                                        {"molecules", make_molecules},
-                                        {"cliques", make_cliques},
-                                        {"tiles", make_tiles}}};
+                                         {"rmat", make_rmat},
+                                         {"power_law", make_power_law},
+                                         {"sbm", make_sbm},
+                                         {"banded", make_banded},
+                                         {"bipartite", make_bipartite},
+                                         {"mesh", make_mesh},
+                                         {"molecules", make_molecules},
+                                         {"cliques", make_cliques},
+                                         {"tiles", make_tiles}}};
 
 }  // namespace
 

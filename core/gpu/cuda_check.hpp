@@ -22,20 +22,20 @@ namespace gnntune::gpu {
 }  // namespace gnntune::gpu
 
 /// Evaluates a CUDA runtime call and throws gnntune::Error if it fails.
-#define GNNTUNE_CUDA(call)                                                                        \
-    do {                                                                                          \
-        const cudaError_t gnntune_cuda_status = (call);                                           \
-        if (gnntune_cuda_status != cudaSuccess) {                                                 \
-            (void)cudaGetLastError();                                                             \
-            ::gnntune::gpu::throw_cuda_error(gnntune_cuda_status, #call, __FILE__, __LINE__);     \
-        }                                                                                         \
+#define GNNTUNE_CUDA(call)                                                                    \
+    do {                                                                                      \
+        const cudaError_t gnntune_cuda_status = (call);                                       \
+        if (gnntune_cuda_status != cudaSuccess) {                                             \
+            (void)cudaGetLastError();                                                         \
+            ::gnntune::gpu::throw_cuda_error(gnntune_cuda_status, #call, __FILE__, __LINE__); \
+        }                                                                                     \
     } while (0)
 
 /// For destructors: reports on stderr and goes on.
-#define GNNTUNE_CUDA_NOEXCEPT(call)                                                                            \
-    do {                                                                                                       \
-        const cudaError_t gnntune_cuda_status = (call);                                                        \
-        if (gnntune_cuda_status != cudaSuccess && gnntune_cuda_status != cudaErrorCudartUnloading) {           \
+#define GNNTUNE_CUDA_NOEXCEPT(call)                                                                             \
+    do {                                                                                                        \
+        const cudaError_t gnntune_cuda_status = (call);                                                         \
+        if (gnntune_cuda_status != cudaSuccess && gnntune_cuda_status != cudaErrorCudartUnloading) {            \
             std::fprintf(stderr, "gnntune: %s failed with %s\n", #call, cudaGetErrorName(gnntune_cuda_status)); \
-        }                                                                                                      \
+        }                                                                                                       \
     } while (0)

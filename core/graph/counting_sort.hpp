@@ -27,7 +27,7 @@ struct Item {
 };
 
 struct Shape {
-    int shift = 0;             ///< keys of a bucket: 2^shift
+    int shift = 0;  ///< keys of a bucket: 2^shift
     std::int32_t buckets = 0;
     std::int64_t parts = 1;
     std::int64_t part_edges = 0;

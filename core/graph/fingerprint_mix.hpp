@@ -29,8 +29,8 @@ GNNTUNE_HOST_DEVICE inline std::uint64_t edge_term(std::int32_t row, std::int32_
 }
 
 /// Folds the sizes into a finished sum.
-GNNTUNE_HOST_DEVICE inline std::uint64_t finish(std::uint64_t sum, std::int64_t n_rows, std::int64_t n_cols, std::int64_t m,
-                                                std::uint64_t seed) {
+GNNTUNE_HOST_DEVICE inline std::uint64_t finish(std::uint64_t sum, std::int64_t n_rows, std::int64_t n_cols,
+                                                std::int64_t m, std::uint64_t seed) {
     std::uint64_t h = mix64(sum ^ seed);
     h = mix64(h + static_cast<std::uint64_t>(n_rows) * seed);
     h = mix64(h + static_cast<std::uint64_t>(n_cols) * (seed | 1));

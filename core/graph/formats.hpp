@@ -43,13 +43,13 @@ struct SgtFormat {
     std::int64_t m = 0;
     std::int32_t block_height = 16;
     std::int32_t block_width = 8;
-    std::int32_t n_windows = 0;                 ///< ceil(n_rows / block_height)
-    std::int32_t n_blocks = 0;                  ///< a window without edges has none
-    const std::int32_t* window_ptr = nullptr;   ///< [n_windows + 1] first TC block of each window
-    const std::int32_t* block_ptr = nullptr;    ///< [n_blocks + 1] first edge of each TC block
-    const std::int32_t* block_cols = nullptr;   ///< [n_blocks, block_width] columns, -1 behind a window's last one
+    std::int32_t n_windows = 0;                   ///< ceil(n_rows / block_height)
+    std::int32_t n_blocks = 0;                    ///< a window without edges has none
+    const std::int32_t* window_ptr = nullptr;     ///< [n_windows + 1] first TC block of each window
+    const std::int32_t* block_ptr = nullptr;      ///< [n_blocks + 1] first edge of each TC block
+    const std::int32_t* block_cols = nullptr;     ///< [n_blocks, block_width] columns, -1 behind a window's last one
     const std::uint8_t* tile_position = nullptr;  ///< [m] row in the window * block_width + column in the TC block
-    const std::int32_t* edge_id = nullptr;      ///< [m] never null
+    const std::int32_t* edge_id = nullptr;        ///< [m] never null
     std::shared_ptr<const void> storage;
 };
 

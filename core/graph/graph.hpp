@@ -26,7 +26,7 @@ namespace gnntune {
 /// A built format and what building it cost.
 struct BuiltFormat {
     std::shared_ptr<const void> data;
-    double build_us = 0;   ///< wall time of the build, device work included; 0 for what the caller handed in
+    double build_us = 0;    ///< wall time of the build, device work included; 0 for what the caller handed in
     std::size_t bytes = 0;  ///< memory held by it
 };
 
@@ -94,9 +94,7 @@ public:
 private:
     using Key = std::pair<std::string, Direction>;
 
-    MemoryKind memory_kind() const {
-        return device_.backend == Backend::cuda ? MemoryKind::device : MemoryKind::host;
-    }
+    MemoryKind memory_kind() const { return device_.backend == Backend::cuda ? MemoryKind::device : MemoryKind::host; }
     void put_base(std::string_view id, std::shared_ptr<const void> data);
 
     const Registry& registry_;

@@ -21,7 +21,7 @@ enum class MemorySpace { host, device };
 struct CsrView {
     std::int32_t n_rows = 0;
     std::int32_t n_cols = 0;
-    std::int64_t m = 0;                   ///< number of stored edges, row_ptr[n_rows]
+    std::int64_t m = 0;                     ///< number of stored edges, row_ptr[n_rows]
     const std::int32_t* row_ptr = nullptr;  ///< [n_rows + 1], non-decreasing, row_ptr[0] == 0
     const std::int32_t* col_idx = nullptr;  ///< [m], each in [0, n_cols)
     const float* edge_weight = nullptr;     ///< [m] or null (unweighted)
@@ -61,7 +61,8 @@ struct CsrGraph {
     std::int64_t m() const { return static_cast<std::int64_t>(col_idx.size()); }
     bool weighted() const { return !edge_weight.empty(); }
     CsrView view() const {
-        return {n_rows, n_cols, m(), row_ptr.data(), col_idx.data(), weighted() ? edge_weight.data() : nullptr,
+        return {n_rows,           n_cols,         m(),
+                row_ptr.data(),   col_idx.data(), weighted() ? edge_weight.data() : nullptr,
                 MemorySpace::host};
     }
 };
@@ -77,7 +78,8 @@ struct CscGraph {
 
     std::int64_t m() const { return static_cast<std::int64_t>(row_idx.size()); }
     CscView view() const {
-        return {n_rows, n_cols, m(), col_ptr.data(), row_idx.data(), edge_weight.empty() ? nullptr : edge_weight.data(),
+        return {n_rows,           n_cols,         m(),
+                col_ptr.data(),   row_idx.data(), edge_weight.empty() ? nullptr : edge_weight.data(),
                 MemorySpace::host};
     }
 };

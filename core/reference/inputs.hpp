@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "core/reference/oracle.hpp"
 #include "core/ops/arrays.hpp"
+#include "core/reference/oracle.hpp"
 
 namespace gnntune::reference {
 

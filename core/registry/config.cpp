@@ -63,7 +63,9 @@ Params Params::parse(std::string_view text) {
     return params;
 }
 
-std::string Config::text() const { return params.empty() ? variant : variant + '{' + params.text() + '}'; }
+std::string Config::text() const {
+    return params.empty() ? variant : variant + '{' + params.text() + '}';
+}
 
 Config Config::parse(std::string_view text) {
     const std::size_t brace = text.find('{');

@@ -57,10 +57,13 @@ Device cpu_device() {
 }
 
 #if !GNNTUNE_WITH_CUDA
-int cuda_device_count() { return 0; }
+int cuda_device_count() {
+    return 0;
+}
 
 Device cuda_device(int) {
-    throw Error(ErrorKind::no_device, "this build has no CUDA backend; install nvcc and build again, or use --device cpu");
+    throw Error(ErrorKind::no_device,
+                "this build has no CUDA backend; install nvcc and build again, or use --device cpu");
 }
 #endif
 

@@ -15,14 +15,14 @@ class Errata;  // core/registry/errata.hpp
 /// One processor. `environment` is its identity in the store; the rest are limits that variants check.
 struct Device {
     Backend backend = Backend::cpu;
-    std::int32_t ordinal = 0;                   ///< CUDA device index; 0 for the CPU
-    std::int32_t compute_capability = 0;        ///< 90 for 9.0; 0 for the CPU
-    std::int32_t multiprocessors = 0;           ///< SMs, or OpenMP threads
-    std::int64_t l2_bytes = 0;                  ///< L2, or last-level cache
-    std::int64_t shared_memory_per_block = 0;   ///< opt-in maximum; 0 for the CPU
-    std::string uuid;                           ///< "GPU-" and 32 digits with dashes; empty for the CPU
+    std::int32_t ordinal = 0;                  ///< CUDA device index; 0 for the CPU
+    std::int32_t compute_capability = 0;       ///< 90 for 9.0; 0 for the CPU
+    std::int32_t multiprocessors = 0;          ///< SMs, or OpenMP threads
+    std::int64_t l2_bytes = 0;                 ///< L2, or last-level cache
+    std::int64_t shared_memory_per_block = 0;  ///< opt-in maximum; 0 for the CPU
+    std::string uuid;                          ///< "GPU-" and 32 digits with dashes; empty for the CPU
     Environment environment;
-    std::shared_ptr<const Errata> errata;       ///< configs that must not run; null: none are known
+    std::shared_ptr<const Errata> errata;  ///< configs that must not run; null: none are known
 };
 
 /// The host's processors, seen through OpenMP.

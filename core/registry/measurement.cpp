@@ -42,11 +42,21 @@ double total_build_us(const std::vector<FormatBuild>& builds, const std::vector<
     return total;
 }
 
-std::string_view to_text(Policy policy) { return kPolicies[static_cast<std::size_t>(policy)]; }
-std::string_view to_text(Clock clock) { return kClocks[static_cast<std::size_t>(clock)]; }
-std::string_view to_text(MeasurementStatus status) { return kStatuses[static_cast<std::size_t>(status)]; }
-std::optional<Policy> parse_policy(std::string_view text) { return index_of<Policy>(kPolicies, text); }
-std::optional<Clock> parse_clock(std::string_view text) { return index_of<Clock>(kClocks, text); }
+std::string_view to_text(Policy policy) {
+    return kPolicies[static_cast<std::size_t>(policy)];
+}
+std::string_view to_text(Clock clock) {
+    return kClocks[static_cast<std::size_t>(clock)];
+}
+std::string_view to_text(MeasurementStatus status) {
+    return kStatuses[static_cast<std::size_t>(status)];
+}
+std::optional<Policy> parse_policy(std::string_view text) {
+    return index_of<Policy>(kPolicies, text);
+}
+std::optional<Clock> parse_clock(std::string_view text) {
+    return index_of<Clock>(kClocks, text);
+}
 std::optional<MeasurementStatus> parse_status(std::string_view text) {
     return index_of<MeasurementStatus>(kStatuses, text);
 }

@@ -16,14 +16,14 @@ namespace gnntune {
 /// The device and software on which something was measured. Identity of an environment = all fields of this struct.
 struct Environment {
     Backend backend = Backend::cuda;
-    std::string device_name;          ///< "NVIDIA H200", or the CPU's model name
-    std::string compute_capability;   ///< "9.0"; the instruction set ("x86-64 avx2") for a CPU
+    std::string device_name;           ///< "NVIDIA H200", or the CPU's model name
+    std::string compute_capability;    ///< "9.0"; the instruction set ("x86-64 avx2") for a CPU
     std::int32_t multiprocessors = 0;  ///< SMs, or hardware threads
     std::int64_t memory_bytes = 0;
-    std::int64_t l2_bytes = 0;        ///< last-level cache
-    std::string driver;               ///< driver version text; empty for a CPU
-    std::string cuda_runtime;         ///< "13.0"; empty for a CPU
-    std::string libraries;            ///< "cusparse 12.6.3"; libraries whose kernels were timed
+    std::int64_t l2_bytes = 0;  ///< last-level cache
+    std::string driver;         ///< driver version text; empty for a CPU
+    std::string cuda_runtime;   ///< "13.0"; empty for a CPU
+    std::string libraries;      ///< "cusparse 12.6.3"; libraries whose kernels were timed
 
     bool operator==(const Environment&) const = default;
 };
@@ -43,11 +43,11 @@ std::optional<Clock> parse_clock(std::string_view text);
 
 /// Outcome of one attempt to check and time a config. Text forms are stored.
 enum class MeasurementStatus : std::int32_t {
-    ok,             ///< checked against the oracle and timed
-    wrong,          ///< failed the oracle check; never timed, never chosen
-    refused,        ///< the variant's applicable() said no; `reason` holds its words
-    failed,         ///< an error was thrown (CUDA error, out of memory, ...)
-    abandoned,      ///< timed, and given up early because it was hopeless; times are from few samples
+    ok,         ///< checked against the oracle and timed
+    wrong,      ///< failed the oracle check; never timed, never chosen
+    refused,    ///< the variant's applicable() said no; `reason` holds its words
+    failed,     ///< an error was thrown (CUDA error, out of memory, ...)
+    abandoned,  ///< timed, and given up early because it was hopeless; times are from few samples
 };
 std::string_view to_text(MeasurementStatus status);
 
@@ -74,23 +74,23 @@ struct Measurement {
     double q1_us = 0;
     double q3_us = 0;
     double min_us = 0;
-    double ci_low_us = 0;   ///< 95 % confidence interval of the median
+    double ci_low_us = 0;  ///< 95 % confidence interval of the median
     double ci_high_us = 0;
     std::int64_t samples = 0;
     std::int32_t sm_clock_mhz = 0;  ///< read beside the samples; 0 if it cannot be read
 
     // What the config needs beside its launch.
-    double prepare_us = 0;            ///< building its formats and per-plan data from a CSR graph
+    double prepare_us = 0;  ///< building its formats and per-plan data from a CSR graph
     std::int64_t workspace_bytes = 0;
-    std::int64_t format_bytes = 0;    ///< device (or host) memory held by its formats and plan
+    std::int64_t format_bytes = 0;  ///< device (or host) memory held by its formats and plan
     bool deterministic = false;
-    bool approximate = false;         ///< another answer by design: sampling, or products in less than fp32
+    bool approximate = false;  ///< another answer by design: sampling, or products in less than fp32
 
     /// The time could not be had (kDisturbed).
     bool disturbed() const { return status == MeasurementStatus::failed && reason.starts_with(kDisturbed); }
 
     // Result of the oracle check on this graph.
-    double max_error = 0;   ///< largest |y - ref| / scale over the elements
+    double max_error = 0;  ///< largest |y - ref| / scale over the elements
     double mean_error = 0;
     double worst_ratio = 0;  ///< largest |y - ref| / tolerance; passes at <= 1
 
@@ -124,8 +124,8 @@ struct GraphRecord {
     std::int64_t n_rows = 0;
     std::int64_t n_cols = 0;
     std::int64_t m = 0;
-    std::string name;      ///< how people call it: file stem, or standin/<name>
-    std::string source;    ///< where it came from: path or generator recipe, and fix-ups applied
+    std::string name;           ///< how people call it: file stem, or standin/<name>
+    std::string source;         ///< where it came from: path or generator recipe, and fix-ups applied
     std::string features_json;  ///< all features by name, canonical JSON object
 };
 
@@ -133,10 +133,10 @@ struct GraphRecord {
 struct Choice {
     Config config;
     std::int32_t variant_version = 1;
-    std::string source;           ///< "measured", later "model"
-    std::string reason;           ///< one sentence for people
-    double expected_us = 0;       ///< its median in the deciding measurement
-    std::vector<Config> tied;     ///< the others that were within the noise, best first
+    std::string source;        ///< "measured", later "model"
+    std::string reason;        ///< one sentence for people
+    double expected_us = 0;    ///< its median in the deciding measurement
+    std::vector<Config> tied;  ///< the others that were within the noise, best first
 };
 
 }  // namespace gnntune

@@ -29,8 +29,9 @@ Verdict takes(const Variant& v, const Query& query) {
 }
 
 void Registry::add(const Variant& v) {
-    const bool complete = v.id && v.summary && !v.can.storage.empty() && !v.can.reduce.empty() && v.space && v.default_params && v.valid &&
-                          v.deterministic && v.formats && v.prepare && v.workspace_bytes && v.launch && v.cost_terms;
+    const bool complete = v.id && v.summary && !v.can.storage.empty() && !v.can.reduce.empty() && v.space &&
+                          v.default_params && v.valid && v.deterministic && v.formats && v.prepare &&
+                          v.workspace_bytes && v.launch && v.cost_terms;
     if (!complete) {
         throw invalid_argument(std::string("variant ") + (v.id ? v.id : "(no id)") +
                                ": the record is incomplete; docs/adding-a-kernel.md lists its fields");

@@ -89,10 +89,10 @@ __device__ __forceinline__ float float_of_key(std::uint32_t key) {
 struct Team {
     int lanes;
     int size;
-    int rank;             ///< of this thread, in [0, size)
-    int lane;             ///< of this thread in its group
-    int group;            ///< in [0, size / lanes)
-    std::uint32_t mask;   ///< the team's threads in its warp
+    int rank;            ///< of this thread, in [0, size)
+    int lane;            ///< of this thread in its group
+    int group;           ///< in [0, size / lanes)
+    std::uint32_t mask;  ///< the team's threads in its warp
 
     __device__ __forceinline__ Team(int lanes_in, int size_in) {
         lanes = lanes_in;
@@ -158,8 +158,8 @@ __device__ __forceinline__ void scale_all(Vec<VEC> (&acc)[ITEMS], float factor) 
 /// Groups take every groups()-th q: 4 ITEMS loads of a lane are in flight. Rows of weight 0 are not read.
 template <typename T, int VEC, int ITEMS>
 __device__ __forceinline__ void gather_weighted(const Team& t, std::int32_t id, float w, int count,
-                                                const T* __restrict__ x, std::int64_t stride, int f0,
-                                                std::int32_t k, Vec<VEC> (&acc)[ITEMS]) {
+                                                const T* __restrict__ x, std::int64_t stride, int f0, std::int32_t k,
+                                                Vec<VEC> (&acc)[ITEMS]) {
     constexpr int kUnroll = 4;
     const int groups = t.groups();
     const int step = t.lanes * VEC;
@@ -288,7 +288,7 @@ static void launch_merge_pieces(const RowPieces& pieces, const PieceResults& par
     const auto blocks = static_cast<unsigned>(pieces.split.size()) * static_cast<unsigned>(heads);
     if (blocks == 0) return;
     merge_pieces<<<blocks, kMergeThreads, 0, stream>>>(pieces.split.data(), partial.sums, partial.values, y, total,
-                                                      heads, k, normalise);
+                                                       heads, k, normalise);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

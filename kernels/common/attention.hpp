@@ -90,7 +90,8 @@ inline CostTerms gat_grad_cost(const Query& q, double index_bytes) {
     const double width = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k * q.problem.heads;
     const double edge_values = 8.0 * static_cast<double>(q.m) * q.problem.heads;
     terms.l2_bytes += static_cast<double>(q.m) * width + 2.0 * edge_values;
-    terms.dram_bytes += (2.0 * static_cast<double>(q.n_rows) + static_cast<double>(q.n_cols)) * width + 2.0 * edge_values;
+    terms.dram_bytes +=
+        (2.0 * static_cast<double>(q.n_rows) + static_cast<double>(q.n_cols)) * width + 2.0 * edge_values;
     terms.flops *= 2.0;
     return terms;
 }

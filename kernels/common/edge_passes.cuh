@@ -78,7 +78,8 @@ __global__ void edge_finish(EdgeList g, Finish last, const double* __restrict__ 
     const std::int64_t at = t.id * g.heads + t.head;
     const float term = p[at];
     // A row of logits -infinity has sum 0.
-    p[at] = term == 0.0F ? 0.0F : last.finish(term / static_cast<float>(__ldg(sums + t.row * g.heads + t.head)), t.id, t.head);
+    p[at] = term == 0.0F ? 0.0F
+                         : last.finish(term / static_cast<float>(__ldg(sums + t.row * g.heads + t.head)), t.id, t.head);
 }
 
 inline EdgeList edge_list(const CooFormat& g, std::int32_t heads) {

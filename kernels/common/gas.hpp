@@ -8,7 +8,9 @@
 namespace gnntune::kernels {
 
 /// Edges that a block of `threads` takes at once: "stride" of the paper.
-GNNTUNE_HOST_DEVICE inline int edges_per_block(std::int32_t k, int threads) { return k < threads ? threads / k : 1; }
+GNNTUNE_HOST_DEVICE inline int edges_per_block(std::int32_t k, int threads) {
+    return k < threads ? threads / k : 1;
+}
 
 struct GasParams {
     int block_size = 256;  ///< T of the paper

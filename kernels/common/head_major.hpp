@@ -18,8 +18,8 @@ inline constexpr std::int32_t kMaxPartRuns = 1024;
 /// Refuses what kernels/common/head_major.cuh cannot launch.
 inline Verdict require_head_runs(const Query& q) {
     if (q.problem.heads > kMaxPartRuns) {
-        return Verdict::no("runs its parts once for each head, " + std::to_string(q.problem.heads) +
-                           " are more than " + std::to_string(kMaxPartRuns));
+        return Verdict::no("runs its parts once for each head, " + std::to_string(q.problem.heads) + " are more than " +
+                           std::to_string(kMaxPartRuns));
     }
     return require_grid(ceil_div(std::max(q.n_rows, q.n_cols) * q.problem.k, 256));
 }

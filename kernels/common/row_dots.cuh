@@ -60,8 +60,7 @@ struct StoreInverseNorm {
 
 /// Enqueues out[r] = <a_r, b_r> for `rows` rows of k elements.
 template <typename T>
-static void row_dots(const T* a, const T* b, float* out, std::int64_t rows, std::int32_t k,
-                     cudaStream_t stream) {
+static void row_dots(const T* a, const T* b, float* out, std::int64_t rows, std::int32_t k, cudaStream_t stream) {
     for_row_dots(a, b, rows, k, StoreDot{out}, stream);
 }
 /// Enqueues out[r] = 1 / |a_r|.

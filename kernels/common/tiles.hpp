@@ -17,8 +17,7 @@ inline std::int64_t tile_width(int lanes, int items, int vec) {
 
 /// Refuses shapes that waste most of their lanes, split a row into more than four parts that a wider tile would hold,
 /// or access memory with vectors that k does not fill. Kept narrow on purpose: the search has to stay small.
-inline Verdict require_useful_tile(std::int32_t k, int lanes, int items, int vec,
-                                   int least_items = 1) {
+inline Verdict require_useful_tile(std::int32_t k, int lanes, int items, int vec, int least_items = 1) {
     if (k % vec != 0) return Verdict::no("k=" + std::to_string(k) + " is not a multiple of vec=" + std::to_string(vec));
     const std::int64_t tile = tile_width(lanes, items, vec);
     const std::int64_t whole = next_power_of_two(k);

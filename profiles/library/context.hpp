@@ -50,10 +50,10 @@ struct Context {
     std::optional<Config> forced;  ///< GNNTUNE_FORCE
     bool verbose = false;          ///< GNNTUNE_VERBOSE=dispatch
     Sources sources = Sources::database_then_model;
-    double tune_budget_us = kTuneBudgetUs;  ///< of measuring and checking, for Sources::tune_on_miss
-    std::filesystem::path user_database;    ///< what is measured is written to
-    std::string read_only;                  ///< why it is not, a sentence; empty: it is
-    bool may_make_folder = false;           ///< that it lies in
+    double tune_budget_us = kTuneBudgetUs;       ///< of measuring and checking, for Sources::tune_on_miss
+    std::filesystem::path user_database;         ///< what is measured is written to
+    std::string read_only;                       ///< why it is not, a sentence; empty: it is
+    bool may_make_folder = false;                ///< that it lies in
     std::vector<std::filesystem::path> shipped;  ///< databases that came with the installation
     std::unique_ptr<ModelSource> models;
     std::shared_ptr<BucketMemo> buckets;             ///< what was decided for transient graphs

@@ -141,9 +141,7 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
         if (v.approximate || v.precision != Precision::fp32 || first == v.id) continue;
         if (context.registry.applicable(v, query)) order.push_back(&v);
     }
-    const auto place = [&](const Variant* v) {
-        return Registry::default_place(*v, query, request.constraints);
-    };
+    const auto place = [&](const Variant* v) { return Registry::default_place(*v, query, request.constraints); };
     std::stable_sort(order.begin(), order.end(),
                      [&](const Variant* a, const Variant* b) { return place(a) < place(b); });
     std::vector<Config> configs;

@@ -36,7 +36,8 @@ public:
             double dot = 0, aa = 0, bb = 0;
             for (std::int32_t f = 0; f < shape().k; ++f) {
                 const double a = operands().x_row[i * width() + h * shape().k + f];
-                const double b = operands().x[graph().col_idx[static_cast<std::size_t>(e)] * width() + h * shape().k + f];
+                const double b =
+                    operands().x[graph().col_idx[static_cast<std::size_t>(e)] * width() + h * shape().k + f];
                 dot += a * b, aa += a * a, bb += b * b;
             }
             const double cosine = aa > 0 && bb > 0 ? dot / std::sqrt(aa * bb) : 0.0;

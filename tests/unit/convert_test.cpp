@@ -78,7 +78,8 @@ TEST(Convert, LargeListsAreGroupedInTheOrderOfTheList) {
             auto edges = test::random_edges(n, n, 150000, 2, 14);
             for (std::size_t e = 0; e < edges.size(); e += 3) edges[e].first = n / 3;
             for (std::size_t e = 1; e < edges.size(); e += 3) edges[e].second = n / 2;
-            if (sorted) std::stable_sort(edges.begin(), edges.end(), [](auto& a, auto& b) { return a.first < b.first; });
+            if (sorted)
+                std::stable_sort(edges.begin(), edges.end(), [](auto& a, auto& b) { return a.first < b.first; });
             const test::CooGraph coo = test::coo_of(n, n, edges);
             HostVector<std::int32_t> order(edges.size());
             std::iota(order.begin(), order.end(), 0);

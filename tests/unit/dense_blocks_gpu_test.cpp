@@ -224,8 +224,7 @@ TEST(DenseBlocks, RefusesGraphsWithoutDenseBlocks) {
         q.m = 1001;
         EXPECT_TRUE(takes(*variant, q)) << id;
         q.features = &features;
-        EXPECT_NE(takes(*variant, q).reason.find("has no dense blocks: of 1001 edges 500"), std::string::npos)
-            << id;
+        EXPECT_NE(takes(*variant, q).reason.find("has no dense blocks: of 1001 edges 500"), std::string::npos) << id;
         q.m = 1000;
         EXPECT_TRUE(takes(*variant, q)) << id;
         q.problem.self_loop = true;

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "core/common/float16.hpp"
-#include "core/reference/inputs.hpp"
 #include "core/ops/arrays.hpp"
+#include "core/reference/inputs.hpp"
 #include "tests/unit/small_graphs.hpp"
 
 namespace gnntune::reference {
@@ -166,11 +166,12 @@ TEST(EdgeSoftmaxOracle, RowsAddUpToOne) {
     for (std::int32_t i = 0; i < graph.n_rows; ++i) {
         for (std::size_t h = 0; h < 3; ++h) {
             double sum = 0;
-            for (auto e = graph.row_ptr[static_cast<std::size_t>(i)]; e < graph.row_ptr[static_cast<std::size_t>(i) + 1];
-                 ++e) {
+            for (auto e = graph.row_ptr[static_cast<std::size_t>(i)];
+                 e < graph.row_ptr[static_cast<std::size_t>(i) + 1]; ++e) {
                 sum += y.value[static_cast<std::size_t>(e) * 3 + h];
             }
-            const bool empty = graph.row_ptr[static_cast<std::size_t>(i)] == graph.row_ptr[static_cast<std::size_t>(i) + 1];
+            const bool empty =
+                graph.row_ptr[static_cast<std::size_t>(i)] == graph.row_ptr[static_cast<std::size_t>(i) + 1];
             EXPECT_NEAR(sum, empty ? 0.0 : 1.0, 1e-12);
         }
     }

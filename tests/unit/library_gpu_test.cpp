@@ -139,8 +139,8 @@ TEST_F(LibraryGpu, BorrowedIdsMayStandAnywhere) {
         };
         const auto row_ptr = at(csr_.row_ptr);
         const auto col_idx = at(csr_.col_idx);
-        for (const char* config :
-             {"spmm.binned", "spmm.rows{lanes=2,split=8,vec=4,items=1,unroll=4,warps_per_block=4}", "spmm.row_runs", "spmm.edges"}) {
+        for (const char* config : {"spmm.binned", "spmm.rows{lanes=2,split=8,vec=4,items=1,unroll=4,warps_per_block=4}",
+                                   "spmm.row_runs", "spmm.edges"}) {
             setenv("GNNTUNE_FORCE", config, 1);
             gt::Context context = cuda();
             const gt::Graph graph = context.csr(csr_.n_rows, csr_.n_cols, csr_.m(), row_ptr.data() + place,

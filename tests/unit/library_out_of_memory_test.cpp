@@ -34,7 +34,8 @@ constinit Shortage shortage;
 void* allocate(std::size_t bytes, std::size_t alignment) {
     if (shortage.strikes()) throw std::bad_alloc();
     const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-    void* memory = alignment > alignof(std::max_align_t) ? std::aligned_alloc(alignment, rounded) : std::malloc(rounded);
+    void* memory =
+        alignment > alignof(std::max_align_t) ? std::aligned_alloc(alignment, rounded) : std::malloc(rounded);
     if (!memory) throw std::bad_alloc();
     return memory;
 }
@@ -144,9 +145,8 @@ TEST_F(LibraryOutOfMemory, OpeningEndsInAStatus) {
     gt::OpenOptions options;
     options.backend = GNNTUNE_BACKEND_CPU;
     const std::string path = file().string();
-    try_all<gnntune_context>("gnntune_open", gnntune_close, [&](gnntune_context** out) {
-        return gnntune_open(path.c_str(), &options, out);
-    });
+    try_all<gnntune_context>("gnntune_open", gnntune_close,
+                             [&](gnntune_context** out) { return gnntune_open(path.c_str(), &options, out); });
     gt::Context context(path.c_str(), options);
     EXPECT_EQ(context.plan(graph_in(context), weighted_spmm()).config(), "spmm.cpu_rows{tile=16,row_block=16}");
     setenv("GNNTUNE_PROFILES", "", 1);
@@ -190,16 +190,14 @@ TEST_F(LibraryOutOfMemory, PlanningEveryOperationEndsInAStatus) {
     std::unique_ptr<gt::Graph> graph;
     const auto row_idx = expand_rows(square_.view());
     const auto ready = [&] {
-        graph = std::make_unique<gt::Graph>(context.coo(square_.n_rows, square_.n_cols, square_.m(), row_idx.data(),
-                                                        square_.col_idx.data()));
+        graph = std::make_unique<gt::Graph>(
+            context.coo(square_.n_rows, square_.n_cols, square_.m(), row_idx.data(), square_.col_idx.data()));
     };
     for (const auto& [wanted, problem] : every_op()) {
         const gnntune_problem raw = wanted.raw();
         try_all<gnntune_plan>(
             "gnntune_plan_create of " + to_text(problem), gnntune_plan_destroy,
-            [&](gnntune_plan** out) {
-                return gnntune_plan_create(context.get(), graph->get(), &raw, nullptr, out);
-            },
+            [&](gnntune_plan** out) { return gnntune_plan_create(context.get(), graph->get(), &raw, nullptr, out); },
             ready);
     }
 }
@@ -211,8 +209,8 @@ TEST_F(LibraryOutOfMemory, RunningTakesNone) {
         if (!config.empty()) setenv("GNNTUNE_FORCE", config.c_str(), 1);
         gt::Context under = cpu();
         unsetenv("GNNTUNE_FORCE");
-        const gt::Graph its = under.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(),
-                                        square_.col_idx.data());
+        const gt::Graph its =
+            under.csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data());
         for (const auto& [wanted, problem] : every_op()) {
             const bool plain = problem == problem_of(Op::spmm, 5);
             if (!config.empty() && !plain) continue;
@@ -302,14 +300,12 @@ TEST_F(LibraryOutOfMemory, MeasuringOnAMissEndsInAPlanOrAStatus) {
         graph.reset();
         std::filesystem::remove(file("new.db"));
         context = std::make_unique<gt::Context>(file("new.db").c_str(), options);
-        graph = std::make_unique<gt::Graph>(context->csr(square_.n_rows, square_.n_cols, square_.m(),
-                                                         square_.row_ptr.data(), square_.col_idx.data()));
+        graph = std::make_unique<gt::Graph>(
+            context->csr(square_.n_rows, square_.n_cols, square_.m(), square_.row_ptr.data(), square_.col_idx.data()));
     };
     try_all<gnntune_plan>(
         "gnntune_plan_create", gnntune_plan_destroy,
-        [&](gnntune_plan** out) {
-            return gnntune_plan_create(context->get(), graph->get(), &problem, nullptr, out);
-        },
+        [&](gnntune_plan** out) { return gnntune_plan_create(context->get(), graph->get(), &problem, nullptr, out); },
         ready, 397);
 }
 
@@ -336,7 +332,8 @@ TEST_F(LibraryOutOfMemory, ThreadsOfFeaturesAndReferencesThrow) {
         return short_of(number, number % 2 == 0, work);
     };
     const CsrGraph large = test::csr_of(300, 2000, test::random_edges(300, 2000, 12000, 2, 3));
-    expect_thrown("features", [&] { (void)count_features(large.view()); }, in_team);
+    expect_thrown(
+        "features", [&] { (void)count_features(large.view()); }, in_team);
     for (const auto& both : every_op()) {
         const Problem& problem = both.second;  // clang captures no part of a pair by its name
         const Run run = prepare(problem);

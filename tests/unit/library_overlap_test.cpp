@@ -77,9 +77,8 @@ TEST_F(LibraryOverlap, ResultsThatShareMemoryAreRefused) {
             const auto expect_refused = [&](const Array& moved, char* to, const std::string& words) {
                 gnntune_operands operands = run.operands;
                 slot(operands, moved) = to;
-                ASSERT_EQ(
-                    gnntune_run(plan.get(), &operands, workspace.data(), workspace.bytes(), nullptr),
-                    GNNTUNE_INVALID_ARGUMENT)
+                ASSERT_EQ(gnntune_run(plan.get(), &operands, workspace.data(), workspace.bytes(), nullptr),
+                          GNNTUNE_INVALID_ARGUMENT)
                     << moved.name << ", " << words << ", " << to_text(problem);
                 EXPECT_TRUE(contains(gnntune_last_error(), words)) << gnntune_last_error();
                 EXPECT_TRUE(contains(gnntune_last_error(), "operands." + moved.name)) << gnntune_last_error();
@@ -103,8 +102,7 @@ TEST_F(LibraryOverlap, ResultsThatShareMemoryAreRefused) {
                 }
             }
             for (std::size_t i = 0; i < untouched.size(); ++i) {
-                EXPECT_EQ(std::memcmp(untouched[i].data(), run.results[i].data(),
-                                      untouched[i].size() * sizeof(float)),
+                EXPECT_EQ(std::memcmp(untouched[i].data(), run.results[i].data(), untouched[i].size() * sizeof(float)),
                           0)
                     << "something was written";
             }

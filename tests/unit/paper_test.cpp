@@ -114,7 +114,8 @@ TEST_F(PaperTest, WhatIsMissingIsEmptyAndItsCommandIsNamed) {
     EXPECT_EQ(std::get<std::string>(cell(sheet, 1, "paper_ms")), "OOM") << "quoted, whatever is measured";
     EXPECT_TRUE(is_empty(sheet, 0, "edges")) << "the made-up features lack it";
     ASSERT_EQ(sheet.commands.size(), 3u);
-    EXPECT_EQ(sheet.commands[0], "gnntune tune standin/b --op spmm --dim 64 --variant spmm.gar,spmm.gas --exhaustive --db my.db");
+    EXPECT_EQ(sheet.commands[0],
+              "gnntune tune standin/b --op spmm --dim 64 --variant spmm.gar,spmm.gas --exhaustive --db my.db");
     EXPECT_EQ(sheet.commands[1], "gnntune tune standin/b --op coo_to_csr --exhaustive --db my.db");
     EXPECT_EQ(sheet.commands[2], "gnntune paper made_up --table II cora.mtx standin/b --db my.db");
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/reference/oracle.hpp"
 #include "core/ops/arrays.hpp"
+#include "core/reference/oracle.hpp"
 #include "tests/unit/small_graphs.hpp"
 
 namespace gnntune::reference {
@@ -21,7 +21,9 @@ struct Case {
     Problem problem;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << to_text(c.problem) << ", " << c.n_rows << " rows"; }
+void PrintTo(const Case& c, std::ostream* out) {
+    *out << to_text(c.problem) << ", " << c.n_rows << " rows";
+}
 
 class SpmmGrad : public testing::TestWithParam<Case> {
 protected:

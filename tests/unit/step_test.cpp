@@ -30,10 +30,12 @@ TEST(Step, GcnNormalisesOnceAndRunsBackThroughTheReversedGraph) {
 }
 
 TEST(Step, ItsTextReadsBack) {
-    for (const Step& step : {Step{StepModel::gcn, {{64}, {7}}}, Step{StepModel::gat, {{8, 8}, {7, 1}}}, Step{StepModel::agnn, {{16}}}}) {
+    for (const Step& step :
+         {Step{StepModel::gcn, {{64}, {7}}}, Step{StepModel::gat, {{8, 8}, {7, 1}}}, Step{StepModel::agnn, {{16}}}}) {
         EXPECT_EQ(parse_step(to_text(step)), step);
     }
-    for (const char* text : {"", "gcn", "gcn ", "gcn 64,", "gcn 64x1", "gcn 0", "gat 8x", "gat 8x0", "sage 64", "gcn 64 ", "gcn 64,07"}) {
+    for (const char* text :
+         {"", "gcn", "gcn ", "gcn 64,", "gcn 64x1", "gcn 0", "gat 8x", "gat 8x0", "sage 64", "gcn 64 ", "gcn 64,07"}) {
         EXPECT_EQ(parse_step(text), std::nullopt) << text;
     }
 }

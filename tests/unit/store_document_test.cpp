@@ -95,10 +95,10 @@ protected:
         for (std::int64_t r = 1 + number(3); r > 0; --r) {
             // The same twice: two runs in one second.
             for (int twice = 0; twice < 2; ++twice) {
-                const std::int64_t id = moved(
-                    "run", add("run", "command, tool_version, git_commit, started_at, ended_at, seed, host", text(r),
-                               "0.1.0", "", kTime, number(2) == 0 ? std::optional<std::string>() : kTime,
-                               std::numeric_limits<std::int64_t>::min() + r, text(r)));
+                const std::int64_t id =
+                    moved("run", add("run", "command, tool_version, git_commit, started_at, ended_at, seed, host",
+                                     text(r), "0.1.0", "", kTime, number(2) == 0 ? std::optional<std::string>() : kTime,
+                                     std::numeric_limits<std::int64_t>::min() + r, text(r)));
                 // Of runs of older programs nobody knows it.
                 if (twice == 0) add("run_identity", "run_id, identity", id, Fingerprint{random_(), random_()}.text());
             }
@@ -338,7 +338,8 @@ TEST_F(DocumentTest, HasEveryColumnOfTheSchema) {
         "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' "
         // What stands for order and belonging, which the document shows by place.
         "AND NOT (c.name = 'id' AND c.type = 'INTEGER') AND c.name <> 'position' "
-        "AND NOT (t.name, c.name) IN (VALUES ('graph_name', 'graph_id'), ('part', 'measurement_id'), ('run_identity', 'run_id'), "
+        "AND NOT (t.name, c.name) IN (VALUES ('graph_name', 'graph_id'), ('part', 'measurement_id'), ('run_identity', "
+        "'run_id'), "
         "('counter', 'measurement_id'), ('step_call', 'step_choice_id'))",
         "listing columns");
     while (columns.step()) expected.insert(columns.text(0));

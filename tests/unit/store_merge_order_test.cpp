@@ -17,31 +17,37 @@ constexpr const char* kFuture = "2940-01-01T00:00:00Z";
 std::string content_of(const Store& store) {
     constexpr const char* kQueries[] = {
         "SELECT fingerprint, n_rows, n_cols, m, features FROM graph",
-        "SELECT fingerprint, n FROM graph JOIN (SELECT id AS graph_id, name AS n FROM graph UNION SELECT graph_id, name "
+        "SELECT fingerprint, n FROM graph JOIN (SELECT id AS graph_id, name AS n FROM graph UNION SELECT graph_id, "
+        "name "
         "FROM graph_name) ON graph_id = graph.id",
         "SELECT backend, device_name, driver FROM environment",
         "SELECT * FROM variant",
         "SELECT text FROM problem",
         "SELECT command, started_at, ended_at, seed, host, identity FROM run LEFT JOIN run_identity ON run_id = id",
         "SELECT fingerprint, driver, text, config, variant_version, policy, clock, status, reason, median_us, samples, "
-        "taken_at, r.seed, row_number() OVER (PARTITION BY graph_id, environment_id, problem_id, policy, clock, config, "
+        "taken_at, r.seed, row_number() OVER (PARTITION BY graph_id, environment_id, problem_id, policy, clock, "
+        "config, "
         "variant_version ORDER BY m.id), "
-        "(SELECT group_concat(name || value || taken_at) FROM (SELECT * FROM counter WHERE measurement_id = m.id ORDER BY "
+        "(SELECT group_concat(name || value || taken_at) FROM (SELECT * FROM counter WHERE measurement_id = m.id ORDER "
+        "BY "
         "name)), "
         "(SELECT group_concat(config || variant_version) FROM (SELECT * FROM part WHERE measurement_id = m.id ORDER BY "
         "position)) "
         "FROM measurement AS m JOIN graph ON graph.id = graph_id JOIN environment AS e ON e.id = environment_id "
         "JOIN problem ON problem.id = problem_id JOIN run AS r ON r.id = run_id",
         "SELECT fingerprint, driver, text, policy, clock, config, variant_version, choice.reason, expected_us, tied, "
-        "r.seed, decided_at FROM choice JOIN graph ON graph.id = graph_id JOIN environment AS e ON e.id = environment_id "
+        "r.seed, decided_at FROM choice JOIN graph ON graph.id = graph_id JOIN environment AS e ON e.id = "
+        "environment_id "
         "JOIN problem ON problem.id = problem_id JOIN run AS r ON r.id = run_id",
         "SELECT fingerprint, driver, step, policy, clock, step_us, reason, decided_at, "
-        "(SELECT group_concat(text || config || expected_us) FROM (SELECT * FROM step_call JOIN problem ON problem.id = "
+        "(SELECT group_concat(text || config || expected_us) FROM (SELECT * FROM step_call JOIN problem ON problem.id "
+        "= "
         "problem_id WHERE step_choice_id = s.id ORDER BY position)) "
         "FROM step_choice AS s JOIN graph ON graph.id = graph_id JOIN environment AS e ON e.id = environment_id",
         "SELECT fingerprint, driver, base, format, build_us, bytes, taken_at FROM format_build "
         "JOIN graph ON graph.id = graph_id JOIN environment AS e ON e.id = environment_id",
-        "SELECT driver, name, value, unit, taken_at FROM device_constant JOIN environment AS e ON e.id = environment_id",
+        "SELECT driver, name, value, unit, taken_at FROM device_constant JOIN environment AS e ON e.id = "
+        "environment_id",
         "SELECT op, backend, policy, clock, feature_version, hex(bytes), training, scores, fitted_at FROM model",
         "SELECT condition, reason, added_at FROM erratum",
         "SELECT * FROM removed_erratum",
@@ -375,8 +381,9 @@ TEST_F(StoreMergeOrderTest, TimesFarApartAreSaidOnce) {
     }
     const auto conflicts = a.merge(file("b.db")).conflicts;
     ASSERT_EQ(conflicts.size(), 1U);
-    EXPECT_TRUE(contains(conflicts.front(), "cora, spmm k=64 f32 sum weighted forward, hot, span: spmm.rows{vec=4} takes "
-                                            "0.5 us there and 79.0 us here, 158.0 times apart; both stay"));
+    EXPECT_TRUE(contains(conflicts.front(),
+                         "cora, spmm k=64 f32 sum weighted forward, hot, span: spmm.rows{vec=4} takes "
+                         "0.5 us there and 79.0 us here, 158.0 times apart; both stay"));
     EXPECT_EQ(a.merge(file("b.db")).conflicts, std::vector<std::string>{});
 }
 

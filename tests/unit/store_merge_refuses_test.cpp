@@ -10,7 +10,8 @@ namespace gnntune::store {
 namespace {
 
 constexpr const char* kHip =
-    "INSERT INTO environment (backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, driver, "
+    "INSERT INTO environment (backend, device_name, compute_capability, multiprocessors, memory_bytes, l2_bytes, "
+    "driver, "
     "cuda_runtime, libraries) VALUES ('hip', 'MI300', 'gfx942', 304, 1, 1, '', '', '')";
 constexpr const char* kNewOp =
     "INSERT INTO problem (op, k, heads, dtype, reduce, weighted, direction, self_loop, text) "
@@ -51,7 +52,8 @@ TEST_F(StoreMergeRefusesTest, EveryFaultOfASourceWholeAndBeforeTheCommit) {
         {"UPDATE measurement SET taken_at = '2026-13-41T00:00:00Z'", "row 1 of measurement, taken_at"},
         {"UPDATE measurement SET config = 'spmm.rows{vec=4'; UPDATE choice SET config = 'spmm.rows{vec=4'",
          "config spmm.rows{vec=4 version 1"},
-        {"UPDATE measurement SET config = CAST(x'73706d6dff' AS TEXT); UPDATE choice SET config = CAST(x'73706d6dff' AS TEXT)",
+        {"UPDATE measurement SET config = CAST(x'73706d6dff' AS TEXT); UPDATE choice SET config = CAST(x'73706d6dff' "
+         "AS TEXT)",
          "config "},
         {"UPDATE measurement SET policy = 'warm'; UPDATE choice SET policy = 'warm'", "row 1 of measurement, policy"},
         {"UPDATE run SET started_at = 'today'", "row 1 of run, started_at"},
@@ -119,7 +121,9 @@ TEST_F(StoreMergeRefusesTest, AFileOfAnOlderSchemaIsLookedAtAsItIs) {
     Store a = made("a.db");
     {
         const Store b = made("b.db");
-        b.database().execute("DROP TABLE erratum; DROP TABLE removed_erratum; DROP TABLE run_identity; PRAGMA user_version = 1", "making it old");
+        b.database().execute(
+            "DROP TABLE erratum; DROP TABLE removed_erratum; DROP TABLE run_identity; PRAGMA user_version = 1",
+            "making it old");
     }
     (void)a.add_erratum(parse_erratum("variant=spmm.rows k>=65", "here"));
     EXPECT_EQ(a.merge(file("b.db")).measurements, 1);
@@ -144,10 +148,12 @@ TEST_F(UnreadableRowsTest, ArePassedOverAndSaidOnce) {
     a.database().execute(kHip, "adding a backend");
     a.database().execute(kNewOp, "adding an op");
     const std::int64_t damaged = a.add_measurement(1, key, measurement("spmm.rows{vec=2}", 3));
-    a.database().execute("UPDATE measurement SET config = 'spmm.rows{' WHERE id = " + std::to_string(damaged), "spoiling");
+    a.database().execute("UPDATE measurement SET config = 'spmm.rows{' WHERE id = " + std::to_string(damaged),
+                         "spoiling");
     const std::int64_t composed = a.add_measurement(
         1, key, with_parts(measurement("spmm.pair{spmm=default}", 2), {{Config::parse("spmm.rows{vec=4}"), 1}}));
-    a.database().execute("UPDATE part SET config = '{}' WHERE measurement_id = " + std::to_string(composed), "spoiling");
+    a.database().execute("UPDATE part SET config = '{}' WHERE measurement_id = " + std::to_string(composed),
+                         "spoiling");
     const std::int64_t later = a.add_measurement(1, key, measurement("spmm.rows{vec=8}", 3));
     a.database().execute("UPDATE measurement SET status = 'guessed' WHERE id = " + std::to_string(later), "spoiling");
 
@@ -160,8 +166,9 @@ TEST_F(UnreadableRowsTest, ArePassedOverAndSaidOnce) {
         EXPECT_EQ(a.measurements(key).front().median_us, 10);
     }
     ASSERT_EQ(said_.size(), 5U) << "once each";
-    EXPECT_TRUE(contains(said_[0], "a.db: the backend 'hip' is none that this gnntune knows; a newer one may; rows with "
-                                   "it are passed over (gnntune db check)"));
+    EXPECT_TRUE(contains(said_[0],
+                         "a.db: the backend 'hip' is none that this gnntune knows; a newer one may; rows with "
+                         "it are passed over (gnntune db check)"));
     EXPECT_TRUE(contains(said_[1], "the op 'convolution'"));
     EXPECT_EQ(a.check().size(), 5U) << "the backend, the op, two configs and a status";
 }
@@ -171,18 +178,21 @@ TEST_F(UnreadableRowsTest, DoNotKeepTheLibraryFromTheOthers) {
         const Store a = made("a.db");
         a.database().execute("PRAGMA ignore_check_constraints = ON", "unguarding it");
         a.database().execute(kHip, "adding a backend");
-        a.database().execute("INSERT INTO graph (fingerprint, n_rows, n_cols, m, name) "
-                             "VALUES ('zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz', 1, 1, 1, 'none')",
-                             "adding a fingerprint that is none");
-        a.database().execute("INSERT INTO model (op, backend, policy, clock, feature_version, bytes, training, scores, "
-                             "tool_version, git_commit, fitted_at) VALUES ('spmm', 'hip', 'hot', 'span', 1, x'00', '{}', "
-                             "'{}', '', '', '')",
-                             "adding a model");
-        a.database().execute("INSERT INTO measurement SELECT 99, graph_id, environment_id, problem_id, run_id, config, "
-                             "variant, variant_version, 'warm', clock, status, reason, 1, 1, 1, 1, 1, 1, samples, "
-                             "sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, "
-                             "max_error, mean_error, worst_ratio, taken_at FROM measurement WHERE id = 1",
-                             "adding a policy");
+        a.database().execute(
+            "INSERT INTO graph (fingerprint, n_rows, n_cols, m, name) "
+            "VALUES ('zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz', 1, 1, 1, 'none')",
+            "adding a fingerprint that is none");
+        a.database().execute(
+            "INSERT INTO model (op, backend, policy, clock, feature_version, bytes, training, scores, "
+            "tool_version, git_commit, fitted_at) VALUES ('spmm', 'hip', 'hot', 'span', 1, x'00', '{}', "
+            "'{}', '', '', '')",
+            "adding a model");
+        a.database().execute(
+            "INSERT INTO measurement SELECT 99, graph_id, environment_id, problem_id, run_id, config, "
+            "variant, variant_version, 'warm', clock, status, reason, 1, 1, 1, 1, 1, 1, samples, "
+            "sm_clock_mhz, prepare_us, workspace_bytes, format_bytes, deterministic, approximate, "
+            "max_error, mean_error, worst_ratio, taken_at FROM measurement WHERE id = 1",
+            "adding a policy");
     }
     SnapshotOptions options;
     options.warn = [this](const std::string& sentence) { said_.push_back(sentence); };
@@ -198,9 +208,10 @@ TEST_F(UnreadableRowsTest, DoNotKeepTheLibraryFromTheOthers) {
 
 TEST_F(UnreadableRowsTest, TextsThatAreNotUtf8AreSaidForWhatTheyAre) {
     Database::open(file("wide.db"), Access::read_write_create)
-        .execute("PRAGMA encoding = 'UTF-16'; CREATE TABLE t (x TEXT); PRAGMA application_id = 0x474e4e54; "
-                 "PRAGMA user_version = 1",
-                 "making it");
+        .execute(
+            "PRAGMA encoding = 'UTF-16'; CREATE TABLE t (x TEXT); PRAGMA application_id = 0x474e4e54; "
+            "PRAGMA user_version = 1",
+            "making it");
     const std::string words =
         error_of(ErrorKind::database, [&] { (void)Store::open(file("wide.db"), Mode::read_only); });
     EXPECT_TRUE(contains(words, "its texts are UTF-16le, expected UTF-8"));
@@ -213,8 +224,8 @@ TEST_F(UnreadableRowsTest, FaultsByTheHundredAreCounted) {
     a.database().execute("UPDATE measurement SET samples = 0, prepare_us = -1", "spoiling them");
     const auto problems = a.check();
     EXPECT_LE(problems.size(), 50U);
-    EXPECT_EQ(std::count(problems.begin(), problems.end(), "281 more measurements with numbers that no measuring gives"),
-              1);
+    EXPECT_EQ(
+        std::count(problems.begin(), problems.end(), "281 more measurements with numbers that no measuring gives"), 1);
 }
 
 }  // namespace

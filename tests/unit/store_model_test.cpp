@@ -52,8 +52,17 @@ TEST_F(StoreTest, MergingLeavesDamagedModelsOutAndTakesTheOthers) {
         Store from = Store::open(file("from.db"), Mode::read_write_create);
         model::Model m;
         m.op = Op::spmm;
-        ModelRow row{Op::spmm, Backend::cuda, Policy::hot, Clock::events, model::kFeatureVersion, model::to_bytes(m),
-                     "{}",     "{}",          "0.1.0",     "",            ""};
+        ModelRow row{Op::spmm,
+                     Backend::cuda,
+                     Policy::hot,
+                     Clock::events,
+                     model::kFeatureVersion,
+                     model::to_bytes(m),
+                     "{}",
+                     "{}",
+                     "0.1.0",
+                     "",
+                     ""};
         from.put_model(row);
         row.policy = Policy::cold;
         row.bytes[9] ^= 1;

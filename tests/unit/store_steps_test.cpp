@@ -101,9 +101,8 @@ TEST_F(StoreStepsTest, AMergeTakesTheNewerOfEachWithItsCalls) {
     }
     const auto date = [&](const std::string& name, const std::string& year) {
         Database::open(file(name), Access::read_write_create)
-            .execute(
-                "UPDATE step_choice SET decided_at = '" + year + "-01-01T00:00:00Z' WHERE step LIKE 'gcn%'",
-                "dating");
+            .execute("UPDATE step_choice SET decided_at = '" + year + "-01-01T00:00:00Z' WHERE step LIKE 'gcn%'",
+                     "dating");
     };
     date("other.db", "2020");
     store_->merge(file("other.db"));

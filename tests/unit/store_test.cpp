@@ -359,7 +359,8 @@ TEST_F(StoreViewTest, ExportsCsv) {
     Store store = open();
     fill(store);
     std::ostringstream best;
-    write_best_csv(store, [](const BestRow& row) { return row.policy == Policy::hot ? "yes: no" : ""; }, best);
+    write_best_csv(
+        store, [](const BestRow& row) { return row.policy == Policy::hot ? "yes: no" : ""; }, best);
     EXPECT_TRUE(contains(best.str(),
                          "graph,op,k,problem,device,policy,clock,config,time_us,cusparse_us,vs_cusparse,runner_up,"
                          "margin_percent,deterministic,taken_at,environment_id,held_back\n"));

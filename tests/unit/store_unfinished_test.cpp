@@ -9,8 +9,8 @@ protected:
     static constexpr const char* kConfig = "spmm.rows{vec=4}";
 
     static Measurement disturbed(const std::string& at) {
-        Measurement m =
-            not_ok(kConfig, MeasurementStatus::failed, std::string(kDisturbed) + "40 of 40 calls waited for a processor");
+        Measurement m = not_ok(kConfig, MeasurementStatus::failed,
+                               std::string(kDisturbed) + "40 of 40 calls waited for a processor");
         m.taken_at = at;
         return m;
     }
@@ -76,8 +76,8 @@ TEST_F(StoreUnfinishedTest, AMergeLetsItReplaceNoTimeWhicheverIsNewer) {
             const std::string name = std::string(disturbed_later ? "later" : "earlier") + (disturbed_here ? "1" : "2");
             Store here = at(name + "_here.db");
             Store there = at(name + "_there.db");
-            add(disturbed_here ? here : there, "tune", disturbed(disturbed_later ? "2026-11-21T10:00:00Z"
-                                                                                 : "2026-11-21T09:00:00Z"));
+            add(disturbed_here ? here : there, "tune",
+                disturbed(disturbed_later ? "2026-11-21T10:00:00Z" : "2026-11-21T09:00:00Z"));
             add(disturbed_here ? there : here, "other", timed(10, "2026-11-21T09:30:00Z"));
 
             here.merge(there.path());

@@ -34,10 +34,12 @@ TEST_F(StoreVersionsTest, ANewerVersionThatTheFileMerelyKnowsChangesNothing) {
     store.add_measurement(run, key, of_version("spmm.rows{vec=4}", 30.3, 2));
     store.add_measurement(run, key, measurement("spmm.edges{parts=8}", 34));
     store.database().execute("INSERT INTO variant VALUES ('spmm.rows', 3, 'spmm', 'cuda', 1, 0)", "a colleague's file");
-    store.database().execute("INSERT INTO variant VALUES ('spmm.edges', 2, 'spmm', 'cuda', 1, 0)", "a colleague's file");
+    store.database().execute("INSERT INTO variant VALUES ('spmm.edges', 2, 'spmm', 'cuda', 1, 0)",
+                             "a colleague's file");
 
     EXPECT_EQ(best_of(store), Texts{"spmm.rows{vec=4}"});
-    EXPECT_EQ(best_of(Store::open(file(), Mode::read_only)), Texts{"spmm.rows{vec=4}"}) << "of those that were measured";
+    EXPECT_EQ(best_of(Store::open(file(), Mode::read_only)), Texts{"spmm.rows{vec=4}"})
+        << "of those that were measured";
     EXPECT_EQ(store.prune(false).outdated, 0);
     EXPECT_EQ(store.measurements(key).size(), 2U);
 }
@@ -52,9 +54,12 @@ TEST_F(StoreVersionsTest, EachProgramCountsItsOwn) {
         store.add_measurement(run, key, of_version("spmm.rows{vec=3}", 5, 3));
         store.add_measurement(run, key, measurement("spmm.edges", 40));
         // Compositions go by their parts.
-        store.add_measurement(run, key, with_parts(measurement("spmm.old{spmm=x}", 2), {{Config::parse("spmm.rows"), 1}}));
-        store.add_measurement(run, key, with_parts(measurement("spmm.new{spmm=x}", 1), {{Config::parse("spmm.rows"), 3}}));
-        store.add_measurement(run, key, with_parts(measurement("spmm.own{spmm=x}", 15), {{Config::parse("spmm.rows"), 2}}));
+        store.add_measurement(run, key,
+                              with_parts(measurement("spmm.old{spmm=x}", 2), {{Config::parse("spmm.rows"), 1}}));
+        store.add_measurement(run, key,
+                              with_parts(measurement("spmm.new{spmm=x}", 1), {{Config::parse("spmm.rows"), 3}}));
+        store.add_measurement(run, key,
+                              with_parts(measurement("spmm.own{spmm=x}", 15), {{Config::parse("spmm.rows"), 2}}));
     }
     EXPECT_EQ(best_of(open_as(1)), Texts{"spmm.old{spmm=x}"});
     EXPECT_EQ(best_of(open_as(2)), Texts{"spmm.own{spmm=x}"});
@@ -108,8 +113,9 @@ TEST_F(StoreVersionsTest, AWrongSizeGivesWayToTheGraphInHand) {
     EXPECT_EQ(store.graphs().front().record.n_rows, 2708);
     EXPECT_EQ(store.graphs().front().record.m, 10556);
     ASSERT_EQ(said.size(), 1U);
-    EXPECT_TRUE(contains(said.front(), "the graph cora had 2709 rows, 2708 columns and 1 edges there, and has 2708, 2708 "
-                                       "and 10556; that is corrected"));
+    EXPECT_TRUE(contains(said.front(),
+                         "the graph cora had 2709 rows, 2708 columns and 1 edges there, and has 2708, 2708 "
+                         "and 10556; that is corrected"));
 }
 
 }  // namespace

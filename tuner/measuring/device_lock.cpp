@@ -178,7 +178,7 @@ DeviceLock::~DeviceLock() {
 void DeviceLock::release() noexcept {
     if (file_ < 0) return;
     if (ftruncate(file_, 0) != 0) errno = 0;  // a file of another user: what it says is out of date
-    flock(file_, LOCK_UN);  // a child that was forked meanwhile has the file open too
+    flock(file_, LOCK_UN);                    // a child that was forked meanwhile has the file open too
     close(file_);
     file_ = -1;
 }

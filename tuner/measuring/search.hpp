@@ -13,7 +13,7 @@ namespace gnntune::tuner {
 /// A config that could be measured.
 struct SearchConfig {
     Config config;
-    bool first = false;            ///< measured before the others, promising or not: the default, and what ratios need
+    bool first = false;  ///< measured before the others, promising or not: the default, and what ratios need
     /// Place among those that were fast in an environment much like this one: measured before all others, in this order.
     std::optional<std::size_t> recalled;
     bool may_win = true;           ///< false: it cannot be chosen, so that only `first` has it measured

@@ -350,17 +350,18 @@ typedef struct gnntune_problem {
     gnntune_reduce reduce;
     gnntune_direction direction;
     int32_t weighted; /* edge_weight takes part */
-    int32_t self_loop; /* spmm and its gradient: every vertex is its own neighbour too, with self_weight; square graph */
+    int32_t
+        self_loop; /* spmm and its gradient: every vertex is its own neighbour too, with self_weight; square graph */
 
     /* What the answer must obey. Asking for more narrows the choice; nothing has to be tuned again. */
     int32_t deterministic;  /* bit for bit the same at every run */
     int32_t allow_sampling; /* configs that leave out edges by design may be chosen, within max_error */
     gnntune_policy policy;
-    int32_t operand_alignment;      /* bytes to which the arrays of every run are aligned, a power of two; 16 by default.
+    int32_t operand_alignment; /* bytes to which the arrays of every run are aligned, a power of two; 16 by default.
                                      * Configs that need more are not chosen. The size of an element is always needed */
-    double max_error;               /* largest error, relative to the sum of |terms|, that a config of reduced precision
+    double max_error;          /* largest error, relative to the sum of |terms|, that a config of reduced precision
                                      * may have shown on this graph; 0, the default = fp32 arithmetic only */
-    double expected_calls;          /* runs over which the cost of building formats is spread, above 0; by default 1000 */
+    double expected_calls;     /* runs over which the cost of building formats is spread, above 0; by default 1000 */
     uint64_t workspace_limit_bytes; /* 0 = no workspace; GNNTUNE_NO_LIMIT by default */
 } gnntune_problem;
 
@@ -490,7 +491,7 @@ typedef struct gnntune_operands {
     void* out_edge_id;
     /* Numbers. */
     gnntune_activation activation; /* sddmm alone; NO_ACTIVATION by default */
-    float scale;          /* attention: factor of the logits, for which 1 / sqrt(k) is usual; sddmm: of the products. 1 by
+    float scale; /* attention: factor of the logits, for which 1 / sqrt(k) is usual; sddmm: of the products. 1 by
                            * default, for both */
     float negative_slope; /* of leaky ReLUs, gat's and sddmm's; 0.2 by default */
     float dropout;        /* gat, attention: probability of dropping an edge after the softmax, 0 <= dropout < 1; those

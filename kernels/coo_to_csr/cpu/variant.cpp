@@ -15,12 +15,12 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
 
 void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const CooFormat& g = *static_cast<const State*>(state)->graph;
-    counting_sort(g.row_idx, g.n_rows, g.m, o.out_ptr, workspace,
-                  [col = g.col_idx, id = g.edge_id, idx = o.out_idx, edge_id = o.out_edge_id](std::int32_t p,
-                                                                                             std::int64_t e) {
-                      idx[p] = col[e];
-                      edge_id[p] = id ? id[e] : static_cast<std::int32_t>(e);
-                  });
+    counting_sort(
+        g.row_idx, g.n_rows, g.m, o.out_ptr, workspace,
+        [col = g.col_idx, id = g.edge_id, idx = o.out_idx, edge_id = o.out_edge_id](std::int32_t p, std::int64_t e) {
+            idx[p] = col[e];
+            edge_id[p] = id ? id[e] : static_cast<std::int32_t>(e);
+        });
 }
 
 // A list in buckets on its way: written and read, 8 bytes an edge; rows are read a second time.

@@ -15,10 +15,9 @@ void launch_typed(const State& s, const Operands& o, void* workspace, cudaStream
     const Edges<T> edges{g.row_ptr, g.edge_id, elements_of<T>(o.edge_weight), elements_of<T>(o.y), g.n_rows, s.heads};
     const RowPiece* pieces = s.pieces.pieces.data();
     const auto piece_blocks = static_cast<unsigned>(s.pieces.pieces.size()) * static_cast<unsigned>(s.heads);
-    const auto row_blocks =
-        static_cast<unsigned>(ceil_div(std::int64_t{g.n_rows} * s.heads, kThreads / s.team));
+    const auto row_blocks = static_cast<unsigned>(ceil_div(std::int64_t{g.n_rows} * s.heads, kThreads / s.team));
     rows_kernel<<<piece_blocks + row_blocks, kThreads, 0, stream>>>(edges, pieces, piece_blocks, s.pieces.long_row,
-                                                                     partial, s.team);
+                                                                    partial, s.team);
     GNNTUNE_CUDA(cudaGetLastError());
     if (s.pieces.slots == 0) return;
     finish_kernel<<<piece_blocks, kThreads, 0, stream>>>(edges, pieces, partial);

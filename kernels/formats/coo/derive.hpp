@@ -10,8 +10,8 @@
 namespace gnntune::formats {
 
 /// Row index of every edge of `csr`, in the backend's memory; `bytes` receives its size.
-using ExpandRows = std::shared_ptr<const void> (*)(const CsrFormat& csr, StreamHandle stream,
-                                                   const std::int32_t** rows, std::size_t* bytes);
+using ExpandRows = std::shared_ptr<const void> (*)(const CsrFormat& csr, StreamHandle stream, const std::int32_t** rows,
+                                                   std::size_t* bytes);
 
 /// COO list with the rows of `csr` written out.
 inline std::shared_ptr<const CooFormat> expand(const std::shared_ptr<const CsrFormat>& csr, ExpandRows expand_rows,
@@ -28,8 +28,8 @@ inline std::shared_ptr<const CooFormat> expand(const std::shared_ptr<const CsrFo
         CooFormat{csr->n_rows, csr->n_cols, csr->m, rows, csr->col_idx, csr->edge_id, storage});
 }
 
-inline std::shared_ptr<const void> build_coo(Graph& graph, Direction direction, StreamHandle stream,
-                                             std::size_t* bytes, ExpandRows expand_rows) {
+inline std::shared_ptr<const void> build_coo(Graph& graph, Direction direction, StreamHandle stream, std::size_t* bytes,
+                                             ExpandRows expand_rows) {
     if (direction == Direction::forward) {
         return expand(graph.format_as<CsrFormat>(kFormatCsr, direction, stream), expand_rows, stream, bytes);
     }

@@ -18,12 +18,12 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const GatSoftmax softmax{gat_scores<float>(o, s.heads)};
     launch_edge_passes(*s.coo, s.heads, softmax, softmax, rows, p, s.block_size, stream);
     if (o.lse) {
-        write_lse<<<static_cast<unsigned>(ceil_div(units, s.block_size)), threads, 0, stream>>>(
-            rows.keys, rows.sums, o.lse, units);
+        write_lse<<<static_cast<unsigned>(ceil_div(units, s.block_size)), threads, 0, stream>>>(rows.keys, rows.sums,
+                                                                                                o.lse, units);
     }
     const std::size_t shared = s.heads * s.k < s.block_size ? threads * sizeof(float) : 0;
-    reduce_kernel<<<static_cast<unsigned>(g.n_rows), threads, shared, stream>>>(g.row_ptr, g.col_idx, g.edge_id, p,
-                                                                                o.x, o.y, s.k, s.heads);
+    reduce_kernel<<<static_cast<unsigned>(g.n_rows), threads, shared, stream>>>(g.row_ptr, g.col_idx, g.edge_id, p, o.x,
+                                                                                o.y, s.k, s.heads);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

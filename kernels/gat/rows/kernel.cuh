@@ -35,8 +35,8 @@ struct Csr {
 template <typename T, int VEC, int ITEMS>
 __global__ void __launch_bounds__(kThreads)
     rows_kernel(Csr g, GatScores<T> scores, const T* __restrict__ x, T* __restrict__ y, float* __restrict__ lse,
-                const RowPiece* __restrict__ pieces, unsigned piece_blocks, std::int32_t long_row,
-                PieceResults partial, std::int32_t k, int lanes, int size) {
+                const RowPiece* __restrict__ pieces, unsigned piece_blocks, std::int32_t long_row, PieceResults partial,
+                std::int32_t k, int lanes, int size) {
     __shared__ float shared[shared_floats<VEC, ITEMS>(kThreads)];
     const Team t(lanes, size);
     const int heads = scores.heads;
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(kThreads)
         next_logit = minus_infinity();
         if (e0 + t.rank >= end) return;
         next_col = __ldg(g.col_idx + e0 + t.rank);
-        next_logit = leaky_relu(score + scores.of_col(static_cast<std::int64_t>(next_col) * heads + head),
-                                scores.slope);
+        next_logit =
+            leaky_relu(score + scores.of_col(static_cast<std::int64_t>(next_col) * heads + head), scores.slope);
     };
     fetch(from);
     for (std::int64_t e0 = from; e0 < end; e0 += step) {
@@ -111,16 +111,15 @@ __global__ void __launch_bounds__(kThreads)
         return;
     }
     const std::int64_t slot = static_cast<std::int64_t>(piece.slot) * heads + head;
-    const SoftmaxSum all =
-        block_merge(t, running, acc, shared, [&](int c, float value, const SoftmaxSum& whole) {
-            if (tile0 + c >= k) return;
-            value *= scores.dropout.keep_scale;
-            if (piece.slot < 0) {
-                y[unit * k + tile0 + c] = narrowed<T>(value * softmax_scale(whole));
-            } else {
-                partial.values[slot * k + tile0 + c] = value;
-            }
-        });
+    const SoftmaxSum all = block_merge(t, running, acc, shared, [&](int c, float value, const SoftmaxSum& whole) {
+        if (tile0 + c >= k) return;
+        value *= scores.dropout.keep_scale;
+        if (piece.slot < 0) {
+            y[unit * k + tile0 + c] = narrowed<T>(value * softmax_scale(whole));
+        } else {
+            partial.values[slot * k + tile0 + c] = value;
+        }
+    });
     if (threadIdx.x != 0 || blockIdx.y != 0) return;
     if (piece.slot >= 0) {
         partial.sums[slot] = all;

@@ -64,7 +64,7 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     }
     if (highest && units > 0) {
         lse_kernel<<<static_cast<unsigned>(ceil_div(units, kThreads)), kThreads, 0, stream>>>(highest + units, o.lse,
-                                                                                             units);
+                                                                                              units);
     }
     GNNTUNE_CUDA(cudaGetLastError());
 

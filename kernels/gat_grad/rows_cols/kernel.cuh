@@ -130,9 +130,8 @@ __global__ void __launch_bounds__(kThreads)
                 const std::int32_t row = __shfl_sync(t.mask, col, q, size);
                 const float kept = __shfl_sync(t.mask, keep, q, size);
                 dot[u] = 0.0F;
-                source[u] = q < count && kept != 0.0F
-                                ? x + (static_cast<std::int64_t>(row) * heads + s.head) * k
-                                : nullptr;
+                source[u] =
+                    q < count && kept != 0.0F ? x + (static_cast<std::int64_t>(row) * heads + s.head) * k : nullptr;
             }
             for (int f = t.lane * VEC; f < k; f += lanes * VEC) {
                 const Pack<T, VEC> a = load_pack<VEC>(target + f);

@@ -16,9 +16,8 @@ void launch(const State& s, const Operands& o, void* workspace, StreamHandle str
     const CooFormat& g = *s.graph;
     if (g.n_rows == 0) return;
     auto* stream = static_cast<cudaStream_t>(stream_handle);
-    const Arrays arrays{g.row_idx, g.col_idx, g.edge_id, s.weighted ? o.edge_weight : nullptr,
-                        workspace, o.y,       o.y_self,  g.n_rows,
-                        g.m};
+    const Arrays arrays{g.row_idx, g.col_idx, g.edge_id, s.weighted ? o.edge_weight : nullptr, workspace, o.y,
+                        o.y_self,  g.n_rows,  g.m};
     const std::int64_t threads = s.params.block_size;
     const auto blocks = [&](std::int64_t count) { return static_cast<unsigned>(kernels::ceil_div(count, threads)); };
     GNNTUNE_CUDA(cudaMemsetAsync(workspace, 0, workspace_bytes(s), stream));

@@ -66,9 +66,8 @@ inline bool worth_searching(const Query& q, const SampleRule& rule, int standard
 }
 
 /// What sampling variants of spmm can do in every storage type: a sample is summed or averaged, self loops are added to it.
-inline constexpr Capability kSampledSpmm{.storage = kEveryStorage,
-                                         .reduce = {Reduce::sum, Reduce::mean},
-                                         .self_loops = Takes::yes};
+inline constexpr Capability kSampledSpmm{
+    .storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
 
 /// space() of params P that have `static bool searched(const Query&, const P&)`.
 template <typename P>

@@ -8,8 +8,8 @@ std::size_t workspace_bytes(const Plan& p) {
 }
 
 void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream) {
-    kernels::with_storage(
-        p.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(p, o, workspace, stream); });
+    kernels::with_storage(p.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(p, o, workspace, stream); });
 }
 
 }  // namespace gnntune::spmm_mma

@@ -18,8 +18,8 @@ void launch_shape(const State& s, const Operands& o, cudaStream_t stream) {
                               : &rows_kernel<T, VEC, ITEMS, kUnroll, false, SELF>;
     kernel<<<grid, static_cast<unsigned>(threads), 0, stream>>>(
         g.row_ptr, kernels::edges_of(g, elements_of<T>(o.edge_weight)),
-        kernels::SelfTerm<T>{SELF ? elements_of<T>(o.self_weight) : nullptr}, elements_of<T>(o.x),
-        elements_of<T>(o.y), g.n_rows, s.k, p.lanes, p.split, s.mean);
+        kernels::SelfTerm<T>{SELF ? elements_of<T>(o.self_weight) : nullptr}, elements_of<T>(o.x), elements_of<T>(o.y),
+        g.n_rows, s.k, p.lanes, p.split, s.mean);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

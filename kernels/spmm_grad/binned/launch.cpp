@@ -10,8 +10,8 @@ std::size_t workspace_bytes(const State& s) {
 }
 
 void launch(const State& s, const Operands& o, void* workspace, StreamHandle stream) {
-    kernels::with_storage(
-        s.dtype, [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, o, workspace, stream); });
+    kernels::with_storage(s.dtype,
+                          [&]<typename T>(std::type_identity<T>) { launch_typed<T>(s, o, workspace, stream); });
 }
 
 }  // namespace gnntune::spmm_grad_binned

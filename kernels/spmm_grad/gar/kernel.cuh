@@ -28,9 +28,9 @@ inline constexpr int kBatch = 4;  ///< edges whose rows are in flight together
 
 /// Where the gradients of weights go.
 struct WeightGradients {
-    const float* x;       ///< [n_cols, k]
-    float* edge_weight;   ///< [m]
-    float* self_weight;   ///< [n] or null
+    const float* x;      ///< [n_cols, k]
+    float* edge_weight;  ///< [m]
+    float* self_weight;  ///< [n] or null
 };
 
 /// Without a gradient of edge weights: Algorithm 3 over CSC (section 5.4).

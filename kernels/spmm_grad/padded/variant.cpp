@@ -1,6 +1,6 @@
+#include "kernels/common/padded/variant.hpp"
 #include "core/registry/registry.hpp"
 #include "kernels/common/column_pass.hpp"
-#include "kernels/common/padded/variant.hpp"
 
 namespace gnntune {
 namespace spmm_grad_padded {

@@ -61,10 +61,8 @@ static PyObject* text_of(text_function function, PyObject* handle) {
     char* buffer = NULL;
     for (;;) {
         size_t needed = 0;
-        Py_BEGIN_ALLOW_THREADS
-        needed = function(pointer, buffer, size);
-        Py_END_ALLOW_THREADS
-        if (needed < size) break;
+        Py_BEGIN_ALLOW_THREADS needed = function(pointer, buffer, size);
+        Py_END_ALLOW_THREADS if (needed < size) break;
         size = needed + 1;
         char* larger = PyMem_Realloc(buffer, size);
         if (!larger) {
@@ -154,10 +152,8 @@ static PyObject* open_context(PyObject* self, PyObject* args) {
     gnntune_context* context = NULL;
     gnntune_status status;
     const char* text = bytes ? PyBytes_AsString(bytes) : NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gnntune_open(text, &options, &context);
-    Py_END_ALLOW_THREADS
-    Py_XDECREF(bytes);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_open(text, &options, &context);
+    Py_END_ALLOW_THREADS Py_XDECREF(bytes);
     if (status == GNNTUNE_OK) return from_pointer(context);
     if (allocator) {
         Py_DECREF(allocator->alloc);
@@ -171,10 +167,8 @@ static PyObject* close_context(PyObject* self, PyObject* handle) {
     (void)self;
     gnntune_context* context = to_pointer(handle);
     if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    gnntune_close(context);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS gnntune_close(context);
+    Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
 static PyObject* context_backend(PyObject* self, PyObject* handle) {
@@ -227,20 +221,17 @@ static PyObject* create_graph(PyObject* self, PyObject* args) {
     if (PyErr_Occurred()) return NULL;
     gnntune_graph* graph = NULL;
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = csr.row_ptr ? gnntune_graph_create_csr(c, &csr, s, &graph) : gnntune_graph_create_coo(c, &coo, s, &graph);
-    Py_END_ALLOW_THREADS
-    return status == GNNTUNE_OK ? from_pointer(graph) : raise_status(status);
+    Py_BEGIN_ALLOW_THREADS status =
+        csr.row_ptr ? gnntune_graph_create_csr(c, &csr, s, &graph) : gnntune_graph_create_coo(c, &coo, s, &graph);
+    Py_END_ALLOW_THREADS return status == GNNTUNE_OK ? from_pointer(graph) : raise_status(status);
 }
 
 static PyObject* graph_destroy(PyObject* self, PyObject* handle) {
     (void)self;
     gnntune_graph* graph = to_pointer(handle);
     if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    gnntune_graph_destroy(graph);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS gnntune_graph_destroy(graph);
+    Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
 static PyObject* graph_fingerprint(PyObject* self, PyObject* args) {
@@ -252,10 +243,8 @@ static PyObject* graph_fingerprint(PyObject* self, PyObject* args) {
     if (PyErr_Occurred()) return NULL;
     char digits[33];
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gnntune_graph_fingerprint(graph, s, digits);
-    Py_END_ALLOW_THREADS
-    return status == GNNTUNE_OK ? PyUnicode_FromString(digits) : raise_status(status);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_graph_fingerprint(graph, s, digits);
+    Py_END_ALLOW_THREADS return status == GNNTUNE_OK ? PyUnicode_FromString(digits) : raise_status(status);
 }
 
 static PyObject* graph_release_formats(PyObject* self, PyObject* handle) {
@@ -263,10 +252,8 @@ static PyObject* graph_release_formats(PyObject* self, PyObject* handle) {
     gnntune_graph* graph = to_pointer(handle);
     if (PyErr_Occurred()) return NULL;
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gnntune_graph_release_formats(graph);
-    Py_END_ALLOW_THREADS
-    if (status != GNNTUNE_OK) return raise_status(status);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_graph_release_formats(graph);
+    Py_END_ALLOW_THREADS if (status != GNNTUNE_OK) return raise_status(status);
     Py_RETURN_NONE;
 }
 
@@ -299,20 +286,16 @@ static PyObject* plan_create(PyObject* self, PyObject* args) {
     if (PyErr_Occurred()) return NULL;
     gnntune_plan* plan = NULL;
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gnntune_plan_create(c, g, &problem, s, &plan);
-    Py_END_ALLOW_THREADS
-    return status == GNNTUNE_OK ? from_pointer(plan) : raise_status(status);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_plan_create(c, g, &problem, s, &plan);
+    Py_END_ALLOW_THREADS return status == GNNTUNE_OK ? from_pointer(plan) : raise_status(status);
 }
 
 static PyObject* plan_destroy(PyObject* self, PyObject* handle) {
     (void)self;
     gnntune_plan* plan = to_pointer(handle);
     if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    gnntune_plan_destroy(plan);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS gnntune_plan_destroy(plan);
+    Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
 // plan_facts(plan) -> (config, source, workspace_bytes, format_bytes, own_bytes, prepare_us)
@@ -337,14 +320,37 @@ typedef struct {
     size_t offset;
 } Field;
 
-#define FIELD(name) {#name, offsetof(gnntune_operands, name)}
+#define FIELD(name) \
+    { #name, offsetof(gnntune_operands, name) }
 static const Field kFields[] = {
-    FIELD(x),           FIELD(x_row),      FIELD(key),        FIELD(edge_weight),      FIELD(self_weight),
-    FIELD(score_row),   FIELD(score_col),  FIELD(beta),       FIELD(grad_y),           FIELD(y_saved),
-    FIELD(lse_saved),   FIELD(argmax_saved), FIELD(y),        FIELD(lse),              FIELD(argmax),
-    FIELD(y_self),      FIELD(grad_x),     FIELD(grad_x_row), FIELD(grad_key),         FIELD(grad_edge_weight),
-    FIELD(grad_self_weight), FIELD(grad_score_row), FIELD(grad_score_col), FIELD(grad_beta), FIELD(out_ptr),
-    FIELD(out_idx),     FIELD(out_edge_id), FIELD(seed_offset),
+    FIELD(x),
+    FIELD(x_row),
+    FIELD(key),
+    FIELD(edge_weight),
+    FIELD(self_weight),
+    FIELD(score_row),
+    FIELD(score_col),
+    FIELD(beta),
+    FIELD(grad_y),
+    FIELD(y_saved),
+    FIELD(lse_saved),
+    FIELD(argmax_saved),
+    FIELD(y),
+    FIELD(lse),
+    FIELD(argmax),
+    FIELD(y_self),
+    FIELD(grad_x),
+    FIELD(grad_x_row),
+    FIELD(grad_key),
+    FIELD(grad_edge_weight),
+    FIELD(grad_self_weight),
+    FIELD(grad_score_row),
+    FIELD(grad_score_col),
+    FIELD(grad_beta),
+    FIELD(out_ptr),
+    FIELD(out_idx),
+    FIELD(out_edge_id),
+    FIELD(seed_offset),
 };
 #undef FIELD
 _Static_assert(sizeof kFields / sizeof kFields[0] == kMostArrays, "kMostArrays is the number of arrays");
@@ -375,10 +381,8 @@ int run_call(const Call* call, void* const* arrays, void* workspace, void* strea
         memcpy((char*)&operands + call->offsets[i], &arrays[i], sizeof arrays[i]);
     }
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gnntune_run(call->plan, &operands, workspace, call->workspace_bytes, stream);
-    Py_END_ALLOW_THREADS
-    if (status == GNNTUNE_OK) return 1;
+    Py_BEGIN_ALLOW_THREADS status = gnntune_run(call->plan, &operands, workspace, call->workspace_bytes, stream);
+    Py_END_ALLOW_THREADS if (status == GNNTUNE_OK) return 1;
     raise_status(status);
     return 0;
 }
@@ -465,13 +469,11 @@ static PyObject* repeat(PyObject* self, PyObject* const* args, Py_ssize_t count)
     }
     gnntune_status status = GNNTUNE_OK;
     struct timespec begin, end;
-    Py_BEGIN_ALLOW_THREADS
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    Py_BEGIN_ALLOW_THREADS clock_gettime(CLOCK_MONOTONIC, &begin);
     for (long i = 0; i < times && status == GNNTUNE_OK; ++i)
         status = gnntune_run(call->plan, &operands, workspace, call->workspace_bytes, stream);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    Py_END_ALLOW_THREADS
-    if (status != GNNTUNE_OK) return raise_status(status);
+    Py_END_ALLOW_THREADS if (status != GNNTUNE_OK) return raise_status(status);
     return PyFloat_FromDouble((double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
 }
 
@@ -510,13 +512,51 @@ static int add_names(PyObject* module) {
         long value;
     } kNames[] = {
 #define NAME(name) {#name, GNNTUNE_##name}
-        NAME(OK), NAME(INVALID_ARGUMENT), NAME(INVALID_GRAPH), NAME(NO_DEVICE), NAME(DATABASE), NAME(UNSUPPORTED),
-        NAME(RUNTIME), NAME(OUT_OF_MEMORY), NAME(INTERNAL), NAME(BACKEND_AUTO), NAME(BACKEND_CPU), NAME(BACKEND_CUDA),
-        NAME(HOST), NAME(DEVICE), NAME(SPMM), NAME(SDDMM), NAME(SPMM_GRAD), NAME(EDGE_SOFTMAX), NAME(GAT),
-        NAME(GAT_GRAD), NAME(AGNN), NAME(AGNN_GRAD), NAME(GCN_NORM), NAME(COO_TO_CSR), NAME(CSR_TO_CSC),
-        NAME(ATTENTION), NAME(ATTENTION_GRAD), NAME(F32), NAME(F16), NAME(BF16), NAME(SUM), NAME(MEAN), NAME(MAX),
-        NAME(FORWARD), NAME(REVERSED), NAME(HOT), NAME(COLD), NAME(GRAPH), NAME(NO_ACTIVATION), NAME(LEAKY_RELU),
-        NAME(EXP), NAME(SOURCES_DEFAULT), NAME(DB_THEN_MODEL), NAME(DB_ONLY), NAME(TUNE_ON_MISS),
+        NAME(OK),
+        NAME(INVALID_ARGUMENT),
+        NAME(INVALID_GRAPH),
+        NAME(NO_DEVICE),
+        NAME(DATABASE),
+        NAME(UNSUPPORTED),
+        NAME(RUNTIME),
+        NAME(OUT_OF_MEMORY),
+        NAME(INTERNAL),
+        NAME(BACKEND_AUTO),
+        NAME(BACKEND_CPU),
+        NAME(BACKEND_CUDA),
+        NAME(HOST),
+        NAME(DEVICE),
+        NAME(SPMM),
+        NAME(SDDMM),
+        NAME(SPMM_GRAD),
+        NAME(EDGE_SOFTMAX),
+        NAME(GAT),
+        NAME(GAT_GRAD),
+        NAME(AGNN),
+        NAME(AGNN_GRAD),
+        NAME(GCN_NORM),
+        NAME(COO_TO_CSR),
+        NAME(CSR_TO_CSC),
+        NAME(ATTENTION),
+        NAME(ATTENTION_GRAD),
+        NAME(F32),
+        NAME(F16),
+        NAME(BF16),
+        NAME(SUM),
+        NAME(MEAN),
+        NAME(MAX),
+        NAME(FORWARD),
+        NAME(REVERSED),
+        NAME(HOT),
+        NAME(COLD),
+        NAME(GRAPH),
+        NAME(NO_ACTIVATION),
+        NAME(LEAKY_RELU),
+        NAME(EXP),
+        NAME(SOURCES_DEFAULT),
+        NAME(DB_THEN_MODEL),
+        NAME(DB_ONLY),
+        NAME(TUNE_ON_MISS),
 #undef NAME
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
@@ -534,7 +574,15 @@ static int execute(PyObject* module) {
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void*)execute}, {0, NULL}};
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "gnntune._native", "libgnntune's C interface; internal.", 0, methods, slots, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT,
+    "gnntune._native",
+    "libgnntune's C interface; internal.",
+    0,
+    methods,
+    slots,
+    NULL,
+    NULL,
+    NULL,
 };
 
 PyMODINIT_FUNC PyInit__native(void) {

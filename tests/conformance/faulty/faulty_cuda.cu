@@ -63,7 +63,9 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
                                          c.query.problem.k, c.query.problem.weighted});
 }
 
-CostTerms no_terms(const Query&, const Params&) { return {}; }
+CostTerms no_terms(const Query&, const Params&) {
+    return {};
+}
 
 template <Fault F>
 FaultyVariant make(const char* id, const char* caught_by) {
@@ -87,7 +89,8 @@ FaultyVariant make(const char* id, const char* caught_by) {
 }  // namespace
 
 std::vector<FaultyVariant> faulty_variants_on_cuda() {
-    return {make<Fault::none>("cuda_right", ""), make<Fault::synchronises>("cuda_synchronises", "capture"),
+    return {make<Fault::none>("cuda_right", ""),
+            make<Fault::synchronises>("cuda_synchronises", "capture"),
             make<Fault::allocates>("cuda_allocates", "capture"),
             make<Fault::legacy_stream>("cuda_legacy_stream", "capture"),
             make<Fault::lost_update>("cuda_lost_update", "oracle"),

@@ -123,8 +123,8 @@ template <typename T, int VEC, bool WEIGHTED, int FLIGHT>
 __global__ void __launch_bounds__(kEsThreads, VEC * sizeof(T) == 16 ? (FLIGHT == 8 ? 3 : 4) : 5)
     es_sample_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
                      const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
-                     const T* __restrict__ self_weight, const T* __restrict__ x, T* __restrict__ y,
-                     std::int32_t n_rows, std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
+                     const T* __restrict__ self_weight, const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows,
+                     std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
     using Reader = EdgeReader<T, WEIGHTED>;
     using Sample = typename Reader::Sample;
     extern __shared__ float4 es_shared[];

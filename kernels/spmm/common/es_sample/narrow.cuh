@@ -57,8 +57,8 @@ template <typename T, int VEC, bool WEIGHTED>
 __global__ void __launch_bounds__(kEsNarrowThreads, 8)
     es_narrow_kernel(const std::int32_t* __restrict__ row_ptr, const std::int32_t* __restrict__ col_idx,
                      const std::int32_t* __restrict__ edge_id, const T* __restrict__ edge_weight,
-                     const T* __restrict__ self_weight, const T* __restrict__ x, T* __restrict__ y,
-                     std::int32_t n_rows, std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
+                     const T* __restrict__ self_weight, const T* __restrict__ x, T* __restrict__ y, std::int32_t n_rows,
+                     std::int32_t k, SampleRule rule, bool mean, EsShape shape) {
     using Reader = EdgeReader<T, WEIGHTED>;
     using Sample = typename Reader::Sample;
     constexpr unsigned kWarp = 0xffffffffU;
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
                      [&](std::int32_t i) { return read(edges.begin + drawing.position(i)); });
         __syncwarp();
         gather_samples<T, VEC, kFlight>(acc, mine, drawn, thread >> shape.lane_shift, group >> shape.lane_shift, column,
-                                     k);
+                                        k);
         sum_parts(acc, lanes, group);
 
         unsigned longer = __ballot_sync(kWarp, thread == 0 && drawing.count > most);
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kEsNarrowThreads, 8)
                              [&](std::int32_t i) { return read(its_begin + its.position(from + i)); });
                 __syncwarp();
                 gather_samples<T, VEC, kFlight>(sum, of_warp, left, in_warp >> shape.lane_shift, 32 >> shape.lane_shift,
-                                             column, k);
+                                                column, k);
             }
             sum_parts(sum, lanes, 32);
             if (in_warp - thread == leader) {
