@@ -3,8 +3,8 @@
 // lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/binned_attend.cuh, the logits
 // those of kernels/agnn/common/cosines.cuh. Instantiated for each storage type.
 #include "kernels/agnn/binned/launch.hpp"
-#include "kernels/common/binned_attend.cuh"
 #include "kernels/agnn/common/cosines.cuh"
+#include "kernels/common/binned_attend.cuh"
 
 namespace gnntune::agnn_binned {
 

@@ -2,9 +2,9 @@
 // beta[h] cos(x_row[i, h, :], x[col_e, h, :]);
 // lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/attend.cuh, the logits those of
 // kernels/agnn/common/cosines.cuh. Instantiated for each storage type.
+#include "kernels/agnn/common/cosines.cuh"
 #include "kernels/agnn/rows/launch.hpp"
 #include "kernels/common/attend.cuh"
-#include "kernels/agnn/common/cosines.cuh"
 
 namespace gnntune::agnn_rows {
 

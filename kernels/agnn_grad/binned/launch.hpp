@@ -5,8 +5,8 @@
 
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
-#include "kernels/common/gather_pass.hpp"
 #include "kernels/agnn_grad/common/head_sums.hpp"
+#include "kernels/common/gather_pass.hpp"
 #include "kernels/common/workspace.hpp"
 
 namespace gnntune::agnn_grad_binned {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/common/elements.cuh"
 #include "kernels/agnn_grad/common/head_sums.hpp"
+#include "kernels/common/elements.cuh"
 
 namespace gnntune::kernels {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/registry/variant.hpp"
-#include "kernels/common/gradient_passes.hpp"
 #include "kernels/agnn_grad/common/head_sums.hpp"
+#include "kernels/common/gradient_passes.hpp"
 
 namespace gnntune::agnn_grad_rows_cols {
 

@@ -1,7 +1,7 @@
 // launch_typed() for every shape; instantiated for each storage type.
+#include "kernels/agnn_grad/common/head_sums.cuh"
 #include "kernels/agnn_grad/rows_cols/kernel.cuh"
 #include "kernels/agnn_grad/rows_cols/launch.hpp"
-#include "kernels/agnn_grad/common/head_sums.cuh"
 
 namespace gnntune::agnn_grad_rows_cols {
 

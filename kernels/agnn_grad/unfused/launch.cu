@@ -1,9 +1,9 @@
 #include "kernels/agnn_grad/unfused/launch.hpp"
 
+#include "kernels/agnn_grad/common/head_sums.cuh"
 #include "kernels/agnn_grad/unfused/kernel.cuh"
 #include "kernels/common/attention.hpp"
 #include "kernels/common/head_major.cuh"
-#include "kernels/agnn_grad/common/head_sums.cuh"
 #include "kernels/common/row_dots.cuh"
 
 namespace gnntune::agnn_grad_unfused {

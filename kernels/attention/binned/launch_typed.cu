@@ -3,8 +3,8 @@
 // lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/binned_attend.cuh, the logits
 // those of kernels/attention/common/products.cuh. Instantiated for each storage type.
 #include "kernels/attention/binned/launch.hpp"
-#include "kernels/common/binned_attend.cuh"
 #include "kernels/attention/common/products.cuh"
+#include "kernels/common/binned_attend.cuh"
 
 namespace gnntune::attention_binned {
 

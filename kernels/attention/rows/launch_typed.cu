@@ -2,9 +2,9 @@
 // s <x_row[i, h, :], key[col_e, h, :]>; alpha~ = alpha / (1 - p) where dropout keeps the edge, else 0;
 // lse[i, h] = log of the sum of exp of these logits. The pass is that of kernels/common/attend.cuh, the logits those of
 // kernels/attention/common/products.cuh. Instantiated for each storage type.
+#include "kernels/attention/common/products.cuh"
 #include "kernels/attention/rows/launch.hpp"
 #include "kernels/common/attend.cuh"
-#include "kernels/attention/common/products.cuh"
 
 namespace gnntune::attention_rows {
 

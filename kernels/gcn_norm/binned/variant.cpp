@@ -1,7 +1,7 @@
 #include "core/graph/graph.hpp"
-#include "kernels/gcn_norm/common/gcn_norm.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gcn_norm/binned/launch.hpp"
+#include "kernels/gcn_norm/common/gcn_norm.hpp"
 
 namespace gnntune {
 namespace gcn_norm_binned {

@@ -7,9 +7,9 @@
 
 #include "core/graph/graph.hpp"
 #include "kernels/common/cpu.hpp"
-#include "kernels/gcn_norm/common/gcn_norm.hpp"
 #include "kernels/common/row_block_params.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/gcn_norm/common/gcn_norm.hpp"
 
 namespace gnntune {
 namespace gcn_norm_cpu_rows {

@@ -1,6 +1,6 @@
 #include "core/graph/graph.hpp"
-#include "kernels/gcn_norm/common/gcn_norm.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/gcn_norm/common/gcn_norm.hpp"
 #include "kernels/gcn_norm/rows/launch.hpp"
 
 namespace gnntune {

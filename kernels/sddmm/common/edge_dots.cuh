@@ -14,10 +14,10 @@
 #include <cuda_runtime_api.h>
 
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/sddmm/common/edge_dots.hpp"
-#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/common/edge_runs.cuh"
 #include "kernels/common/group_reduce.cuh"
+#include "kernels/sddmm/common/edge_dots.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 
 namespace gnntune::kernels {
 

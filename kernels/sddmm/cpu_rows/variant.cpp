@@ -6,10 +6,10 @@
 
 #include "core/graph/graph.hpp"
 #include "kernels/common/cpu.hpp"
-#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/row_block_params.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 
 namespace gnntune {
 namespace sddmm_cpu_rows {

@@ -2,9 +2,9 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "kernels/common/cusparse.hpp"
-#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/workspace.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 
 namespace gnntune::sddmm_cusparse {
 

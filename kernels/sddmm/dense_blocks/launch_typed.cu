@@ -1,7 +1,7 @@
 // launch_typed() for every shape; instantiated for each storage type.
-#include "kernels/sddmm/common/edge_dots.cuh"
 #include "kernels/common/shared_memory.hpp"
 #include "kernels/common/storage.hpp"
+#include "kernels/sddmm/common/edge_dots.cuh"
 #include "kernels/sddmm/dense_blocks/kernel.cuh"
 
 namespace gnntune::sddmm_dense_blocks {

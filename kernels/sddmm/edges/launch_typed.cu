@@ -1,6 +1,6 @@
 // launch_typed() for every shape; instantiated for each storage type.
-#include "kernels/sddmm/common/edge_dots.cuh"
 #include "kernels/common/storage.hpp"
+#include "kernels/sddmm/common/edge_dots.cuh"
 #include "kernels/sddmm/edges/heads.cuh"
 #include "kernels/sddmm/edges/launch.hpp"
 

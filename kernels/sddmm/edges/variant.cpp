@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "kernels/sddmm/common/edge_dots.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/sddmm/common/edge_dots.hpp"
 #include "kernels/sddmm/edges/launch.hpp"
 
 namespace gnntune {

@@ -23,9 +23,9 @@
 //          the same one.
 #pragma once
 
+#include "kernels/formats/sgt/window_pieces.hpp"
 #include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/sddmm/common/row_products.cuh"
-#include "kernels/formats/sgt/window_pieces.hpp"
 
 namespace gnntune::sddmm_mma {
 

@@ -19,8 +19,8 @@
 // Bounds   rows behind n_rows, features behind k and missing columns are zeros in shared memory.
 #pragma once
 
-#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/formats/sgt/window_tiles.cuh"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 
 namespace gnntune::sddmm_tcgnn {
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "kernels/common/async_copy.cuh"
-#include "kernels/spmm/common/bulk_copy.cuh"
 #include "kernels/common/merge_rows.cuh"
 #include "kernels/common/self_term.cuh"
 #include "kernels/common/tensor_cores.cuh"
+#include "kernels/spmm/common/bulk_copy.cuh"
 #include "kernels/spmm/dense_blocks/plan.hpp"
 
 namespace gnntune::spmm_dense_blocks {

@@ -5,8 +5,8 @@
 // the run (the graph is weighted or has self loops) a kernel gathers them into the workspace first; else they are made
 // once.
 #include "core/dispatch/plan.hpp"
-#include "kernels/spmm/common/sample_params.hpp"
 #include "kernels/common/workspace.hpp"
+#include "kernels/spmm/common/sample_params.hpp"
 #include "kernels/spmm/es_presampled/launch.hpp"
 
 namespace gnntune {

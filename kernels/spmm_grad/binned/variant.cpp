@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm_grad/binned/launch.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 
 namespace gnntune {
 namespace spmm_grad_binned {

@@ -1,9 +1,9 @@
 // launch_typed() for every shape; instantiated for each storage type.
 #include "kernels/common/merge_rows.cuh"
-#include "kernels/spmm_grad/common/row_shares.cuh"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/spmm_grad/columns/kernel.cuh"
+#include "kernels/spmm_grad/common/row_shares.cuh"
 
 namespace gnntune::spmm_grad_columns {
 

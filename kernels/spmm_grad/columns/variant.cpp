@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "core/graph/graph.hpp"
-#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm_grad/columns/launch.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 
 namespace gnntune {
 namespace spmm_grad_columns {

@@ -14,8 +14,8 @@
 
 #include "core/graph/graph.hpp"
 #include "kernels/common/cpu.hpp"
-#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 
 namespace gnntune {
 namespace spmm_grad_cpu_rows_cols {

@@ -1,7 +1,7 @@
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/spmm_grad/common/row_shares.cuh"
 #include "kernels/common/self_loop.cuh"
 #include "kernels/common/storage.hpp"
+#include "kernels/spmm_grad/common/row_shares.cuh"
 #include "kernels/spmm_grad/unfused/kernel.cuh"
 #include "kernels/spmm_grad/unfused/launch.hpp"
 

@@ -3,9 +3,9 @@
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/graph.hpp"
 #include "kernels/common/composition.hpp"
-#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/common/workspace.hpp"
+#include "kernels/spmm_grad/common/spmm_grad.hpp"
 #include "kernels/spmm_grad/unfused/launch.hpp"
 
 namespace gnntune {

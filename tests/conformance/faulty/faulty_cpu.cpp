@@ -8,9 +8,9 @@
 #include "core/common/error.hpp"
 #include "core/common/philox.hpp"
 #include "core/graph/graph.hpp"
-#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
+#include "kernels/sddmm/common/edge_epilogue.hpp"
 #include "tests/conformance/faulty/faulty.hpp"
 
 namespace gnntune::conformance {

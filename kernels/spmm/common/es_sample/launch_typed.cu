@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "core/gpu/cuda_check.hpp"
-#include "kernels/spmm/common/es_sample/narrow.cuh"
 #include "kernels/common/host.hpp"
+#include "kernels/spmm/common/es_sample/narrow.cuh"
 
 namespace gnntune::kernels {
 
