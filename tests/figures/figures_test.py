@@ -24,6 +24,7 @@ models_loader.exec_module(models)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
+from figures.early import early_sentence, given_up  # noqa: E402
 from figures.gcn import gcn_rows, gcn_tables  # noqa: E402
 from figures.headline import headline_table  # noqa: E402
 from figures.left_out import left_out, left_out_table, searched  # noqa: E402
@@ -142,6 +143,24 @@ class Hidden(unittest.TestCase):
         found = list(left_out(suite(row("spmm k=16", OURS, 1)), [], corpus))
         self.assertEqual([c[0] for c in named(found, "`spmm`, best beside best, 2 graphs").cases], [0.9, 2.0])
         self.assertEqual([c[0] for c in named(found, "our default config alone beside the best").cases], [1.25])
+
+    def test_what_was_given_up_early_is_said(self):
+        unfused, mine = "gat.unfused{spmm=default}", "gat.rows{vec=4}"
+        s = suite(row("gat k=8", mine, 10), row("gat k=8", unfused, 40, status="abandoned", ci_us="2"),
+                  row("gat k=16", mine, 10), row("gat k=16", unfused, 50, status="abandoned", ci_us="10"),
+                  row("gat k=64", mine, 10), row("gat k=64", unfused, 20, ci_us="15"),
+                  row("gat k=64", "gat.unfused{spmm=spmm.rows{vec=4}}", 90, status="abandoned", ci_us="45"),
+                  row("gat_grad k=8", "gat_grad.rows{vec=4}", 10), row("gat_grad k=8", "gat_grad.unfused{spmm=default}", 20),
+                  row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20))
+        gat = r"gat k=(?P<k>\d+)( heads=\d+)?"
+        self.assertEqual(given_up(s, gat, figures.composed), (2, 3, 0.2))
+        text = early_sentence(s)
+        self.assertIn("2 of 3 in `gat` beside `gat.unfused` (95 % interval of the median up to ±20.0 %)", text)
+        self.assertIn("None in `spmm` beside cuSPARSE's fastest, `spmm` beside cuSPARSE's default, `gat_grad` beside", text)
+        about = [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c", "cases": ""}]
+        self.assertIn(text, figures.tables(s, [], about, []))
+        self.assertIn("in 2 of 3 cases of `gat` (95 % interval", "\n".join(headline_table(s, about, [], "n", "link")))
+        self.assertEqual(early_sentence(suite(row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20))), "")
 
     def test_a_search_is_said(self):
         of = {"configs": "3"}

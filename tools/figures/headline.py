@@ -2,8 +2,9 @@
 import collections
 
 from figures.corpus import ratios_of
+from figures.early import given_up
 from figures.loops import LOOPS, with_by_without
-from figures.suite import (SPMM, UNDER_GRAPH, Ratios, attention_with_gradient, cases, compare, gradient_of_spmm, library, own,
+from figures.suite import (SPMM, UNDER_GRAPH, Ratios, attention_with_gradient, cases, compare, composed, gradient_of_spmm, library, own,
                            over_default, over_library)
 
 
@@ -82,11 +83,21 @@ def hidden(suite, about, spread):
     loops = compare(suite, LOOPS, library, own)
     if loops.cases:
         yield f"*Self loops* add an edge to each vertex. With them `spmm` is {against(loops, 'the fastest of cuSPARSE on the graph that has them')}."
+    given = list(unfused_given_up(suite))
+    if given:
+        yield f"*Unfused kernels* were given up after few samples, as over three times slower than the fastest, {' and '.join(given)}."
     gradient, forward = gradient_of_spmm(suite, ours=suite.default), gradient_of_spmm(suite, direction="")
     if gradient.cases and forward.cases:
         yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. One of these calls includes a kernel of "
                f"ours that reorders weights; without that kernel the mean of the table is {forward.geomean():.2f}x, its worst case "
                f"{forward.worst()[0]:.2f}x.")
+
+
+def unfused_given_up(suite):
+    for what, count, cases, widest in ((what, *given_up(suite, pattern, composed)) for what, pattern in
+                                       (("`gat`", r"gat k=(?P<k>\d+)( heads=\d+)?"), ("`gat_grad`", r"gat_grad k=(?P<k>\d+)( heads=\d+)?"))):
+        if count:
+            yield f"in {count} of {cases} cases of {what} (95 % interval of the median up to ±{100 * widest:.1f} %)"
 
 
 def runs(suite, about, ratios):

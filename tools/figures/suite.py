@@ -74,6 +74,7 @@ class Suite:
         self.run = {}  # (graph, problem) -> of which run they are
         self.standard = {}  # (graph, problem) -> what runs where nothing is known
         self.of = {}  # (graph, problem) -> (configs that were measured, all)
+        self.early = {}  # (graph, problem, config) that was given up early -> half of its interval, us
         for r in rows:
             key = r["graph"], shown_problem(r)
             self.run[key] = r.get("run") or "0"
@@ -85,6 +86,8 @@ class Suite:
             if r["status"] in ("ok", "abandoned") and r["time_us"]:
                 roof = float(r["roofline_percent"]) if r["roofline_percent"] else None
                 self.cases[key].append((float(r["time_us"]), r["config"], roof))
+                if r["status"] == "abandoned":
+                    self.early[*key, r["config"]] = float(r["ci_us"] or 0)
 
     def problems(self, pattern):
         """(graph, problem, match) of every problem whose text the pattern matches whole."""

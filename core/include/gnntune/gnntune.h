@@ -52,7 +52,9 @@
  *
  * (11) No exception leaves the library. It reads the environment variables GNNTUNE_DB, XDG_DATA_HOME, HOME,
  *      GNNTUNE_PROFILES, GNNTUNE_FORCE, GNNTUNE_SOURCES, GNNTUNE_TUNE_BUDGET and GNNTUNE_VERBOSE, in gnntune_open only;
- *      GNNTUNE_LOCK_DIR and XDG_RUNTIME_DIR where GNNTUNE_TUNE_ON_MISS measures on a GPU.
+ *      GNNTUNE_LOCK_DIR and XDG_RUNTIME_DIR where GNNTUNE_TUNE_ON_MISS measures on a GPU; and with the cuda backend
+ *      CUDA_HOME and CUDA_PATH, where it looks for libraries of CUDA, each at its first use, and NVIDIA_TF32_OVERRIDE,
+ *      which makes cuBLAS less exact, when it plans. OpenMP and the CUDA libraries read variables of their own.
  *      With GNNTUNE_VERBOSE=dispatch every plan of the context prints one line on stderr (docs/dispatcher.md has its
  *      fields); otherwise the library prints nothing.
  */
