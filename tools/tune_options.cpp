@@ -1,5 +1,6 @@
 #include "tools/tune_options.hpp"
 
+#include "core/common/error.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/graphs.hpp"
 #include "tools/problems.hpp"
@@ -35,6 +36,18 @@ Options tune_options() {
     add_exclusive_options(options);
     add_graph_options(options);
     return options;
+}
+
+void read_extent(const Parsed& parsed, tuner::TuneOptions& tune) {
+    tune.again = parsed.flag("again");
+    tune.exhaustive = parsed.flag("exhaustive");
+    const auto most = parsed.integer("max-configs", 1, 1000000);
+    if (most && tune.exhaustive) {
+        throw invalid_argument(
+            "--max-configs limits a search, and --exhaustive measures every config: give one of them");
+    }
+    tune.max_configs = static_cast<std::size_t>(most.value_or(0));
+    tune.seed = parsed.common.seed;
 }
 
 }  // namespace gnntune::tools

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "tools/options.hpp"
+#include "tuner/tune.hpp"
 
 namespace gnntune::tools {
 
 Options tune_options();
+
+/// How much is measured, and by what numbers: again, every config or so many at most, the seed.
+void read_extent(const Parsed& parsed, tuner::TuneOptions& tune);
 
 }  // namespace gnntune::tools

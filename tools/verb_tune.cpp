@@ -52,20 +52,12 @@ public:
             throw invalid_argument("--variant names variants of one op, and --step has several: give one of them");
         }
         tune_.variants = named_variants(parsed, tune_.problems, device_, true, out_);
-        tune_.again = parsed.flag("again");
-        tune_.exhaustive = parsed.flag("exhaustive");
-        const auto most = parsed.integer("max-configs", 1, 1000000);
-        if (most && tune_.exhaustive) {
-            throw invalid_argument(
-                "--max-configs limits a search, and --exhaustive measures every config: give one of them");
-        }
-        tune_.max_configs = static_cast<std::size_t>(most.value_or(0));
+        read_extent(parsed, tune_);
         models_.load(store_, parsed_.common.database_path(), device_.backend,
                      tune_.exhaustive ? std::vector<Problem>() : tune_.problems, out_);
         tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
             return models_.find(problem, policy, clock);
         };
-        tune_.seed = parsed.common.seed;
         tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
         budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
         shares_ = TimeShares(budget_s_);
