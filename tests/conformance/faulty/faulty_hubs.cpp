@@ -95,7 +95,6 @@ FaultyVariant make(const char* id, const char* caught_by, Op op,
     v.summary = "wrong on purpose";
     v.op = op;
     v.backend = Backend::cpu;
-    v.applicable = &kernels::require_plain_fp32_sum;
     kernels::set_no_params(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
