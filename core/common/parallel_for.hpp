@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/common/team.hpp"
+
 namespace gnntune {
 
 /// The first exception that a thread of a team has met.
@@ -37,8 +39,15 @@ private:
 /// that make() returns. Throws what one of them throws; the others end early then.
 template <typename Make, typename F>
 void parallel_for(std::int64_t n, int block, const Make& make, const F& f) {
+    const int threads = team_size();
+    if (threads == 1) {
+        auto scratch = make();
+        for (std::int64_t i = 0; i < n; ++i) f(i, scratch);
+        return;
+    }
+    reserve_team(threads);
     TeamException exception;
-#pragma omp parallel
+#pragma omp parallel num_threads(threads)
     {
         std::optional<decltype(make())> scratch;
         exception.guard([&] { scratch.emplace(make()); });

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/common/error.hpp"
+#include "core/common/team.hpp"
 #include "core/features/degree_histogram.hpp"
 
 namespace gnntune {
@@ -78,7 +79,7 @@ struct Scratch {
 int thread_count(std::int32_t n_cols) {
     const std::size_t per_thread = static_cast<std::size_t>(n_cols) * (sizeof(ColumnState) + 1) + 1;
     const std::size_t affordable = std::max<std::size_t>(1, kScratchBytes / per_thread);
-    return static_cast<int>(std::min(affordable, static_cast<std::size_t>(omp_get_max_threads())));
+    return static_cast<int>(std::min(affordable, static_cast<std::size_t>(team_size())));
 }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -232,17 +233,26 @@ FeatureCounts count_features(const CsrView& csr) {
     std::vector<Scratch> scratches;
     scratches.reserve(static_cast<std::size_t>(threads));
     for (int t = 0; t < threads; ++t) scratches.emplace_back(csr.n_cols);
-#pragma omp parallel num_threads(threads)
-    {
-        Scratch& scratch = scratches[static_cast<std::size_t>(omp_get_thread_num())];
-        scratch.clear();
+    const auto take = [&](Scratch& scratch, const FeatureCounts& part) {
+        add(counts, part);
+        for (std::size_t j = 0; j < col_degree.size(); ++j) col_degree[j] += scratch.columns[j].degree;
+    };
+    if (threads == 1) {
+        scratches[0].clear();
         FeatureCounts part;
-#pragma omp for schedule(dynamic, 32)
-        for (std::int32_t row = 0; row < n_block_rows; ++row) count_block_row(csr, row, scratch, part);
-#pragma omp critical
+        for (std::int32_t row = 0; row < n_block_rows; ++row) count_block_row(csr, row, scratches[0], part);
+        take(scratches[0], part);
+    } else {
+        reserve_team(threads);
+#pragma omp parallel num_threads(threads)
         {
-            add(counts, part);
-            for (std::size_t j = 0; j < col_degree.size(); ++j) col_degree[j] += scratch.columns[j].degree;
+            Scratch& scratch = scratches[static_cast<std::size_t>(omp_get_thread_num())];
+            scratch.clear();
+            FeatureCounts part;
+#pragma omp for schedule(dynamic, 32)
+            for (std::int32_t row = 0; row < n_block_rows; ++row) count_block_row(csr, row, scratch, part);
+#pragma omp critical
+            take(scratch, part);
         }
     }
     counts.col_degrees = degree_histogram(col_degree.data(), col_degree.size());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/common/error.hpp"
+#include "core/common/team.hpp"
 #include "core/graph/counting_sort.hpp"
 
 namespace gnntune {
@@ -46,8 +47,9 @@ CsrGraph coo_to_csr(const CooView& coo, HostVector<std::int32_t>* edge_id) {
 }
 
 void expand_rows(const CsrView& csr, std::int32_t* rows) {
-#pragma omp parallel for schedule(dynamic, 4096) if (csr.n_rows > 4096)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) std::fill(rows + csr.row_ptr[i], rows + csr.row_ptr[i + 1], i);
+    team_for_each(csr.n_rows, 4096, std::int64_t{csr.n_rows} + csr.m, [&](std::int64_t i) {
+        std::fill(rows + csr.row_ptr[i], rows + csr.row_ptr[i + 1], static_cast<std::int32_t>(i));
+    });
 }
 
 HostVector<std::int32_t> expand_rows(const CsrView& csr) {

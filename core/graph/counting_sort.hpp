@@ -11,8 +11,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/common/team.hpp"
 
 namespace gnntune {
 namespace counting_sort_detail {
@@ -47,12 +50,11 @@ struct Shape {
 template <typename Place>
 void place_in_order(const std::int32_t* key, std::int32_t n_keys, std::int64_t m, std::int32_t* ptr,
                     const Place& place) {
-#pragma omp parallel for schedule(static) if (m > 16384)
-    for (std::int64_t e = 0; e < m; ++e) {
+    team_for_each(m, 8192, m, [&](std::int64_t e) {
         const std::int32_t before = e == 0 ? -1 : key[e - 1];
         for (std::int32_t k = before + 1; k <= key[e]; ++k) ptr[k] = static_cast<std::int32_t>(e);
         place(static_cast<std::int32_t>(e), e);
-    }
+    });
     const std::int32_t last = m == 0 ? -1 : key[m - 1];
     std::fill(ptr + last + 1, ptr + n_keys + 1, static_cast<std::int32_t>(m));
 }
@@ -78,9 +80,9 @@ void counting_sort(const std::int32_t* key, std::int32_t n_keys, std::int64_t m,
     auto* counts = reinterpret_cast<std::int32_t*>(items + (shape.two_passes() ? m : 0));
     const auto counts_of = [&](std::int64_t part) { return counts + part * shape.buckets; };
 
-    bool ordered = true;
-#pragma omp parallel for schedule(static, 1) reduction(&& : ordered) if (shape.parts > 1)
-    for (std::int64_t t = 0; t < shape.parts; ++t) {
+    const std::int64_t work = shape.parts > 1 ? m : 0;
+    std::atomic<bool> ordered = true;
+    team_for_each(shape.parts, 1, work, [&](std::int64_t t) {
         std::int32_t* mine = counts_of(t);
         std::fill(mine, mine + shape.buckets, 0);
         const std::int64_t end = std::min(m, (t + 1) * shape.part_edges);
@@ -91,8 +93,8 @@ void counting_sort(const std::int32_t* key, std::int32_t n_keys, std::int64_t m,
             before = key[e];
             ++mine[before >> shape.shift];
         }
-        ordered = ordered && falls == 0;
-    }
+        if (falls != 0) ordered.store(false, std::memory_order_relaxed);
+    });
     if (ordered) {
         counting_sort_detail::place_in_order(key, n_keys, m, ptr, place);
         return;
@@ -110,8 +112,7 @@ void counting_sort(const std::int32_t* key, std::int32_t n_keys, std::int64_t m,
     }
     ptr[n_keys] = position;
 
-#pragma omp parallel for schedule(static, 1) if (shape.parts > 1)
-    for (std::int64_t t = 0; t < shape.parts; ++t) {
+    team_for_each(shape.parts, 1, work, [&](std::int64_t t) {
         std::int32_t* next = counts_of(t);
         const std::int64_t end = std::min(m, (t + 1) * shape.part_edges);
         for (std::int64_t e = t * shape.part_edges; e < end; ++e) {
@@ -122,14 +123,13 @@ void counting_sort(const std::int32_t* key, std::int32_t n_keys, std::int64_t m,
                 place(p, e);
             }
         }
-    }
+    });
     if (!shape.two_passes()) return;
 
     // The last part's counts have moved to the ends of the buckets: what is between two of them is one bucket.
     const std::int32_t* bucket_end = counts_of(shape.parts - 1);
-#pragma omp parallel for schedule(dynamic, 1) if (shape.parts > 1)
-    for (std::int32_t b = 0; b < shape.buckets; ++b) {
-        const std::int64_t first = static_cast<std::int64_t>(b) << shape.shift;
+    team_for_each(shape.buckets, 1, work, [&](std::int64_t b) {
+        const std::int64_t first = b << shape.shift;
         const std::int64_t last = std::min<std::int64_t>(n_keys, first + (std::int64_t{1} << shape.shift));
         const std::int32_t begin = b == 0 ? 0 : bucket_end[b - 1];
         const std::int32_t end = bucket_end[b];
@@ -145,7 +145,7 @@ void counting_sort(const std::int32_t* key, std::int32_t n_keys, std::int64_t m,
         // Each entry has moved to where the next key begins.
         for (std::int64_t k = last - 1; k > first; --k) ptr[k] = ptr[k - 1];
         ptr[first] = begin;
-    }
+    });
 }
 
 }  // namespace gnntune

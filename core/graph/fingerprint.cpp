@@ -3,17 +3,12 @@
 #include <charconv>
 #include <cstdio>
 
+#include "core/common/team.hpp"
 #include "core/graph/fingerprint_mix.hpp"
 
 namespace gnntune {
 
 using namespace fingerprint_detail;
-
-namespace {
-
-constexpr std::int64_t kTeamEdges = 16384;  ///< from which on it is worth waking threads
-
-}  // namespace
 
 std::string Fingerprint::text() const {
     char buffer[33];
@@ -35,12 +30,17 @@ std::optional<Fingerprint> Fingerprint::parse(std::string_view text) {
 Fingerprint fingerprint(const CsrView& csr) {
     std::uint64_t lo = 0;
     std::uint64_t hi = 0;
-#pragma omp parallel for schedule(guided) reduction(+ : lo, hi) if (csr.m > kTeamEdges)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    const auto add_row = [&csr](std::int32_t i, std::uint64_t& l, std::uint64_t& h) {
         for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
-            lo += edge_term(i, csr.col_idx[e], kSeedLo);
-            hi += edge_term(i, csr.col_idx[e], kSeedHi);
+            l += edge_term(i, csr.col_idx[e], kSeedLo);
+            h += edge_term(i, csr.col_idx[e], kSeedHi);
         }
+    };
+    if (team_for(csr.m) == 1) {
+        for (std::int32_t i = 0; i < csr.n_rows; ++i) add_row(i, lo, hi);
+    } else {
+#pragma omp parallel for schedule(guided) reduction(+ : lo, hi)
+        for (std::int32_t i = 0; i < csr.n_rows; ++i) add_row(i, lo, hi);
     }
     return {finish(hi, csr.n_rows, csr.n_cols, csr.m, kSeedHi), finish(lo, csr.n_rows, csr.n_cols, csr.m, kSeedLo)};
 }
@@ -48,10 +48,15 @@ Fingerprint fingerprint(const CsrView& csr) {
 Fingerprint fingerprint(const CooView& coo) {
     std::uint64_t lo = 0;
     std::uint64_t hi = 0;
-#pragma omp parallel for reduction(+ : lo, hi) if (coo.m > kTeamEdges)
-    for (std::int64_t e = 0; e < coo.m; ++e) {
-        lo += edge_term(coo.row_idx[e], coo.col_idx[e], kSeedLo);
-        hi += edge_term(coo.row_idx[e], coo.col_idx[e], kSeedHi);
+    const auto add_edge = [&coo](std::int64_t e, std::uint64_t& l, std::uint64_t& h) {
+        l += edge_term(coo.row_idx[e], coo.col_idx[e], kSeedLo);
+        h += edge_term(coo.row_idx[e], coo.col_idx[e], kSeedHi);
+    };
+    if (team_for(coo.m) == 1) {
+        for (std::int64_t e = 0; e < coo.m; ++e) add_edge(e, lo, hi);
+    } else {
+#pragma omp parallel for reduction(+ : lo, hi)
+        for (std::int64_t e = 0; e < coo.m; ++e) add_edge(e, lo, hi);
     }
     return {finish(hi, coo.n_rows, coo.n_cols, coo.m, kSeedHi), finish(lo, coo.n_rows, coo.n_cols, coo.m, kSeedLo)};
 }

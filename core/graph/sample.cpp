@@ -1,5 +1,7 @@
 #include "core/graph/sample.hpp"
 
+#include "core/common/team.hpp"
+
 namespace gnntune {
 
 CsrGraph sample(const CsrView& csr, const SampleRule& rule, HostVector<std::int32_t>* position) {
@@ -15,8 +17,8 @@ CsrGraph sample(const CsrView& csr, const SampleRule& rule, HostVector<std::int3
     const auto m = static_cast<std::size_t>(out.row_ptr[static_cast<std::size_t>(csr.n_rows)]);
     out.col_idx.resize(m);
     position->resize(m);
-#pragma omp parallel for schedule(dynamic, 256) if (m > 16384)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    team_for_each(csr.n_rows, 256, static_cast<std::int64_t>(m), [&](std::int64_t at) {
+        const auto i = static_cast<std::int32_t>(at);
         const std::int32_t begin = csr.row_ptr[i];
         const std::int32_t degree = csr.row_ptr[i + 1] - begin;
         const std::int32_t first = out.row_ptr[static_cast<std::size_t>(i)];
@@ -27,7 +29,7 @@ CsrGraph sample(const CsrView& csr, const SampleRule& rule, HostVector<std::int3
             (*position)[to] = from;
             out.col_idx[to] = csr.col_idx[from];
         }
-    }
+    });
     return out;
 }
 

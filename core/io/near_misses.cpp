@@ -111,7 +111,15 @@ void refuse_other_formats(const EdgeText<Id>& text, const std::string& name) {
             u, v);
     }
     if (!weighted) return;
-    if (text.weights[0] == static_cast<float>(behind) && within(1, u, v)) {
+    const bool counts_lines = text.weights[0] == static_cast<float>(behind);
+    // Ids from 0 are below the number of vertices. As an edge it would be a self loop of a vertex that no other names.
+    if (counts_lines && u == v && u > 0 && within(0, u - 1, v - 1)) {
+        fail(name,
+             "its first line, '{} {} {}', counts the vertices and the edges of the others; remove that line, or give "
+             "--from edges if that is an edge too",
+             u, v, behind);
+    }
+    if (counts_lines && within(1, u, v)) {
         fail(name,
              "its first line, '{} {} {}', is the size line of a Matrix Market file that has lost its banner; put "
              "'%%MatrixMarket matrix coordinate real general' above it, or give --from edges if that is an edge too",

@@ -87,6 +87,14 @@ int NpzArchive::find(std::string_view key) const {
     return -1;
 }
 
+std::vector<std::string> NpzArchive::names() const {
+    std::vector<std::string> out;
+    for (const ZipMember& member : members_) out.emplace_back(without_npy(member.name));
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+}
+
 std::string NpzArchive::keys() const {
     std::string out;
     for (std::size_t i = 0; i < members_.size(); ++i) {

@@ -136,6 +136,7 @@ private:
                 chosen = key;
             }
         }
+        if (!options_.ignore_weights) name_unread(data, m);
         if (chosen.empty()) return {};
         if (options_.ignore_weights) {
             raw_.fix_ups.ignored_weights = m;
@@ -171,6 +172,51 @@ private:
             return false;
         }
         return true;
+    }
+
+    /// Names what has a number for each edge under a name that is not read: it may be meant as weights. `data`: as in
+    /// read_weights.
+    void name_unread(const std::string& data, std::int64_t m) {
+        // Read already, or of vertices by their names.
+        const auto is_known = [&](std::string_view key) {
+            for (const std::string_view known :
+                 {"edge_index", "edges", "edge_weight", "edge_attr", "src", "dst", "src_li", "dst_li", "num_nodes",
+                  "node_labels", "node_features", "x", "labels", "features", "y"}) {
+                if (key == known) return true;
+            }
+            const std::string prefix =
+                data.empty() ? "" : data.substr(0, data.size() - std::string_view("data").size());
+            for (const char* known : {"indptr", "indices", "row", "col", "data", "shape", "format"}) {
+                if (!data.empty() && key == prefix + known) return true;
+            }
+            return false;
+        };
+        const auto sounds_like_weights = [](std::string_view key) {
+            return key.starts_with("edge") || key.find("weight") != key.npos || key == "w" || key == "values" ||
+                   key == "data" || key == "attr";
+        };
+        std::string names;
+        std::size_t count = 0;
+        for (const std::string& key : archive_.names()) {
+            if (is_known(key)) continue;
+            try {
+                const NpyArray array(archive_, key, input_.limits);
+                if (array.shape().empty() || array.shape()[0] != static_cast<std::uint64_t>(m) || m == 0) continue;
+                const bool real_vector = array.count() == array.shape()[0] && array.real_numbers();
+                if (!real_vector && (!sounds_like_weights(key) || !array.no_numbers().empty())) continue;
+            } catch (const Error&) {
+                continue;  // nothing that is read: what is wrong with it is no matter
+            }
+            // graph_again.cpp reads remarks between brackets, parted by commas.
+            std::string shown = printable(key, 30);
+            std::replace_if(
+                shown.begin(), shown.end(), [](char c) { return c == ',' || c == '(' || c == ')'; }, '?');
+            if (++count <= 5) names += (names.empty() ? "" : " and ") + shown;
+        }
+        if (count == 0) return;
+        if (count > 5) names += fmt::format(" and {} more", count - 5);
+        remark(fmt::format("left out {} with a value for each edge: weights are read from {}edge_weight or edge_attr",
+                           names, data.empty() ? "" : data + " or "));
     }
 
     HostVector<std::int32_t> read_ids(const std::string& key) {

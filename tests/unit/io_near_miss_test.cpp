@@ -58,6 +58,9 @@ const NearMiss kNearMisses[] = {
     // Edge lists.
     {"g.txt", "4 3\n0 1\n1 2\n2 3\n", "remove that line"},
     {"g.el", "4 3\n0 1\n1 2\n2 3\n", "remove that line"},
+    {"g.txt", "3 3 3\n0 1 1\n1 2 1\n2 0 1\n", "its first line, '3 3 3', counts the vertices and the edges"},
+    {"g.csv", "3,3,3\n0,1,0.5\n1,2,0.25\n2,0,-1\n", "its first line, '3 3 3', counts the vertices and the edges"},
+    {"g.wel", "9 9 2\n0 1 1\n1 2 1\n", "remove that line"},
     {"g.txt", "0 1\n1 2 5\n", "others on line 2"},
     {"g.txt", "1;2\n2;3\n", "holds '1;2'"},
     {"g.txt", "0 1\n1 2.5\n", "line 2 holds '2.5' where the id of a vertex was expected, a whole number from 0"},
@@ -100,6 +103,7 @@ TEST(NearMisses, AreReadWhereTheFormatIsGiven) {
     EXPECT_EQ(io::read_graph_bytes("0 1\n1 0\n", "g.mtx", edges).graph.m(), 2);
     EXPECT_EQ(io::read_graph_bytes("4 3\n0 1\n1 2\n2 3\n", "g.txt", edges).graph.m(), 4);
     EXPECT_TRUE(io::read_graph_bytes("0 1 2\n1 0 2\n2 0 1\n", "g.txt", edges).graph.weighted());
+    EXPECT_EQ(io::read_graph_bytes("3 3 3\n0 1 1\n1 2 1\n2 0 1\n", "g.txt", edges).graph.m(), 4);
     io::ReadOptions metis;
     metis.format = io::Format::metis;
     EXPECT_EQ(io::read_graph_bytes("4 4\n2 4\n1 3\n2 4\n1 3\n", "g.txt", metis).graph.m(), 8);
@@ -113,6 +117,9 @@ TEST(NearMisses, LeaveSoundGraphsAlone) {
         {"0 1 0.5\n1 2 0.5\n2 0 1\n", "edges"},  // weights that are no vertices
         {"0 1 7\n1 2 7\n2 0 7\n", "edges"},
         {"5 4 1\n4 3 2\n", "edges"},
+        {"3 3 4\n0 1 1\n1 2 1\n2 0 1\n", "edges"},  // a self loop: its weight is not the number of the others
+        {"2 2 3\n0 1 1\n1 2 1\n2 0 1\n", "edges"},  // of a vertex that others name too
+        {"5 4 2\n3 2 1\n1 0 1\n", "edges"},
         {"3 2\n2\n1 3\n2\n", "metis"},
         {"%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", "mtx"},
         {"\n  %%matrixmarket MATRIX coordinate pattern general\n1 1 1\n1 1\n", "mtx"},

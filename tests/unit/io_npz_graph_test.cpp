@@ -95,6 +95,48 @@ TEST(NpzWeights, ThatCannotBeUsedAreSaid) {
                "has type '<c8'");
 }
 
+TEST(NpzWeights, UnderNamesThatAreNotReadAreNamed) {
+    constexpr const char* kRead = " with a value for each edge: weights are read from edge_weight or edge_attr";
+    for (const std::string name : {"weight", "weights", "edge_weights", "w", "edge_attrs", "edge_feat", "edge_features",
+                                   "values", "data", "time of day"}) {
+        const auto g = read(zip(edge_index({{name, floats({5, 6, 7})}})));
+        EXPECT_FALSE(g.graph.weighted());
+        EXPECT_EQ(g.fix_ups.text(), "left out " + name + kRead);
+    }
+    EXPECT_EQ(read(zip(edge_index({{"weight", longs({5, 6, 7})}, {"w", floats({5, 6, 7})}}))).fix_ups.text(),
+              std::string("left out w and weight") + kRead);
+    EXPECT_EQ(read(zip(edge_index({{"edge_feat", array<float>("<f4", {1, 2, 3, 4, 5, 6}, "(3, 2)")}}))).fix_ups.text(),
+              std::string("left out edge_feat") + kRead);
+    const auto beside = read(zip(edge_index({{"edge_weight", floats({5, 6, 7})}, {"weights", floats({1, 2, 3})}})));
+    EXPECT_EQ(weights(beside), (Floats{5, 7, 6}));
+    EXPECT_EQ(beside.fix_ups.text(), std::string("left out weights") + kRead);
+    const auto scipy = read(
+        zip({{"row", ints({1, 2, 1})}, {"col", ints({0, 0, 2})}, {"shape", longs({3, 3})}, {"w", floats({5, 6, 7})}}));
+    EXPECT_EQ(scipy.fix_ups.text(),
+              "left out w with a value for each edge: weights are read from data or edge_weight or edge_attr");
+    // Nothing may be put into the source of a graph, which is read again.
+    EXPECT_EQ(read(zip(edge_index({{"w, merged 3 (as mtx)\x1b", floats({5, 6, 7})}}))).fix_ups.text(),
+              std::string("left out w? merged 3 ?as mtx?\\x1b") + kRead);
+}
+
+TEST(NpzWeights, NothingIsSaidOfWhatIsNone) {
+    io::ReadOptions options;
+    options.ignore_weights = true;
+    EXPECT_EQ(read(zip(edge_index({{"w", floats({5, 6, 7})}})), options).fix_ups.text(), "");
+    // Of vertices, of another length, or no numbers.
+    for (const Members& more : {Members{{"x", floats({1, 2, 3})}}, Members{{"y", floats({1, 2, 3})}},
+                                Members{{"w", floats({1, 2})}}, Members{{"weight", npy("|O", "(3,)", "xyz")}},
+                                Members{{"train_mask", npy("|b1", "(3,)", std::string("\0\1\0", 3))}},
+                                Members{{"time", longs({1, 2, 3})}}, Members{{"weight", "no array"}}}) {
+        EXPECT_EQ(read(zip(edge_index(more))).fix_ups.text(), "") << more[0].first;
+    }
+}
+
+TEST(Npz, NamesOfMembersAreMadePrintableAsEverythingIs) {
+    const std::string words = problem(zip({{"a\x1b[31m\n\x07", floats({1})}, {"gr\xc3\xbc\xc3\x9f\x65", floats({1})}}));
+    EXPECT_HAS(words, "holds a\\x1b[31m\\x0a\\x07, gr\xc3\xbc\xc3\x9f\x65");
+}
+
 TEST(NpzWeights, AreNotLookedAtWhereTheyAreIgnored) {
     io::ReadOptions options;
     options.ignore_weights = true;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/common/printable.hpp"
 
 namespace gnntune::io::detail {
 
@@ -29,19 +30,25 @@ inline std::string system_words(int error) {
     return std::error_code(error, std::generic_category()).message();
 }
 
-/// What stands at `p`, quoted for a message: up to 32 characters of the line, unprintable ones as '?'.
-/// The text must hold a newline at or after `p`.
-inline std::string quoted(const char* p) {
-    std::string out = "'";
-    for (int i = 0; i < 32 && *p != '\n' && *p != '\r'; ++i, ++p) out += (*p >= 0x20 && *p < 0x7f) ? *p : '?';
-    return out == "'" ? "the end of the line" : out + '\'';
+/// Up to `limit` bytes of a text from outside, such as a name from an archive, and no part of a character.
+inline std::string printable(std::string_view text, std::size_t limit = 60) {
+    if (text.size() <= limit) return gnntune::printable(text);
+    std::size_t end = limit;
+    while (end > 0 && limit - end < 3 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+    return gnntune::printable(text.substr(0, end)) + "...";
 }
 
-/// The same of a whole text, such as a name from an archive.
-inline std::string printable(std::string_view text, std::size_t limit = 60) {
-    std::string out;
-    for (const char c : text.substr(0, limit)) out += (c >= 0x20 && c < 0x7f) ? c : '?';
-    return text.size() > limit ? out + "..." : out;
+/// What stands at `p`, quoted for a message: up to 32 bytes of the line. The text must hold a newline at or after `p`.
+inline std::string quoted(const char* p) {
+    std::size_t length = 0;
+    while (length < 36 && p[length] != '\n' && p[length] != '\r') ++length;
+    if (length == 0) return "the end of the line";
+    std::string_view text(p, length);
+    if (length > 32) {
+        text = text.substr(0, 32);
+        while (text.size() > 29 && (static_cast<unsigned char>(p[text.size()]) & 0xc0U) == 0x80U) text.remove_suffix(1);
+    }
+    return "'" + gnntune::printable(text) + "'";
 }
 
 }  // namespace gnntune::io::detail

@@ -25,6 +25,8 @@ public:
     /// The member's index or -1; keys are names without .npy. Of several with one name it is the last, as in NumPy.
     int find(std::string_view key) const;
     bool has(std::string_view key) const { return find(key) >= 0; }
+    /// Of all arrays, without .npy, each once.
+    std::vector<std::string> names() const;
     /// "labels, train_mask, ..." for messages; "nothing" for an empty archive.
     std::string keys() const;
     const std::string& name() const { return name_; }
@@ -62,6 +64,8 @@ public:
     /// Elements of a column follow one another, not those of a row.
     bool fortran() const { return fortran_; }
     bool whole_numbers() const { return kind_ == 'i' || kind_ == 'u'; }
+    /// Floating-point numbers that are read.
+    bool real_numbers() const { return kind_ == 'f' && no_numbers().empty(); }
     /// Why read_float() would refuse the type; empty where it would not.
     std::string no_numbers() const;
     /// "NAME member indptr.npy", for messages.

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/common/team.hpp"
 #include "core/reference/cosine.hpp"
 #include "core/reference/row_attention.hpp"
 
@@ -20,10 +21,9 @@ std::vector<Oracle> agnn(const Problem& problem, const CsrView& csr, const Opera
     const std::int64_t heads = problem.heads;
     const auto inverse_norms = [&](const float* vectors, std::int64_t count) {
         std::vector<double> out(static_cast<std::size_t>(count));
-#pragma omp parallel for schedule(static)
-        for (std::int64_t v = 0; v < count; ++v) {
+        team_for_each(count, 256, count * k, [&](std::int64_t v) {
             out[static_cast<std::size_t>(v)] = inverse_norm(vectors + v * k, problem.k);
-        }
+        });
         return out;
     };
     const std::vector<double> inverse_row = inverse_norms(inputs.x_row, csr.n_rows * heads);

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/common/team.hpp"
+
 namespace gnntune::reference {
 
 std::vector<Oracle> gcn_norm(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
@@ -26,20 +28,19 @@ std::vector<Oracle> gcn_norm(const Problem& problem, const CsrView& csr, const s
     self.value.resize(n);
     self.scale.resize(n);
     self.chain.resize(n);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    const std::int64_t work = csr.m + csr.n_rows;
+    team_for_each(csr.n_rows, 64, work, [&](std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
         for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) degree[at] += weight(e);
         self.value[at] = 1.0 / degree[at];
         self.scale[at] = static_cast<float>(self.value[at]);
         self.chain[at] = csr.row_ptr[i + 1] - csr.row_ptr[i] + 1;
-    }
+    });
     const auto m = static_cast<std::size_t>(csr.m);
     y.value.resize(m);
     y.scale.resize(m);
     y.chain.resize(m);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    team_for_each(csr.n_rows, 64, work, [&](std::int64_t i) {
         for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
             const auto at = static_cast<std::size_t>(edge_id ? edge_id[e] : e);
             const auto row = static_cast<std::size_t>(i);
@@ -48,7 +49,7 @@ std::vector<Oracle> gcn_norm(const Problem& problem, const CsrView& csr, const s
             y.scale[at] = static_cast<float>(std::abs(y.value[at]));
             y.chain[at] = std::max(self.chain[row], self.chain[col]);
         }
-    }
+    });
     std::vector<Oracle> all;
     all.push_back(std::move(y));
     all.push_back(std::move(self));

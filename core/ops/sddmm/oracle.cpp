@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/common/team.hpp"
+
 namespace gnntune::reference {
 namespace {
 
@@ -43,13 +45,12 @@ std::vector<Oracle> sddmm(const Problem& problem, const CsrView& csr, const std:
     out.value.resize(size);
     out.scale.resize(size);
     out.chain.assign(size, k);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (std::int32_t i = 0; i < csr.n_rows; ++i) {
+    team_for_each(csr.n_rows, 64, csr.m * heads * k, [&](std::int64_t i) {
         for (std::int32_t e = csr.row_ptr[i]; e < csr.row_ptr[i + 1]; ++e) {
             const auto id = static_cast<std::size_t>(edge_id ? edge_id[e] : e);
             const double w = (problem.weighted ? inputs.edge_weight[id] : 1.0) * product_scale(inputs);
             for (std::int32_t h = 0; h < heads; ++h) {
-                const float* a = inputs.x_row + (static_cast<std::int64_t>(i) * heads + h) * k;
+                const float* a = inputs.x_row + (i * heads + h) * k;
                 const float* b = inputs.x + (static_cast<std::int64_t>(csr.col_idx[e]) * heads + h) * k;
                 double sum = 0;
                 double scale = 0;
@@ -64,7 +65,7 @@ std::vector<Oracle> sddmm(const Problem& problem, const CsrView& csr, const std:
                 out.scale[at] = static_cast<float>(std::min(y.scale, double{std::numeric_limits<float>::max()}));
             }
         }
-    }
+    });
     std::vector<Oracle> all;
     all.push_back(std::move(out));
     return all;

@@ -14,6 +14,7 @@
 
 #include "core/common/error.hpp"
 #include "core/common/parallel_for.hpp"
+#include "core/common/team.hpp"
 #include "core/graph/convert.hpp"
 
 namespace gnntune::reference {
@@ -107,12 +108,12 @@ public:
     Oracle edge_weight() const {
         Oracle out = sized(csr_.m, heads_);
         out.chain.assign(out.chain.size(), static_cast<std::int32_t>(head_width_));
-#pragma omp parallel for schedule(dynamic, 64)
-        for (std::int32_t i = 0; i < csr_.n_rows; ++i) {
+        team_for_each(csr_.n_rows, 64, csr_.m * width_, [&](std::int64_t at) {
+            const auto i = static_cast<std::int32_t>(at);
             for (std::int32_t e = csr_.row_ptr[i]; e < csr_.row_ptr[i + 1]; ++e) {
                 dots(out, id(e), factor(i), i * width_, csr_.col_idx[e] * width_, id(e));
             }
-        }
+        });
         return out;
     }
 
@@ -134,9 +135,7 @@ private:
         }
     }
 
-    std::int32_t id(std::int32_t e) const {
-        return edge_id_ ? edge_id_[e] : e;
-    }
+    std::int32_t id(std::int32_t e) const { return edge_id_ ? edge_id_[e] : e; }
 
     // Whether element `at` of grad_y reaches the edge.
     bool has(std::int32_t edge, std::int64_t at) const {
