@@ -14,6 +14,9 @@ using tuner::CoverageOutcome;
 using tuner::CoverageRow;
 using tuner::CoverageVerdict;
 
+/// Cells of a row before the column `verdict`.
+constexpr std::size_t kVerdict = 13;
+
 Cell positive(double value) {
     return value > 0 ? Cell(value) : Cell();
 }
@@ -63,6 +66,44 @@ void add_row(Table& table, const CoverageRow& row, Policy policy, Clock clock) {
               style_of_row(row));
 }
 
+bool can_be_folded(const CoverageRow& row) {
+    return row.verdict == CoverageVerdict::no_variant && !row.must;
+}
+
+/// A row for the problems of an op and storage type that are as `first`: no variant, and none is demanded.
+void add_folded(Table& table, const std::vector<CoverageRow>& rows, const CoverageRow& first) {
+    const CoverageOutcome& o = *first.outcome;
+    std::size_t problems = 0;
+    bool same_reason = true;
+    for (const CoverageRow& row : rows) {
+        const CoverageOutcome& other = *row.outcome;
+        if (!can_be_folded(row) || other.graph != o.graph || other.problem.op != o.problem.op ||
+            other.problem.dtype != o.problem.dtype) {
+            continue;
+        }
+        if (problems == 0 && &row != &first) return;  // its line is there
+        ++problems;
+        same_reason = same_reason && other.reason == o.reason;
+    }
+    std::vector<Cell> cells{o.graph, fmt::format("{} {}, {} problem{}", to_text(o.problem.op), to_text(o.problem.dtype),
+                                                 problems, problems == 1 ? "" : "s")};
+    cells.resize(kVerdict);
+    cells.insert(cells.end(), {std::string(to_text(first.verdict)), first.must, first.fails, Cell(), Cell(),
+                               same_reason ? Cell(o.reason) : Cell("--only no_variant has each with its reason")});
+    table.add(std::move(cells), style_of_row(first));
+}
+
+/// What words of the tables mean that do not say it themselves.
+void print_legend(Output& out) {
+    out.print_line(
+        "geomean and worst are times the sibling's time. over bound: beyond the bound of the kind, whether or "
+        "not that counts here. without a time:");
+    out.print_line(
+        "the problem or its sibling has none. fails: counts against this build; on the CPU problems in f32 have "
+        "to be there, and bounds count");
+    out.print_line("that --bound names.");
+}
+
 Table kind_table(const std::vector<CoverageRow>& rows, const tuner::CoverageDemands& demands) {
     Table table({{"kind", "kind", ""},
                  {"bound", "bound", "x"},
@@ -70,9 +111,9 @@ Table kind_table(const std::vector<CoverageRow>& rows, const tuner::CoverageDema
                  {"geomean", "geomean", "x"},
                  {"worst", "worst", "x"},
                  {"worst_case", "worst case", ""},
-                 {"over", "over", "", 0},
+                 {"over", "over bound", "", 0},
                  {"no_variant", "no variant", "", 0},
-                 {"others", "without a ratio", "", 0},
+                 {"others", "without a time", "", 0},
                  {"failing", "failing", "", 0}});
     const auto count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
     for (const auto& s : tuner::coverage_summary(rows, demands)) {
@@ -112,10 +153,15 @@ std::set<CoverageVerdict> shown_verdicts(const Parsed& parsed, const Output& out
 }
 
 void print_coverage(Output& out, const std::vector<CoverageRow>& rows, const tuner::CoverageDemands& demands,
-                    const std::set<CoverageVerdict>& shown, Policy policy, Clock clock) {
+                    const std::set<CoverageVerdict>& shown, bool folded, Policy policy, Clock clock) {
     Table table = row_table();
     for (const CoverageRow& row : rows) {
-        if (shown.contains(row.verdict)) add_row(table, row, policy, clock);
+        if (!shown.contains(row.verdict)) continue;
+        if (folded && out.is_table() && can_be_folded(row)) {
+            add_folded(table, rows, row);
+        } else {
+            add_row(table, row, policy, clock);
+        }
     }
     const Table kinds = kind_table(rows, demands);
     switch (out.format()) {
@@ -125,6 +171,8 @@ void print_coverage(Output& out, const std::vector<CoverageRow>& rows, const tun
                 out.print_line();
             }
             out.print(kinds);
+            out.print_line();
+            print_legend(out);
             break;
         case OutputFormat::csv:
             out.print(table);

@@ -39,8 +39,8 @@ Table best(const store::Store& store, Output& out) {
                                       {"clock", "clock", ""},
                                       {"config", "best config", ""},
                                       {"time_us", "time", "us", 1},
-                                      {"cusparse_us", "cuSPARSE", "us", 1},
-                                      {"vs_cusparse", "vs cuSPARSE", "x", 2},
+                                      {"library_us", "library", "us", 1},
+                                      {"vs_library", "vs library", "x", 2},
                                       {"runner_up", "runner-up", "", 0, false},
                                       {"margin_percent", "margin", "%", 1},
                                       {"deterministic", "deterministic", ""},
@@ -48,12 +48,13 @@ Table best(const store::Store& store, Output& out) {
                                       {"held_back", "held back", "", 0, any_held}});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const store::BestRow& r = rows[i];
-        table.add(
-            environments.row({r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device,
-                              text(to_text(r.policy)), text(to_text(r.clock)), r.config, r.time_us,
-                              maybe(r.cusparse_us), maybe(r.vs_cusparse), maybe(r.runner_up), maybe(r.margin_percent),
-                              r.deterministic, r.taken_at, held[i].empty() ? Cell() : Cell(held[i])},
-                             r.environment));
+        const auto library_us = queries.library_us(store, r);
+        table.add(environments.row(
+            {r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device, text(to_text(r.policy)),
+             text(to_text(r.clock)), r.config, r.time_us, maybe(library_us),
+             library_us ? Cell(*library_us / r.time_us) : Cell(), maybe(r.runner_up), maybe(r.margin_percent),
+             r.deterministic, r.taken_at, held[i].empty() ? Cell() : Cell(held[i])},
+            r.environment));
     }
     return table;
 }

@@ -92,14 +92,15 @@ Table best_rows(const store::Store& store, std::int64_t graph, const Filter& fil
                                       {"clock", "clock", ""},
                                       {"config", "best config", ""},
                                       {"time_us", "time", "us", 1},
-                                      {"vs_cusparse", "vs cuSPARSE", "x", 2},
+                                      {"vs_library", "vs library", "x", 2},
                                       {"runner_up", "runner-up", ""},
                                       {"margin_percent", "margin", "%", 1},
                                       {"held_back", "held back", "", 0, any_held}});
     for (const auto& [r, held] : rows) {
+        const auto library_us = queries.library_us(store, r);
         table.add(environments.row(
             {r.problem, r.device, std::string(to_text(r.policy)), std::string(to_text(r.clock)), r.config, r.time_us,
-             r.vs_cusparse ? Cell(*r.vs_cusparse) : Cell(), r.runner_up ? Cell(*r.runner_up) : Cell(),
+             library_us ? Cell(*library_us / r.time_us) : Cell(), r.runner_up ? Cell(*r.runner_up) : Cell(),
              r.margin_percent ? Cell(*r.margin_percent) : Cell(), held.empty() ? Cell() : Cell(held)},
             r.environment));
     }

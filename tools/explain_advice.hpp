@@ -33,6 +33,8 @@ public:
     /// Whether anything may run; else why() says what is in the way.
     bool has_choice() const { return chosen_.has_value(); }
     const std::string& why() const { return why_; }
+    /// The config that a dispatcher takes; has_choice().
+    const Config& choice() const { return tried_[*chosen_].config; }
     /// What the dispatcher tries, in that order, the default last: config, time_us, sigma_percent, source, note.
     Table table() const;
 

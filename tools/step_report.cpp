@@ -1,6 +1,9 @@
 #include "tools/step_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
 
 #include "tools/problems.hpp"
 
@@ -8,6 +11,25 @@ namespace gnntune::tools {
 namespace {
 
 constexpr const char* kApart = "apart";
+
+/// Why no call has a config of a library.
+std::string no_library(const Registry& registry, const tuner::StepOptions& from, const tuner::QueryOf& query_of) {
+    std::set<std::string> refusals;
+    for (const StepCall& call : from.calls) {
+        const Query query = query_of(call.problem);
+        for (const Variant& v : registry.variants()) {
+            if (!v.baseline || v.precision != Precision::fp32 || v.op != call.problem.op ||
+                v.backend != query.device->backend) {
+                continue;
+            }
+            const Verdict verdict = registry.applicable(v, query);
+            if (verdict) return fmt::format("{}", v.id) + " can do a call, and no time of it counts here";
+            refusals.insert(fmt::format("{}: {}", v.id, verdict.reason));
+        }
+    }
+    return "no routine of a library that this build has does any of these calls" +
+           (refusals.empty() ? "" : " (" + fmt::format("{}", fmt::join(refusals, "; ")) + ")");
+}
 
 bool is_approximate(const Candidate& c) {
     return c.approximate || c.precision != Precision::fp32;
@@ -25,8 +47,9 @@ StepReport::StepReport(const Registry& registry, StepSubject subject, tuner::Ste
     add_way("together", "this choice", decision_.picks);
     add_way(kApart, "each call as if it had the graph for itself", choose_apart(from_.formats, from_.options, limits));
     add_way("default", "what runs where nothing was measured", tuner::default_picks(registry, from_, query_of));
-    add_way("library", "the library's fastest for the calls it has, this choice for the others",
-            tuner::library_picks(registry, from_, *decision_.picks));
+    const auto library = tuner::library_picks(registry, from_, *decision_.picks);
+    add_way("library", "the library's fastest for the calls it has, this choice for the others", library);
+    if (!library) why_no_library_ = no_library(registry, from_, query_of);
 }
 
 void StepReport::add_way(std::string name, std::string about, const std::optional<Picks>& picks) {
@@ -150,7 +173,8 @@ Lines StepReport::text(bool color) const {
     }
     text.line(fmt::format("{:<10} {}", decision_.picks ? "chosen" : "nothing", decision_.reason));
     if (!decision_.picks) return text;
-    return text.line().table(calls_table(), color).line().table(ways_table(), color);
+    text.line().table(calls_table(), color).line().table(ways_table(), color);
+    return why_no_library_.empty() ? text : text.line("no row `library`: " + why_no_library_);
 }
 
 Json StepReport::json() const {
@@ -167,6 +191,7 @@ Json StepReport::json() const {
     json["reason"] = decision_.reason;
     json["calls"] = calls.json();
     json["choices"] = ways_table().json();
+    json["no_library"] = why_no_library_.empty() ? Json() : Json(why_no_library_);
     return json;
 }
 

@@ -58,7 +58,8 @@ private:
     tuner::StepOptions from_;
     StepLimits limits_;
     StepDecision decision_;
-    std::vector<Way> ways_;  ///< what was decided first; empty if nothing could be
+    std::vector<Way> ways_;       ///< what was decided first; empty if nothing could be
+    std::string why_no_library_;  ///< among them; empty where it is
 };
 
 /// Warns with `words` that a report has no choice, and why, unless the report itself stands on the same terminal.

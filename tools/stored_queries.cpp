@@ -1,6 +1,9 @@
 #include "tools/stored_queries.hpp"
 
+#include <algorithm>
+
 #include "core/common/error.hpp"
+#include "core/dispatch/candidates.hpp"
 #include "core/dispatch/plan.hpp"
 #include "profiles/layers.hpp"
 #include "tools/program.hpp"
@@ -43,6 +46,18 @@ std::string StoredQueries::held_back(const store::BestRow& row) const {
     } catch (const Error&) {
         return {};  // `db check` names it
     }
+}
+
+std::optional<double> StoredQueries::library_us(const store::Store& store, const store::BestRow& row) const {
+    const auto asked = query(row.key);
+    if (row.cusparse_us || !asked || asked->device->backend != Backend::cpu) return row.cusparse_us;
+    std::optional<double> best;
+    for (const Candidate& c :
+         candidates_of(registry(), *asked, store.measurements(row.key, {row.policy, row.clock, {}}))) {
+        if (!registry().find(c.config.variant)->baseline || c.precision != Precision::fp32 || c.approximate) continue;
+        best = std::min(best.value_or(c.median_us), c.median_us);
+    }
+    return best;
 }
 
 }  // namespace gnntune::tools

@@ -12,7 +12,7 @@ namespace gnntune::tools {
 namespace {
 
 /// Cells of a row of results before the column `reason`.
-constexpr std::size_t kReason = 15;
+constexpr std::size_t kReason = 16;
 
 /// What runs where nothing is known; empty if no exact variant can do it.
 Cell standard_text(const Query& query) {
@@ -46,7 +46,8 @@ Table result_table() {
                   {"time_us", "time", "us"},
                   {"ci_us", "+-", "us"},
                   {"vs_library", "vs library", "x"},
-                  {"vs_default_library", "vs its default", "x"},
+                  {"vs_default_library", "vs library default", "x"},
+                  {"vs_untuned", "vs untuned", "x"},
                   {"default_config", "default", "", 0, false},
                   {"roofline_us", "roofline", "us", 2, false},
                   {"roofline_percent", "roofline", "%", 0},
@@ -61,8 +62,11 @@ void add_result(Table& results, const std::string& graph, const tuner::TuneStep&
     const Candidate& winner = candidates[*decision.winner];
     Cell vs_library;
     Cell vs_default;
+    Cell vs_untuned;
+    const Cell standard = standard_text(place.query);
     double library_us = std::numeric_limits<double>::infinity();
     for (const Candidate& c : candidates) {
+        if (Cell(c.config.text()) == standard) vs_untuned = c.median_us / winner.median_us;
         const Variant* v = registry().find(c.config.variant);
         if (!v->baseline || v->precision != Precision::fp32) continue;
         library_us = std::min(library_us, c.median_us);
@@ -79,9 +83,8 @@ void add_result(Table& results, const std::string& graph, const tuner::TuneStep&
     results.add({graph, std::string(to_text(step.problem.op)), std::int64_t{step.problem.k},
                  short_problem(step.problem), std::string(to_text(step.policy)), std::string(to_text(step.clock)),
                  winner.config.text(), winner.median_us, (winner.ci_high_us - winner.ci_low_us) / 2, vs_library,
-                 vs_default, standard_text(place.query), limit, fraction,
-                 static_cast<std::int64_t>(decision.tied.size()), decision.reason, measured,
-                 static_cast<std::int64_t>(step.configs)});
+                 vs_default, vs_untuned, standard, limit, fraction, static_cast<std::int64_t>(decision.tied.size()),
+                 decision.reason, measured, static_cast<std::int64_t>(step.configs)});
 }
 
 void add_left_out(Table& results, const std::string& graph, const tuner::TuneStep& step, const std::string& why) {

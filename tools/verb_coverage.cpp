@@ -322,7 +322,7 @@ private:
             problems += outcomes.size();
             for (auto& row : tuner::coverage_rows(outcomes, demands_)) rows.push_back(std::move(row));
         }
-        print_coverage(out_, rows, demands_, shown_, one_policy(parsed_), tune_.clocks.front());
+        print_coverage(out_, rows, demands_, shown_, !parsed_.given("only"), one_policy(parsed_), tune_.clocks.front());
         const auto count = [&](auto is) { return std::count_if(rows.begin(), rows.end(), is); };
         const auto of = [&](tuner::CoverageVerdict verdict) {
             return count([verdict](const tuner::CoverageRow& row) { return row.verdict == verdict; });

@@ -77,9 +77,9 @@ public:
             }
             throw input_error(
                 fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
-                            "for that; tune it first: {}",
+                            "for that; a plan takes the default config, {} (source default); tune it first: {}",
                             to_text(problem), graph.record.name, timing_text(parsed), to_text(problem.op),
-                            tune_command(parsed, problem_options(parsed))));
+                            answer_->choice().text(), tune_command(parsed, problem_options(parsed))));
         }
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : clocks_asked(parsed)) {

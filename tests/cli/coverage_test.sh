@@ -78,6 +78,8 @@ cover="coverage graph.gnng --device cpu --op spmm --dim 5 --heads 1 --max-config
 # shellcheck disable=SC2086
 run 0 $cover
 out_has "geomean"
+out_has "over bound"
+out_has "without a time"
 out_has "self_loop"
 err_has "60 problems on 1 graph: "
 # shellcheck disable=SC2086
@@ -123,6 +125,19 @@ run 1 $cover --bound self_loop=1.15 --csv
 python3 "$SOURCE/tools/kernel-figures" --coverage out >figures || fail "tools/kernel-figures"
 grep -q '^| self_loop | 1.15x | 24 | 1.05x | 1.16x | `spmm k=5' figures || fail "no row of self loops in the figures"
 grep -q '^| `graph` | `spmm k=5 self_loop` | self_loop | .* | 1160.0 | 1000.0 | 1.16x | 1.15x |$' figures || fail "no row of what fails"
+
+# What need not be there is a row for each op and storage type, unless rows are asked for.
+folded="coverage graph.gnng --device cpu --op sddmm --dim 5 --heads 1 --max-configs 1 --max-samples 5 --db f.db"
+# shellcheck disable=SC2086
+run 0 $folded
+[ "$(grep -c ' no_variant ' out)" -eq 2 ] || fail "expected a row for f16 and one for bf16"
+out_has "sddmm bf16, 4 problems"
+# shellcheck disable=SC2086
+run 0 $folded --only no_variant
+[ "$(grep -c ' no_variant ' out)" -eq 8 ] || fail "rows that were asked for are folded"
+# shellcheck disable=SC2086
+run 0 $folded --csv
+[ "$(grep -c ',no_variant,' out)" -eq 8 ] || fail "rows of CSV are folded"
 
 # A budget that is too short leaves problems out, which is no failure of theirs; the same command goes on.
 short="coverage graph.gnng --device cpu --op spmm,gat --dim 3 --heads 1 --max-samples 5 --db b.db"

@@ -6,6 +6,15 @@ for i in $(seq 0 39); do echo "$i $(((i + 1) % 40))"; done >>ring.txt
 export OMP_NUM_THREADS=1
 run 0 tune ring.txt --device cpu --op spmm --dim 8,16 --db a.db -q
 
+# The same command measures nothing again, and has what the table says of the library and of our own default.
+run 0 tune ring.txt --device cpu --op spmm --dim 8,16 --db a.db --json -q
+json 'len(j["data"]) == 2 and all(r["vs_library"] > 0 and r["vs_untuned"] > 0 for r in j["data"])'
+json 'all(r["vs_untuned"] == 1 for r in j["data"] if r["config"] == r["default_config"])'
+# On the CPU the library is Eigen.
+run 0 db ls --db a.db --json
+json 'all(abs(r["library_us"] / r["time_us"] - r["vs_library"]) < 1e-9 for r in j["data"]) and len(j["data"]) == 2'
+run 0 db show ring --db a.db --json
+json 'all(b["vs_library"] > 0 and any(m["config"].startswith("spmm.eigen") and abs(m["median_us"] / b["time_us"] - b["vs_library"]) < 0.01 * b["vs_library"] for m in j["data"][0]["measurements"]) for b in j["data"][0]["best"])'
 run 0 db ls --db a.db
 out_has "ring"
 # A name that another program wrote cannot move the cursor, nor end a line.

@@ -107,6 +107,7 @@ GNNTUNE_PROFILES=shipped_cold run 0 explain 100 --device cpu --dim 4 --policy co
 out_has "measured   on"
 run 3 explain 100 --device cpu --dim 16 --policy cold --db hot.db
 err_has "nothing was measured for spmm k=16"
+err_has "a plan takes the default config, spmm."
 err_has "policy cold, and the database has no cost model of spmm"
 run 2 explain 100 --device cpu --dim 16 --clock nonsense --db hot.db
 # What there is instead is named.

@@ -8,6 +8,7 @@ python3 "$here/report_colors.py" "$SOURCE/tools/report/figure.css" >out || fail 
 make_database a.db
 run 0 report a.db
 out_has "What won?"
+cp out won.txt
 out_has "won "
 err_has "the page is report.html"
 python3 "$here/report_page.py" well_formed report.html || fail "the page is not well formed"
@@ -16,6 +17,16 @@ cp out show.json
 run 0 report a.db --json
 json "j['schema'] == 'gnntune.report/1' and len(j['data']) == 1"
 cp out report.json
+# All settings count, in the page as on the terminal, and they are the rows of --csv.
+"$GNNTUNE" report --db a.db --csv >rows.csv
+python3 - rows.csv won.txt report.html <<'PYTHON' || fail "won problems are not those of --csv"
+import collections, csv, re, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+variant, won, of = re.search(r"`([^`]*)` won (\d+) of (\d+) problems", open(sys.argv[2]).read()).groups()
+page = re.search(r"<code>([^<]*)</code> won (\d+) of (\d+) problems", open(sys.argv[3]).read()).groups()
+wins = collections.Counter(r["config"].partition("{")[0] for r in rows if r["config"])
+sys.exit((len(rows), wins[variant], max(wins.values())) != (int(of), int(won), int(won)) or page != (variant, won, of) or len({r["problem"].split()[0] for r in rows}) < 2)
+PYTHON
 python3 "$here/report_page.py" same_numbers report.html report.json show.json || fail "numbers differ from those of db show"
 out_has '"over_library_default"'
 [ "$(wc -c <report.html)" -lt 600000 ] || fail "the page is too large"

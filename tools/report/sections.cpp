@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <span>
 
 #include "tools/report/figures.hpp"
 #include "tools/report/sections_origin.hpp"
@@ -63,18 +65,52 @@ struct Extremes {
     double worst = 0;
     std::string worst_where;
 };
-Extremes ratios_of(const Report& report, const Setting& setting, std::optional<double> (Scores::*over)() const) {
+Extremes ratios_of(const Report& report, std::span<const Setting> settings,
+                   std::optional<double> (Scores::*over)() const) {
     Extremes out;
-    for (const Case& c : setting.cases) {
-        const auto ratio = (c.scores.*over)();
-        if (!ratio) continue;
-        if (out.values.empty() || *ratio < out.worst) {
-            out.worst = *ratio;
-            out.worst_where = fmt::format("{}, k = {}", shortened(report.graphs[c.graph].record.name, 40), c.problem.k);
+    for (const Setting& setting : settings) {
+        for (const Case& c : setting.cases) {
+            const auto ratio = (c.scores.*over)();
+            if (!ratio) continue;
+            if (out.values.empty() || *ratio < out.worst) {
+                out.worst = *ratio;
+                const std::string graph = shortened(report.graphs[c.graph].record.name, 40);
+                out.worst_where = settings.size() > 1 ? fmt::format("{}, {}", graph, to_text(c.problem))
+                                                      : fmt::format("{}, k = {}", graph, c.problem.k);
+            }
+            out.values.push_back(*ratio);
         }
-        out.values.push_back(*ratio);
     }
     return out;
+}
+
+/// Of the roofline, each 1 at most and as it is, of every case that has a share.
+struct Shares {
+    std::vector<double> capped;
+    std::size_t over_half = 0;
+};
+Shares shares_of(const Report& report) {
+    Shares out;
+    for (const Setting& setting : report.settings) {
+        if (setting.constants.copy_gbps <= 0) continue;
+        for (const Case& c : setting.cases) {
+            const auto share = c.roofline_share();
+            if (!share) continue;
+            out.capped.push_back(std::min(1.0, *share));
+            out.over_half += *share >= 0.5 ? 1 : 0;
+        }
+    }
+    return out;
+}
+
+/// What the library of all settings is called; "the library" where they have several, or none.
+std::string library_of(const Report& report) {
+    std::set<std::string> names;
+    for (const Setting& setting : report.settings) {
+        if (std::any_of(setting.cases.begin(), setting.cases.end(), [](const Case& c) { return c.library_best; }))
+            names.insert(setting.library());
+    }
+    return names.size() == 1 ? *names.begin() : "the library";
 }
 
 Sheet overview_of(const Report& report) {
@@ -105,9 +141,9 @@ Sheet overview_of(const Report& report) {
         sheet.rows.push_back({s.what(), s.where(), static_cast<std::int64_t>(s.cases.size()),
                               most == wins.end() ? Cell() : Cell(most->first),
                               most == wins.end() ? Cell() : Cell(most->second),
-                              mean(ratios_of(report, s, &Scores::over_library_default).values, 1),
-                              mean(ratios_of(report, s, &Scores::over_library_best).values, 1),
-                              mean(ratios_of(report, s, &Scores::over_untuned).values, 1), mean(shares, 100)});
+                              mean(ratios_of(report, {&s, 1}, &Scores::over_library_default).values, 1),
+                              mean(ratios_of(report, {&s, 1}, &Scores::over_library_best).values, 1),
+                              mean(ratios_of(report, {&s, 1}, &Scores::over_untuned).values, 1), mean(shares, 100)});
     }
     // Columns that say nothing, or the same of all, are left out.
     for (std::size_t c = sheet.columns.size(); c-- > 1;) {
@@ -134,18 +170,23 @@ Section won(const Report& report, const Palette& palette) {
     if (report.settings.empty()) return section;
     const Setting& first = report.settings.front();
     std::map<std::string, std::size_t> wins;
-    for (const Case& c : first.cases) {
-        if (const Row* row = c.winner()) ++wins[row->measured.config.variant];
+    for (const Setting& setting : report.settings) {
+        for (const Case& c : setting.cases) {
+            if (const Row* row = c.winner()) ++wins[row->measured.config.variant];
+        }
     }
     if (wins.empty()) return section;
     const auto most =
         std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    section.answer = fmt::format("`{}` won {} of {}{}.", most->first, most->second, some(first.cases.size(), "problem"),
+    section.answer = fmt::format("`{}` won {} of {}{}.", most->first, most->second, some(report.problems(), "problem"),
                                  wins.size() > 1 ? fmt::format(", {} at least one", some(wins.size(), "variant")) : "");
+    // One variant does one op: this is of the setting with most problems, which is named where there are others.
+    const std::string of_first = report.settings.size() < 2 ? "" : fmt::format(" of {}", first.what());
     if (const auto variant = best_single(first, [](const Row& row) { return row.measured.config.variant; })) {
         section.answer += fmt::format(
-            " Always the same variant, `{}`, with its best params each time, would take {} the time in geometric mean;",
-            variant->what, factor(variant->slower));
+            " Always the same variant{}, `{}`, with its best params each time, would take {} the time in geometric "
+            "mean;",
+            of_first, variant->what, factor(variant->slower));
     }
     if (const auto config = best_single(first, [](const Row& row) { return row.config; })) {
         section.answer += fmt::format(" always the same config, `{}`, {}.", config->what, factor(config->slower));
@@ -161,19 +202,11 @@ Section limit(const Report& report, const Palette& palette) {
         const Setting& setting = report.settings[i];
         section.groups.push_back(
             {heading_of(report, setting), "", {}, {limit_figure(report, setting, palette, id_of("limit", i))}, {}});
-        if (i > 0) continue;
-        std::vector<double> shares;
-        std::size_t over_half = 0;
-        for (const Case& c : setting.cases) {
-            const auto share = setting.constants.copy_gbps > 0 ? c.roofline_share() : std::nullopt;
-            if (!share) continue;
-            shares.push_back(std::min(1.0, *share));
-            over_half += *share >= 0.5 ? 1 : 0;
-        }
-        if (shares.empty()) continue;
+    }
+    if (const Shares shares = shares_of(report); !shares.capped.empty()) {
         section.answer = fmt::format(
             "The choices reach {} of the roofline in geometric mean over {}, and at least half of it in {}.",
-            percent(*geomean(shares)), some(shares.size(), "problem"), over_half);
+            percent(*geomean(shares.capped)), some(shares.capped.size(), "problem"), shares.over_half);
     }
     return section;
 }
@@ -186,15 +219,14 @@ Section gain(const Report& report) {
         section.groups.push_back({heading_of(report, setting), "", {}, {std::move(figure)}, {}});
     }
     if (report.settings.empty()) return section;
-    const Setting& first = report.settings.front();
     const auto add = [&](const std::string& words, std::optional<double> (Scores::*over)() const) {
-        const Extremes r = ratios_of(report, first, over);
+        const Extremes r = ratios_of(report, report.settings, over);
         if (r.values.empty()) return;
-        section.answer +=
-            fmt::format("{}{} as fast as {} in geometric mean, at worst {} ({}).", section.answer.empty() ? "" : " ",
-                        factor(*geomean(r.values)), words, factor(r.worst), r.worst_where);
+        section.answer += fmt::format("{}{} as fast as {} in geometric mean over {}, at worst {} ({}).",
+                                      section.answer.empty() ? "" : " ", factor(*geomean(r.values)), words,
+                                      some(r.values.size(), "problem"), factor(r.worst), r.worst_where);
     };
-    add(first.library() + "'s default", &Scores::over_library_default);
+    add(library_of(report) + "'s default", &Scores::over_library_default);
     add("its best algorithm", &Scores::over_library_best);
     add("what runs untuned", &Scores::over_untuned);
     return section;
@@ -280,6 +312,9 @@ Section graphs(const Report& report, const Palette& palette) {
 
 Section building(const Report& report, const Palette& palette) {
     Section section{Part::building, "building", "Building", "When does building pay?", "", {}, {}, {}};
+    std::size_t changing = 0;
+    std::size_t late = 0;
+    std::size_t n = 0;
     for (std::size_t i = 0; i < report.settings.size(); ++i) {
         const Setting& setting = report.settings[i];
         section.groups.push_back({heading_of(report, setting),
@@ -288,29 +323,24 @@ Section building(const Report& report, const Palette& palette) {
                                   {cost_figure(report, setting, palette, id_of("cost", i)),
                                    calls_figure(report, setting, palette, id_of("calls", i))},
                                   {}});
-        if (i > 0) continue;
-        std::size_t changing = 0;
-        std::size_t late = 0;
-        std::size_t n = 0;
         for (const Case& c : setting.cases) {
             n += c.calls.empty() ? 0 : 1;
             changing += c.calls.size() > 1 ? 1 : 0;
             late += c.calls.size() > 1 && c.calls.back().from_calls > 100 ? 1 : 0;
         }
-        if (n == 0) continue;
-        section.answer =
-            changing == 0
-                ? fmt::format(
-                      "Never in question here: in each of {} one config is the cheapest for any number of calls.",
-                      some(n, "problem"))
-                : fmt::format(
-                      "In {} of {} it depends on the number of calls which config is the cheapest{}.", changing,
-                      some(n, "problem"),
-                      late == 0
-                          ? ""
-                          : fmt::format("; in {} the fastest has paid for its building only after more than 100 calls",
-                                        late));
     }
+    if (n == 0) return section;
+    section.answer =
+        changing == 0
+            ? fmt::format("Never in question here: in each of {} one config is the cheapest for any number of calls.",
+                          some(n, "problem"))
+            : fmt::format(
+                  "In {} of {} it depends on the number of calls which config is the cheapest{}.", changing,
+                  some(n, "problem"),
+                  late == 0
+                      ? ""
+                      : fmt::format("; in {} the fastest has paid for its building only after more than 100 calls",
+                                    late));
     return section;
 }
 
@@ -330,9 +360,10 @@ Section model(const Report& report) {
         std::vector<double> values;
         for (const ModelCase& c : m.cases) values.push_back(c.best_us / c.measured_us);
         section.answer = fmt::format(
-            "On graphs that it has not seen its first choice has {:.1f} % of the speed of the fastest config in "
+            "On graphs that it has not seen the first choice{} has {:.1f} % of the speed of the fastest config in "
             "geometric "
             "mean, {:.0f} % in the worst of {}.",
+            report.models.size() > 1 ? fmt::format(" of the model of {}", to_text(m.op)) : "",
             100 * geomean(values).value_or(0), 100 * *std::min_element(values.begin(), values.end()),
             some(values.size(), "problem"));
     }
@@ -404,20 +435,14 @@ std::vector<std::pair<std::string, std::string>> headlines_of(const Report& repo
                      fmt::format("problems on {}", some(report.graphs.size(), "graph")));
     out.emplace_back(whole(static_cast<std::int64_t>(timed)), "configs timed");
     if (report.settings.empty()) return out;
-    const Setting& first = report.settings.front();
     const auto add = [&](const std::string& words, std::optional<double> (Scores::*over)() const) {
-        const Extremes r = ratios_of(report, first, over);
+        const Extremes r = ratios_of(report, report.settings, over);
         if (!r.values.empty()) out.emplace_back(factor(*geomean(r.values)), words);
     };
-    add("as fast as " + first.library() + "'s default", &Scores::over_library_default);
+    add("as fast as " + library_of(report) + "'s default", &Scores::over_library_default);
     add("as fast as its best algorithm", &Scores::over_library_best);
     add("as fast as what runs untuned", &Scores::over_untuned);
-    std::vector<double> shares;
-    for (const Case& c : first.cases) {
-        if (const auto share = c.roofline_share(); share && first.constants.copy_gbps > 0)
-            shares.push_back(std::min(1.0, *share));
-    }
-    if (const auto mean = geomean(shares)) out.emplace_back(percent(*mean), "of the roofline");
+    if (const auto mean = geomean(shares_of(report).capped)) out.emplace_back(percent(*mean), "of the roofline");
     return out;
 }
 
