@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "profiles/schema_compare.hpp"
 #include "profiles/store_check.hpp"
 
 namespace gnntune::store {
@@ -47,6 +48,11 @@ private:
     std::vector<std::string> names_;
 };
 
+/// Triggers and indices of somebody else on gnntune's tables. One that opened had nothing worse.
+std::vector<std::string> alien_parts(const Database& database) {
+    return compare_schema(database, shipped_migrations()).alien;
+}
+
 std::vector<std::string> dangling_rows(const Database& database, std::string_view schema) {
     Statement row = database.prepare(fmt::format("PRAGMA {}.foreign_key_check", schema), kDoingCheck);
     if (!row.step()) return {};
@@ -67,15 +73,18 @@ void throw_first(std::vector<std::string> faults, const std::vector<std::string>
 
 }  // namespace
 
-void refuse_faults(const Database& database, const std::filesystem::path& from, const ConfigCheck& check) {
-    auto dangling = dangling_rows(database, "other");
+void refuse_faults(const Database& database, const Store& from, const ConfigCheck& check) {
+    auto faults = alien_parts(from.database());
+    for (std::string& fault : dangling_rows(database, "other")) faults.push_back(std::move(fault));
     const OtherTables theirs(database);
-    throw_first(std::move(dangling), faults_of_rows(database, check), from);
+    throw_first(std::move(faults), faults_of_rows(database, check), from.path());
 }
 
 void Store::require_mergeable(const ConfigCheck& check) const {
     const ReadTransaction reading(database());
-    throw_first(dangling_rows(database(), "main"), faults_of_rows(database(), check), path());
+    auto faults = alien_parts(database());
+    for (std::string& fault : dangling_rows(database(), "main")) faults.push_back(std::move(fault));
+    throw_first(std::move(faults), faults_of_rows(database(), check), path());
 }
 
 }  // namespace gnntune::store

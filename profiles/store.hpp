@@ -370,8 +370,8 @@ public:
 
     /// Takes in everything of another database, in one commit, with the same result in whatever order databases are taken
     /// in, and nothing new the second time (docs/database.md, Merging). Throws ErrorKind::database, and takes in nothing,
-    /// if that file is no database of this schema, contradicts this one about a graph, or has rows that check(`check`)
-    /// has something against; and ErrorKind::invalid_argument if it is this one.
+    /// if that file is no database of this schema, contradicts this one about a graph, or has rows, triggers or indices
+    /// that check(`check`) has something against; and ErrorKind::invalid_argument if it is this one.
     MergeReport merge(const std::filesystem::path& from, const ConfigCheck& check = {});
 
     /// Throws as merge() would for the rows of this database, if another one took it in now.

@@ -87,10 +87,10 @@ MergeReport Store::merge(const std::filesystem::path& from, const ConfigCheck& c
         throw invalid_argument(from.string() + " is the database itself; give another one to take in");
     }
     // Says in words what is no database of this schema.
-    const Access access = open(from, Mode::read_only).database().access();
-    const Attached attached(database, from, access);
+    const Store theirs = open(from, Mode::read_only);
+    const Attached attached(database, from, theirs.database().access());
     Transaction transaction(database);
-    refuse_faults(database, from, check);
+    refuse_faults(database, theirs, check);
     refuse_contradictions(database, from);
     note_time(database);
     MergeReport report;

@@ -1,7 +1,6 @@
 // gnntune db export: the whole database as JSON, or evidence as CSV.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <optional>
 #include <sstream>
 
@@ -11,6 +10,7 @@
 #include "profiles/document.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/output_file.hpp"
 #include "tools/stored_queries.hpp"
 
 namespace gnntune::tools {
@@ -56,10 +56,7 @@ int run_db_export(const Args& args) {
         throw invalid_argument("--best and --run exclude each other");
     }
     const std::string path = parsed->arguments.empty() ? "-" : parsed->arguments.front();
-    std::error_code ignored;
-    if (path != "-" && std::filesystem::equivalent(path, parsed->common.database_path(), ignored)) {
-        throw invalid_argument(path + " is the database itself; give another file, or - for stdout");
-    }
+    require_no_database(path, parsed->common);
 
     Output out("db.export", parsed->common);
     const store::Store store = open_for_reading(parsed->common, out);

@@ -1,6 +1,7 @@
 // gnntune convert: a graph in another format.
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"
+#include "tools/output_file.hpp"
 #include "tools/write_graph.hpp"
 
 namespace gnntune::tools {
@@ -24,6 +25,7 @@ int run_convert(const Args& args) {
     Output out("convert", parsed->common);
     const std::string& path = parsed->arguments[1];
     const io::Format format = output_format(path, *parsed);
+    require_no_database(path, parsed->common);
     const InputGraph input = find_graph(parsed->arguments[0], read_options(*parsed), out).load(out);
     write_and_report(path, format, input.graph, input.name, out);
     return kExitOk;

@@ -6,6 +6,7 @@
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/output_file.hpp"
 #include "tools/suggest.hpp"
 #include "tools/write_graph.hpp"
 
@@ -143,6 +144,7 @@ int run_generate(const Args& args) {
     const auto path = parsed->find("output");
     if (!path) throw invalid_argument(std::string("-o FILE is missing; usage: ") + kGenerateUsage);
     const io::Format format = output_format(*path, *parsed);
+    require_no_database(*path, parsed->common);
     out.note(generate::text(recipe));
     write_and_report(*path, format, generate::generate(recipe), recipe.name, out);
     // A file's name is what every table shows: a stand-in must not pass for the real graph.

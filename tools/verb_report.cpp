@@ -12,6 +12,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/lines.hpp"
 #include "tools/open_store.hpp"
+#include "tools/output_file.hpp"
 #include "tools/parse.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
@@ -73,21 +74,22 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
     file.commit();
 }
 
-std::size_t write_figures(const std::filesystem::path& folder, const std::vector<report::Section>& sections) {
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (failed) throw input_error(fmt::format("{}: the folder cannot be made: {}", folder.string(), failed.message()));
-    std::size_t written = 0;
+std::size_t write_figures(const std::filesystem::path& folder, const std::vector<report::Section>& sections,
+                          const CommonOptions& common) {
+    std::vector<std::pair<std::filesystem::path, const report::Figure*>> files;
     for (const report::Section& section : sections) {
         for (const report::Group& group : section.groups) {
             for (const report::Figure& figure : group.figures) {
-                if (figure.svg.empty()) continue;
-                write_file(folder / (figure.id + ".svg"), svg_file(figure));
-                ++written;
+                if (!figure.svg.empty()) files.emplace_back(folder / (figure.id + ".svg"), &figure);
             }
         }
     }
-    return written;
+    for (const auto& [path, figure] : files) require_no_database(path, common);
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) throw input_error(fmt::format("{}: the folder cannot be made: {}", folder.string(), failed.message()));
+    for (const auto& [path, figure] : files) write_file(path, svg_file(*figure));
+    return files.size();
 }
 
 /// A row for each problem.
@@ -145,6 +147,11 @@ int run_report(const Args& args) {
         parsed->common.db = parsed->arguments.front();
     }
     Output out("report", parsed->common);
+    const bool page_wanted = out.is_table() || parsed->given("out");
+    const std::string file = parsed->find("out").value_or(kDefaultFile);
+    if (file == "-" && !out.is_table())
+        throw invalid_argument("--out - and the numbers cannot both go to stdout; name a file");
+    if (page_wanted) require_no_database(file, parsed->common);
     // As the views of the file count: a report is about what was found, whatever versions this build has by now.
     std::vector<std::string> remarks;
     const auto open = [&](const std::filesystem::path& path) {
@@ -158,12 +165,12 @@ int run_report(const Args& args) {
     const store::Store store = open(parsed->common.database_path());
     std::optional<store::Store> other;
     report::CollectOptions wanted;
-    if (const auto file = parsed->find("score")) {
+    if (const auto scoring = parsed->find("score")) {
         std::error_code ignored;
-        if (std::filesystem::equivalent(*file, store.path(), ignored)) {
+        if (std::filesystem::equivalent(*scoring, store.path(), ignored)) {
             throw invalid_argument("--score: the same database; give that of another run");
         }
-        other = open(*file);
+        other = open(*scoring);
         wanted.score = &*other;
     }
     wanted.graphs = ids_of(store, parsed->list("graph"));
@@ -185,10 +192,6 @@ int run_report(const Args& args) {
     }
     for (const std::string& words : found.damage) out.warn(words);
     const auto sections = report::sections_of(found);
-    const bool page_wanted = out.is_table() || parsed->given("out");
-    const std::string file = parsed->find("out").value_or(kDefaultFile);
-    if (file == "-" && !out.is_table())
-        throw invalid_argument("--out - and the numbers cannot both go to stdout; name a file");
     if (page_wanted) {
         const std::string page = report::page_of(found, sections);
         if (file == "-") {
@@ -199,7 +202,7 @@ int run_report(const Args& args) {
         }
     }
     if (const auto folder = parsed->find("figures")) {
-        out.note(fmt::format("{} figures are in {}", write_figures(*folder, sections), *folder));
+        out.note(fmt::format("{} figures are in {}", write_figures(*folder, sections, parsed->common), *folder));
     }
     switch (out.format()) {
         case OutputFormat::table:

@@ -76,3 +76,14 @@ python3 "$here/report_page.py" hostile a.db
 run 0 report a.db --out hostile.html --figures hostile
 python3 "$here/report_page.py" well_formed hostile.html || fail "a name got into the page as markup"
 python3 "$here/report_page.py" pictures hostile || fail "a name got into a figure as markup"
+# A time that is no number is left out with a word: it has no place on an axis.
+cp a.db infinite.db
+python3 - <<'PYTHON'
+import sqlite3
+db = sqlite3.connect("infinite.db")
+db.execute("update measurement set median_us = 9e999 where id = 1")
+db.commit()
+PYTHON
+run 0 report infinite.db --out infinite.html
+err_has "1 measurement is left out"
+python3 "$here/report_page.py" well_formed infinite.html || fail "the page is not well formed"

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
 
 #include "profiles/features_json.hpp"
 #include "tests/unit/store_fixture.hpp"
@@ -129,6 +132,29 @@ TEST_F(ReportTest, AnotherRunScores) {
     const Case& c = report.settings.at(0).cases.at(0);
     EXPECT_DOUBLE_EQ(*c.scores.over_library_default(), 3);
     EXPECT_DOUBLE_EQ(c.winner()->measured.median_us, 10) << "what is shown is the run's own";
+}
+
+TEST_F(ReportTest, ATimeThatIsNoNumberIsLeftOutWithAWord) {
+    for (const char* damage :
+         {"median_us = 9e999", "q3_us = 9e999", "ci_high_us = 9e999", "prepare_us = 9e999", "min_us = -9e999"}) {
+        const auto path = file("spoilt.db");
+        std::filesystem::remove(path);
+        store::Store store = store::Store::open(path, store::Mode::read_write_create);
+        run_ = 0;
+        put(store, measurement(kBinned, 10));
+        put(store, measurement(kRows, 20));
+        put(store, measurement(kLibrary, 40));
+        store.database().execute(std::string("UPDATE measurement SET ") + damage + " WHERE config LIKE 'spmm.binned%'",
+                                 "damaging");
+        const Report report = report_of(store, &store);
+        const Case& c = report.settings.at(0).cases.at(0);
+        ASSERT_EQ(c.rows.size(), 2u) << damage;
+        EXPECT_EQ(c.rows[*c.fastest].config, kRows) << damage;
+        ASSERT_EQ(report.remarks.size(), 1u) << damage;
+        EXPECT_NE(report.remarks[0].find("1 measurement is left out, spmm.binned{lanes=8} on "), std::string::npos)
+            << report.remarks[0];
+        EXPECT_NE(page_of(report, sections_of(report)).find(report.remarks[0].substr(0, 25)), std::string::npos);
+    }
 }
 
 TEST_F(ReportTest, ErrataAndFailuresAreNotWinners) {
@@ -318,6 +344,28 @@ TEST(ReportScale, TicksAreRoundAndWithinTheEnds) {
     EXPECT_GE(Scale::logarithmic(5, 5, 0, 1).ticks(8).size(), 2u) << "one number has a range too";
     EXPECT_EQ(Scale::logarithmic(3e5, 5e6, 0, 1).powers_of_two(9),
               (std::vector<double>{524288, 1048576, 2097152, 4194304}));
+}
+
+TEST(ReportScale, EndsOfAnyKindHaveFewTicksThatAreNumbers) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const std::vector<double> ends{0,         -1,         1,
+                                   5e-324,    1e-300,     1e17,
+                                   1e17 + 16, 1e300,      std::numeric_limits<double>::max(),
+                                   kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
+    for (const double low : ends) {
+        for (const double high : ends) {
+            for (const Scale& scale : {Scale::linear(low, high, 0, 100), Scale::logarithmic(low, high, 0, 100)}) {
+                for (const int most : {0, 1, 5, 9}) {
+                    const auto ticks = scale.ticks(most);
+                    EXPECT_LE(ticks.size(), 12u) << low << " to " << high;
+                    for (const double tick : ticks) EXPECT_TRUE(std::isfinite(tick)) << low << " to " << high;
+                }
+                for (const double value : ends) EXPECT_TRUE(std::isfinite(scale(value))) << low << " to " << high;
+            }
+            const auto powers = Scale::logarithmic(low, high, 0, 100).powers_of_two(9);
+            EXPECT_LE(powers.size(), 9u) << low << " to " << high;
+        }
+    }
 }
 
 }  // namespace

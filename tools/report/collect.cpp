@@ -30,17 +30,6 @@ Problem without_width(Problem problem) {
     return problem;
 }
 
-Answer answer_of(const Measurement& m, const Variant* variant) {
-    if (variant && variant->approximate) return Answer::sampled;
-    if (variant && variant->precision != Precision::fp32) return Answer::reduced;
-    return m.approximate ? Answer::approximate : Answer::exact;
-}
-
-bool is_library(const std::string& id, const Variant* variant) {
-    // As the view `best`, where this build does not have it.
-    return variant ? variant->baseline : id.find("cusparse") != std::string::npos;
-}
-
 class Collector {
 public:
     Collector(const store::Store& store, const Registry& registry, const CollectOptions& options)
@@ -54,6 +43,7 @@ public:
     Report run() {
         guarded([&] { read_lists(); });
         guarded([&] { read_rows(); });
+        timeless_.say(report_);
         find_newest();
         if (!options_.graphs.empty()) {
             std::erase_if(report_.runs, [this](const store::RunRow& run) { return !used_runs_.contains(run.id); });
@@ -159,6 +149,7 @@ private:
             see_versions(m);
             count(m);
             used_runs_.insert(row.run);
+            if (timeless_.takes(m, report_.graphs[g].record.name)) continue;
             if (m.sm_clock_mhz > 0) ++clocks.mhz[m.sm_clock_mhz];
             groups[{m.policy, m.clock}].push_back(std::move(m));
         }
@@ -417,7 +408,7 @@ private:
                 const auto there = [&](const std::optional<std::size_t>& row) -> std::optional<double> {
                     if (!row) return std::nullopt;
                     const auto found = newest.find(c.rows[*row].config);
-                    if (found == newest.end() || found->second.median_us <= 0 ||
+                    if (found == newest.end() || found->second.median_us <= 0 || !has_times(found->second) ||
                         found->second.variant_version != c.rows[*row].measured.variant_version) {
                         return std::nullopt;
                     }
@@ -436,6 +427,7 @@ private:
     std::vector<std::int64_t> other_graphs_;
     std::map<std::int64_t, Device> devices_;
     std::set<std::int64_t> used_runs_;
+    Timeless timeless_;
     std::map<std::string, std::int32_t> newest_;
     std::map<std::string, std::map<MeasurementStatus, std::int64_t>> outcomes_;
     std::map<std::tuple<std::string, MeasurementStatus, std::string>, std::int64_t> failures_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/dispatch/step.hpp"
@@ -48,6 +49,36 @@ bool has_graph(const Report& report, const std::string& fingerprint) {
 }
 
 }  // namespace
+
+Answer answer_of(const Measurement& m, const Variant* variant) {
+    if (variant && variant->approximate) return Answer::sampled;
+    if (variant && variant->precision != Precision::fp32) return Answer::reduced;
+    return m.approximate ? Answer::approximate : Answer::exact;
+}
+
+bool is_library(const std::string& id, const Variant* variant) {
+    // As the view `best`, where this build does not have it.
+    return variant ? variant->baseline : id.find("cusparse") != std::string::npos;
+}
+
+bool has_times(const Measurement& m) {
+    const auto fits = [](double us) { return std::isfinite(us) && us >= 0; };
+    return fits(m.median_us) && fits(m.q1_us) && fits(m.q3_us) && fits(m.min_us) && fits(m.ci_low_us) &&
+           fits(m.ci_high_us) && fits(m.prepare_us);
+}
+
+bool Timeless::takes(const Measurement& m, const std::string& graph) {
+    if (has_times(m)) return false;
+    if (count_++ == 0) first_ = m.config.text() + " on " + graph;
+    return true;
+}
+
+void Timeless::say(Report& report) const {
+    if (count_ == 0) return;
+    report.remarks.push_back(fmt::format(
+        "{} measurement{} left out, {}{}: a stored time is infinite or below 0 (gnntune db check); measure again",
+        count_, count_ == 1 ? " is" : "s are", count_ == 1 ? "" : "the first of them ", first_));
+}
 
 std::vector<StepFacts> steps_of(const store::Store& store, const Registry& registry, const Report& report,
                                 const std::map<std::int64_t, Device>& devices) {

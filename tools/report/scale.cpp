@@ -5,13 +5,29 @@
 
 namespace gnntune::tools::report {
 
+namespace {
+
+/// A number from which widths and ratios of an axis can still be computed, whatever came out of a database.
+double held(double value) {
+    constexpr double kMost = 1e150;
+    return std::isnan(value) ? 0 : std::clamp(value, -kMost, kMost);
+}
+
+}  // namespace
+
 Scale Scale::linear(double low, double high, double from, double to) {
-    if (!(high > low)) high = low + 1;
+    low = held(low);
+    high = held(high);
+    // So far apart that a step from one tick to the next is not lost in rounding.
+    const double least = std::max(std::abs(low), std::abs(high)) * 1e-9;
+    if (!(high - low > least)) high = low + std::max(1.0, least);
     return {false, low, high, from, to};
 }
 
 Scale Scale::logarithmic(double low, double high, double from, double to) {
-    if (!(low > 0)) low = 1e-12;
+    low = held(low);
+    high = held(high);
+    if (!(low > 1e-150)) low = 1e-12;
     if (!(high > low * 1.001)) {
         high = low * 1.5;
         low /= 1.5;
@@ -54,7 +70,8 @@ std::vector<double> Scale::ticks(int most) const {
         if (static_cast<int>(out.size()) <= most) return out;
     }
     std::vector<double> fewer;
-    const std::size_t stride = (out.size() + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
+    const auto wanted = static_cast<std::size_t>(std::max(1, most));
+    const std::size_t stride = (out.size() + wanted - 1) / wanted;
     for (std::size_t i = 0; i < out.size(); i += stride) fewer.push_back(out[i]);
     return fewer;
 }
