@@ -65,7 +65,8 @@ TEST_F(StoreMergeRefusesTest, EveryFaultOfASourceWholeAndBeforeTheCommit) {
         {"INSERT INTO erratum (condition, reason, added_at) VALUES ('moon=full', 'r', '2026-11-21T09:30:00Z')",
          "is not understood"},
         {"UPDATE measurement SET problem_id = 77", "a row of "},
-        {"CREATE TRIGGER tr AFTER INSERT ON measurement BEGIN DELETE FROM choice; END", "the trigger tr on measurement"},
+        {"CREATE TRIGGER tr AFTER INSERT ON measurement BEGIN DELETE FROM choice; END",
+         "the trigger tr on measurement"},
         {"CREATE INDEX on_reason ON measurement (reason)", "the index on_reason on measurement"},
     };
     Store a = made("a.db");
