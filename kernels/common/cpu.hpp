@@ -1,10 +1,10 @@
 // Building blocks of the CPU variants: function versions per instruction set and rows of floats.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
+
+#include "core/common/team.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
@@ -59,11 +59,13 @@ inline constexpr std::int64_t kExpTerms = 32;
 /// Calls f(team) on every thread of a team for a run of so many products, or once if they are few.
 template <typename F>
 void on_team(std::int64_t terms, const F& f) {
-    if (terms < kTeamTerms || omp_get_max_threads() == 1) {
+    const int threads = terms < kTeamTerms ? 1 : team_size();
+    if (threads == 1) {
         f(Team(true));
         return;
     }
-#pragma omp parallel
+    reserve_team(threads);
+#pragma omp parallel num_threads(threads)
     f(Team(false));
 }
 

@@ -17,7 +17,7 @@ DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 130}
 RAW = re.compile(rb"AddressSanitizer|runtime error:|terminate called|what\(\):|filesystem error|std::|basic_string|"
                  rb"this is a fault of gnntune|bad_alloc|Assertion")
 # What an application says of its own exceptions is its own affair.
-APPLICATION_RAW = re.compile(rb"AddressSanitizer|runtime error:|terminate called|glibc error|Assertion")
+APPLICATION_RAW = re.compile(rb"AddressSanitizer|runtime error:|terminate called|glibc error|Assertion|libgomp: ")
 HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 HANG_S = 60
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/common/error.hpp"
+#include "core/common/team.hpp"
 #include "tuner/measuring/thread_watch.hpp"
 
 namespace gnntune::tuner {
@@ -42,6 +43,7 @@ private:
     void flush_cache() {
         flush_.resize(flush_bytes_);  // only the cold policy pays for it
         ++generation_;
+        reserve_team(team_size());
 #pragma omp parallel for
         for (std::size_t i = 0; i < flush_.size(); i += 64) flush_[i] = generation_;
     }

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/common/team.hpp"
+
 namespace gnntune::tuner {
 namespace {
 
@@ -59,6 +61,7 @@ struct ThreadWatch::Thread {
 
 ThreadWatch::ThreadWatch() : threads_(static_cast<std::size_t>(omp_get_max_threads())) {
     std::size_t team = 1;
+    reserve_team(team_size());
 #pragma omp parallel
     {
         const auto i = static_cast<std::size_t>(omp_get_thread_num());

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/common/error.hpp"
+#include "core/common/team.hpp"
 #include "core/graph/convert.hpp"
 #include "core/graph/fingerprint_mix.hpp"
 #include "tuner/measuring/host_memory.hpp"
@@ -14,6 +15,7 @@ namespace {
 // Value i of the sequence that `seed` names: 24 random bits, never 0, both signs. Independent of threads.
 HostVector<float> uniform_values(std::size_t n, std::uint64_t seed) {
     HostVector<float> out(n);
+    reserve_team(team_size());
 #pragma omp parallel for
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint64_t bits = fingerprint_detail::mix64(i * 0x9e3779b97f4a7c15ull + seed);

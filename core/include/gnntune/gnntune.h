@@ -30,7 +30,10 @@
  *
  * (5) Memory. The library allocates while opening, creating a graph and planning, never while running. Arrays are
  *     borrowed unless the function says that it copies. "Backend memory" is host memory for a context on the cpu
- *     backend, and memory of the context's device for cuda.
+ *     backend, and memory of the context's device for cuda. OpenMP's runtime makes threads where a calling thread first
+ *     has work for several, and again where their number changes; libgomp ends the process if it gets no memory for them.
+ *     So what they take is asked for before, and without it the call ends in OUT_OF_MEMORY, be it gnntune_run; only what
+ *     others take between the two can still end the process. One thread (OMP_NUM_THREADS=1) needs none of it.
  *
  * (6) Matrices are row-major without padding. Elements are aligned to their size; the workspace to 256 bytes.
  *

@@ -71,15 +71,14 @@ void sgt_count_cpu(const CsrFormat& csr, const SgtShape& shape, std::int32_t* wi
     auto* keys = static_cast<std::uint64_t*>(scratch);
     const std::int32_t windows = sgt_windows(csr.n_rows, shape);
     window_ptr[0] = 0;
-#pragma omp parallel for schedule(dynamic, 16) if (csr.m > 16384)
-    for (std::int32_t i = 0; i < windows; ++i) {
-        const Window w(csr, shape, i);
+    team_for_each(windows, 16, csr.m, [&](std::int64_t i) {
+        const Window w(csr, shape, static_cast<std::int32_t>(i));
         for (std::int64_t p = w.begin; p < w.end; ++p) keys[p] = key_of(csr.col_idx[p], p);
         std::sort(keys + w.begin, keys + w.end);
         std::int64_t distinct = w.begin < w.end ? 1 : 0;
         for (std::int64_t p = w.begin + 1; p < w.end; ++p) distinct += col_of(keys[p]) != col_of(keys[p - 1]);
         window_ptr[i + 1] = static_cast<std::int32_t>((distinct + shape.block_width - 1) / shape.block_width);
-    }
+    });
     for (std::int32_t i = 0; i < windows; ++i) window_ptr[i + 1] += window_ptr[i];
 }
 
@@ -87,8 +86,8 @@ void sgt_fill_cpu(const CsrFormat& csr, const SgtShape& shape, const SgtArrays& 
     const auto* keys = static_cast<const std::uint64_t*>(scratch);
     const std::int32_t windows = sgt_windows(csr.n_rows, shape);
     const auto fill = shape.position_bytes() == 1 ? &fill_window<std::uint8_t> : &fill_window<std::uint16_t>;
-#pragma omp parallel for schedule(dynamic, 16) if (csr.m > 16384)
-    for (std::int32_t i = 0; i < windows; ++i) fill(csr, shape, out, keys, i);
+    team_for_each(windows, 16, csr.m,
+                  [&](std::int64_t i) { fill(csr, shape, out, keys, static_cast<std::int32_t>(i)); });
     out.block_ptr[out.window_ptr[windows]] = static_cast<std::int32_t>(csr.m);
 }
 

@@ -2,6 +2,7 @@
 // of the CPU backend. Weights in another order than the format's are permuted into the workspace.
 #include <Eigen/SparseCore>
 
+#include "core/common/team.hpp"
 #include "core/graph/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -49,6 +50,7 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle) {
     const Eigen::Map<const Sparse> a(g.n_rows, g.n_cols, g.m, g.row_ptr, g.col_idx, values);
     const Eigen::Map<const Dense> x(o.x, g.n_cols, s.k);
     Eigen::Map<Dense> y(o.y, g.n_rows, s.k);
+    if (g.m > kTeamWork) reserve_team(team_size());  // Eigen starts a region of its own
     y.noalias() = a * x;
 }
 
