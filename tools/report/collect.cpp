@@ -222,17 +222,21 @@ private:
     }
 
     void add_case(Place& place) {
-        std::map<std::string, Measurement> newest;
-        for (Measurement& m : place.rows) {
-            if (m.variant_version == newest_.at(m.config.variant))
-                newest.insert_or_assign(m.config.text(), std::move(m));
+        std::map<std::string, std::size_t> newest;
+        for (std::size_t i = 0; i < place.rows.size(); ++i) {
+            const Measurement& m = place.rows[i];
+            if (m.variant_version == newest_.at(m.config.variant)) newest.insert_or_assign(m.config.text(), i);
         }
+        // In the order of the file: of equal times the first is the fastest, as the view `best` has it.
+        std::map<std::size_t, std::string> in_order;
+        for (const auto& [text, i] : newest) in_order.emplace(i, text);
         Setting& setting = report_.settings[place.setting];
         Case c;
         c.graph = place.graph;
         c.problem = place.problem;
         const Query query = query_of(setting, c);
-        for (auto& [text, m] : newest) {
+        for (const auto& [i, text] : in_order) {
+            Measurement& m = place.rows[i];
             if (!counts(m)) continue;
             Row row;
             const Variant* variant = registry_.find(m.config.variant);
