@@ -53,7 +53,7 @@ TEST_F(LateLibraryTest, ASoundCopyStandsInForOneThatDoesNotLoad) {
     LateLibrary library("libgnntune_late_a", 7);
     EXPECT_EQ(library.location(), (home_ / "lib64/libgnntune_late_a.so.7").string());
     const auto cube_root = reinterpret_cast<double (*)(double)>(library.function("cbrt"));
-    EXPECT_EQ(cube_root(27.0), 3.0);
+    EXPECT_DOUBLE_EQ(cube_root(27.0), 3.0);
     EXPECT_EQ(library.location(), (other_ / "lib64/libgnntune_late_a.so.7").string());
     EXPECT_THROW((void)library.function("no_such_function"), Error);
 }
