@@ -99,7 +99,8 @@ class Layer(torch.nn.Module):
         x = x + gt.attention(g, heads, heads, heads).flatten(1) + gt.agnn(g, x, self.beta)
         edges, loops = gt.gcn_norm(g, csr_order=True)
         x = x + gt.spmm(g, x, edges, loops, csr_order=True)
-        weight = gt.edge_softmax(g, gt.sddmm(g, x, x, scale=0.1))
+        # Logits of some tens: a softmax of thousands would multiply what the two sides' sums round differently.
+        weight = gt.edge_softmax(g, gt.sddmm(g, x, x, scale=0.001))
         return gt.spmm(g, x, weight)
 
 
@@ -121,7 +122,8 @@ def test_compile_takes_all_of_it(device, backend):
 
     wanted = grads(layer)
     for found, expected in zip(grads(torch.compile(layer, fullgraph=True, backend=backend)), wanted):
-        assert torch.allclose(found, expected, rtol=1e-3, atol=1e-4)
+        # Sums of both signs: their rounding is that of their terms. TF32 would be off by a hundred times this.
+        assert float((found - expected).abs().max()) <= 2e-5 * float(expected.abs().max())
 
 
 def test_compiled_dropout_draws_anew(device):
