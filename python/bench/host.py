@@ -14,6 +14,9 @@ from gnntune import _native
 
 ALIGNMENT = 256
 SECONDS = 2.0  # most time of one figure
+REPEATS = 50
+CYCLES = 10_000_000  # of a GPU that is kept busy: about 5 ms
+WAIT_US = 2000.0  # what takes so much longer beside them waited for them
 
 
 def host_us(bench: Bench, function: Callable[[], object], calls: int = 100, rounds: int = 30) -> float:
@@ -79,7 +82,7 @@ def overhead(bench: Bench, graphs: list[Source]) -> None:
 
 
 def describe(bench: Bench, graphs: list[Source]) -> None:
-    """A transient graph, on a GPU that is busy: what waits for it waits for a millisecond of work."""
+    """A transient graph: host time where the GPU is idle, and whether it waits for a GPU that is busy for long."""
     for m in (10_556, 100_000, 1_000_000):
         n, device = m // 5, bench.device
         index = torch.randint(0, n, (2, m), device=device)
@@ -87,36 +90,56 @@ def describe(bench: Bench, graphs: list[Source]) -> None:
         row_ptr = torch._convert_indices_from_coo_to_csr(target, n, out_int32=True)
         col = index[0][order].to(torch.int32)
         x = torch.randn(n, 64, device=device)
+        wants = x.clone().requires_grad_()
         facts: dict[str, Any] = {"part": "describe", "graph": "uniform", "n": n, "m": m, "side": "ours", "unit": "us"}
 
         def described(row_ptr: Any = row_ptr, col: Any = col, n: int = n) -> gt.Graph:
             return gt.Graph.from_csr(row_ptr, col, n, transient=True)
 
+        def trained(wants: Any = wants, described: Any = described) -> gt.Graph:
+            graph: gt.Graph = described()
+            wants.grad = None
+            gt.spmm(graph, wants).sum().backward()
+            return graph
+
         makers: dict[str, Callable[[], object]] = {
             "CSR: described": lambda described=described: described().handle(),
             "edge_index: described": lambda index=index, n=n: gt.Graph(index, n, transient=True).handle(),
             "CSR: described, planned, run": lambda described=described, x=x: gt.spmm(described(), x),
+            "CSR: described, planned, run, backward": trained,
         }
-        run = 0.0
+        runs: dict[str, float] = {}
         for what, make in makers.items():
             for _ in range(5):
                 make()
-            times = []
-            for _ in range(50):
-                bench.synchronize()
-                if bench.on_gpu:
-                    torch.cuda._sleep(2_000_000)
-                begin = time.perf_counter()
-                kept = make()
-                times.append(1e6 * (time.perf_counter() - begin))
-                del kept
-            median, spread = summary(times)
-            note = "waits for the GPU" if bench.on_gpu and median > 500 else "does not wait"
-            bench.row(**facts, what=what, value=median, spread=spread, repeats=50, note=note)
-            run = median
+            median, spread = summary(times_us(bench, make, 0))
+            note = ""
+            if bench.on_gpu:
+                busy, _ = summary(times_us(bench, make, CYCLES))
+                note = "waits for the GPU" if busy - median > WAIT_US else "does not wait"
+            bench.row(**facts, what=what, value=median, spread=spread, repeats=REPEATS, note=note)
+            runs[what] = median
         # The same run on a graph that is planned: what is left is describing and planning.
         again = described()
         with torch.no_grad():
             gt.spmm(again, x)
             alone = host_us(bench, lambda again=again, x=x: gt.spmm(again, x), calls=20, rounds=10)
-        bench.row(**facts, what="CSR: described and planned", value=run - alone, note="the difference of two")
+        planned = runs["CSR: described, planned, run"] - alone
+        bench.row(**facts, what="CSR: described and planned", value=planned, note="the difference of two")
+        graph = trained()
+        configs = "; ".join(f"{problem.op} {problem.direction}: {c}" for problem, c in graph.problems().items())
+        bench.row(**facts, what="configs", note=configs)
+
+
+def times_us(bench: Bench, make: Callable[[], object], cycles: int) -> list[float]:
+    """Host times, each with a GPU that has so many clock cycles of work before it."""
+    times = []
+    for _ in range(REPEATS):
+        bench.synchronize()
+        if cycles:
+            torch.cuda._sleep(cycles)
+        begin = time.perf_counter()
+        kept = make()
+        times.append(1e6 * (time.perf_counter() - begin))
+        del kept
+    return times

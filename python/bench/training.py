@@ -86,17 +86,32 @@ class Trainer:
         self.optimiser.step()
 
     def captured(self) -> Callable[[], None]:
-        """A replay of the epoch as a CUDA graph."""
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
+        """A replay of the epoch as a CUDA graph. Holds this trainer: the replay reads its model and its data."""
+        side, current = torch.cuda.Stream(), torch.cuda.current_stream()
+        side.wait_stream(current)
         with torch.cuda.stream(side):
             for _ in range(4):
                 self.step()
-        torch.cuda.current_stream().wait_stream(side)
+            side.synchronize()
+            # What waits for the GPU cannot be captured. Found out before: a capture that fails leaves torch's allocator
+            # and generator in its middle, which harms what runs after it.
+            torch.cuda.set_sync_debug_mode("error")
+            try:
+                self.step()
+            finally:
+                torch.cuda.set_sync_debug_mode("default")
+                current.wait_stream(side)
         self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            self.step()
-        return self.graph.replay
+        try:
+            with torch.cuda.graph(self.graph):
+                self.step()
+        except Exception:
+            torch.cuda.set_stream(current)  # torch leaves the stream of a capture that failed to be the current one
+            raise
+        return self.replay
+
+    def replay(self) -> None:
+        self.graph.replay()
 
 
 def with_loops(index: torch.Tensor, n: int) -> torch.Tensor:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gc
 import importlib
 import re
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,56 @@ def test_it_writes_rows_and_a_table(cora, tmp_path):
     assert ratio == pytest.approx(times["theirs"] / times["ours"], rel=1e-4)
     line = next(line for line in done.stdout.splitlines() if line.startswith("GCN, eager"))
     assert re.search(rf">= 1.5x +{re.escape(f'{ratio:.3g}')} +{re.escape(f'{ratio:.3g}')}  1 \(on cora", line)
+
+
+@pytest.mark.cuda
+def test_a_captured_epoch_holds_what_its_replays_read(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(BENCH))
+    training = importlib.import_module("training")
+    bench = importlib.import_module("common").Bench(None, 60, "cuda", {})
+    n = 500
+    index = torch.randint(0, n, (2, 4000), device="cuda")
+    x, y = torch.randn(n, training.FEATURES, device="cuda"), torch.randint(0, training.CLASSES, (n,), device="cuda")
+
+    # As the benchmark does: nothing but the replay is kept, and others use the memory that is given back.
+    def capture(steps):
+        trainer = training.Trainer(bench, training.gcn(16, cached=True).cuda(), x, index, y)
+        steps.append(trainer.captured())
+        return weakref.ref(trainer.model), trainer.model.layers[0].bias
+
+    steps = []
+    held, bias = capture(steps)
+    gc.collect()
+    junk = [torch.full((4500,), 2**40, device="cuda") for _ in range(50)]
+    assert held() is not None
+    before = bias.detach().clone()
+    for _ in range(20):
+        steps[0]()
+    torch.cuda.synchronize()
+    assert bool(bias.isfinite().all()) and not torch.equal(before, bias)
+    del junk
+
+
+@pytest.mark.cuda
+def test_a_step_that_waits_is_not_captured_and_harms_nothing(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(BENCH))
+    training = importlib.import_module("training")
+    bench = importlib.import_module("common").Bench(None, 60, "cuda", {})
+    n = 500
+    index = torch.randint(0, n, (2, 4000), device="cuda")
+    x, y = torch.randn(n, training.FEATURES, device="cuda"), torch.randint(0, training.CLASSES, (n,), device="cuda")
+    before = torch.cuda.current_stream()
+    # Without a cached norm theirs drops self loops in every step, and counts those that are left.
+    trainer = training.Trainer(bench, training.gcn(16).cuda(), x, index, y)
+    with pytest.raises(RuntimeError, match="synchroniz"):
+        trainer.captured()
+    assert torch.cuda.current_stream() == before and torch.cuda.get_sync_debug_mode() == 0
+    trainer.step()
+    training.Trainer(bench, training.gcn(16, cached=True).cuda(), x, index, y).captured()()
+    torch.cuda.synchronize()
+    assert torch.isfinite(torch.randn(10, device="cuda")).all()
 
 
 def test_the_table_takes_worst_cases_of_what_counts(monkeypatch):

@@ -138,25 +138,49 @@ class TestCapture:
                 return gt.gcn(g, self.linear(x))
 
         x = features(4000, 32, grad=True)
-        wanted = Layer()(x)
+        # Without its autograd graph: a parameter's node that still lives belongs to the stream of this call, and torch
+        # would have the captured backward wait for that stream, whoever made the layer.
+        wanted = Layer()(x).detach()
         graphed = torch.cuda.make_graphed_callables(Layer(), (features(4000, 32, grad=True),))
-        assert torch.allclose(graphed(x), wanted, atol=1e-4)
+        y = graphed(x)
+        y.square().sum().backward()
+        assert torch.allclose(y, wanted, atol=1e-4)
+        found, x.grad = x.grad, None
+        Layer()(x).square().sum().backward()
+        assert torch.allclose(found, x.grad, rtol=1e-3, atol=1e-3)
 
-    def test_inductors_cuda_graphs(self):
+    @pytest.mark.parametrize("before", [False, True], ids=["planned while compiled code warms up", "planned before"])
+    def test_inductors_cuda_graphs(self, before):
         pytest.importorskip("triton")
         torch._dynamo.reset()
         g, x = make(), features(4000, 32, grad=True)
 
-        @torch.compile(mode="reduce-overhead", fullgraph=True)
-        def f(x):
-            return torch.relu(gt.gcn(g, x)) * 2
+        def step(x):
+            heads = x.view(-1, 4, 8)
+            h = gt.gat(g.with_loops(), heads, heads.sum(-1), heads.sum(-1)).flatten(1)
+            return torch.tanh(gt.gcn(g, h) + gt.spmm(g, h, reduce="mean")) * 2
 
-        wanted = torch.relu(gt.gcn(g, x)) * 2
-        for _ in range(5):
+        def with_grad(function):
             torch.compiler.cudagraph_mark_step_begin()
-            y = f(x)
+            x.grad = None
+            y = function(x)
             y.sum().backward()
-        assert torch.allclose(f(x), wanted, atol=1e-4)
+            return y.detach().clone(), x.grad.clone()
+
+        if before:
+            with_grad(step)
+        f = torch.compile(step, mode="reduce-overhead", fullgraph=True)
+        found = [with_grad(f) for _ in range(5)]
+        with torch.no_grad():
+            x.mul_(0.5)
+        found.append(with_grad(f))
+        half = with_grad(step)
+        with torch.no_grad():
+            x.mul_(2)
+        whole = with_grad(step)
+        for results, wanted in zip(found, [whole] * 5 + [half]):
+            for a, b in zip(results, wanted):
+                assert torch.allclose(a, b, rtol=1e-3, atol=1e-4)
 
 
 class TestStreams:
@@ -240,16 +264,20 @@ class TestMemory:
             levels.append(torch.cuda.memory_allocated())
         assert levels[-1] == levels[5]
 
-    def test_peak_memory_of_gat_is_of_vertices_not_of_edges(self):
-        g = make(2000, 400_000)
-        x, s = features(2000, 8, 16, grad=True), features(2000, 8, grad=True)
+    def test_peak_memory_of_gat_is_not_of_edges_times_features(self):
+        n, m, heads, k = 2000, 400_000, 8, 16
+        g = make(n, m)
+        x, s = features(n, heads, k, grad=True), features(n, heads, grad=True)
         gt.gat(g, x, s, s).sum().backward()
         x.grad = s.grad = None
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
         gt.gat(g, x, s, s).sum().backward()
-        assert torch.cuda.max_memory_allocated() - before < 400_000 * 8 * 4  # one number for each edge and head
+        # gat_grad.binned keeps one number for each edge and head while it runs; the rest is of vertices.
+        bound = 4 * heads * (m + 8 * n * k)
+        peak = torch.cuda.max_memory_allocated() - before
+        assert peak < bound < 4 * heads * k * m / 8, (peak, bound, {p.op: c for p, c in g.problems().items()})
 
 
 def test_describing_a_transient_graph_does_not_wait():

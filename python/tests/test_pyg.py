@@ -173,7 +173,8 @@ class TestConvert:
         same(outcome(model, x, gt.Graph(index, n)), wanted)
         gp.revert(model)
         assert sum(type(m) is nn.GCNConv for m in model.modules()) == 3
-        same(outcome(model, x, index), wanted, 0.0)
+        # The same layers as before; on a GPU their atomics round anew in every run.
+        same(outcome(model, x, index), wanted, 1e-5 if device == "cuda" else 0.0)
 
     def test_state_dicts_go_both_ways(self, device):
         theirs, ours = self.model(device), gp.convert(self.model(device))

@@ -212,6 +212,7 @@ class Graph:
         self._longest_row = longest_row
         self._calls: dict[Any, Call] = {}
         self._fast: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
+        self._settled: set[Any] = set()  # what operators ran on streams of their own, see _operators
         self._plans: dict[Any, Handle] = {}
         self._problems: dict[Problem, str] = {}
         self._handle: Handle | None = None
@@ -404,6 +405,7 @@ class Graph:
             self._wait()
             self._calls.clear()
             self._fast.clear()
+            self._settled.clear()
             for plan in self._plans.values():
                 plan.close()
             self._plans.clear()

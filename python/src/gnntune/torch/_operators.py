@@ -6,6 +6,7 @@ Eager code does not come here: a call of an operator costs several times what th
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import torch
@@ -122,6 +123,40 @@ def _graph_of(number: int) -> Any:
     return graph.with_loops() if number & 1 else graph
 
 
+def _settle(number: int, op: str, numbers: Numbers, inputs: tuple[Tensor | None, ...]) -> None:
+    """Makes what a graph keeps from the first run of an operation on, apart from the memory of compiled code.
+
+    Compiled code that becomes CUDA graphs warms up on a stream of its own, and takes all memory of its thread from a
+    pool in which nothing else may stay: no plan, no format. So the first run there happens twice, once in a thread.
+    """
+    graph = _device.graphs.get(number & ~1)
+    stream = 0 if graph is None else _device.stream_of(graph.device)
+    if graph is None or stream == 0:
+        return
+    shapes = [None if t is None else (t.shape, t.dtype) for t in inputs]
+    key = (number, op, numbers, stream, torch.are_deterministic_algorithms_enabled(), *shapes)
+    if key in graph._settled or _device.capturing(graph.device):
+        return
+    errors: list[BaseException] = []
+    current = torch.cuda.current_stream(graph.device)
+
+    def run_apart() -> None:
+        try:
+            with torch.no_grad(), torch.cuda.stream(current):
+                # A transient graph keeps something of the second run too.
+                for _ in range(1 + graph.transient):
+                    execute(_graph_of(number), op, numbers, *inputs)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run_apart)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    graph._settled.add(key)
+
+
 def _implementation(name: str) -> Any:
     op = "spmm" if name == "spmm_max" else name
     count = _INPUT_COUNT[name]
@@ -130,8 +165,9 @@ def _implementation(name: str) -> Any:
 
     def implementation(*arguments: Any) -> Any:
         inputs = arguments[:count]
-        graph = _graph_of(arguments[count + 2])
         numbers = Numbers(**fixed, **dict(zip(fields, arguments[count + _GRAPH_ARGUMENTS :])))
+        _settle(arguments[count + 2], op, numbers, inputs)
+        graph = _graph_of(arguments[count + 2])
         results = execute(graph, op, numbers, *inputs)
         if name == "spmm_grad":
             rest = iter(results[1:])
