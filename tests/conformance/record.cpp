@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/dispatch/plan.hpp"
 #include "tests/conformance/harness.hpp"
 
 namespace gnntune::conformance {
