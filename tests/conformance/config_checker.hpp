@@ -231,7 +231,15 @@ private:
             infinite_inputs_ = fixture_.infinite_inputs(problem_, 11);
             infinite_oracles_ = fixture_.oracles(problem_, infinite_inputs_, rule_ ? &*rule_ : nullptr);
         }
-        Memory memory(device_.backend, query_, infinite_inputs_, plan.workspace_bytes(), 0);
+        run_on(infinite_inputs_, plan, stream, "infinities", [&](std::size_t i, const auto& result) {
+            return wrong_with_infinities(infinite_oracles_[i], result, v.precision);
+        });
+    }
+
+    // One run on other inputs; `wrong_with(i, result)` says in words what is wrong with the i-th result, which fails `check`.
+    template <typename Inputs, typename F>
+    void run_on(const Inputs& inputs, const Plan& plan, StreamHandle stream, const char* check, const F& wrong_with) {
+        Memory memory(device_.backend, query_, inputs, plan.workspace_bytes(), 0);
         memory.poison(kPoison);
         wait(device_);
         plan.run(memory.operands, memory.workspace.data(), stream);
@@ -239,8 +247,8 @@ private:
         memory.fetch();
         const auto results = memory.results();
         for (std::size_t i = 0; i < results.size(); ++i) {
-            const std::string wrong = wrong_with_infinities(infinite_oracles_[i], results[i], v.precision);
-            if (!wrong.empty()) return fail("infinities", output_names_[i] + ": " + wrong);
+            const std::string wrong = wrong_with(i, results[i]);
+            if (!wrong.empty()) return fail(check, output_names_[i] + ": " + wrong);
         }
     }
 
@@ -252,17 +260,9 @@ private:
             integer_inputs_ = fixture_.integer_inputs(problem_, 11);
             integer_oracles_ = fixture_.oracles(problem_, integer_inputs_, rule_ ? &*rule_ : nullptr);
         }
-        Memory memory(device_.backend, query_, integer_inputs_, plan.workspace_bytes(), 0);
-        memory.poison(kPoison);
-        wait(device_);
-        plan.run(memory.operands, memory.workspace.data(), stream);
-        wait(device_);
-        memory.fetch();
-        const auto results = memory.results();
-        for (std::size_t i = 0; i < results.size(); ++i) {
-            const std::string wrong = wrong_of_integers(integer_oracles_[i], results[i], plan.variant().precision);
-            if (!wrong.empty()) return fail("integers", output_names_[i] + ": " + wrong);
-        }
+        run_on(integer_inputs_, plan, stream, "integers", [&](std::size_t i, const auto& result) {
+            return wrong_of_integers(integer_oracles_[i], result, plan.variant().precision);
+        });
     }
 
     /// A run of sddmm with numbers, and what comes of it.
