@@ -37,8 +37,8 @@ def test_it_writes_rows_and_a_table(cora, tmp_path):
     assert re.search(rf">= 1.5x +{re.escape(f'{ratio:.3g}')} +{re.escape(f'{ratio:.3g}')}  1 \(on cora", line)
 
 
-@pytest.mark.cuda
-def test_a_captured_epoch_holds_what_its_replays_read(monkeypatch):
+def on_a_small_graph(monkeypatch):
+    """torch, the benchmark's module, its Bench, and edges, features and labels of a random graph on the GPU."""
     torch = pytest.importorskip("torch")
     monkeypatch.syspath_prepend(str(BENCH))
     training = importlib.import_module("training")
@@ -46,6 +46,12 @@ def test_a_captured_epoch_holds_what_its_replays_read(monkeypatch):
     n = 500
     index = torch.randint(0, n, (2, 4000), device="cuda")
     x, y = torch.randn(n, training.FEATURES, device="cuda"), torch.randint(0, training.CLASSES, (n,), device="cuda")
+    return torch, training, bench, index, x, y
+
+
+@pytest.mark.cuda
+def test_a_captured_epoch_holds_what_its_replays_read(monkeypatch):
+    torch, training, bench, index, x, y = on_a_small_graph(monkeypatch)
 
     # As the benchmark does: nothing but the replay is kept, and others use the memory that is given back.
     def capture(steps):
@@ -68,13 +74,7 @@ def test_a_captured_epoch_holds_what_its_replays_read(monkeypatch):
 
 @pytest.mark.cuda
 def test_a_step_that_waits_is_not_captured_and_harms_nothing(monkeypatch):
-    torch = pytest.importorskip("torch")
-    monkeypatch.syspath_prepend(str(BENCH))
-    training = importlib.import_module("training")
-    bench = importlib.import_module("common").Bench(None, 60, "cuda", {})
-    n = 500
-    index = torch.randint(0, n, (2, 4000), device="cuda")
-    x, y = torch.randn(n, training.FEATURES, device="cuda"), torch.randint(0, training.CLASSES, (n,), device="cuda")
+    torch, training, bench, index, x, y = on_a_small_graph(monkeypatch)
     before = torch.cuda.current_stream()
     # Without a cached norm theirs drops self loops in every step, and counts those that are left.
     trainer = training.Trainer(bench, training.gcn(16).cuda(), x, index, y)
