@@ -92,6 +92,9 @@ def execute(graph: Any, op: str, numbers: Numbers, *inputs: Tensor | None) -> tu
     if op == "edge_softmax_grad":
         y, grad = inputs
         assert y is not None and grad is not None
+        if not graph.runs_in_csr_order:
+            result = edge_softmax_grad(graph.row_ptr, graph.row, y[graph.perm], grad[graph.perm])
+            return (result[graph.inverse],)
         return (edge_softmax_grad(graph.row_ptr, graph.row, y, grad),)
     return run(graph, op, numbers, *inputs)
 

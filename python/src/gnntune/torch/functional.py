@@ -11,13 +11,14 @@ RuntimeError where a CUDA graph's capture meets an operation that was never run 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from gnntune import _native
 from gnntune._errors import InvalidArgument
-from gnntune.torch._autograd import apply, at_once, quick
+from gnntune.torch._autograd import apply, at_once
 from gnntune.torch._operators import Traced, execute
 from gnntune.torch._run import PLAIN, PLAIN_PAIR, Numbers, Pair, pair_of
 
@@ -28,6 +29,8 @@ _REDUCTIONS = {reduce: pair_of(Numbers(reduce=reduce)) for reduce in ("sum", "me
 # What is asked first is what a call without gradients costs: this answers in 25 ns, torch.compiler.is_compiling() in
 # 70. torch.compile sees True; other tracers come with tensors of their own, which _native.apply() leaves alone.
 _tracing = torch.compiler.is_dynamo_compiling
+# As apply(), where that is a run or a run with its gradient and nothing else; else None.
+_quick: Any = _native.apply
 
 
 def spmm(
@@ -55,10 +58,12 @@ def spmm(
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
     if max_error or allow_sampling:
         pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling))
-    if not _tracing() and (weight is None or csr_order or graph.perm is None):
-        result = quick(graph, "spmm", pair, x, weight, self_weight)
+    if not _tracing() and (
+        weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)
+    ):
+        result = _quick(graph, "spmm", pair, x, weight, self_weight)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     numbers = pair.full
     if weight is None and self_weight is None:
         return apply(graph, "spmm", numbers, _cast(x), None, None)
@@ -77,20 +82,20 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
     x_row [n_rows, k] or [n_rows, h, k], x [n_cols, ...] likewise. Returns [m] or [m, h].
     """
     pair = PLAIN_PAIR if scale == 1.0 else _pair(Numbers(scale=scale))
-    if not _tracing() and (csr_order or graph.perm is None):
-        result = quick(graph, "sddmm", pair, x_row, x)
+    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+        result = _quick(graph, "sddmm", pair, x_row, x)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     x_row, x = _cast(x_row), _cast(x)
     return _as_edges(graph, apply(graph, "sddmm", pair.full, x_row.to(x.dtype), x), csr_order)
 
 
 def edge_softmax(graph: Graph, logits: Tensor, *, csr_order: bool = False) -> Tensor:
     """The softmax of each edge's logit among the edges of its target. logits [m] or [m, h]; returns the same shape."""
-    if not _tracing() and (csr_order or graph.perm is None):
-        result = quick(graph, "edge_softmax", PLAIN_PAIR, logits)
+    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+        result = _quick(graph, "edge_softmax", PLAIN_PAIR, logits)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     values = _edge_values(graph, logits, _cast_type(logits), csr_order)
     return _as_edges(graph, apply(graph, "edge_softmax", PLAIN, values), csr_order)
 
@@ -121,9 +126,9 @@ def gat(
     elif seed is None:
         seed = new_seed(x.device)
     if not _tracing():
-        result = quick(graph, "gat", pair, x, score_row, score_col, seed)
+        result = _quick(graph, "gat", pair, x, score_row, score_col, seed)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     x = _cast(x)
     return apply(graph, "gat", pair.full, x, score_row.to(x.dtype), score_col.to(x.dtype), seed)
 
@@ -135,9 +140,9 @@ def agnn(graph: Graph, x: Tensor, beta: Tensor, x_row: Tensor | None = None) -> 
     [n_rows, k] or [n_rows, h, k].
     """
     if not _tracing():
-        result = quick(graph, "agnn", PLAIN_PAIR, x, x if x_row is None else x_row, beta)
+        result = _quick(graph, "agnn", PLAIN_PAIR, x, x if x_row is None else x_row, beta)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     x = _cast(x)
     return apply(graph, "agnn", PLAIN, x, x if x_row is None else x_row.to(x.dtype), beta.to(x.dtype))
 
@@ -163,9 +168,9 @@ def attention(
     elif seed is None:
         seed = new_seed(value.device)
     if not _tracing():
-        result = quick(graph, "attention", pair, value, query, key, seed)
+        result = _quick(graph, "attention", pair, value, query, key, seed)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     value = _cast(value)
     query, key = query.to(value.dtype), key.to(value.dtype)
     return apply(graph, "attention", pair.full, value, query, key, seed)
@@ -178,9 +183,9 @@ def gcn(graph: Graph, x: Tensor) -> Tensor:
     """
     if not _tracing():
         loopless = graph.without_loops()
-        result = quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
+        result = _quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     return apply(graph, "gcn", PLAIN, _cast(x))
 
 
@@ -237,11 +242,15 @@ def _cast(t: Tensor) -> Tensor:
 
 
 def _edge_values(graph: Graph, values: Tensor, dtype: torch.dtype, csr_order: bool) -> Tensor:
-    """Values of edges in CSR order, of the type."""
+    """Values of edges in the order in which runs take them, of the type."""
     values = values if values.dtype is dtype else values.to(dtype)
-    return values if csr_order else graph.to_csr_order(values)
+    if csr_order:
+        return values if graph.runs_in_csr_order else graph.to_edge_order(values)
+    return values if graph.runs_in_edge_order else graph.to_csr_order(values)
 
 
 def _as_edges(graph: Graph, values: Tensor, csr_order: bool) -> Tensor:
-    """Values in CSR order, in the order in which they are wanted."""
-    return values if csr_order else graph.to_edge_order(values)
+    """Values as runs give them, in the order in which they are wanted."""
+    if csr_order:
+        return values if graph.runs_in_csr_order else graph.to_csr_order(values)
+    return values if graph.runs_in_edge_order else graph.to_edge_order(values)
