@@ -90,7 +90,7 @@ void Graph::put_base(std::string_view id, std::shared_ptr<const void> data) {
 Query Graph::query(const Problem& problem) const {
     const std::lock_guard lock(mutex_);
     const bool reversed = problem.direction == Direction::reversed;
-    return {problem, reversed ? n_cols_ : n_rows_, reversed ? n_rows_ : n_cols_, m_, features_.get(), &device_,
+    return {problem,         reversed ? n_cols_ : n_rows_, reversed ? n_rows_ : n_cols_, m_, features_.get(), &device_,
             in_stream_order_};
 }
 

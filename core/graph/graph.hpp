@@ -26,7 +26,8 @@ namespace gnntune {
 /// A built format and what building it cost.
 struct BuiltFormat {
     std::shared_ptr<const void> data;
-    double build_us = 0;    ///< wall time of the build, device work included (not in stream order); 0 for what was handed in
+    double build_us =
+        0;  ///< wall time of the build, device work included (not in stream order); 0 for what was handed in
     std::size_t bytes = 0;  ///< memory held by it
 };
 

@@ -46,7 +46,8 @@ struct Query {
     std::int64_t m = 0;
     const Features* features = nullptr;  ///< of the caller's graph (not reversed); null if not computed
     const Device* device = nullptr;
-    bool in_stream_order = false;  ///< of a graph whose plans should be made without waiting (Graph::build_in_stream_order)
+    bool in_stream_order =
+        false;  ///< of a graph whose plans should be made without waiting (Graph::build_in_stream_order)
 };
 
 /// Yes, or no with the reason in words.

@@ -47,8 +47,9 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
             graph->build_in_stream_order();
             order = std::make_shared<lib::StreamOrder>();
         }
-        *out = new gnntune_graph{context->context,       std::move(graph), {}, known.transient != 0,
-                                 lib::BucketOnce(longest_row_of(known)), std::move(order)};
+        *out = new gnntune_graph{
+            context->context, std::move(graph), {}, known.transient != 0, lib::BucketOnce(longest_row_of(known)),
+            std::move(order)};
     });
 }
 
@@ -218,10 +219,14 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         if (c.verbose)
             std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story, outcome.tuned_us).c_str(),
                        stderr);
-        *out = new gnntune_plan{context->context,           graph->graph,
-                                std::move(outcome.memory),  std::move(outcome.plan),
-                                std::move(outcome.binding), std::move(outcome.story),
-                                graph->order,               std::move(config)};
+        *out = new gnntune_plan{context->context,
+                                graph->graph,
+                                std::move(outcome.memory),
+                                std::move(outcome.plan),
+                                std::move(outcome.binding),
+                                std::move(outcome.story),
+                                graph->order,
+                                std::move(config)};
     });
 }
 

@@ -132,13 +132,13 @@ def set_torch(
     grad_enabled: Callable[[], bool],
     deterministic: Callable[[], bool],
     functorch: Callable[[], bool],
-    recipes: dict[tuple[str, int, bool], tuple[object, list[object]]],
+    recipes: object,
     capsule: object,
     /,
 ) -> bool: ...
 def set_autograd(
     apply: Callable[..., object],
-    saves: dict[object, tuple[object, tuple[int | None, ...]]],
+    saves: object,
     find_saves: Callable[..., tuple[int | None, ...]],
     run: Callable[..., tuple[object, ...]],
     /,

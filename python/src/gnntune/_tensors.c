@@ -108,9 +108,15 @@ int intern_tensor_names(void) {
         PyObject** name;
         const char* text;
     } kNames[] = {
-        {&requires_grad_name, "requires_grad"}, {&note_stream_name, "note_stream"}, {&fast_name, "_fast"},
-        {&sizes_name, "_sizes"},                {&planned_name, "planned"},         {&value_name, "value"},
-        {&new_empty_name, "new_empty"},         {&needs_name, "needs_input_grad"},  {&to_save_name, "to_save"},
+        {&requires_grad_name, "requires_grad"},
+        {&note_stream_name, "note_stream"},
+        {&fast_name, "_fast"},
+        {&sizes_name, "_sizes"},
+        {&planned_name, "planned"},
+        {&value_name, "value"},
+        {&new_empty_name, "new_empty"},
+        {&needs_name, "needs_input_grad"},
+        {&to_save_name, "to_save"},
         {&state_name, "state"},
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
@@ -336,8 +342,8 @@ static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays,
     PyObject* like = PyTuple_GetItem(entry, 3);
     void* stream;
     if (!find_stream(head->device, graph, &stream)) return NULL;
-    PyObject* handle = PyObject_CallMethodObjArgs(graph, planned_name, PyTuple_GetItem(entry, 1),
-                                                  PyTuple_GetItem(entry, 2), NULL);
+    PyObject* handle =
+        PyObject_CallMethodObjArgs(graph, planned_name, PyTuple_GetItem(entry, 1), PyTuple_GetItem(entry, 2), NULL);
     if (handle == Py_None) return handle;  // Python has to look
     PyObject* number = handle ? PyObject_GetAttr(handle, value_name) : NULL;
     const void* plan = number ? PyLong_AsVoidPtr(number) : NULL;
@@ -468,9 +474,8 @@ static int find(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* cons
 }
 
 static PyObject* run_found(Found* found, PyObject* const* inputs, PyObject* graph) {
-    PyObject* results = found->transient
-                            ? cooked(found->entry, inputs, found->arrays, found->used, graph, found->sizes)
-                            : matched(found->entry, found->arrays, found->used, graph);
+    PyObject* results = found->transient ? cooked(found->entry, inputs, found->arrays, found->used, graph, found->sizes)
+                                         : matched(found->entry, found->arrays, found->used, graph);
     Py_DECREF(found->entry);
     return results;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,33 +13,22 @@ from torch.nn import Parameter
 from gnntune import _native
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
-from gnntune.torch._operators import Traced, execute
+from gnntune.torch._operators import Now, Traced, execute
 from gnntune.torch._run import Numbers, modes, pair_of
 
 _PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
-_functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _grad_enabled = torch.is_grad_enabled
 
 
-class _Now:
-    """Runs operations on a Graph at once."""
+def once(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's once_differentiable(), which costs as much as a backward, only where a gradient of it is asked for."""
+    refusing: Any = once_differentiable(backward)
 
-    __slots__ = ("graph",)
+    def either(ctx: Any, *grads: Tensor) -> Any:
+        return refusing(ctx, *grads) if _grad_enabled() else backward(ctx, *grads)
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-
-    def run(self, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        return execute(self.graph, op, numbers, *inputs)
-
-
-def _backward(ctx: Any, grad: Tensor) -> Any:
-    graph, op, numbers = ctx.state
-    grads = FORMULAS[op].backward(_Now(graph), numbers, ctx.needs_input_grad[3:], ctx.saved_tensors, grad)
-    return None, None, None, *grads
-
-
-_backward_once = once_differentiable(_backward)
+    return either
 
 
 class _Differentiable(torch.autograd.Function):
@@ -47,12 +37,14 @@ class _Differentiable(torch.autograd.Function):
     Its forward is forward() of _native, which runs what was prepared, or execute(), and saves what find_saves() names.
     """
 
-    forward = staticmethod(_native.forward)  # type: ignore[assignment]
+    forward = staticmethod(_native.forward)
 
     @staticmethod
+    @once
     def backward(ctx: Any, grad: Tensor) -> Any:
-        # What once_differentiable() does costs as much as the rest, and is nothing unless a graph of the backward is asked for.
-        return _backward_once(ctx, grad) if _grad_enabled() else _backward(ctx, grad)
+        graph, op, numbers = ctx.state
+        grads = FORMULAS[op].backward(Now(graph), numbers, ctx.needs_input_grad[3:], ctx.saved_tensors, grad)
+        return None, None, None, *grads
 
 
 # autograd.Function.apply without what it does for torch.func, which does not come here, and for default arguments.
@@ -87,7 +79,7 @@ def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Te
 
 def differentiable(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation whose inputs are plain tensors, one of which wants a gradient."""
-    if _functorch_active():
+    if functorch_active():
         return _Differentiable.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
     return _apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
 

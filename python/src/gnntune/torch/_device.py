@@ -89,7 +89,8 @@ def open_context(device: torch.device, **changes: Any) -> Handle:
     on_gpu = device.type == "cuda"
     alloc = free = None
     if on_gpu:
-        torch.cuda.init()
+        cuda: Any = torch.cuda
+        cuda.init()
         alloc, free = _allocator(device.index)
 
     return Handle(

@@ -60,6 +60,7 @@ class Graph:
     """[m] int32: the place in edge_index of each edge in CSR order; None where both orders are one."""
     edge_weight: Tensor | None
     """[m]: values of the sparse matrix that the graph was made from, in its order of edges; else None."""
+    _list: Tensor | None  # [2, m] int32, sources and targets: of a graph that the library gets as a list of edges
     kept: Tensor | None
     """Of a graph that dropped self loops: the places in edge_index of the edges that are left; else None."""
 

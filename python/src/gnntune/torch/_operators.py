@@ -99,6 +99,18 @@ def execute(graph: Any, op: str, numbers: Numbers, *inputs: Tensor | None) -> tu
     return run(graph, op, numbers, *inputs)
 
 
+class Now:
+    """Runs operations on a Graph at once."""
+
+    __slots__ = ("graph",)
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+
+    def run(self, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        return execute(self.graph, op, numbers, *inputs)
+
+
 class Traced:
     """A graph as operators get it: runs operations by calling further operators."""
 

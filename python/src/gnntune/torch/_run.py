@@ -152,7 +152,7 @@ _MOST_SHAPES = 16  # that an operation is remembered with on one graph
 _MOST_NUMBERS = 256
 modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
 """How many dispatch modes look at what is called."""
-# How calls are made on a transient graph, by operation, id of the numbers and determinism; the numbers stay alive beside it.
+# How calls are made on transient graphs, by operation, id of the numbers (which stay alive beside it) and determinism.
 _recipes: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
 _can_run_tensors = _native.set_torch(
     Tensor,
@@ -217,9 +217,7 @@ def _learn(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Sequence
         alike = INPUTS[op].index(like) if name != like else -1
         results.append((alike, places.get(outputs[name].shape[0], -1), shape))
     names = tuple(name for name, t in zip(INPUTS[op], inputs) if t is not None) + call.names
-    code = _native.prepare(
-        0, names, _native.NO_ACTIVATION, numbers.scale, numbers.negative_slope, numbers.dropout, 0
-    )
+    code = _native.prepare(0, names, _native.NO_ACTIVATION, numbers.scale, numbers.negative_slope, numbers.dropout, 0)
     entry = (
         _native.recipe(code, device, forms, leads, tuple(results)),
         problem,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gnntune.torch._graph import Graph
 
 _REDUCTIONS = {reduce: pair_of(Numbers(reduce=reduce)) for reduce in ("sum", "mean", "max")}
+# Numbers of attention by its features, with the default scale and no dropout.
+_scaled: dict[int, Pair] = {}
 # What is asked first is what a call without gradients costs: this answers in 25 ns, torch.compiler.is_compiling() in
 # 70. torch.compile sees True; other tracers come with tensors of their own, which _native.apply() leaves alone.
 _tracing = torch.compiler.is_dynamo_compiling
@@ -58,9 +60,7 @@ def spmm(
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
     if max_error or allow_sampling:
         pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling))
-    if not _tracing() and (
-        weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)
-    ):
+    if not _tracing() and (weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)):
         result = _quick(graph, "spmm", pair, x, weight, self_weight)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -68,7 +68,7 @@ def spmm(
     if weight is None and self_weight is None:
         return apply(graph, "spmm", numbers, _cast(x), None, None)
     x = _cast(x)
-    weight = None if weight is None else _edge_values(graph, weight, x.dtype, csr_order)
+    weight = None if weight is None else edge_values(graph, weight, x.dtype, csr_order)
     if self_weight is not None:
         self_weight = self_weight.to(x.dtype)
         if weight is not None and weight.dim() == 2 and self_weight.dim() == 1:  # all heads share it
@@ -96,7 +96,7 @@ def edge_softmax(graph: Graph, logits: Tensor, *, csr_order: bool = False) -> Te
         result = _quick(graph, "edge_softmax", PLAIN_PAIR, logits)
         if result is not None:
             return result  # type: ignore[no-any-return]
-    values = _edge_values(graph, logits, _cast_type(logits), csr_order)
+    values = edge_values(graph, logits, _cast_type(logits), csr_order)
     return _as_edges(graph, apply(graph, "edge_softmax", PLAIN, values), csr_order)
 
 
@@ -162,7 +162,12 @@ def attention(
     query [n_rows, h, k], key and value [n_cols, h, k]; returns [n_rows, h, k]. `scale` is 1 / sqrt(k) by default;
     dropout and seed as in gat().
     """
-    pair = _dropping(scale=value.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout)
+    plain = scale is None and dropout == 0.0
+    pair = _scaled.get(value.shape[-1]) if plain and not _tracing() else None
+    if pair is None:
+        pair = _dropping(scale=value.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout)
+        if plain and not _tracing():
+            _scaled[value.shape[-1]] = pair
     if not dropout:
         seed = None
     elif seed is None:
@@ -200,7 +205,7 @@ def gcn_norm(graph: Graph, weight: Tensor | None = None, *, csr_order: bool = Fa
         return _as_edges(graph, edges, csr_order), loops
     if weight.requires_grad and torch.is_grad_enabled():
         raise InvalidArgument("gcn_norm has no gradient for the weights: detach them, or normalise with torch")
-    edges, loops = _gcn_norm(graph, _edge_values(graph, weight, _cast_type(weight), csr_order))
+    edges, loops = _gcn_norm(graph, edge_values(graph, weight, _cast_type(weight), csr_order))
     return _as_edges(graph, edges, csr_order), loops
 
 
@@ -215,6 +220,13 @@ def _gcn_norm(graph: Graph, weight: Tensor | None) -> tuple[Tensor, Tensor]:
     else:
         edges, loops = execute(graph, "gcn_norm", PLAIN, weight)
     return edges, loops
+
+
+def dropping(device: torch.device, dropout: float, *, negative_slope: float = 0.2) -> tuple[Numbers, Tensor | None]:
+    """Numbers and seed of a run of gat() that a gradient may follow; not for code that torch.compile traces."""
+    if dropout == 0.0:
+        return (PLAIN if negative_slope == 0.2 else _dropping(negative_slope=negative_slope).full), None
+    return _dropping(negative_slope=negative_slope, dropout=dropout).full, new_seed(device)
 
 
 def _dropping(*, scale: float = 1.0, negative_slope: float = 0.2, dropout: float = 0.0) -> Pair:
@@ -241,7 +253,7 @@ def _cast(t: Tensor) -> Tensor:
     return t if t.dtype is dtype else t.to(dtype)
 
 
-def _edge_values(graph: Graph, values: Tensor, dtype: torch.dtype, csr_order: bool) -> Tensor:
+def edge_values(graph: Graph, values: Tensor, dtype: torch.dtype, csr_order: bool) -> Tensor:
     """Values of edges in the order in which runs take them, of the type."""
     values = values if values.dtype is dtype else values.to(dtype)
     if csr_order:
