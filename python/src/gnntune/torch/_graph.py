@@ -58,10 +58,21 @@ class Graph:
     """[m] int32: the source of each edge, in CSR order."""
     perm: Tensor | None
     """[m] int32: the place in edge_index of each edge in CSR order; None where both orders are one."""
-    edge_weight: Tensor | None
+    edge_weight: Tensor | None = None
     """[m]: values of the sparse matrix that the graph was made from, in its order of edges; else None."""
-    _list: Tensor | None  # [2, m] int32, sources and targets: of a graph that the library gets as a list of edges
-    kept: Tensor | None
+    _list: Tensor | None = (
+        None  # [2, m] int32, sources and targets: of a graph that the library gets as a list of edges
+    )
+    _sizes: tuple[int, int, int] | None = None  # of a transient graph: what _native matches inputs with
+    _longest_row: int | None = None
+    _settled: frozenset[Any] = frozenset()  # what operators ran on streams of their own, see _operators
+    _handle: Handle | None = None
+    _inverse: Tensor | None = None
+    _row: Tensor | None = None
+    _norms: tuple[tuple[torch.dtype, tuple[Tensor, Tensor]], ...] = ()
+    _looped: Graph | None = None
+    _bare: Graph | None = None
+    kept: Tensor | None = None
     """Of a graph that dropped self loops: the places in edge_index of the edges that are left; else None."""
 
     def __init__(
@@ -197,7 +208,6 @@ class Graph:
     def _set_list(self, edges: Tensor, n_rows: int, n_cols: int) -> None:
         """A transient graph that the library gets as a list of edges: sources and targets, int32."""
         self._list = edges if edges.is_contiguous() else edges.contiguous()
-        self.edge_weight = None
         self._set_sizes(n_rows, n_cols, edges.shape[1], edges.device, transient=True)
 
     def _sort(self) -> None:
@@ -227,7 +237,6 @@ class Graph:
         longest_row: int | None = None,
     ) -> None:
         self.row_ptr, self.col, self.perm, self.edge_weight = row_ptr, col, perm, edge_weight
-        self._list = None
         self._longest_row = longest_row
         self._set_sizes(row_ptr.numel() - 1, n_cols, col.numel(), row_ptr.device, transient=transient)
 
@@ -236,27 +245,18 @@ class Graph:
         if max(self.n_rows, self.n_cols, self.m) > _MOST:
             raise InvalidGraph(f"{self.n_rows} x {self.n_cols} with {self.m} edges: sizes must fit int32")
         self.device = _device.known_device(device)
-        self.kept = None
         self.transient = transient
-        # What _native matches the inputs of a transient graph with, which has no calls of its own.
         self._sizes = (n_rows, n_cols, m) if transient else None
         # Whether values of edges are in their order, and in CSR order, when the library gets them as they are.
-        self.runs_in_edge_order = self._list is not None or self.perm is None
         self.runs_in_csr_order = self._list is None
+        self.runs_in_edge_order = not self.runs_in_csr_order or self.perm is None
         # Even: the number behind it is the same graph with loops.
         self.number = 2 * next(_ids)
         self._calls: dict[Any, Call] = {}
         self._fast: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
-        self._settled: set[Any] = set()  # what operators ran on streams of their own, see _operators
         self._plans: dict[Any, Handle] = {}
-        self._handle: Handle | None = None
         self._lock = threading.RLock()
         self._streams: set[int] = set()
-        self._inverse: Tensor | None = None
-        self._row: Tensor | None = None
-        self._norms: dict[torch.dtype, tuple[Tensor, Tensor]] = {}
-        self._looped: Graph | None = None
-        self._bare: Graph | None = None
         _device.graphs[self.number] = self
 
     # ---- What it is ----
@@ -358,14 +358,15 @@ class Graph:
 
     def norm(self, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
         """gcn_norm() without weights, as runs take them; kept for each type."""
-        kept = self._norms.get(dtype)
-        if kept is None:
-            if dtype == torch.float32:
-                edges, loops = run(self, "gcn_norm", PLAIN, None)
-            else:
-                edges, loops = (t.to(dtype) for t in self.norm())
-            kept = self._norms[dtype] = (edges, loops)
-        return kept
+        for known, kept in self._norms:
+            if known is dtype:
+                return kept
+        if dtype == torch.float32:
+            edges, loops = run(self, "gcn_norm", PLAIN, None)
+        else:
+            edges, loops = (t.to(dtype) for t in self.norm())
+        self._norms = (*self._norms, (dtype, (edges, loops)))
+        return edges, loops
 
     # ---- Handles and plans ----
 
@@ -475,7 +476,7 @@ class Graph:
             self._wait()
             self._calls.clear()
             self._fast.clear()
-            self._settled.clear()
+            self._settled = frozenset()
             for plan in self._plans.values():
                 plan.close()
             self._plans.clear()

@@ -169,7 +169,7 @@ def _settle(number: int, op: str, numbers: Numbers, inputs: tuple[Tensor | None,
     thread.join()
     if errors:
         raise errors[0]
-    graph._settled.add(key)
+    graph._settled |= {key}
 
 
 def _implementation(name: str) -> Any:
