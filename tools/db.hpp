@@ -1,7 +1,7 @@
 // The parts of `gnntune db`, one file each.
 #pragma once
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/output.hpp"
 #include "tools/verb.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "core/registry/typical.hpp"
 #include "core/registry/variant.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/program.hpp"

@@ -5,7 +5,7 @@
 
 #include "core/common/error.hpp"
 #include "core/common/numbers.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/open_store.hpp"

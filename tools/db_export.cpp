@@ -6,8 +6,8 @@
 
 #include "core/common/error.hpp"
 #include "core/io/file.hpp"
-#include "profiles/csv.hpp"
-#include "profiles/document.hpp"
+#include "profiles/document/csv.hpp"
+#include "profiles/document/document.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output_file.hpp"

@@ -13,8 +13,8 @@
 
 #include "core/common/error.hpp"
 #include "core/io/file.hpp"
-#include "profiles/document.hpp"
-#include "profiles/file_system.hpp"
+#include "profiles/database/file_system.hpp"
+#include "profiles/document/document.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/merge_into.hpp"

@@ -1,5 +1,5 @@
 // gnntune db rescue: what can be read of a damaged database.
-#include "profiles/store_rescue.hpp"
+#include "profiles/store/rescue.hpp"
 
 #include <fmt/format.h>
 

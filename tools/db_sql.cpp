@@ -1,7 +1,7 @@
 // gnntune db sql: a query of the user's own.
 #include <fmt/format.h>
 
-#include "profiles/database.hpp"
+#include "profiles/database/database.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tools/db.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"

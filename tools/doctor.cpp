@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include "core/common/error.hpp"
-#include "profiles/file_system.hpp"
-#include "profiles/layers.hpp"
-#include "profiles/store.hpp"
+#include "profiles/database/file_system.hpp"
+#include "profiles/snapshot/layers.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/parse.hpp"
 #include "tools/program.hpp"
 #include "tuner/clocks.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/table.hpp"
 
 namespace gnntune::tools {

@@ -6,7 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/program.hpp"
 
 namespace gnntune::tools {

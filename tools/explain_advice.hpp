@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/dispatch/advise.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tools/output.hpp"
 
 namespace gnntune::tools {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/dispatch/step.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/options.hpp"
 #include "tools/output.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 
 namespace gnntune::tools {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 
 namespace gnntune::tools {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/model/model.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/output.hpp"
 
 namespace gnntune::tools {

@@ -1,7 +1,7 @@
 // A graph of the database, had again from where its row says that it came from.
 #pragma once
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/graphs.hpp"
 #include "tools/output.hpp"
 

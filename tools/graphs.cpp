@@ -11,7 +11,7 @@
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tools/parse.hpp"
 #include "tools/suggest.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "core/registry/measurement.hpp"
 #include "core/registry/op.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/options.hpp"
 
 namespace gnntune::tools {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/registry/variant.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/options.hpp"
 #include "tools/output.hpp"
 

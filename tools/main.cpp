@@ -11,7 +11,7 @@
 
 #include "core/common/error.hpp"
 #include "core/common/threads.hpp"
-#include "profiles/database.hpp"
+#include "profiles/database/database.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/program.hpp"

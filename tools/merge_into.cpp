@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "core/common/error.hpp"
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tools/program.hpp"
 #include "tools/stored_queries.hpp"
 #include "tools/unknown_names.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/model/model.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/options.hpp"
 #include "tools/output.hpp"
 #include "tuner/fit.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/program.hpp"
 
 namespace gnntune::tools {

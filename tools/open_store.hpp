@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/output.hpp"
 
 namespace gnntune::tools {

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "core/common/error.hpp"
-#include "profiles/file_system.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/database/file_system.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/parse.hpp"
 #include "tools/streams.hpp"
 #include "tools/suggest.hpp"

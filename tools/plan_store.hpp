@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "profiles/file_system.hpp"
-#include "profiles/store.hpp"
+#include "profiles/database/file_system.hpp"
+#include "profiles/store/store.hpp"
 
 namespace gnntune::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/options.hpp"
 #include "tools/output.hpp"
 #include "tuner/compare.hpp"

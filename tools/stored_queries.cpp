@@ -5,7 +5,7 @@
 #include "core/common/error.hpp"
 #include "core/dispatch/candidates.hpp"
 #include "core/dispatch/plan.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/program.hpp"
 #include "tuner/training.hpp"
 

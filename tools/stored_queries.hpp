@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/output.hpp"
 
 namespace gnntune::tools {

@@ -8,8 +8,8 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
-#include "profiles/layers.hpp"
-#include "profiles/store.hpp"
+#include "profiles/snapshot/layers.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"

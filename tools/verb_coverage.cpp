@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/coverage_list.hpp"
 #include "tools/coverage_tables.hpp"
 #include "tools/exclusive.hpp"

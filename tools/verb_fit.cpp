@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/models.hpp"
 #include "tools/open_store.hpp"

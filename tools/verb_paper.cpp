@@ -8,7 +8,7 @@
 
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
-#include "profiles/file_system.hpp"
+#include "profiles/database/file_system.hpp"
 #include "tools/db.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"

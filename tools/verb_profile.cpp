@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/common/error.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/graphs.hpp"

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "core/common/error.hpp"
-#include "profiles/layers.hpp"
-#include "profiles/store.hpp"
+#include "profiles/snapshot/layers.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/exclusive.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/fitted_models.hpp"

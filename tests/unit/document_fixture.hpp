@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "profiles/document.hpp"
+#include "profiles/document/document.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

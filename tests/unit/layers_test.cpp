@@ -1,5 +1,5 @@
 // The user's database and those that came with the installation, asked together.
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 
 #include <sys/stat.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/model/model_features.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/common/error.hpp"
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tests/unit/store_fixture.hpp"
 #include "tools/paper/crossing.hpp"
 #include "tools/paper/facts.hpp"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tests/unit/store_fixture.hpp"
 #include "tools/report/collect.hpp"
 #include "tools/report/figures.hpp"

@@ -1,5 +1,5 @@
 // What formats cost, from the store to the snapshot that a dispatcher reads.
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

@@ -1,6 +1,6 @@
 // Which cost model and which device constants a dispatcher goes by.
 #include "core/model/model_features.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

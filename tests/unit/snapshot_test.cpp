@@ -1,7 +1,7 @@
 // What a dispatcher reads at open: the right rows of the right environment, fast.
 #include <cstdio>
 
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tests/unit/cpu_time.hpp"
 #include "tests/unit/store_fixture.hpp"
 

@@ -1,7 +1,7 @@
 // Counters come back with their measurement, and in the view and the export beside it.
 #include <sstream>
 
-#include "profiles/csv.hpp"
+#include "profiles/document/csv.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

@@ -1,8 +1,8 @@
 // Documents that are wrong: an error in words with the place, and nothing in the database.
 #include "core/common/utf8.hpp"
 #include "core/model/model.hpp"
-#include "profiles/json_text.hpp"
-#include "profiles/json_value.hpp"
+#include "profiles/fields/json_text.hpp"
+#include "profiles/fields/json_value.hpp"
 #include "tests/unit/document_fixture.hpp"
 
 namespace gnntune::store {

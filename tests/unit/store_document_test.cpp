@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "profiles/document_fields.hpp"
+#include "profiles/fields/fields.hpp"
 #include "tests/unit/document_fixture.hpp"
 
 namespace gnntune::store {

@@ -2,8 +2,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "profiles/document.hpp"
-#include "profiles/store_rescue.hpp"
+#include "profiles/document/document.hpp"
+#include "profiles/store/rescue.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

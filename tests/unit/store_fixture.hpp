@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/common/error.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace gnntune::store {

@@ -2,8 +2,8 @@
 // already does not keep the rest from being read.
 #include <algorithm>
 
-#include "profiles/document.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/document/document.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

@@ -1,6 +1,6 @@
 // Two databases become one: nothing lost, nothing twice, the newest counts.
 #include "core/model/model_features.hpp"
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tests/unit/small_graphs.hpp"
 #include "tests/unit/store_fixture.hpp"
 

@@ -1,5 +1,5 @@
 // Names of graphs: the digits that stand in for one give way to it.
-#include "profiles/file_system.hpp"
+#include "profiles/database/file_system.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

@@ -1,5 +1,5 @@
 // Damaged databases: noticed, set aside, and read around the damage.
-#include "profiles/store_rescue.hpp"
+#include "profiles/store/rescue.hpp"
 
 #include <sys/resource.h>
 

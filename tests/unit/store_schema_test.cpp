@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "profiles/schema_compare.hpp"
-#include "profiles/store_rescue.hpp"
+#include "profiles/database/schema_compare.hpp"
+#include "profiles/store/rescue.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

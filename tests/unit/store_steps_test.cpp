@@ -1,5 +1,5 @@
 // Choices for whole training steps in the store.
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

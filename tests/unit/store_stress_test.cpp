@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tests/unit/child_process.hpp"
 #include "tests/unit/store_fixture.hpp"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "profiles/csv.hpp"
+#include "profiles/document/csv.hpp"
 #include "tests/unit/store_fixture.hpp"
 
 namespace gnntune::store {

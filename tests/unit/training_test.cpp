@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernels/register_all.hpp"
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tests/unit/small_graphs.hpp"
 #include "tests/unit/store_fixture.hpp"
 
