@@ -57,12 +57,12 @@ fine profiles/database/a.cpp '<sqlite3.h>'
 fine profiles/store/a.cpp '"profiles/fields/values.hpp"'
 fine profiles/document/a.cpp '"profiles/store/store.hpp"'
 fine profiles/library/a.cpp '"kernels/register_all.hpp"'
-fine tools/a.cpp '<boost/program_options.hpp>'
-fine tools/a.cpp '"tuner/tune.hpp"'
-line tools/a.cpp 'dlopen("libcupti.so", 1);'
-line tools/a.cpp 'std::snprintf(text, sizeof text, "%d", 1);'
-line tools/a.cpp 'out.print_line("warnings go to stderr, data to stdout");'
-line tools/streams.cpp 'std::cout << text;'
+fine tools/verbs/a.cpp '<boost/program_options.hpp>'
+fine tools/verbs/a.cpp '"tuner/tune.hpp"'
+line tools/verbs/a.cpp 'dlopen("libcupti.so", 1);'
+line tools/verbs/a.cpp 'std::snprintf(text, sizeof text, "%d", 1);'
+line tools/verbs/a.cpp 'out.print_line("warnings go to stderr, data to stdout");'
+line tools/common/streams.cpp 'std::cout << text;'
 line tools/run_once/a.cpp 'std::printf("%s", text);'
 fine examples/a.c '<gnntune/gnntune.h>'
 fine examples/a.c '<stdio.h>'
@@ -71,8 +71,8 @@ fine examples/a.c '<stdio.h>'
 wrong core/graph/b.cpp '"kernels/common/host.hpp"' 'core may not include kernels/common/host.hpp'
 wrong core/graph/b.cpp '"tuner/tune.hpp"' 'core may not include tuner/tune.hpp'
 wrong core/graph/b.cpp '"profiles/store/store.hpp"' 'core may not include profiles/store/store.hpp'
-wrong core/graph/b.cpp '"tools/output.hpp"' 'core may not include tools/output.hpp'
-wrong core/graph/b.cpp '<tools/output.hpp>' 'core may not include tools/output.hpp'
+wrong core/graph/b.cpp '"tools/common/output.hpp"' 'core may not include tools/common/output.hpp'
+wrong core/graph/b.cpp '<tools/common/output.hpp>' 'core may not include tools/common/output.hpp'
 variant kernels/spmm/two
 wrong kernels/spmm/two/v.cpp '"kernels/spmm/one/launch.hpp"' 'kernels/*/* may not include kernels/spmm/one/launch.hpp'
 wrong kernels/spmm/two/v.cpp '"kernels/register_all.hpp"' 'kernels/*/* may not include kernels/register_all.hpp'
@@ -82,7 +82,7 @@ wrong kernels/common/b.hpp '"kernels/formats/csr/csr.hpp"' 'kernels/common may n
 wrong kernels/formats/csr/b.cpp '"kernels/spmm/one/launch.hpp"' \
     'kernels/formats/* may not include kernels/spmm/one/launch.hpp'
 wrong tuner/b.cpp '"kernels/spmm/one/launch.hpp"' 'tuner may not include kernels/spmm/one/launch.hpp'
-wrong tuner/b.cpp '"tools/output.hpp"' 'tuner may not include tools/output.hpp'
+wrong tuner/b.cpp '"tools/common/output.hpp"' 'tuner may not include tools/common/output.hpp'
 wrong profiles/b.cpp '"profiles/store/store.hpp"' 'profiles may not include profiles/store/store.hpp'
 wrong profiles/fields/b.cpp '"profiles/store/store.hpp"' 'profiles/fields may not include profiles/store/store.hpp'
 wrong profiles/store/b.cpp '"profiles/document/document.hpp"' 'profiles/store may not include profiles/document/document.hpp'
@@ -91,14 +91,17 @@ wrong profiles/store/b.cpp '"kernels/register_all.hpp"' 'profiles/store may not 
 wrong profiles/store/b.cpp '"tuner/tune.hpp"' 'profiles/store may not include tuner/tune.hpp'
 wrong profiles/library/b.cpp '"kernels/common/host.hpp"' 'profiles/library may not include kernels/common/host.hpp'
 wrong profiles/library/b.cpp '"tuner/tune.hpp"' 'profiles/library may not include tuner/tune.hpp'
-wrong tools/b.cpp '"kernels/common/host.hpp"' 'tools may not include kernels/common/host.hpp'
+wrong tools/common/b.cpp '"tools/db/db.hpp"' 'tools/common may not include tools/db/db.hpp'
+wrong tools/db/b.cpp '"tools/verbs/reference.hpp"' 'tools/db may not include tools/verbs/reference.hpp'
+wrong tools/paper/b.cpp '"tuner/tune.hpp"' 'tools/paper may not include tuner/tune.hpp'
+wrong tools/verbs/b.cpp '"kernels/common/host.hpp"' 'tools/verbs may not include kernels/common/host.hpp'
 wrong examples/b.cpp '"core/graph/graph.hpp"' 'examples may not include core/graph/graph.hpp'
 wrong examples/b.cpp '<unistd.h>' 'examples may not use posix (<unistd.h>)'
 
 # One writer of the streams.
 for words in 'std::cout << name;' 'std::fprintf(stderr, "%s", name);' 'fputs(name, stdout);' 'fmt::print("{}", name);'; do
-    line tools/e.cpp "$words"
-    expect "tools/e.cpp:$(wc -l <"$tree/tools/e.cpp" | tr -d ' '): only tools/streams.cpp writes to stdout and stderr"
+    line tools/verbs/e.cpp "$words"
+    expect "tools/verbs/e.cpp:$(wc -l <"$tree/tools/verbs/e.cpp" | tr -d ' '): only tools/common/streams.cpp writes to stdout and stderr"
 done
 
 # Which package belongs where.
@@ -117,10 +120,10 @@ wrong profiles/store/c.cpp '<boost/program_options.hpp>' 'profiles/store may not
 wrong profiles/library/c.cpp '<cupti.h>' 'profiles/library may not use cupti (<cupti.h>)'
 wrong tuner/c.cpp '<sqlite3.h>' 'tuner may not use sqlite (<sqlite3.h>)'
 wrong tuner/c.cpp '<nlohmann/json.hpp>' 'tuner may not use json (<nlohmann/json.hpp>)'
-wrong tools/c.cpp '<cupti_activity.h>' 'tools may not use cupti (<cupti_activity.h>)'
-wrong tools/c.cpp '<sqlite3.h>' 'tools may not use sqlite (<sqlite3.h>)'
-wrong tools/c.cpp '<spdlog/spdlog.h>' '<spdlog/spdlog.h> belongs to no package in tests/layering/rules.txt'
-wrong tools/c.cpp 'HEADER' 'writes an include that this test cannot read: #include HEADER'
+wrong tools/verbs/c.cpp '<cupti_activity.h>' 'tools/verbs may not use cupti (<cupti_activity.h>)'
+wrong tools/verbs/c.cpp '<sqlite3.h>' 'tools/verbs may not use sqlite (<sqlite3.h>)'
+wrong tools/verbs/c.cpp '<spdlog/spdlog.h>' '<spdlog/spdlog.h> belongs to no package in tests/layering/rules.txt'
+wrong tools/verbs/c.cpp 'HEADER' 'writes an include that this test cannot read: #include HEADER'
 
 # No package in CUDA code, not through headers either.
 fine profiles/library/words.hpp '<fmt/format.h>'
