@@ -20,7 +20,7 @@
 #include "profiles/store/store.hpp"
 #include "tests/benchmark/arrays.hpp"
 #include "tests/benchmark/cusparse_direct.hpp"
-#include "tests/unit/temporary_folder.hpp"
+#include "tests/unit/common/temporary_folder.hpp"
 
 namespace gnntune::bench {
 namespace {
