@@ -18,6 +18,7 @@
 #include "tests/conformance/verdicts.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/stream.hpp"
+#include "core/ops/oracles.hpp"
 #endif
 
 namespace gnntune::conformance {

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "core/registry/legal.hpp"
+#include "core/ops/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/common/program.hpp"
 #include "tools/common/suggest.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
-#include "core/registry/legal.hpp"
+#include "core/ops/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/graphs.hpp"

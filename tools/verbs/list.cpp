@@ -9,8 +9,8 @@
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
+#include "core/ops/legal.hpp"
 #include "core/ops/op_record.hpp"
-#include "core/registry/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/output.hpp"

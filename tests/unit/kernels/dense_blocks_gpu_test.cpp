@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/gpu/device_buffer.hpp"
-#include "core/gpu/device_graph.hpp"
-#include "core/graph/graph.hpp"
+#include "core/graph/device_graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/formats/dense_blocks/dense_blocks.hpp"
 #include "kernels/formats/dense_blocks/worth.hpp"
 #include "kernels/register_all.hpp"

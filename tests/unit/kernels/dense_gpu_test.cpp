@@ -11,8 +11,8 @@
 
 #include "core/dispatch/plan.hpp"
 #include "core/gpu/device_buffer.hpp"
-#include "core/gpu/device_graph.hpp"
 #include "core/gpu/stream.hpp"
+#include "core/graph/device_graph.hpp"
 #include "kernels/common/dense.hpp"
 #include "kernels/formats/dense/dense.hpp"
 #include "kernels/register_all.hpp"

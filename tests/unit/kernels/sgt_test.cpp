@@ -2,7 +2,7 @@
 #include "tests/unit/kernels/sgt_reference.hpp"
 
 #include "core/features/features.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/register_all.hpp"
 
 namespace gnntune {

@@ -8,9 +8,9 @@
 
 #include "core/dispatch/plan.hpp"
 #include "core/gpu/device_buffer.hpp"
-#include "core/gpu/device_graph.hpp"
 #include "core/gpu/stream.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/graph/device_graph.hpp"
+#include "core/ops/oracles.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/reference/inputs.hpp"
+#include "core/ops/inputs.hpp"
+#include "core/ops/oracles.hpp"
 #include "tests/unit/library/library_fixture.hpp"
 
 namespace gnntune {

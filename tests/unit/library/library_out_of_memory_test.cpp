@@ -12,6 +12,7 @@
 #include <new>
 
 #include "core/features/features.hpp"
+#include "core/ops/oracles.hpp"
 #include "tests/unit/library/library_ops_fixture.hpp"
 
 namespace {

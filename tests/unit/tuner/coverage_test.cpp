@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/registry/legal.hpp"
+#include "core/ops/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/conformance/faulty/faulty.hpp"

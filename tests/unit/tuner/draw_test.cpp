@@ -10,7 +10,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/registry/legal.hpp"
+#include "core/ops/legal.hpp"
 
 namespace gnntune::tuner {
 namespace {

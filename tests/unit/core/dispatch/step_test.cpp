@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/dispatch/shared_formats.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 

@@ -5,7 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/common/error.hpp"
-#include "core/reference/inputs.hpp"
+#include "core/ops/inputs.hpp"
+#include "core/ops/oracles.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
 namespace gnntune {

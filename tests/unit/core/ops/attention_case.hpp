@@ -6,7 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "core/reference/inputs.hpp"
+#include "core/ops/inputs.hpp"
+#include "core/ops/oracles.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
 namespace gnntune::test {

@@ -8,7 +8,8 @@
 
 #include "core/common/float16.hpp"
 #include "core/ops/arrays.hpp"
-#include "core/reference/inputs.hpp"
+#include "core/ops/inputs.hpp"
+#include "core/ops/oracles.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
 namespace gnntune::reference {

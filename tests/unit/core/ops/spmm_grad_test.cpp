@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/ops/arrays.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/ops/oracles.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
 namespace gnntune::reference {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/ops/oracles.hpp"
 #include "kernels/spmm/common/largest.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/gpu/stream.hpp"
+#include "core/ops/oracles.hpp"
 #include "core/reference/compare_gpu.hpp"
 #include "core/registry/device.hpp"
 #include "tests/unit/common/small_graphs.hpp"

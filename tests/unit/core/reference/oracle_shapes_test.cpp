@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "core/ops/inputs.hpp"
 #include "core/ops/op_record.hpp"
-#include "core/reference/inputs.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/ops/oracles.hpp"
 #include "core/registry/registry.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
-#include "core/registry/legal.hpp"
+#include "core/ops/legal.hpp"
 #include "core/registry/typical.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/capability_fixture.hpp"

@@ -1,4 +1,4 @@
-#include "core/reference/oracle.hpp"
+#include "core/ops/oracles.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // Device copies of graphs hold what the host graph holds.
 #include <gtest/gtest.h>
 
-#include "core/gpu/device_graph.hpp"
 #include "core/graph/convert.hpp"
+#include "core/graph/device_graph.hpp"
 #include "core/registry/device.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 

@@ -1,6 +1,6 @@
 // The enumeration of legal problems against a walk over the whole space of problems that asks validate() and
 // normalised() alone, and against counts by hand of the ops that are there.
-#include "core/registry/legal.hpp"
+#include "core/ops/legal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
-#include "core/reference/inputs.hpp"
+#include "core/ops/inputs.hpp"
 
 #include "core/common/float16.hpp"
+#include "core/ops/oracles.hpp"
 
 namespace gnntune::reference {
 namespace {

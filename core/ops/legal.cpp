@@ -1,4 +1,4 @@
-#include "core/registry/legal.hpp"
+#include "core/ops/legal.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Validation in words, and what a Graph builds, shares and forgets. Plans in words.
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 
 #include <gtest/gtest.h>
 
