@@ -18,7 +18,7 @@
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
-namespace gnntune {
+namespace gnntune::dense_gpu_test {
 namespace {
 
 constexpr const char* kOverride = "NVIDIA_TF32_OVERRIDE";
@@ -113,8 +113,8 @@ TEST(Dense, WorkspaceOfCublasGrowsWithTheResultsUpToItsRecommendation) {
 
 /// A graph on the GPU with x, and a stream.
 struct OnGpu {
-    explicit OnGpu(const CsrGraph& host, std::int32_t k)
-        : arrays(host.view()), graph(registry(), device, arrays.view()), k(k) {
+    explicit OnGpu(const CsrGraph& host, std::int32_t width)
+        : arrays(host.view()), graph(registry(), device, arrays.view()), k(width) {
         HostVector<float> values(static_cast<std::size_t>(host.n_cols) * static_cast<std::size_t>(k));
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 41) / 7.0F - 2.5F;
         x_host = values;
@@ -193,4 +193,4 @@ TEST(DenseGpu, OnePlanServesManyThreads) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::dense_gpu_test

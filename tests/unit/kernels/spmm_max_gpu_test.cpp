@@ -14,7 +14,7 @@
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
-namespace gnntune {
+namespace gnntune::spmm_max_gpu_test {
 namespace {
 
 const Registry& registry() {
@@ -104,4 +104,4 @@ TEST(SpmmMaxGpu, OfEqualsTheFirstWinsAndNanOverEverything) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::spmm_max_gpu_test

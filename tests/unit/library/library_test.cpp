@@ -123,7 +123,7 @@ TEST_F(Library, StructsMayBeNewerThanTheLibrary) {
     gt::Context context = cpu();
     const gt::Graph graph = graph_in(context);
     gnntune_plan* plan = nullptr;
-    struct Newer {
+    struct NewerProblem {
         gnntune_problem known;
         std::int64_t unknown;
     } newer{GNNTUNE_PROBLEM_INIT, 1};

@@ -5,7 +5,7 @@
 
 #include "tests/unit/library/library_fixture.hpp"
 
-namespace gnntune {
+namespace gnntune::library_threads_test {
 namespace {
 
 constexpr int kThreads = 8;
@@ -130,4 +130,4 @@ TEST_F(LibraryThreads, ContextsAreOpenedAndClosedAtOnce) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::library_threads_test

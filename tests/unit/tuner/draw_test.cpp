@@ -12,7 +12,7 @@
 
 #include "core/ops/legal.hpp"
 
-namespace gnntune::tuner {
+namespace gnntune::tuner::draw_test {
 namespace {
 
 constexpr std::int32_t kWidths[] = {16, 64, 256, 33};
@@ -94,4 +94,4 @@ TEST(Draw, ACorpusSeesEveryKindOnSeveralGraphs) {
 }
 
 }  // namespace
-}  // namespace gnntune::tuner
+}  // namespace gnntune::tuner::draw_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gnntune {
+namespace gnntune::objectives_test {
 namespace {
 
 Candidate candidate(const std::string& config, double median_us, double build_us = 0) {
@@ -83,4 +83,4 @@ TEST(ErrorFront, FasterOnesAsMoreErrorIsAllowed) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::objectives_test

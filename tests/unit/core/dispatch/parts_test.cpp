@@ -7,7 +7,7 @@
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
-namespace gnntune {
+namespace gnntune::parts_test {
 namespace {
 
 std::vector<Part> one_spmm(const Query& q) {
@@ -69,4 +69,4 @@ TEST_F(Parts, TheDefaultIsNoCompositionWhereOneWouldComeFirst) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::parts_test

@@ -7,8 +7,9 @@
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/common/expect_has.hpp"
 
-namespace gnntune {
+namespace gnntune::io_column_names_test {
 namespace {
 
 io::LoadedGraph read(const std::string& text, const io::ReadOptions& options = {}, const std::string& name = "g.csv") {
@@ -25,8 +26,6 @@ std::string problem(const std::string& text, const io::ReadOptions& options = {}
     ADD_FAILURE() << "no error: " << text;
     return {};
 }
-
-#define EXPECT_HAS(text, words) EXPECT_NE((text).find(words), std::string::npos) << (text)
 
 const std::string kEdges = "0,1\n0,2\n2,1\n";
 const std::string kTurned = "1,0\n2,0\n1,2\n";  // the same edges, the target first
@@ -122,4 +121,4 @@ TEST(ColumnNames, AreNoWayIntoTheSourceOfAGraph) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_column_names_test

@@ -11,7 +11,7 @@
 #include "core/graph/fingerprint.hpp"
 #include "core/io/graph_io.hpp"
 
-namespace gnntune {
+namespace gnntune::io_edge_list_test {
 namespace {
 
 using Ints = std::vector<std::int32_t>;
@@ -371,4 +371,4 @@ TEST_F(TuFolder, TakesIdsFromZeroWhereItIsTold) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_edge_list_test

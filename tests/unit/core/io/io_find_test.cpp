@@ -12,8 +12,9 @@
 
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/common/expect_has.hpp"
 
-namespace gnntune {
+namespace gnntune::io_find_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,8 +57,6 @@ std::string problem(const std::string& bytes, const std::string& name = "g") {
     ADD_FAILURE() << "no error for " << name;
     return {};
 }
-
-#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(Sniffing, GoesByContentWhereThatIsUnmistakable) {
     EXPECT_EQ(io::read_graph_bytes(kMtx, "wrong.npz").format, "mtx");
@@ -204,4 +203,4 @@ TEST(Formats, AGraphIsCalledAfterItsFileInOneLine) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_find_test

@@ -7,7 +7,7 @@
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
 
-namespace gnntune {
+namespace gnntune::io_fix_ups_test {
 namespace {
 
 using Ints = std::vector<std::int32_t>;
@@ -78,4 +78,4 @@ TEST(FixUps, WorkTogetherInOneSentence) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_fix_ups_test

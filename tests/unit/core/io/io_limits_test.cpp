@@ -14,10 +14,11 @@
 #include "core/common/error.hpp"
 #include "core/io/detail/bytes.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/common/expect_has.hpp"
 #include "tests/unit/common/temporary_folder.hpp"
 #include "tests/unit/core/io/npz_bytes.hpp"
 
-namespace gnntune {
+namespace gnntune::io_limits_test {
 namespace {
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
@@ -33,8 +34,6 @@ std::string problem(Read read_it) {
     ADD_FAILURE() << "no error";
     return {};
 }
-
-#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(Limits, ColumnsAreCheckedAsRowsAre) {
     const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
@@ -189,4 +188,4 @@ TEST(Limits, ALongLineOfMetisIsReadInPieces) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_limits_test

@@ -7,7 +7,7 @@
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
 
-namespace gnntune {
+namespace gnntune::io_mtx_test {
 namespace {
 
 using Ints = std::vector<std::int32_t>;
@@ -206,4 +206,4 @@ TEST(MatrixMarket, CountsIgnoredWeights) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_mtx_test

@@ -9,7 +9,7 @@
 #include "core/io/graph_io.hpp"
 #include "tests/unit/common/temporary_folder.hpp"
 
-namespace gnntune {
+namespace gnntune::io_near_miss_test {
 namespace {
 
 struct NearMiss {
@@ -141,4 +141,4 @@ TEST(NearMisses, InAFolderAreDamageAndNotOtherFiles) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_near_miss_test

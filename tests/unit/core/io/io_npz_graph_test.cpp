@@ -9,10 +9,11 @@
 
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/common/expect_has.hpp"
 #include "tests/unit/common/temporary_folder.hpp"
 #include "tests/unit/core/io/npz_bytes.hpp"
 
-namespace gnntune {
+namespace gnntune::io_npz_graph_test {
 namespace {
 
 using test::array;
@@ -55,8 +56,6 @@ std::string problem(const std::string& bytes, const io::ReadOptions& options = {
     ADD_FAILURE() << "no error";
     return {};
 }
-
-#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(NpzWeights, AreReadFromEdgeWeightInEveryLayout) {
     const std::string w = floats({5, 6, 7});
@@ -248,4 +247,4 @@ TEST(PyTorchFiles, GetTheLineThatSavesThemAsNpz) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_npz_graph_test

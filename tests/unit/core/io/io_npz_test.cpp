@@ -7,9 +7,10 @@
 
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/common/expect_has.hpp"
 #include "tests/unit/core/io/npz_bytes.hpp"
 
-namespace gnntune {
+namespace gnntune::io_npz_test {
 namespace {
 
 using Ints = std::vector<std::int32_t>;
@@ -56,8 +57,6 @@ std::string problem(const std::string& bytes, ErrorKind kind = ErrorKind::input)
     ADD_FAILURE() << "no error";
     return {};
 }
-
-#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(Npz, ReadsScipyCsrStoredDeflatedAndWithZip64) {
     for (const bool deflate : {false, true}) {
@@ -257,4 +256,4 @@ TEST(Npz, IsNeverCrashedByAMissingEndOrAChangedByte) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_npz_test

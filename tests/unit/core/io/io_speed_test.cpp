@@ -16,7 +16,7 @@
 #include "core/io/graph_io.hpp"
 #include "tests/unit/common/cpu_time.hpp"
 
-namespace gnntune {
+namespace gnntune::io_speed_test {
 namespace {
 
 constexpr int kRows = 1'000'000;
@@ -95,4 +95,4 @@ TEST(ReadingSpeed, EightMillionSortedEdgesInAFewTimesWhatAPlainLoopTakes) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_speed_test

@@ -18,7 +18,7 @@
 #include "core/io/gnng.hpp"
 #include "core/io/graph_io.hpp"
 
-namespace gnntune {
+namespace gnntune::io_write_test {
 namespace {
 
 using io::Format;
@@ -250,4 +250,4 @@ TEST_F(WriteGraph, GnngNoticesEveryChangedByteAndEveryLength) {
 }
 
 }  // namespace
-}  // namespace gnntune
+}  // namespace gnntune::io_write_test
