@@ -61,29 +61,26 @@ def slices_of(sizes: Sequence[int], pattern: Sequence[int], unit: int = 1) -> li
     Another rank's slices are as its share of columns. Each is a multiple of `unit`, as the sizes are.
     """
     whole = sum(pattern)
+    grain = _UNITS[0] if unit == 1 and not any(width % _UNITS[0] for width in pattern[:-1]) else unit
     per_rank = []
-    for (first, last), size in zip(ranges(sizes), sizes):
-        if size == whole:
-            widths = list(pattern)
-        else:
-            cuts = [round(edge * size / whole / unit) * unit if whole else 0 for edge in offsets(pattern)]
-            widths = [b - a for a, b in zip(cuts, [*cuts[1:-1], size])]
+    for (first, _), size in zip(ranges(sizes), sizes):
+        cuts = [min(size, round(edge * size / whole / grain) * grain) if whole else 0 for edge in offsets(pattern)]
+        widths = [b - a for a, b in itertools.pairwise([*cuts[:-1], size])] if size != whole else pattern
         per_rank.append(ranges(widths, first))
-        assert per_rank[-1][-1][1] == last
     return [Slice(tuple(found)) for found in zip(*per_rank)]
 
 
 def patterns(width: int, element_size: int, unit: int = 1) -> list[tuple[int, ...]]:
     """Ways to cut a rank's columns into slices: none has rows of less than a cache line, but for a width that is."""
+    grain = unit if unit > 1 else next(u for u in _UNITS if width % u == 0)
     least = max(1, _ROW_BYTES // element_size)
-    least = -(-least // unit) * unit
+    least = -(-least // grain) * grain
     found: list[tuple[int, ...]] = [(width,)]
-    for count in (2, 3, 4):
-        blocks = width // unit
-        sizes = tuple(unit * size for size in even(blocks, count))
-        if width % unit == 0 and sizes[-1] >= least:
+    for count in (2, 4):
+        sizes = tuple(grain * size for size in even(width // grain, count))
+        if width % grain == 0 and sizes[-1] >= least:
             found.append(sizes)
     # What is exposed is the first slice's way in and the last one's way out: these narrow, the others wide.
-    if width >= 4 * least and (width - 2 * least) % unit == 0:
+    if width >= 4 * least and (width - 2 * least) % grain == 0:
         found.append((least, width - 2 * least, least))
     return list(dict.fromkeys(found))
