@@ -49,6 +49,7 @@ COLUMNS = (
     *("part", "graph", "n", "m", "k", "ranks", "form", "what", "value", "unit", "note"),
     *("device", "torch", "nccl", "gnntune", "commit", "date"),
 )
+PARTS = ("check", "link", "spmm", "gcn")
 FEATURES, HIDDEN, CLASSES, STEPS = 128, 128, 41, 10
 FORECAST_RANKS = (4, 8)
 TIMEOUT_S = 240.0
@@ -140,11 +141,12 @@ class Run:
             self.rows.add(part="link", ranks=self.ranks.size, form="exchange", what="rate", value=rate, unit="GB/s")
             self.rows.done()
         say(f"link: {self.link.words()}, {time.perf_counter() - begin:.1f} s")
-        if not self.rows.has("check", "random"):
+        if "check" in self.options.parts and not self.rows.has("check", "random"):
             self.check()
             self.rows.done()
         for name, path in self.options.files.items():
             units = [("spmm", k) for k in self.options.dims] + [("gcn", HIDDEN)]
+            units = [unit for unit in units if unit[0] in self.options.parts]
             units = [(part, k) for part, k in units if not self.rows.has(part, name, k)]
             if not units or not self.time_left():
                 continue
@@ -542,12 +544,16 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--backend", choices=["nccl", "gloo"], default="nccl")
     parser.add_argument("--dims", type=lambda text: [int(word) for word in text.split(",")], default=[64, 128, 256])
+    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
     parser.add_argument("--calls", type=int, default=50, help="calls of each time")
     parser.add_argument("--tune", type=float, default=1.0, help="seconds of tuning of each plan; 0: none")
     parser.add_argument("--seconds", type=float, default=420, help="begin no part after this time")
     parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--file", action="append", default=[], help=argparse.SUPPRESS)
     options = parser.parse_args()
+    for part in options.parts:
+        if part not in PARTS:
+            parser.error(f"--parts: {part!r} is none of {', '.join(PARTS)}")
     if options.deadline is None:
         return parent(options)
     options.files = dict(text.split("=", 1) for text in options.file)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 import time
 import traceback
 from datetime import timedelta
 from pathlib import Path
+from unittest import mock
 
 import reference
 import torch
@@ -27,8 +29,8 @@ import gnntune.torch.distributed as gd
 from gnntune.torch.distributed._split import offsets
 
 SIZES = (2, 3, 5)
-TIMEOUT_S = 20  # of an exchange
-DYING_TIMEOUT_S = 5
+TIMEOUT_S = 60  # of an exchange, on a machine that does other things too
+LOST_TIMEOUT_S = 5
 TOLERANCE = {torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
@@ -52,13 +54,17 @@ def random_parts(n, size, empty=None):
 
 
 def layouts(graph, size):
-    """Every way to split: keywords of DistributedGraph."""
-    yield {"mode": "features"}
-    yield {"mode": "features", "slices": 3}
-    yield {"mode": "features", "slices": 2, "tail": True}
-    yield {"mode": "one"}
-    if graph.n_rows == graph.n_cols:
+    """Ways to split, as keywords of DistributedGraph: all of them over two ranks, some over more."""
+    square = graph.n_rows == graph.n_cols
+    if size != 5:
+        yield {"mode": "features", "slices": 3}
+        yield {"mode": "features", "slices": 2, "tail": True}
+    if size != 3:
+        yield {"mode": "features"}
+        yield {"mode": "one"}
+    if size == 2 and square:
         yield {"mode": "rows"}
+    if square:
         yield {"mode": "rows", "parts": random_parts(graph.n_rows, size, empty=size - 1)}
 
 
@@ -80,13 +86,13 @@ def summed(t):
 
 
 def spmm_and_its_gradients(size):
-    for name in ("random", "square", "wide", "tall", "no_edges", "hub"):
+    for name in ("random", "square", "wide", "tall", "no_edges", "hub")[: 6 if size == 2 else 4]:
         graph = graph_of(name)
         generator = torch.Generator().manual_seed(5)
         edge_weight = torch.randn(graph.m, generator=generator)
         for options in layouts(graph, size):
             split = gd.DistributedGraph(graph, **options)
-            for k in (1, 7, 33) if name == "random" else (7,):
+            for k in (1, 7, 33) if name == "random" and size == 2 else (7,):
                 x = torch.randn(graph.n_cols, k, generator=generator)
                 grad = torch.randn(graph.n_rows, k, generator=generator)
                 for reduce, weighted in (("sum", False), ("sum", True), ("mean", True), ("max", False)):
@@ -171,12 +177,12 @@ def attention(size):
     for name in ("random", "wide", "loops", "no_edges"):
         graph = graph_of(name)
         generator = torch.Generator().manual_seed(7)
-        for heads, k in ((8, 4), (5, 1), (1, 9), (2, 3)):
+        for heads, k in ((8, 4), (5, 1), (1, 9), (2, 3)) if name == "random" else ((5, 1), (2, 3)):
             x = torch.randn(graph.n_cols, heads, k, generator=generator)
             row = torch.randn(graph.n_rows, heads, generator=generator)
             col = torch.randn(graph.n_cols, heads, generator=generator)
             grad = torch.randn(graph.n_rows, heads, k, generator=generator)
-            for loops in (False, True)[: 1 + (graph.n_rows == graph.n_cols)]:
+            for loops in {"random": (False, True), "loops": (True,)}.get(name, (False,)):
                 inputs = [t.clone().requires_grad_() for t in (x, row, col)]
                 wanted = gt.gat(graph.with_loops() if loops else graph, *inputs, negative_slope=0.1)
                 wanted.backward(grad)
@@ -343,6 +349,19 @@ def errors_say_what_to_do(size):
     raises(gnntune.InvalidArgument, "4 heads and x", gd.spmm, split, split.take(torch.ones(301, 4)), torch.ones(1, 4))
 
 
+def what_the_page_shows_runs(size):
+    page = Path(__file__).parents[2] / "docs/scaling.md"
+    if not page.exists():  # the tests run beside a packed package
+        return
+    block = re.search(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S).group(1)
+    said = []
+    names = {"print": said.append}
+    with mock.patch.object(dist, "init_process_group"), mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=""):
+        exec(block, names)
+    assert names["loss"].isfinite() and f"of {size}" in said[0] and "forecast" in said[0], said
+    assert names["graph"].mode == "one"
+
+
 CHECKS = [
     spmm_and_its_gradients,
     weights_of_heads,
@@ -355,19 +374,33 @@ CHECKS = [
     the_forecast_is_one_for_all_and_is_followed,
     partitions,
     errors_say_what_to_do,
+    what_the_page_shows_runs,
 ]
 
 
 def a_rank_dies(size):
     """The others are told so within the timeout, whichever exchange they are in."""
-    split = gd.DistributedGraph(graph_of("random"), gd.new_group(DYING_TIMEOUT_S), mode="features")
+    lost(size, lambda: os._exit(9))
+
+
+def a_rank_does_not_come(size):
+    """The others are told so when the timeout is over, and do not hang."""
+    lost(size, lambda: time.sleep(2 * LOST_TIMEOUT_S))
+
+
+def lost(size, last_rank_does):
+    split = gd.DistributedGraph(graph_of("random"), gd.new_group(LOST_TIMEOUT_S), mode="features")
     x = split.take(torch.ones(301, 8))
     gd.spmm(split, x)
     if split.rank == size - 1:
-        os._exit(9)
+        last_rank_does()
+        return
     begin = time.monotonic()
     raises(gnntune.RunFailed, "start all ranks anew", gd.spmm, split, x)
-    assert time.monotonic() - begin < DYING_TIMEOUT_S + 2
+    assert time.monotonic() - begin < 1.8 * LOST_TIMEOUT_S
+
+
+LOST = [(3, a_rank_dies), (2, a_rank_does_not_come)]
 
 
 def run(check, size, found):
@@ -417,8 +450,10 @@ def together(size, checks):
 
 
 def main(path):
+    torch.use_deterministic_algorithms(False)  # imports what every child would import otherwise
     results = {str(size): together(size, CHECKS) for size in SIZES}
-    results["dying"] = together(3, [a_rank_dies])
+    for size, check in LOST:
+        results[check.__name__] = together(size, [check])
     Path(path).write_text(json.dumps(results))
 
 

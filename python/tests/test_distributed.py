@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +19,9 @@ import distributed_ranks
 import gnntune
 import gnntune.torch.distributed as gd
 from gnntune.torch.distributed import _model, _split
+
+BENCH = Path(__file__).parents[1] / "bench/distributed.py"
+FIGURES = Path(__file__).parents[2] / "tools/scale-figures"
 
 if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
     pytest.skip("torch was built without gloo", allow_module_level=True)
@@ -45,9 +51,10 @@ def test_ranks(found, size, check):
     assert failures(found[str(size)], size, check) == {}
 
 
-def test_a_rank_that_dies_is_an_error_for_the_others(found):
-    assert failures(found["dying"], 2, "a_rank_dies") == {}
-    assert "2" not in found["dying"]
+@pytest.mark.parametrize(("size", "check"), [(size, check.__name__) for size, check in distributed_ranks.LOST])
+def test_a_rank_that_is_lost_is_an_error_for_the_others(found, size, check):
+    assert failures(found[check], size - 1, check) == {}
+    assert (str(size - 1) in found[check]) == (check == "a_rank_does_not_come")
 
 
 # ---- Numbers ----
@@ -138,3 +145,47 @@ def test_without_a_group_it_says_what_is_missing():
         gd.DistributedGraph(graph)
     with pytest.raises(gnntune.InvalidArgument, match="init_process_group"):
         gd.new_group()
+
+
+# ---- The benchmark ----
+
+
+def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
+    words = [cora, "--out", tmp_path, "--backend", "gloo", "--dims", "16", "--calls", "3", "--tune", "0.02"]
+    words += ["--parts", "link,spmm,gcn"]  # the checks are those of the ranks above
+    command = [str(word) for word in (sys.executable, BENCH, *words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with (tmp_path / "distributed.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["part"] for row in rows} == {"link", "spmm", "gcn"}
+    losses = [float(row["value"]) for row in rows if row["what"] == "loss"]
+    assert len(losses) == 20 and losses[-1] < losses[0]
+    assert losses[::2] == pytest.approx(losses[1::2], rel=1e-5)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("cora"))
+    one, split = (
+        next(float(row["value"]) for row in rows if row["what"] == what)
+        for what in ("chosen: time of one", "chosen: time")
+    )
+    assert float(line.split()[4]) == pytest.approx(one / split, abs=0.006)
+    if not FIGURES.exists():
+        return
+    figures = runpy.run_path(str(FIGURES))
+    page = figures["shown"](figures["PAGE"].read_text(), rows)
+    assert f"| `cora` | 16 | {one:.1f} |" in page and "Forecast, not measured" in page
+    assert "Not measured yet" not in page
+
+
+def test_a_unit_is_written_whole_and_known_afterwards(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCH.parent))
+    rows = runpy.run_path(str(BENCH))["Rows"]
+    first = rows(tmp_path / "rows.csv", {"device": "cpu"}, True)
+    first.add(part="spmm", graph="a", k=64, value=1.5)
+    assert not rows(tmp_path / "rows.csv", {}, False).has("spmm", "a", 64)
+    first.done()
+    again = rows(tmp_path / "rows.csv", {}, True)
+    assert again.has("spmm", "a", 64) and not again.has("spmm", "a", 128) and not again.has("gcn", "a", 64)
+    again.add(part="gcn", graph="a", k=64, value=2)
+    again.done()
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        assert [row["part"] for row in csv.DictReader(file)] == ["spmm", "gcn"]
