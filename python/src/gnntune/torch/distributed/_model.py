@@ -207,8 +207,7 @@ def pipeline_us(
         link_free = max(link_free, kernels) + link.exchange_us((size - 1) * piece)
         kernels += link.copy_us(piece)  # a rank's own
         arrived.append(link_free)
-    before = 0.0
-    placing = 0.0
+    piece = 0.0
     for s, (width, own_us) in enumerate(zip(pattern, kernel_us)):
         piece = rows * width * element_size
         kernels = max(kernels, arrived[s])
@@ -216,14 +215,12 @@ def pipeline_us(
             for _ in range(size - 1):
                 kernels += own_us / size
                 link_free = max(link_free, kernels) + link.exchange_us(piece)
-            kernels += own_us / size + link.copy_us(piece)
-        else:
-            kernels += own_us
-            link_free = max(link_free, kernels) + link.exchange_us((size - 1) * piece)
-        if s:
-            kernels = max(kernels, before) + placing
-        before, placing = link_free, (size - (tail and s == len(pattern) - 1)) * link.copy_us(piece)
-    return max(kernels, before) + placing
+            # The others' columns are placed as they come, this rank's after its kernel.
+            return max(kernels + own_us / size, link_free) + link.copy_us(piece)
+        kernels += own_us
+        link_free = max(link_free, kernels) + link.exchange_us((size - 1) * piece)
+    # What earlier slices brought was placed beside later ones' kernels.
+    return link_free + (size - 1) * link.copy_us(piece)
 
 
 def choose(
