@@ -17,6 +17,7 @@ import itertools
 import distributed_ranks
 
 import gnntune
+import gnntune.torch as gt
 import gnntune.torch.distributed as gd
 from gnntune.torch.distributed import _model, _split
 
@@ -128,23 +129,50 @@ def test_rates_between_and_beyond_what_was_measured():
     assert "GB/s from each of 2 ranks" in found.words()
 
 
-def test_layers_have_the_parameters_of_pyg():
-    nn = pytest.importorskip("torch_geometric.nn")
-    for ours, theirs in (
-        (gd.GCNConv(5, 7), nn.GCNConv(5, 7)),
-        (gd.SAGEConv(5, 7), nn.SAGEConv(5, 7)),
-        (gd.GATConv(5, 7, heads=3), nn.GATConv(5, 7, heads=3)),
-        (gd.GATConv(5, 7, heads=3, concat=False), nn.GATConv(5, 7, heads=3, concat=False)),
-    ):
-        ours.load_state_dict(theirs.state_dict())
-
-
 def test_without_a_group_it_says_what_is_missing():
-    graph = gnntune.torch.Graph(torch.tensor([[0], [1]]), 2)
+    graph = gt.Graph(torch.tensor([[0], [1]]), 2)
     with pytest.raises(gnntune.InvalidArgument, match="init_process_group"):
         gd.DistributedGraph(graph)
     with pytest.raises(gnntune.InvalidArgument, match="init_process_group"):
         gd.new_group()
+
+
+# ---- Devices ----
+
+
+def test_a_group_of_one_rank_goes_the_same_ways(device, tmp_path):
+    """On a GPU: the streams, and NCCL as far as one rank needs it."""
+    graph = gt.Graph(torch.randint(0, 400, (2, 5000), device=device), 400)
+    x = torch.randn(400, 4, 24, device=device)
+    scores = torch.randn(2, 400, 4, device=device)
+    backend = "nccl" if device == "cuda" else "gloo"
+    torch.distributed.init_process_group(backend, init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+    try:
+        for options in ({}, {"slices": 3}, {"slices": 2, "tail": True}, {"mode": "rows"}, {"mode": "one"}):
+            split = gd.DistributedGraph(graph, gd.new_group(), **{"mode": "features", **options})
+            for ours, theirs in (
+                (lambda t, g=split: gd.spmm(g, t), lambda t: gt.spmm(graph, t)),
+                (lambda t, g=split: gd.gcn(g, t.flatten(1)), lambda t: gt.gcn(graph, t.flatten(1))),
+                (lambda t, g=split: gd.gat(g, t, *scores), lambda t: gt.gat(graph, t, *scores)),
+            ):
+                mine, whole = x.clone().requires_grad_(), x.clone().requires_grad_()
+                y, wanted = ours(mine), theirs(whole)
+                for t in (y, wanted):
+                    t.square().sum().backward()
+                torch.testing.assert_close(y, wanted, rtol=1e-4, atol=1e-4)
+                torch.testing.assert_close(mine.grad, whole.grad, rtol=1e-3, atol=1e-3)
+        assert gd.measure_link(split.ranks, split.device).gbps > 0
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+@pytest.mark.cuda
+def test_two_gpus(tmp_path, cora):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("there is one CUDA device")
+    words = [sys.executable, str(BENCH), str(cora), "--out", str(tmp_path), "--parts", "check", "--tune", "0"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "checks: 75, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
 # ---- The benchmark ----
