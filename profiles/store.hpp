@@ -175,6 +175,37 @@ struct StepChoiceRow {
     std::int64_t run = 0;  ///< the run that decided
     std::string decided_at;
 };
+/// What a sum of a model ran with.
+struct AccuracyCall {
+    Problem problem;
+    std::string rule;  ///< for people: "bucket S=32", "f16", "exact"
+    Config config;
+    std::int32_t variant_version = 1;
+    double time_us = 0;
+};
+/// What a trained model keeps of its accuracy when its sums run in a way that is not exact; shares, not per cent.
+struct AccuracyRow {
+    std::int64_t graph = 0;
+    std::int64_t environment = 0;
+    std::string graph_name;
+    Fingerprint fingerprint;
+    std::string model;  ///< digest
+    std::string model_name;
+    std::string way;  ///< the rule of each sum, "; " between them
+    std::int64_t models = 0;
+    std::int64_t vertices = 0;
+    double accuracy = 0;
+    double exact_accuracy = 0;
+    double loss = 0;
+    double loss_low = 0;  ///< 95 % interval
+    double loss_high = 0;
+    double max_error = 0;
+    double time_us = 0;  ///< of the sums of one forward pass
+    double exact_us = 0;
+    std::vector<AccuracyCall> calls;
+    std::int64_t run = 0;
+    std::string taken_at;
+};
 /// The fastest exact config of its key, as the view `best` has it.
 struct BestRow {
     std::string graph;
@@ -414,6 +445,8 @@ public:
     std::vector<ChoiceRow> choices() const;
     /// In order of graph name, step, environment, policy and clock.
     std::vector<StepChoiceRow> step_choices() const;
+    /// In order of graph name, model, environment and time (store_accuracy.cpp).
+    std::vector<AccuracyRow> accuracies() const;
     /// In order of graph name, op, k, problem, device, policy and clock (store_best.cpp).
     std::vector<BestRow> best() const;
     /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or

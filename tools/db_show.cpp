@@ -5,6 +5,7 @@
 
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
+#include "tools/accuracies.hpp"
 #include "tools/db.hpp"
 #include "tools/environments.hpp"
 #include "tools/exit_code.hpp"
@@ -230,6 +231,7 @@ int run_db_show(const Args& args) {
     const StoredQueries queries(store, out);
     const Table best = best_rows(store, graph.id, filter, queries);
     const Table measurements = all_measurements(store, graph.id, filter, queries);
+    const Table accuracies = accuracy_table(store, graph.id);
     if (measurements.rows() == 0) {
         const auto problems = problems_on(store, graph.id);
         out.note(problems.empty()
@@ -245,6 +247,10 @@ int run_db_show(const Args& args) {
             out.print(best);
             out.print_line();
             out.print(measurements);
+            if (accuracies.rows() > 0) {
+                out.print_line();
+                out.print(accuracies);
+            }
             break;
         case OutputFormat::csv:
             out.print(measurements);
@@ -259,6 +265,7 @@ int run_db_show(const Args& args) {
             data["source"] = graph.record.source;
             data["best"] = best.json();
             data["measurements"] = measurements.json();
+            data["accuracies"] = accuracies.json();
             out.print_json(Json::array({data}));
             break;
         }

@@ -13,7 +13,7 @@ from gnntune import _native
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Traced, execute
-from gnntune.torch._run import Numbers, Pair, modes, pair_of
+from gnntune.torch._run import Numbers, Pair, modes, pair_of, watchers
 
 _PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
 _functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
@@ -66,6 +66,8 @@ def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Te
 
 def quick(graph: Graph, op: str, numbers: Pair, *inputs: Tensor | None) -> Tensor | None:
     """As apply(), where that is a run and nothing else; else None. Not for code that torch.compile traces."""
+    if watchers:
+        return None
     result: Any = _native.apply(graph, op, *numbers, *inputs)
     return differentiable(graph, op, numbers.full, *inputs) if result is True else result
 

@@ -20,6 +20,7 @@ from gnntune._errors import InvalidArgument
 from gnntune.torch._autograd import apply, at_once, quick
 from gnntune.torch._operators import Traced, execute
 from gnntune.torch._run import PLAIN, PLAIN_PAIR, Numbers, Pair, pair_of
+from gnntune.torch._ways import current, run_way, scopes
 
 if TYPE_CHECKING:
     from gnntune.torch._graph import Graph
@@ -40,6 +41,7 @@ def spmm(
     csr_order: bool = False,
     max_error: float = 0.0,
     allow_sampling: bool = False,
+    config: str = "",
 ) -> Tensor:
     """Sums over neighbours: y[i] = sum over the edges e = (j -> i) of weight[e] x[j], plus self_weight[i] x[i].
 
@@ -48,13 +50,18 @@ def spmm(
     without self_weight); a target without edges gets 0. Of tied maxima the first edge has the gradient.
 
     `max_error` allows configs of reduced precision up to that error, as the database has measured it on this graph,
-    and `allow_sampling` those that leave out edges by design; gradients stay exact.
+    and `allow_sampling` those that leave out edges by design; gradients stay exact. `config` names the config to run,
+    such as "spmm.es_bucket{S=32}"; params that it leaves out have their defaults.
     """
+    if scopes and not _tracing() and (found := current()) is not None:
+        if weight is not None and not csr_order:
+            weight = graph.to_csr_order(weight)
+        return run_way(spmm, found, graph, x, weight, self_weight, reduce)
     pair = _REDUCTIONS.get(reduce)
     if pair is None:
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
-    if max_error or allow_sampling:
-        pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling))
+    if max_error or allow_sampling or config:
+        pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling, config=config))
     if not _tracing() and (weight is None or csr_order or graph.perm is None):
         result = quick(graph, "spmm", pair, x, weight, self_weight)
         if result is not None:
@@ -178,6 +185,8 @@ def gcn(graph: Graph, x: Tensor) -> Tensor:
     """
     if not _tracing():
         loopless = graph.without_loops()
+        if scopes and current() is not None:
+            return spmm(loopless, x, *loopless.norm(x.dtype), csr_order=True)
         result = quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
         if result is not None:
             return result
