@@ -11,13 +11,13 @@
 
 #include "core/common/error.hpp"
 #include "core/common/threads.hpp"
-#include "profiles/database.hpp"
-#include "tools/exit_code.hpp"
-#include "tools/interrupt.hpp"
-#include "tools/program.hpp"
-#include "tools/streams.hpp"
-#include "tools/suggest.hpp"
-#include "tools/verb.hpp"
+#include "profiles/database/database.hpp"
+#include "tools/common/exit_code.hpp"
+#include "tools/common/interrupt.hpp"
+#include "tools/common/program.hpp"
+#include "tools/common/streams.hpp"
+#include "tools/common/suggest.hpp"
+#include "tools/common/verb.hpp"
 
 namespace gnntune::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "profiles/environment_words.hpp"
+#include "profiles/store/environment_words.hpp"
 
 namespace gnntune::tuner {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tuner/judge.hpp"
 
 namespace gnntune::tuner {

@@ -1,5 +1,5 @@
 // The coverage table: what every legal problem costs over its plain sibling, and which have no variant. Rules and words;
-// measuring is the Tuner's (tools/verb_coverage.cpp puts both together).
+// measuring is the Tuner's (tools/verbs/coverage.cpp puts both together).
 //
 // A problem is compared once for each way in which it departs from the plain one of its op, width and heads (f32, sum,
 // weighted, forward, no self loops), with the problem that departs in all ways but that one: self loops in f16 with f16

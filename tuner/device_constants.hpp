@@ -6,7 +6,7 @@
 
 #include "core/model/roofline.hpp"
 #include "core/registry/device.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 
 namespace gnntune::tuner {
 

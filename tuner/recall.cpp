@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "profiles/layers.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/layers.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 #include "tuner/tune.hpp"
 
 namespace gnntune::tuner {

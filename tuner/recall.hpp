@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 
 namespace gnntune::tuner {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tuner/training.hpp"
 
 namespace gnntune::tuner {

@@ -6,7 +6,7 @@
 
 #include "core/dispatch/choose_step.hpp"
 #include "core/dispatch/step.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 
 namespace gnntune::tuner {
 

@@ -7,8 +7,8 @@
 
 #include "core/dispatch/candidates.hpp"
 #include "core/registry/errata.hpp"
-#include "profiles/device_constants.hpp"
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
+#include "profiles/store/device_constants.hpp"
 
 namespace gnntune::tuner {
 namespace {

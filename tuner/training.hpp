@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/model/model.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 
 namespace gnntune::tuner {
 

@@ -10,7 +10,7 @@
 #include "core/dispatch/candidates.hpp"
 #include "core/dispatch/choose.hpp"
 #include "core/model/model.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tuner/measuring/measure.hpp"
 #include "tuner/measuring/search.hpp"
 

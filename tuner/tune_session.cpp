@@ -5,7 +5,7 @@
 #include <new>
 
 #include "core/common/error.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tuner/clocks.hpp"
 #include "tuner/measuring/guide.hpp"
 

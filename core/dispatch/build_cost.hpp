@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "core/registry/measurement.hpp"
 
 namespace gnntune {

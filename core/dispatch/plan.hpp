@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "core/registry/registry.hpp"
 
 namespace gnntune {

@@ -2,7 +2,7 @@
 //
 // Two sums modulo 2^64 of a 64-bit mix of (row, column) under two seeds, mixed at the end with rows, columns and edges.
 // A sum does not depend on order, so CSR, COO, CPU and GPU agree without sorting, at memory speed.
-// The function is frozen: databases hold its values. tests/unit/fingerprint_test.cpp has golden values.
+// The function is frozen: databases hold its values. tests/unit/core/graph/fingerprint_test.cpp has golden values.
 #pragma once
 
 #include <compare>

@@ -25,7 +25,7 @@ struct Oracle {
     std::int64_t size() const { return static_cast<std::int64_t>(value.size()); }
 };
 
-/// What oracles() is asked, as the oracle of one op gets it: the seed_offset of `inputs` is read.
+/// What oracles() (core/ops/oracles.hpp) is asked, as the oracle of one op gets it: the seed_offset of `inputs` is read.
 struct Question {
     const Problem& problem;
     const CsrView& csr;
@@ -33,14 +33,6 @@ struct Question {
     const Operands& inputs;
     const SampleRule* rule = nullptr;
 };
-
-/// Oracles of every output of `problem`, in the order in which arrays_of() lists them. `csr` is the graph in the
-/// problem's direction, `edge_id` [m] leads from its positions to the caller's edge order (null: identity), `inputs`
-/// has the problem's inputs in host memory, seed_offset among them. `rule`, if any, is the sample that an approximate
-/// variant uses: the op is then defined on the sampled rows. Throws ErrorKind::unsupported for a problem that is
-/// not defined on a graph of these sizes.
-std::vector<Oracle> oracles(const Problem& problem, const CsrView& csr, const std::int32_t* edge_id,
-                            const Operands& inputs, const SampleRule* rule = nullptr);
 
 /// How a result compares with an oracle.
 struct Comparison {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/head_vectors.hpp"
 
 namespace gnntune::kernels {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 
 namespace gnntune::kernels {
 

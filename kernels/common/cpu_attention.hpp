@@ -10,7 +10,7 @@
 
 #include "core/common/philox.hpp"
 #include "core/graph/formats.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/row_block_params.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/graph/formats.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/row_pieces.hpp"
 #include "kernels/common/tile_team.hpp"
 #include "kernels/common/typed_variant.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/graph/formats.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "core/registry/param_fields.hpp"
 #include "core/registry/variant.hpp"
 

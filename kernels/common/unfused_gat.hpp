@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/graph/formats.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/attention.hpp"
 #include "kernels/common/composition.hpp"
 #include "kernels/common/head_major.hpp"

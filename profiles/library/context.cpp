@@ -14,7 +14,7 @@
 #include "core/include/gnntune/gnntune.h"
 #include "core/registry/typical.hpp"
 #include "kernels/register_all.hpp"
-#include "profiles/file_system.hpp"
+#include "profiles/database/file_system.hpp"
 #include "profiles/library/memory.hpp"
 #include "profiles/library/transient.hpp"
 #include "profiles/library/tuning.hpp"

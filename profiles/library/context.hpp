@@ -15,9 +15,9 @@
 #include "core/registry/config.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/registry.hpp"
-#include "profiles/layers.hpp"
 #include "profiles/library/model_source.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/layers.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 
 namespace gnntune::library {
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 
 #include "core/common/printable.hpp"
-#include "profiles/environment_words.hpp"
 #include "profiles/library/review.hpp"
 #include "profiles/library/tuning.hpp"
+#include "profiles/store/environment_words.hpp"
 
 namespace gnntune::library {
 namespace {

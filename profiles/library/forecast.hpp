@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/dispatch/advise.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "profiles/library/context.hpp"
 
 namespace gnntune::library {

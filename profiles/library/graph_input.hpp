@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "core/graph/graph.hpp"
 #include "core/include/gnntune/gnntune.h"
+#include "core/registry/graph.hpp"
 #include "profiles/library/context.hpp"
 
 namespace gnntune::library {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/dispatch/plan.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "profiles/library/context.hpp"
 #include "profiles/library/dispatch.hpp"
 #include "profiles/library/plan_memo.hpp"

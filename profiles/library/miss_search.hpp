@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "profiles/library/dispatch.hpp"
 #include "tuner/measuring/measure.hpp"
 #include "tuner/measuring/search.hpp"

@@ -8,8 +8,8 @@
 
 #include "core/common/error.hpp"
 #include "core/include/gnntune/gnntune.h"
-#include "profiles/features_json.hpp"
-#include "profiles/file_system.hpp"
+#include "profiles/database/file_system.hpp"
+#include "profiles/fields/features_json.hpp"
 
 namespace gnntune::library {
 namespace {

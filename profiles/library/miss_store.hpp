@@ -1,7 +1,7 @@
 // What Sources::tune_on_miss writes to the user's database.
 #pragma once
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "profiles/library/miss_search.hpp"
 
 namespace gnntune::library {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/dispatch/advise.hpp"
-#include "profiles/snapshot.hpp"
+#include "profiles/snapshot/snapshot.hpp"
 
 namespace gnntune::library {
 

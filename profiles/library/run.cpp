@@ -11,7 +11,7 @@
 
 #include "core/common/error.hpp"
 #include "core/graph/formats.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "profiles/library/abi.hpp"
 
 namespace gnntune::library {

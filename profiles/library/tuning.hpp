@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "profiles/library/dispatch.hpp"
 
 namespace gnntune::library {

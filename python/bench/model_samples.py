@@ -111,7 +111,7 @@ def _baselines(add: Callable[..., None], facts: dict[str, Any], on: _Study) -> N
     library = next((v for v in on.variants.values() if "cusparse" in v["id"] and v["id"] == "spmm.cusparse"), None)
     if library is None:
         return
-    algorithms = dict(word.split("=", 1) for word in library["params"].split())["alg"].split("|")
+    algorithms = dict(word.split("=", 1) for word in library["params"].split() if "=" in word)["alg"].split("|")
     best, second = 0.0, 0.0
     for s in on.sums:
         graph, weight = _looped(s)

@@ -38,9 +38,13 @@ class Study:
         if self.path.exists():
             with self.path.open(newline="") as file:
                 self.rows = list(csv.DictReader(file))
-        else:
-            with self.path.open("w", newline="") as file:
-                csv.DictWriter(file, COLUMNS).writeheader()
+        # What failed is tried again.
+        failed = {(row["part"], row["job"]) for row in self.rows if row["what"] == "failed"}
+        self.rows = [row for row in self.rows if (row["part"], row["job"]) not in failed]
+        with self.path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(self.rows)
         self.done = {(row["part"], row["job"]) for row in self.rows}
 
     def left(self) -> float:

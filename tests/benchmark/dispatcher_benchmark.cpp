@@ -17,10 +17,10 @@
 #include "core/generate/generate.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "kernels/register_all.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tests/benchmark/arrays.hpp"
 #include "tests/benchmark/cusparse_direct.hpp"
-#include "tests/unit/temporary_folder.hpp"
+#include "tests/unit/common/temporary_folder.hpp"
 
 namespace gnntune::bench {
 namespace {

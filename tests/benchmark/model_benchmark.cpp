@@ -10,7 +10,7 @@
 #include "core/generate/generate.hpp"
 #include "core/ops/arrays.hpp"
 #include "kernels/register_all.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tuner/training.hpp"
 
 namespace gnntune {

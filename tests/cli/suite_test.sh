@@ -51,7 +51,7 @@ grep -Eq '^suite: spmm_maxx +FAILED ' "$work/checked/table.txt" || fail "there i
 
 check gcn
 grep -Eq '^gcn step, --dim 64,7 +ok +1 graphs ' "$work/checked/table.txt" || fail "no step of 64 and 7"
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools" python3 -c 'import pathlib, sys
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SOURCE/tools/scripts" python3 -c 'import pathlib, sys
 from figures.gcn import gcn_rows
 rows = list(gcn_rows(sorted(pathlib.Path(sys.argv[1]).glob("*.json"))))
 sys.exit({(r["step"], r["choice"]) for r in rows} != {(s, c) for s in ("gcn 16,16", "gcn 64,7") for c in ("together", "apart", "default")})' \

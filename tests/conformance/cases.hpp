@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/small_graphs.hpp"
+#include "tests/unit/common/small_graphs.hpp"
 
 namespace gnntune::conformance {
 

@@ -8,7 +8,8 @@
 
 #include "core/graph/convert.hpp"
 #if GNNTUNE_WITH_CUDA
-#include "core/gpu/device_graph.hpp"
+#include "core/graph/device_graph.hpp"
+#include "core/ops/oracles.hpp"
 #endif
 
 namespace gnntune::conformance {

@@ -6,8 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/graph/graph.hpp"
-#include "core/reference/inputs.hpp"
+#include "core/ops/inputs.hpp"
+#include "core/ops/oracles.hpp"
+#include "core/registry/graph.hpp"
 #include "tests/conformance/cases.hpp"
 #include "tests/conformance/guarded.hpp"
 

@@ -75,7 +75,13 @@ public:
     /// Fills the bytes (guards stay) with one pair of bytes and brings them to where they are used. The content is
     /// undefined before.
     void fill(std::uint16_t pair) {
-        for (std::size_t i = 0; i < count_; ++i) inside()[static_cast<std::ptrdiff_t>(i)] = byte_of(pair, i);
+        if (count_ > 0) {
+            std::uint8_t* const to = &*inside();
+            for (std::size_t i = 0; i < std::min<std::size_t>(count_, 2); ++i) to[i] = byte_of(pair, i);
+            // What is filled is even until the last copy, so that pairs stay pairs.
+            for (std::size_t done = 2; done < count_; done *= 2)
+                std::memcpy(to + done, to, std::min(done, count_ - done));
+        }
         upload();
     }
     void assign(const void* bytes) {
@@ -136,14 +142,24 @@ private:
 #endif
 };
 
-/// Whether any element of `element_bytes` is as fill(pair) left it.
-inline bool has_unwritten(const std::vector<std::uint8_t>& bytes, std::size_t element_bytes, std::uint16_t pair) {
-    std::uint8_t pattern[8];
-    for (std::size_t i = 0; i < sizeof pattern; i += 2) std::memcpy(pattern + i, &pair, 2);
-    for (std::size_t at = 0; at + element_bytes <= bytes.size(); at += element_bytes) {
-        if (std::memcmp(&bytes[at], pattern, element_bytes) == 0) return true;
+template <typename Element>
+bool has_element_of_pairs(const std::vector<std::uint8_t>& bytes, std::uint16_t pair) {
+    Element pattern = 0;
+    for (std::size_t i = 0; i < sizeof pattern; i += 2)
+        std::memcpy(reinterpret_cast<std::uint8_t*>(&pattern) + i, &pair, 2);
+    for (std::size_t at = 0; at + sizeof pattern <= bytes.size(); at += sizeof pattern) {
+        Element element;
+        std::memcpy(&element, &bytes[at], sizeof element);
+        if (element == pattern) return true;
     }
     return false;
+}
+
+/// Whether any element of `element_bytes` (2, 4 or 8) is as fill(pair) left it.
+inline bool has_unwritten(const std::vector<std::uint8_t>& bytes, std::size_t element_bytes, std::uint16_t pair) {
+    if (element_bytes == 2) return has_element_of_pairs<std::uint16_t>(bytes, pair);
+    if (element_bytes == 4) return has_element_of_pairs<std::uint32_t>(bytes, pair);
+    return has_element_of_pairs<std::uint64_t>(bytes, pair);
 }
 
 }  // namespace gnntune::conformance

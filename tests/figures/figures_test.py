@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/kernel-figures and tools/figures on small tables that are written here: sides of a ratio, policies kept apart, what a
+"""tools/kernel-figures and tools/scripts/figures on small tables that are written here: sides of a ratio, policies kept apart, what a
 table says of a search, a run that goes on from another."""
 import contextlib
 import csv

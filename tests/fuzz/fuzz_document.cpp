@@ -2,7 +2,7 @@
 // come back as a text that gives the same text again.
 #include <filesystem>
 
-#include "profiles/document.hpp"
+#include "profiles/document/document.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace gnntune::fuzz {

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "core/registry/op.hpp"
-#include "tools/table.hpp"
+#include "tools/common/table.hpp"
 
 namespace gnntune::tools::paper {
 

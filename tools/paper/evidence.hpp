@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/registry/registry.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 #include "tools/paper/data.hpp"
 
 namespace gnntune::tools::paper {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/features/features.hpp"
-#include "tools/table.hpp"
+#include "tools/common/table.hpp"
 
 namespace gnntune::tools::paper {
 

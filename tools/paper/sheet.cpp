@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
-#include "profiles/features_json.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tools/paper/commands.hpp"
 #include "tools/paper/facts.hpp"
 

@@ -7,8 +7,8 @@
 #include "core/common/error.hpp"
 #include "core/dispatch/candidates.hpp"
 #include "core/dispatch/plan.hpp"
-#include "profiles/features_json.hpp"
-#include "profiles/layers.hpp"
+#include "profiles/fields/features_json.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/report/collect_parts.hpp"
 #include "tuner/training.hpp"
 

@@ -14,7 +14,7 @@
 #include "core/dispatch/objectives.hpp"
 #include "core/features/features.hpp"
 #include "core/model/roofline.hpp"
-#include "profiles/store.hpp"
+#include "profiles/store/store.hpp"
 
 namespace gnntune::tools::report {
 

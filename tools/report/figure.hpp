@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/table.hpp"
+#include "tools/common/table.hpp"
 
 namespace gnntune::tools::report {
 

@@ -1,8 +1,8 @@
 // The numbers of a report as JSON: what other programs draw the same figures from.
 #pragma once
 
+#include "tools/common/table.hpp"
 #include "tools/report/data.hpp"
-#include "tools/table.hpp"
 
 namespace gnntune::tools::report {
 

@@ -5,7 +5,7 @@
 #include <gnntune/gnntune.hpp>
 
 #include "core/io/graph_io.hpp"
-#include "core/reference/oracle.hpp"
+#include "core/ops/oracles.hpp"
 #include "tuner/measuring/array.hpp"
 
 namespace {

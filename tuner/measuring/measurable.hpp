@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 
 namespace gnntune::tuner {
 

@@ -7,6 +7,7 @@
 #include "core/common/team.hpp"
 #include "core/graph/convert.hpp"
 #include "core/graph/fingerprint_mix.hpp"
+#include "core/ops/oracles.hpp"
 #include "tuner/measuring/host_memory.hpp"
 
 namespace gnntune::tuner {

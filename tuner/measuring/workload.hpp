@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/dispatch/plan.hpp"
-#include "core/graph/graph.hpp"
-#include "core/reference/inputs.hpp"
+#include "core/ops/inputs.hpp"
+#include "core/registry/graph.hpp"
 #include "tuner/measuring/array.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/stream.hpp"

@@ -3,7 +3,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "core/gpu/device_buffer.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/rows_by_degree.hpp"
 

@@ -5,7 +5,7 @@
 //   coo_sorted(dir)      the rows of csr(dir) written out
 #pragma once
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 
 namespace gnntune::formats {
 

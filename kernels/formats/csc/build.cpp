@@ -1,4 +1,4 @@
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 
 namespace gnntune {
 namespace {

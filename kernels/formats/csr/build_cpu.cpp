@@ -1,7 +1,7 @@
 // CSR on the CPU: a stable counting sort (core/graph/counting_sort.hpp) of the COO list by row; of a caller's CSR by
 // column, for the reversed graph.
 #include "core/graph/convert.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 
 namespace gnntune {
 namespace {

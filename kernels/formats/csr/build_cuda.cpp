@@ -3,7 +3,7 @@
 //   The reversed graph of a caller's CSR is grouped by column directly. (Of a caller's list it is another list's CSR:
 //   there the order inside a row is the list's.)
 #include "core/gpu/device_buffer.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/formats/csr/buckets.hpp"
 #include "kernels/formats/csr/convert.hpp"
 

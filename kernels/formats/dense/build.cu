@@ -2,7 +2,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "core/gpu/device_buffer.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/formats/csr/convert.hpp"
 #include "kernels/formats/dense/dense.hpp"

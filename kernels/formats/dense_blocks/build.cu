@@ -9,7 +9,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "core/gpu/device_buffer.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/edge_keys.cuh"
 #include "kernels/common/host.hpp"
 #include "kernels/formats/csr/convert.hpp"

@@ -1,5 +1,5 @@
 #include "core/common/host_vector.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/formats/sgt/translate.hpp"
 
 namespace gnntune {

@@ -2,7 +2,7 @@
 // the first edge of row i + 1.
 #include "core/common/error.hpp"
 #include "core/gpu/device_buffer.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/formats/csr/convert.hpp"
 #include "kernels/formats/with_loops/with_loops.hpp"

@@ -5,7 +5,7 @@
 // Order    every row is summed in edge order, in double: repeats bit for bit.
 #include <cmath>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/row_block_params.hpp"
 #include "kernels/common/typed_variant.hpp"

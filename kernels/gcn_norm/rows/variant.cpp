@@ -1,4 +1,4 @@
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gcn_norm/common/gcn_norm.hpp"
 #include "kernels/gcn_norm/rows/launch.hpp"

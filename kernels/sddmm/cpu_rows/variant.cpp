@@ -4,7 +4,7 @@
 // Order    each dot product is summed in a fixed order: repeats bit for bit on one machine.
 #include <algorithm>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/row_block_params.hpp"

@@ -1,4 +1,4 @@
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/find_library.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"

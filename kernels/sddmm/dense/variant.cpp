@@ -1,4 +1,4 @@
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/dense.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/dense/launch.hpp"

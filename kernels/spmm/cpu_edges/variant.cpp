@@ -8,7 +8,7 @@
 // Space    workspace [parts, 2, k] floats; [parts, 3, k] where a part may have more than kChain edges of one row.
 #include <algorithm>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"

@@ -1,4 +1,4 @@
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/common/tiles.hpp"

@@ -3,7 +3,7 @@
 #include <Eigen/SparseCore>
 
 #include "core/common/team.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/max_binned/launch.hpp"

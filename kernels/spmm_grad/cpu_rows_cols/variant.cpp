@@ -12,7 +12,7 @@
 // Order    fixed for every element: repeats bit for bit.
 #include <algorithm>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/cpu.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm_grad/common/spmm_grad.hpp"

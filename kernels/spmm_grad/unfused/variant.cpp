@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/gpu/device_buffer.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/composition.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/common/workspace.hpp"

@@ -7,7 +7,7 @@
 
 #include "core/common/error.hpp"
 #include "core/common/philox.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/sddmm/common/edge_epilogue.hpp"

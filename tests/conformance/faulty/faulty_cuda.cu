@@ -1,7 +1,7 @@
 // Mistakes that only a GPU variant can make: a launch that synchronises, that allocates, or that leaves its stream, and a
 // lost update that only shows when many threads run. And an edge that is lost where two pieces of a hub meet.
 #include "core/gpu/device_buffer.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "tests/conformance/faulty/faulty.hpp"

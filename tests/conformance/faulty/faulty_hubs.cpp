@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "tests/conformance/faulty/faulty.hpp"

@@ -1,7 +1,7 @@
 // spmm.example_trivial: y[i, :] = sum over edges e of row i of w_e x[col_e, :], one thread, in edge order.
 #include <algorithm>
 
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 

@@ -32,7 +32,7 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
             raise Refused("improved=True")
         graph = prepare(self, x, edge_index)
-        if self.in_channels != -1 and self.in_channels < self.out_channels:  # the sums of fewer features
+        if self.in_channels != -1 and sums_first(x, self.in_channels, self.out_channels):
             out: Tensor = self.lin(self._summed(graph, x, edge_weight))
         else:
             out = self._summed(graph, self.lin(x), edge_weight)
@@ -103,11 +103,21 @@ class SAGEConv(Layer, pyg.SAGEConv):  # type: ignore[misc]
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
 
+def sums_first(x: Tensor, features: int, out: int) -> bool:
+    """Whether (A x) W sums fewer features than A (x W).
+
+    A training step sums forward and backward, but for features that want no gradient: where these are summed first,
+    nothing needs the sum's gradient.
+    """
+    once = torch.is_grad_enabled() and not x.requires_grad
+    return features < (2 * out if once else out)
+
+
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
     """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
     reduce = _REDUCTIONS[aggr]
     lazy = isinstance(linear.weight, UninitializedParameter)
-    if reduce != "max" and not lazy and linear.weight.shape[0] < linear.weight.shape[1]:
+    if reduce != "max" and not lazy and not sums_first(x, linear.weight.shape[1], linear.weight.shape[0]):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
         return out if linear.bias is None else out + linear.bias
     result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))

@@ -222,7 +222,7 @@ class _Study:
                 yield from self._samplers(variant, rule)
 
     def _samplers(self, variant: dict[str, Any], rule: Rule) -> Iterator[Way]:
-        params = dict(word.split("=", 1) for word in variant["params"].split())
+        params = dict(word.split("=", 1) for word in variant["params"].split() if "=" in word)
         if variant["answer"] != "approximate" or "S" not in params:
             return
         if "sampling" in params:

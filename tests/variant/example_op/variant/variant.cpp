@@ -1,5 +1,5 @@
 // example_degree.cpu: y_self[i] = sum over edges e of row i of w_e, one thread, in edge order.
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/typed_variant.hpp"
 

@@ -1,0 +1,140 @@
+"""From rows split among the ranks to columns split among them, and back, a slice of columns at a time.
+
+    x of rank r          [n_r, k]      its own rows, all columns
+    slice s on rank r    [n, w_r]      all rows, the slice's columns of rank r
+
+`to_columns` packs the columns of the other ranks, sends them, and receives straight into the rows where they belong.
+`to_rows` sends rows of a slice as they lie, and places what comes among the columns. What a rank keeps for itself goes
+through no collective.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from gnntune.torch.distributed._ranks import Pending, Ranks
+from gnntune.torch.distributed._split import Range, Slice, offsets
+
+
+def to_columns(ranks: Ranks, x: Tensor, part: Slice, counts: Sequence[int]) -> tuple[Tensor, Pending]:
+    """The slice's columns of this rank, of all rows; they are there after wait(). counts: rows of each rank."""
+    me, n_own = ranks.rank, x.shape[0]
+    first, last = part.by_rank[me]
+    starts = offsets(counts)
+    whole = x.new_empty(starts[-1], last - first)
+    empty = x.new_empty(0)
+    ins = [
+        empty if q == me or a == b or n_own == 0 else x[:, a:b].contiguous() for q, (a, b) in enumerate(part.by_rank)
+    ]
+    outs = [empty if q == me else whole[starts[q] : starts[q + 1]] for q in range(ranks.size)]
+    pending = ranks.all_to_all(outs, ins)
+    whole[starts[me] : starts[me + 1]].copy_(x[:, first:last])  # beside the exchange
+    return whole, pending
+
+
+def to_rows(
+    ranks: Ranks, y: Tensor, part: Slice, counts: Sequence[int], out: Tensor, *, accumulate: bool = False
+) -> Pending:
+    """Sends the rows of other ranks to them; after wait() `out` has this rank's rows of every rank's columns.
+
+    accumulate: columns of several ranks are the same ones of `out`, and are added to it in the order of the ranks.
+    """
+    starts = offsets(counts)
+    blocks = [y[a:b] for a, b in itertools.pairwise(starts)]
+    return blocks_to_rows(ranks, dict(enumerate(blocks)), part, out, accumulate=accumulate)
+
+
+def blocks_to_rows(
+    ranks: Ranks, blocks: dict[int, Tensor], part: Slice, out: Tensor, *, accumulate: bool = False, step: int = 0
+) -> Pending:
+    """As to_rows(), of those ranks' rows alone. With `step` rank r sends to r + step, and receives from r - step."""
+    me, size, n_own = ranks.rank, ranks.size, out.shape[0]
+    empty = out.new_empty(0)
+    ins = [empty if q == me or q not in blocks else blocks[q] for q in range(size)]
+    sources = range(size) if step == 0 else [(me - step) % size]
+    widths = part.widths()
+    outs = [empty if q == me or q not in sources else out.new_empty(n_own, widths[q]) for q in range(size)]
+    pending = ranks.all_to_all(outs, ins)
+
+    def place() -> None:
+        for q in sources:
+            piece = blocks.get(me) if q == me else outs[q]
+            if piece is None or piece.numel() == 0:
+                continue
+            first, last = part.by_rank[q]
+            if accumulate:
+                out[:, first:last].add_(piece)
+            else:
+                out[:, first:last].copy_(piece)
+
+    return Then(pending, place)
+
+
+class Then(Pending):
+    """An exchange, and what is done with what it brought."""
+
+    def __init__(self, pending: Pending, place: Callable[[], None]) -> None:
+        self._pending, self._place = pending, place
+
+    def wait(self) -> None:
+        self._pending.wait()
+        self._place()
+
+
+def by_columns(
+    ranks: Ranks,
+    x: Tensor,
+    parts: Sequence[Slice],
+    rows_in: Sequence[int],
+    rows_out: Sequence[int],
+    compute: Callable[[int, Tensor], Tensor],
+    compute_block: Callable[[int, Tensor, int], Tensor] | None = None,
+) -> Tensor:
+    """An operation on columns, of rows that are split: y of this rank's rows, [rows_out of it, k].
+
+    compute(s, x_s): the rows of all ranks of slice s. While it runs, slices that come later are on their way in, and
+    earlier ones on their way out. compute_block(s, x_s, q), if given: the same of the rows of rank q alone; the last
+    slice is computed so, this rank's rows last, and only the placing of its columns comes after it.
+    """
+    me, size = ranks.rank, ranks.size
+    arriving = [to_columns(ranks, x, part, rows_in) for part in parts]
+    y = x.new_empty(rows_out[me], x.shape[1])
+    before: list[Pending] = []
+    for s, (part, (x_s, pending)) in enumerate(zip(parts, arriving)):
+        pending.wait()
+        now: list[Pending] = []
+        if compute_block is not None and s == len(parts) - 1:
+            for step in range(1, size):
+                q = (me + step) % size
+                block = compute_block(s, x_s, q)
+                now.append(blocks_to_rows(ranks, {q: block}, part, y, step=step))
+            own = compute_block(s, x_s, me)
+            first, last = part.by_rank[me]
+            y[:, first:last].copy_(own)
+        else:
+            now.append(to_rows(ranks, compute(s, x_s), part, rows_out, y))
+        # What the slice before left is placed behind this one's kernels: it has come by then.
+        for pending in before:
+            pending.wait()
+        before = now
+    for pending in before:
+        pending.wait()
+    return y
+
+
+def all_ranks(first_last: Range, size: int) -> Slice:
+    """The same columns for every rank."""
+    return Slice((first_last,) * size)
+
+
+def own_rows(x: Tensor, counts: Sequence[int], rank: int) -> Tensor:
+    starts = offsets(counts)
+    return x[starts[rank] : starts[rank + 1]]
+
+
+def empty_like_rows(x: Tensor, rows: int) -> Tensor:
+    return torch.empty((rows, *x.shape[1:]), dtype=x.dtype, device=x.device)

@@ -1,0 +1,461 @@
+"""The checks of test_distributed.py that need several ranks: runs them in processes of its own, on the CPU with gloo.
+
+    python3 distributed_ranks.py RESULTS.json
+
+torch is imported once; the ranks are children of fork. RESULTS: for each number of ranks, for each of them, for each
+check: "ok", or how it failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+import traceback
+from datetime import timedelta
+from pathlib import Path
+from unittest import mock
+
+import reference
+import torch
+import torch.distributed as dist
+
+import gnntune
+import gnntune.torch as gt
+import gnntune.torch.distributed as gd
+from gnntune.torch.distributed._split import offsets
+
+SIZES = (2, 3, 5)
+TIMEOUT_S = 60  # of an exchange, on a machine that does other things too
+LOST_TIMEOUT_S = 5
+TOLERANCE = {torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+
+def graph_of(name):
+    index, (n_cols, n_rows) = reference.edges(name)
+    return gt.Graph(index, (n_cols, n_rows))
+
+
+def close(found, wanted, dtype=torch.float32):
+    limit = TOLERANCE[dtype]
+    assert found.shape == wanted.shape, (found.shape, wanted.shape)
+    worst = (found.float() - wanted.float()).abs().max().item() if found.numel() else 0.0
+    scale = wanted.float().abs().max().item() if wanted.numel() else 1.0
+    assert worst <= limit * max(scale, 1.0), f"off by {worst}, of {scale}"
+
+
+def random_parts(n, size, empty=None):
+    """A partition in no order; the part `empty` gets nothing."""
+    parts = torch.randint(0, size, (n,), generator=torch.Generator().manual_seed(3))
+    return parts if empty is None else torch.where(parts == empty, (empty + 1) % size, parts)
+
+
+def layouts(graph, size):
+    """Ways to split, as keywords of DistributedGraph: all of them over two ranks, some over more."""
+    square = graph.n_rows == graph.n_cols
+    if size != 5:
+        yield {"mode": "features", "slices": 3}
+        yield {"mode": "features", "slices": 2, "tail": True}
+    if size != 3:
+        yield {"mode": "features"}
+        yield {"mode": "one"}
+    if size == 2 and square:
+        yield {"mode": "rows"}
+    if square:
+        yield {"mode": "rows", "parts": random_parts(graph.n_rows, size, empty=size - 1)}
+
+
+def rows_of(split, whole, counts=None):
+    """This rank's rows, as an independent copy that wants a gradient."""
+    if split.mode == "rows":
+        return whole[split.ids].clone().requires_grad_()
+    starts = offsets(counts if counts is not None else split.row_counts)
+    return whole[starts[split.rank] : starts[split.rank + 1]].clone().requires_grad_()
+
+
+def summed(t):
+    t = t.clone()
+    dist.all_reduce(t)
+    return t
+
+
+# ---- Checks ----
+
+
+def spmm_and_its_gradients(size):
+    for name in ("random", "square", "wide", "tall", "no_edges", "hub")[: 6 if size == 2 else 4]:
+        graph = graph_of(name)
+        generator = torch.Generator().manual_seed(5)
+        edge_weight = torch.randn(graph.m, generator=generator)
+        for options in layouts(graph, size):
+            split = gd.DistributedGraph(graph, **options)
+            for k in (1, 7, 33) if name == "random" and size == 2 else (7,):
+                x = torch.randn(graph.n_cols, k, generator=generator)
+                grad = torch.randn(graph.n_rows, k, generator=generator)
+                for reduce, weighted in (("sum", False), ("sum", True), ("mean", True), ("max", False)):
+                    one = x.clone().requires_grad_()
+                    w_one = edge_weight.clone().requires_grad_() if weighted else None
+                    wanted = gt.spmm(graph, one, w_one, reduce=reduce, csr_order=True)
+                    wanted.backward(grad)
+                    mine = rows_of(split, x, split.col_counts)
+                    w_mine = edge_weight.clone().requires_grad_() if weighted else None
+                    y = gd.spmm(split, mine, None if w_mine is None else split.edge_values(w_mine), reduce=reduce)
+                    y.backward(rows_of(split, grad).detach())
+                    close(y, rows_of(split, wanted))
+                    close(mine.grad, rows_of(split, one.grad, split.col_counts))
+                    if weighted:
+                        # Of "rows" and "one" some ranks may not have touched it.
+                        own = torch.zeros_like(edge_weight) if w_mine.grad is None else w_mine.grad
+                        close(summed(own), w_one.grad)
+
+
+def weights_of_heads(size):
+    graph = graph_of("random")
+    heads, k = 5, 6
+    x, weight = torch.randn(graph.n_cols, heads, k), torch.randn(graph.m, heads)
+    grad = torch.randn(graph.n_rows, heads, k)
+    for t in (x, weight, grad):
+        dist.broadcast(t, 0)
+    one, w_one = x.clone().requires_grad_(), weight.clone().requires_grad_()
+    wanted = gt.spmm(graph, one, w_one, csr_order=True)
+    wanted.backward(grad)
+    for options in layouts(graph, size):
+        split = gd.DistributedGraph(graph, **options)
+        mine, w_mine = rows_of(split, x), weight.clone().requires_grad_()
+        y = gd.spmm(split, mine, split.edge_values(w_mine))
+        y.backward(rows_of(split, grad).detach())
+        close(y, rows_of(split, wanted))
+        close(mine.grad, rows_of(split, one.grad))
+        close(summed(torch.zeros_like(weight) if w_mine.grad is None else w_mine.grad), w_one.grad)
+
+
+def types(size):
+    graph = graph_of("random")
+    for dtype in TOLERANCE:
+        x = torch.randn(graph.n_cols, 40, generator=torch.Generator().manual_seed(1)).to(dtype)
+        one = x.clone().requires_grad_()
+        wanted = gt.gcn(graph, one)
+        wanted.float().square().sum().backward()
+        for options in layouts(graph, size):
+            split = gd.DistributedGraph(graph, **options)
+            mine = rows_of(split, x)
+            y = gd.gcn(split, mine)
+            assert y.dtype == dtype
+            y.float().square().sum().backward()
+            close(y, rows_of(split, wanted), dtype)
+            close(mine.grad, rows_of(split, one.grad), dtype)
+
+
+def bits_are_those_of_a_run_of_that_width(size):
+    torch.use_deterministic_algorithms(True)
+    try:
+        graph = graph_of("hub")
+        x = torch.randn(graph.n_cols, 50, generator=torch.Generator().manual_seed(2))
+        split = gd.DistributedGraph(graph, mode="features", slices=2)
+        mine = rows_of(split, x)
+        y = gd.spmm(split, mine)
+        y.backward(torch.ones_like(y))
+        again = rows_of(split, x)
+        z = gd.spmm(split, again)
+        z.backward(torch.ones_like(z))
+        assert torch.equal(y, z) and torch.equal(mine.grad, again.grad)
+        parts, _ = split.split(50, x.dtype)
+        wanted = torch.empty(graph.n_rows, 50)
+        for part in parts:
+            for first, last in part.by_rank:
+                if last > first:
+                    wanted[:, first:last] = gt.spmm(graph, x[:, first:last].contiguous())
+        assert torch.equal(y, rows_of(split, wanted))
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def attention(size):
+    for name in ("random", "wide", "loops", "no_edges"):
+        graph = graph_of(name)
+        generator = torch.Generator().manual_seed(7)
+        for heads, k in ((8, 4), (5, 1), (1, 9), (2, 3)) if name == "random" else ((5, 1), (2, 3)):
+            x = torch.randn(graph.n_cols, heads, k, generator=generator)
+            row = torch.randn(graph.n_rows, heads, generator=generator)
+            col = torch.randn(graph.n_cols, heads, generator=generator)
+            grad = torch.randn(graph.n_rows, heads, k, generator=generator)
+            for loops in {"random": (False, True), "loops": (True,)}.get(name, (False,)):
+                inputs = [t.clone().requires_grad_() for t in (x, row, col)]
+                wanted = gt.gat(graph.with_loops() if loops else graph, *inputs, negative_slope=0.1)
+                wanted.backward(grad)
+                for options in layouts(graph, size):
+                    split = gd.DistributedGraph(graph, **options)
+                    counts = (split.col_counts, split.row_counts, split.col_counts)
+                    mine = [rows_of(split, t, c) for t, c in zip((x, row, col), counts)]
+                    y = gd.gat(split, *mine, negative_slope=0.1, loops=loops)
+                    y.backward(rows_of(split, grad).detach())
+                    close(y, rows_of(split, wanted))
+                    for own, whole, c in zip(mine, inputs, counts):
+                        close(own.grad, rows_of(split, whole.grad, c))
+
+
+def dropout(size):
+    graph = graph_of("random")
+    split = gd.DistributedGraph(graph, mode="features", slices=1)
+    for heads in (6, 1):
+        x, row, col = torch.ones(301, heads, 5), torch.zeros(301, heads), torch.zeros(301, heads)
+        mine = [rows_of(split, t) for t in (x, row, col)]
+        seed = torch.tensor([11])
+        y, z = (gd.gat(split, *mine, dropout=0.5, seed=seed) for _ in range(2))
+        assert torch.equal(y, z)
+        other = gd.gat(split, *mine, dropout=0.5)
+        assert not torch.equal(y, other) and not torch.equal(other, gd.gat(split, *mine, dropout=0.5))
+        whole = split.collect(y)
+        if heads == 1:  # every rank has the same mask, whatever its columns
+            close(whole, gt.gat(graph, x, row, col, dropout=0.5, seed=seed))
+            assert torch.equal(whole[..., :1].expand_as(whole), whole)
+        else:
+            same = [(a, b) for a in range(heads) for b in range(a) if torch.equal(whole[:, a], whole[:, b])]
+            assert not same, f"heads with one mask: {same}"
+        has_edges = graph.row_ptr.diff() > 0
+        mean = whole[has_edges].mean().item()
+        assert abs(mean - 1) < 0.1, mean
+        # Forward and backward have one mask: of ones, the gradient of x sums to y's sum.
+        mine[0].grad = None
+        y.sum().backward()
+        assert abs(summed(mine[0].grad.sum()).item() - whole.sum().item()) < 1e-2 * whole.sum().item()
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(
+            [gd.GCNConv(12, 20), gd.SAGEConv(20, 9), gd.SAGEConv(9, 9, aggr="max"), gd.GATConv(9, 4, heads=3),
+             gd.GATConv(12, 5, heads=1, concat=False), gd.GCNConv(5, 4)]
+        )  # fmt: skip
+
+    def forward(self, x, graph):
+        for layer in self.layers:
+            x = torch.tanh(layer(x, graph))
+        return x
+
+
+def train(split, x, labels, n, group, steps=4):
+    torch.manual_seed(0)
+    model = Model()
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    losses, gradients = [], []
+    for _ in range(steps):
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x, split), labels, reduction="sum") / n
+        loss.backward()
+        gd.sum_gradients(model, group)
+        gradients = gradients or [p.grad.clone() for p in model.parameters()]
+        optimiser.step()
+        total = loss.detach().clone()
+        dist.all_reduce(total, group=group)
+        losses.append(total.item())
+    return losses, gradients
+
+
+def training_steps_have_the_losses_of_one_rank(size):
+    graph = graph_of("random")
+    generator = torch.Generator().manual_seed(9)
+    x = torch.randn(graph.n_rows, 12, generator=generator)
+    labels = torch.randint(0, 4, (graph.n_rows,), generator=generator)
+    alone = [dist.new_group([rank]) for rank in range(size)][dist.get_rank()]
+    single = gd.DistributedGraph(graph, alone)
+    assert single.mode == "one" and single.reason == "one rank"
+    wanted, first = train(single, x, labels, graph.n_rows, alone)
+    assert wanted[-1] < wanted[0]
+    for options in layouts(graph, size):
+        split = gd.DistributedGraph(graph, **options)
+        losses, gradients = train(split, split.take(x), split.take(labels), graph.n_rows, None)
+        for a, b in zip(losses, wanted):
+            assert abs(a - b) < 1e-5 * abs(b), (options, losses, wanted)
+        # Of the first step: Adam makes much of a gradient that is next to nothing.
+        for a, b in zip(gradients, first):
+            close(a, b)
+
+
+def what_a_graph_says(size):
+    graph = graph_of("random")
+    x = torch.randn(graph.n_rows, 3, generator=torch.Generator().manual_seed(1))
+    for options in layouts(graph, size):
+        split = gd.DistributedGraph(graph, **options)
+        own = split.take(x)
+        assert own.shape[0] == split.n_local == split.ids.numel() and torch.equal(own, x[split.ids])
+        assert torch.equal(split.collect(own), x)
+        assert split.mode in repr(split) and f"rank {split.rank} of {size}" in split.explain()
+    assert "fetched" in gd.DistributedGraph(graph, mode="rows").explain()
+
+
+def the_forecast_is_one_for_all_and_is_followed(size):
+    graph = graph_of("random")
+    split = gd.DistributedGraph(graph, widths=(16, 8))
+    # So small a graph is a loss on any CPU.
+    assert split.mode == "one" and "forecast" in split.reason, split.reason
+    found = split.forecast(16)
+    everyone = split.ranks.gather_objects((found, split.link))
+    assert all(theirs == everyone[0] for theirs in everyone)
+    assert found.size == size and found.split_us > found.one_us > 0 and split.link.gbps > 0
+    assert f"{found.speed_up:.2f}x" in split.explain()
+    # With a link that costs nothing and kernels that do it is the other way round.
+    free = gd.Link(size, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (0.0, 0.0, 0.0))
+    large = gt.Graph(torch.randint(0, 3000, (2, 400_000), generator=torch.Generator().manual_seed(1)), 3000)
+    eager = gd.DistributedGraph(large, widths=(64 * size,), link=free)
+    assert eager.mode == "features", eager.reason
+    y = gd.spmm(eager, eager.take(torch.ones(3000, 64 * size)))
+    close(y, large.row_ptr.diff()[eager.ids].float().unsqueeze(1).expand_as(y))
+
+
+def partitions(size):
+    graph = graph_of("hub")
+    rows = gd.DistributedGraph(graph, mode="rows")
+    edges = rows.ranks.gather_objects(rows.halo.graph.m)
+    longest = int(graph.row_ptr.diff().max())
+    assert sum(edges) == graph.m and max(edges) <= graph.m / size + longest
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "graph.part")
+        parts = random_parts(graph.n_rows, size)
+        path.write_text("".join(f"{part}\n" for part in parts.tolist()))
+        split = gd.DistributedGraph(graph, parts=path)
+        assert split.mode == "rows" and torch.equal(split.ids, (parts == split.rank).nonzero().view(-1))
+        for text, words in (("0\n", "has 1 parts"), ("x\n" * 301, "expected one part a line"),
+                            (f"{size}\n" * 301, f"expected 0 to {size - 1}")):  # fmt: skip
+            path.write_text(text)
+            raises(gnntune.InvalidArgument, words, gd.DistributedGraph, graph, parts=path)
+
+
+def raises(kind, words, function, *arguments, **options):
+    try:
+        function(*arguments, **options)
+    except kind as error:
+        assert words in str(error), error
+        return
+    raise AssertionError(f"no {kind.__name__} that says {words!r}")
+
+
+def errors_say_what_to_do(size):
+    graph = graph_of("random")
+    wrong = graph if dist.get_rank() != 1 else graph_of("hub")
+    raises(gnntune.InvalidArgument, "rank 1 has another graph than rank 0", gd.DistributedGraph, wrong, mode="features")
+    raises(gnntune.InvalidArgument, "expected one of auto", gd.DistributedGraph, graph, mode="columns")
+    raises(gnntune.InvalidArgument, "for mode='rows'", gd.DistributedGraph, graph, mode="one", parts=torch.zeros(301))
+    raises(gnntune.InvalidArgument, "square graphs", gd.DistributedGraph, graph_of("wide"), mode="rows")
+    split = gd.DistributedGraph(graph, mode="features")
+    raises(gnntune.InvalidArgument, "graph.take() picks them", gd.spmm, split, torch.ones(301, 4))
+    raises(gnntune.InvalidArgument, "expected 'sum'", gd.spmm, split, split.take(torch.ones(301, 4)), reduce="min")
+    wide = gd.DistributedGraph(graph_of("wide"), mode="one")
+    raises(gnntune.InvalidArgument, "square", gd.gcn, wide, torch.ones(9, 2))
+    raises(gnntune.InvalidArgument, "4 heads and x", gd.spmm, split, split.take(torch.ones(301, 4)), torch.ones(1, 4))
+
+
+def what_the_page_shows_runs(size):
+    page = Path(__file__).parents[2] / "docs/scaling.md"
+    if not page.exists():  # the tests run beside a packed package
+        return
+    block = re.search(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S).group(1)
+    said = []
+    names = {"print": said.append}
+    with mock.patch.object(dist, "init_process_group"), mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=""):
+        exec(block, names)
+    assert names["loss"].isfinite() and f"of {size}" in said[0] and "forecast" in said[0], said
+    assert names["graph"].mode == "one"
+
+
+CHECKS = [
+    spmm_and_its_gradients,
+    weights_of_heads,
+    types,
+    bits_are_those_of_a_run_of_that_width,
+    attention,
+    dropout,
+    training_steps_have_the_losses_of_one_rank,
+    what_a_graph_says,
+    the_forecast_is_one_for_all_and_is_followed,
+    partitions,
+    errors_say_what_to_do,
+    what_the_page_shows_runs,
+]
+
+
+def a_rank_dies(size):
+    """The others are told so within the timeout, whichever exchange they are in."""
+    lost(size, lambda: os._exit(9))
+
+
+def a_rank_does_not_come(size):
+    """The others are told so when the timeout is over, and do not hang."""
+    lost(size, lambda: time.sleep(2 * LOST_TIMEOUT_S))
+
+
+def lost(size, last_rank_does):
+    split = gd.DistributedGraph(graph_of("random"), gd.new_group(LOST_TIMEOUT_S), mode="features")
+    x = split.take(torch.ones(301, 8))
+    gd.spmm(split, x)
+    if split.rank == size - 1:
+        last_rank_does()
+        return
+    begin = time.monotonic()
+    raises(gnntune.RunFailed, "start all ranks anew", gd.spmm, split, x)
+    assert time.monotonic() - begin < 1.8 * LOST_TIMEOUT_S
+
+
+LOST = [(3, a_rank_dies), (2, a_rank_does_not_come)]
+
+
+def run(check, size, found):
+    begin = time.process_time()
+    try:
+        check(size)
+        found[check.__name__] = "ok"
+    except BaseException:
+        found[check.__name__] = traceback.format_exc()
+    seconds = time.process_time() - begin
+    print(f"{size} ranks: {check.__name__} {seconds:.1f} s of rank {dist.get_rank()}", file=sys.stderr)
+    return found[check.__name__] == "ok"
+
+
+def rank_of(folder, rank, size, checks):
+    torch.set_num_threads(1)
+    dist.init_process_group(
+        "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=size, timeout=timedelta(seconds=TIMEOUT_S)
+    )
+    found = {}
+    try:
+        for check in checks:
+            if not run(check, size, found):
+                break  # the others wait for this rank in vain
+    finally:
+        Path(folder, f"{rank}.json").write_text(json.dumps(found))
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def together(size, checks):
+    """What every rank of a group found, by its number; nothing of one that wrote nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        children = []
+        for rank in range(size):
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    rank_of(folder, rank, size, checks)
+                finally:
+                    os._exit(1)
+            children.append(pid)
+        for pid in children:
+            os.waitpid(pid, 0)
+        files = {rank: Path(folder, f"{rank}.json") for rank in range(size)}
+        return {rank: json.loads(path.read_text()) for rank, path in files.items() if path.exists()}
+
+
+def main(path):
+    torch.use_deterministic_algorithms(False)  # imports what every child would import otherwise
+    results = {str(size): together(size, CHECKS) for size in SIZES}
+    for size, check in LOST:
+        results[check.__name__] = together(size, [check])
+    Path(path).write_text(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,191 @@
+"""One graph over several ranks: on the CPU with gloo, in processes of their own; and the cost model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import itertools
+
+import distributed_ranks
+
+import gnntune
+import gnntune.torch.distributed as gd
+from gnntune.torch.distributed import _model, _split
+
+BENCH = Path(__file__).parents[1] / "bench/distributed.py"
+FIGURES = Path(__file__).parents[2] / "tools/scale-figures"
+
+if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+    pytest.skip("torch was built without gloo", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What the ranks of each group found; they are started once."""
+    path = tmp_path_factory.mktemp("ranks") / "results.json"
+    words = [sys.executable, "-W", "ignore", distributed_ranks.__file__, str(path)]
+    # A thread each: they are several on few cores.
+    settings = {**distributed_ranks.os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(words, capture_output=True, text=True, timeout=400, env=settings)
+    assert done.returncode == 0, done.stderr
+    return json.loads(path.read_text())
+
+
+def failures(found, size, check):
+    """Of the ranks of a group, those that did not find it well, and how."""
+    return {rank: found.get(str(rank), {}).get(check, "not reached") for rank in range(size)
+            if found.get(str(rank), {}).get(check) != "ok"}  # fmt: skip
+
+
+@pytest.mark.parametrize("check", [check.__name__ for check in distributed_ranks.CHECKS])
+@pytest.mark.parametrize("size", distributed_ranks.SIZES)
+def test_ranks(found, size, check):
+    assert failures(found[str(size)], size, check) == {}
+
+
+@pytest.mark.parametrize(("size", "check"), [(size, check.__name__) for size, check in distributed_ranks.LOST])
+def test_a_rank_that_is_lost_is_an_error_for_the_others(found, size, check):
+    assert failures(found[check], size - 1, check) == {}
+    assert (str(size - 1) in found[check]) == (check == "a_rank_does_not_come")
+
+
+# ---- Numbers ----
+
+
+@pytest.mark.parametrize("n", [0, 1, 4, 5, 301])
+@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+def test_parts_are_all_and_differ_by_one(n, parts):
+    sizes = _split.even(n, parts)
+    assert sum(sizes) == n and len(sizes) == parts and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("k", [0, 1, 2, 7, 16, 33, 128, 602, 1433])
+def test_columns_are_all_even_and_wide(k, parts):
+    sizes = _split.columns(k, parts)
+    assert sum(sizes) == k and max(sizes) <= max(1.05 * k / parts, -(-k // parts))
+    if k == 602 and parts == 2:
+        assert sizes == [304, 298]  # the first one's rows are whole cache lines
+    for width in {max(sizes)} - {0}:
+        for pattern in _split.patterns(width, 4):
+            assert sum(pattern) == width and min(pattern) >= min(32, width)
+            slices = _split.slices_of(sizes, pattern)
+            for rank, size in enumerate(sizes):
+                cuts = [part.by_rank[rank] for part in slices]
+                assert cuts[-1][1] - cuts[0][0] == size and all(a <= b for a, b in cuts)
+                assert all(a[1] == b[0] for a, b in itertools.pairwise(cuts))
+
+
+def link(gbps, latency_us=20.0, size=2):
+    points = tuple((b, latency_us + b / gbps / 1e3) for b in (1 << 12, 1 << 20, 1 << 26))
+    return gd.Link(size, points, tuple((b, 5 + b / 1e6) for b in (1 << 12, 1 << 20, 1 << 26)), (100.0, 150.0, 200.0))
+
+
+def times(k, size, us_per_column):
+    widths = {k, *(w for p in _split.patterns(max(_split.columns(k, size)), 4) for w in p)}
+    return {width: width * us_per_column for width in widths}
+
+
+def test_the_model_knows_when_splitting_pays():
+    # About the stand-ins for Reddit and com-Amazon on an H200.
+    dense = _model.choose(link(330), 232_965, 128, 2, 4, times(128, 2, 50.0), True)
+    sparse = _model.choose(link(330), 334_863, 128, 2, 4, times(128, 2, 1.8), True)
+    assert 1.8 < dense.speed_up < 2 and sparse.speed_up < 0.9
+    assert len(dense.pattern) > 1, "nothing is hidden behind a single slice"
+    # More ranks with the same link and rates: faster, by less than their number.
+    more = [_model.choose(link(330), 232_965, 256, p, 4, times(256, p, 50.0), p == 2).speed_up for p in (2, 4, 8)]
+    assert more[0] < more[1] < more[2] < 8 and more[1] < 4
+
+
+def test_a_pipeline_takes_what_nothing_hides():
+    free = gd.Link(2, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (0.0,))
+    assert _model.pipeline_us(free, 1000, 2, [32, 32], [70.0, 30.0], 4, False) == pytest.approx(100)
+    # An exchange takes 10 us whatever its size: the first one's way in and the last one's way out are seen.
+    ten = free._replace(exchange=((1, 10.0), (2, 10.0)))
+    assert _model.pipeline_us(ten, 1000, 2, [64], [100.0], 4, False) == pytest.approx(120)
+    assert _model.pipeline_us(ten, 1000, 2, [32, 32], [50.0, 50.0], 4, False) == pytest.approx(120)
+    # By blocks of rows, the way out is hidden behind this rank's own block.
+    assert _model.pipeline_us(ten, 1000, 2, [64], [100.0], 4, True) == pytest.approx(110)
+    # Where exchanges are slow, they queue: two in, two out, and the last kernel between.
+    slow = free._replace(exchange=((1, 100.0), (2, 100.0)))
+    assert _model.pipeline_us(slow, 1000, 2, [32, 32], [1.0, 1.0], 4, False) == pytest.approx(400)
+
+
+def test_rates_between_and_beyond_what_was_measured():
+    found = link(100, 20.0)
+    assert found.exchange_us(1) == found.exchange_us(1 << 12)
+    assert found.exchange_us(1 << 27) == pytest.approx(20 + (1 << 27) / 1e5)
+    assert found.floor_us(2) == 150 and found.floor_us(6) == 400
+    assert found.gbps == pytest.approx(100, rel=0.1)
+    assert "GB/s from each of 2 ranks" in found.words()
+
+
+def test_layers_have_the_parameters_of_pyg():
+    nn = pytest.importorskip("torch_geometric.nn")
+    for ours, theirs in (
+        (gd.GCNConv(5, 7), nn.GCNConv(5, 7)),
+        (gd.SAGEConv(5, 7), nn.SAGEConv(5, 7)),
+        (gd.GATConv(5, 7, heads=3), nn.GATConv(5, 7, heads=3)),
+        (gd.GATConv(5, 7, heads=3, concat=False), nn.GATConv(5, 7, heads=3, concat=False)),
+    ):
+        ours.load_state_dict(theirs.state_dict())
+
+
+def test_without_a_group_it_says_what_is_missing():
+    graph = gnntune.torch.Graph(torch.tensor([[0], [1]]), 2)
+    with pytest.raises(gnntune.InvalidArgument, match="init_process_group"):
+        gd.DistributedGraph(graph)
+    with pytest.raises(gnntune.InvalidArgument, match="init_process_group"):
+        gd.new_group()
+
+
+# ---- The benchmark ----
+
+
+def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
+    words = [cora, "--out", tmp_path, "--backend", "gloo", "--dims", "16", "--calls", "3", "--tune", "0.02"]
+    words += ["--parts", "link,spmm,gcn"]  # the checks are those of the ranks above
+    command = [str(word) for word in (sys.executable, BENCH, *words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with (tmp_path / "distributed.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["part"] for row in rows} == {"link", "spmm", "gcn"}
+    losses = [float(row["value"]) for row in rows if row["what"] == "loss"]
+    assert len(losses) == 20 and losses[-1] < losses[0]
+    assert losses[::2] == pytest.approx(losses[1::2], rel=1e-5)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("cora"))
+    one, split = (
+        next(float(row["value"]) for row in rows if row["what"] == what)
+        for what in ("chosen: time of one", "chosen: time")
+    )
+    assert float(line.split()[4]) == pytest.approx(one / split, abs=0.006)
+    if not FIGURES.exists():
+        return
+    figures = runpy.run_path(str(FIGURES))
+    page = figures["shown"](figures["PAGE"].read_text(), rows)
+    assert f"| `cora` | 16 | {one:.1f} |" in page and "Forecast, not measured" in page
+    assert "Not measured yet" not in page
+
+
+def test_a_unit_is_written_whole_and_known_afterwards(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCH.parent))
+    rows = runpy.run_path(str(BENCH))["Rows"]
+    first = rows(tmp_path / "rows.csv", {"device": "cpu"}, True)
+    first.add(part="spmm", graph="a", k=64, value=1.5)
+    assert not rows(tmp_path / "rows.csv", {}, False).has("spmm", "a", 64)
+    first.done()
+    again = rows(tmp_path / "rows.csv", {}, True)
+    assert again.has("spmm", "a", 64) and not again.has("spmm", "a", 128) and not again.has("gcn", "a", 64)
+    again.add(part="gcn", graph="a", k=64, value=2)
+    again.done()
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        assert [row["part"] for row in csv.DictReader(file)] == ["spmm", "gcn"]

@@ -1,0 +1,64 @@
+#include "tools/common/program.hpp"
+
+#include "kernels/register_all.hpp"
+#include "tools/git_commit.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+std::string& stored_command_line() {
+    static std::string text = "gnntune";
+    return text;
+}
+
+}  // namespace
+
+const char* version() {
+    return GNNTUNE_VERSION;
+}
+const char* git_commit() {
+    return GNNTUNE_GIT_COMMIT;
+}
+const char* build_type() {
+    return GNNTUNE_BUILD_TYPE;
+}
+const char* compiler() {
+    return GNNTUNE_COMPILER;
+}
+const char* cuda_toolkit() {
+    return GNNTUNE_CUDA_TOOLKIT;
+}
+
+const Registry& registry() {
+    static const Registry kRegistry = [] {
+        Registry all;
+        register_all(all);
+        return all;
+    }();
+    return kRegistry;
+}
+
+const std::string& command_line() {
+    return stored_command_line();
+}
+
+void set_command_line(const std::vector<std::string>& words) {
+    std::string& text = stored_command_line();
+    text = "gnntune";
+    for (const std::string& word : words) text.append(" ").append(shell_quoted(word));
+}
+
+std::string shell_quoted(const std::string& word) {
+    const auto is_plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string("_-./:,=@%+").find(c) != std::string::npos;
+    };
+    bool plain = !word.empty();
+    for (const char c : word) plain = plain && is_plain(c);
+    if (plain) return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+}  // namespace gnntune::tools

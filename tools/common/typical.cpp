@@ -1,0 +1,27 @@
+#include "tools/common/typical.hpp"
+
+namespace gnntune::tools {
+
+Device typical_device(Backend backend) {
+    if (backend == Backend::cpu) return cpu_device();
+    if (cuda_device_count() > 0) return cuda_device(0);
+    Device device;
+    device.backend = Backend::cuda;
+    device.compute_capability = 90;
+    device.multiprocessors = 132;
+    device.l2_bytes = std::int64_t{50} << 20;
+    device.shared_memory_per_block = std::int64_t{227} << 10;
+    device.environment.backend = Backend::cuda;
+    device.environment.compute_capability = "9.0";
+    return device;
+}
+
+std::optional<Backend> backend_named(const Parsed& parsed) {
+    const std::string& text = parsed.common.device_text;
+    if (text.empty()) return std::nullopt;
+    if (text == "cpu") return Backend::cpu;
+    if (text == "cuda" || text.starts_with("cuda:")) return Backend::cuda;
+    return parsed.common.device().backend;
+}
+
+}  // namespace gnntune::tools

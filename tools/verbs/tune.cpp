@@ -1,0 +1,446 @@
+// gnntune tune: the promising configs, or every one, of every applicable variant on each graph, checked, timed and
+// remembered.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "core/common/error.hpp"
+#include "profiles/snapshot/layers.hpp"
+#include "profiles/store/store.hpp"
+#include "tools/common/exclusive.hpp"
+#include "tools/common/exit_code.hpp"
+#include "tools/common/fitted_models.hpp"
+#include "tools/common/graphs.hpp"
+#include "tools/common/interrupt.hpp"
+#include "tools/common/machine_load.hpp"
+#include "tools/common/open_store.hpp"
+#include "tools/common/parse.hpp"
+#include "tools/common/problems.hpp"
+#include "tools/common/program.hpp"
+#include "tools/common/progress.hpp"
+#include "tools/common/steps.hpp"
+#include "tools/common/within_memory.hpp"
+#include "tools/verbs/graph_outcome.hpp"
+#include "tools/verbs/plan_store.hpp"
+#include "tools/verbs/tune_options.hpp"
+#include "tuner/profile.hpp"
+#include "tuner/tune.hpp"
+
+namespace gnntune::tools {
+namespace {
+
+class TuneVerb {
+public:
+    TuneVerb(const Parsed& parsed)
+        : parsed_(parsed),
+          out_("tune", parsed.common),
+          device_(parsed.common.device()),
+          store_(open_store()),
+          tuner_(registry(), device_, store_),
+          profiler_(registry(), device_, store_, parsed.common.seed) {
+        out_.set_device(device_);
+        step_ = step_of(parsed);
+        tune_.problems = step_ ? problems_of(*step_) : problems(parsed);
+        tune_.every_format = step_.has_value();
+        tune_.policies = policies(parsed, device_);
+        tune_.constraints = constraints(parsed);
+        if (step_ && parsed.given("variant")) {
+            throw invalid_argument("--variant names variants of one op, and --step has several: give one of them");
+        }
+        tune_.variants = named_variants(parsed, tune_.problems, device_, true, out_);
+        read_extent(parsed, tune_);
+        models_.load(store_, parsed_.common.database_path(), device_.backend,
+                     tune_.exhaustive ? std::vector<Problem>() : tune_.problems, out_);
+        tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
+            return models_.find(problem, policy, clock);
+        };
+        tune_.measuring.max_samples = static_cast<int>(parsed.integer("max-samples", 5, 100000).value_or(100));
+        budget_s_ = parsed.duration_s("budget").value_or(std::numeric_limits<double>::infinity());
+        shares_ = TimeShares(budget_s_);
+        tune_.limited = parsed.given("budget");
+        tune_.measuring.enough_when_stopped = tune_.measuring.burst;
+        graphs_ = find_graphs(parsed.arguments, read_options(parsed), out_);
+        constants_ = store::constants_of_layers(store_, device_.environment);
+        // Last, since they may wait, and look for clocks on the device.
+        if (!parsed.flag("dry-run")) lock_ = exclusive(device_, parsed, out_);
+        tune_.clocks = clocks(parsed, device_, out_);
+    }
+
+    int run() {
+        if (parsed_.flag("dry-run")) return dry_run();
+        try {
+            return measure();
+        } catch (const store::FileMoved& moved) {
+            progress_ = nullptr;
+            out_.set_status("");
+            print_results();
+            throw database_error(fmt::format("{}; {}", moved.what(), store_.save_elsewhere()));
+        }
+    }
+
+private:
+    int measure() {
+        if (interrupted()) return kExitInterrupted;  // while it waited for the GPU
+        if (const auto warning = load_warning(device_, "the same command measures what is missing"))
+            out_.warn(*warning);
+        out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
+                              store_.path().string()));
+        const std::int64_t run =
+            store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),
+                              device_.environment.device_name});
+        Progress progress(out_, "tune", 0);
+        if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
+        progress_ = &progress;
+        const bool complete = tune_graphs(run);
+        progress_ = nullptr;
+        store_.end_run(run);
+        out_.set_status("");
+        print_results();
+        const int code = complete ? exit_code() : interrupted() ? kExitInterrupted : kExitIncomplete;
+        if (complete && code != kExitIncomplete) return code;
+        out_.note(fmt::format("{}everything measured is in {}; {}: {}", complete ? "" : "stopped; ",
+                              store_.path().string(),
+                              tune_.again ? "--again begins anew, with more time" : "go on with", command_line()));
+        return code;
+    }
+
+    // False if something is left.
+    bool tune_graphs(std::int64_t run) {
+        outcomes_.resize(graphs_.size());
+        work_ = ExpectedWork(graphs_.size());
+        TimeShares::Hooks hooks;
+        hooks.work = [&](std::size_t graph) {
+            graph_ = graph;
+            outcome() = {};
+            const bool done = tune_graph(graphs_[graph], run);
+            if (!work_.was_read(graph)) work_.read(graph, 0);
+            return done;
+        };
+        hooks.quit = [this] { return interrupted() || (measured_ > 0 && shares_.all_is_over(elapsed_s())); };
+        hooks.elapsed_s = [this] { return elapsed_s(); };
+        hooks.done = [this] { return measured_; };
+        const auto open = shares_.run(graphs_.size(), hooks);
+        for (const std::size_t graph : open) {
+            if (!work_.was_read(graph)) outcomes_[graph].leave_out(graphs_[graph].name, why_stopped());
+        }
+        return open.empty();
+    }
+    GraphOutcome& outcome() { return outcomes_[graph_]; }
+    void print_results() {
+        for (const GraphOutcome& one : outcomes_) all_.add(one);
+        say_what_is_missing();
+        if (step_) {
+            all_.steps.print(out_);
+        } else {
+            out_.print(all_.rows);
+        }
+    }
+
+    store::Store open_store() {
+        store::OpenOptions options;
+        options.warn = [this](const std::string& text) { out_.warn(text); };
+        const auto path = parsed_.common.database_path();
+        if (!parsed_.flag("dry-run")) {
+            options.set_damaged_aside = true;  // a night of measuring must not stand still for it
+            return tools::open_store(path, store::Mode::read_write_create, std::move(options));
+        }
+        return plan_store(path, scratch_);
+    }
+
+    void say_what_is_missing() {
+        const auto some = [](std::int64_t n, const char* what) {
+            return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+        };
+        if (disturbed_ > 0) {
+            out_.warn(
+                fmt::format("{} could not be timed, since other programs had the processor; stop them, "
+                            "and the same command measures what is missing",
+                            some(disturbed_, "config")));
+        }
+        const std::int64_t problems = all_.left_problems;
+        const std::int64_t graphs = all_.left_graphs;
+        if (problems + graphs > 0) {
+            out_.note(fmt::format("{}{}{}, {}", problems > 0 ? some(problems, "problem") : "",
+                                  problems > 0 && graphs > 0 ? " and " : "", graphs > 0 ? some(graphs, "graph") : "",
+                                  why_stopped()));
+        }
+    }
+    const char* why_stopped() const { return interrupted() ? "left out: stopped" : "left out: the budget ended"; }
+
+    // Of a run that came to its end.
+    int exit_code() const {
+        if (all_.wrong > 0) return kExitVerification;
+        if (all_.unread > 0 || (all_.unfit > 0 && all_.unfit == graphs_.size())) return kExitInput;
+        // With a limit of time what other programs have prevented is left for the next run, as what came too late is:
+        // which of both it was is a matter of moments.
+        if (tune_.limited && all_.lost == 0 && all_.untimed > 0) return kExitIncomplete;
+        return all_.tuned > 0 && all_.lost + all_.untimed == 0 ? kExitOk : kExitRuntime;
+    }
+
+    bool stop() const { return interrupted() || shares_.share_is_over(elapsed_s()); }
+    double elapsed_s() const { return progress_ ? progress_->elapsed_s() : 0.0; }
+
+    int dry_run() {
+        Table table = plan_table();
+        double total_s = 0;
+        for (const GraphArgument& argument : graphs_) {
+            if (interrupted()) return kExitInterrupted;
+            auto input = load_among(argument, graphs_.size(), out_);
+            if (!input) {
+                ++all_.unread;
+                continue;
+            }
+            tuner::GraphWorkload workload(registry(), device_, std::move(input->graph));
+            GraphRecord record;
+            record.fingerprint = workload.graph().fingerprint();
+            for (const auto& step : tuner_.plan(workload, record, tune_)) {
+                table.add({argument.name, short_problem(step.problem), std::string(to_text(step.policy)),
+                           std::string(to_text(step.clock)), static_cast<std::int64_t>(step.configs),
+                           static_cast<std::int64_t>(step.open), step.estimate_s});
+                total_s += step.estimate_s;
+            }
+        }
+        out_.print(table);
+        if (step_) {
+            out_.note(fmt::format("step {}, chosen together:", to_text(*step_)));
+            for (const StepCall& call : calls_of(*step_)) {
+                out_.note(
+                    fmt::format("  {}: {}{}", call.role, short_problem(call.problem),
+                                call.runs_per_step > 1 ? fmt::format(", {} runs a step", call.runs_per_step) : ""));
+            }
+        }
+        // A search decides as it goes how many it measures.
+        const char* more =
+            tune_.exhaustive ? "" : "; a search may measure more than `to measure`, --exhaustive measures all";
+        out_.note(fmt::format("estimated time: {} where nothing else runs (a guess from sizes, not a measurement{})",
+                              duration_text(total_s), more));
+        if (const auto warning = load_warning(device_, "it goes faster")) out_.warn(*warning);
+        return all_.unread > 0 ? kExitInput : kExitOk;
+    }
+
+    // False if it was stopped.
+    bool tune_graph(const GraphArgument& argument, std::int64_t run) {
+        auto loaded = load_among(argument, graphs_.size(), out_);
+        if (!loaded) {
+            ++outcome().unread;
+            return true;
+        }
+        InputGraph& input = *loaded;
+        if (input.graph.m() == 0) {
+            ++outcome().unfit;
+            out_.warn(input.name + " has no edges: there is nothing to tune");
+            return true;
+        }
+        InputGraph description = input;
+        description.graph = {};
+        std::optional<tuner::GraphWorkload> held;
+        const bool fits = hold_among(sized_name(input), graphs_.size(), out_, [&] {
+            held.emplace(registry(), device_, std::move(input.graph));
+            held->graph().features();
+        });
+        if (!fits) {
+            ++outcome().unread;
+            return true;
+        }
+        tuner::GraphWorkload& workload = *held;
+        const Features& features = workload.graph().features();
+        GraphRecord record = graph_record(description, workload.graph().fingerprint(), features);
+        record.n_rows = workload.graph().n_rows();
+        record.n_cols = workload.graph().n_cols();
+        record.m = workload.graph().m();
+        out_.note(fmt::format("graph   {}  n {}  m {}  mean degree {:.2f}  max {}  fingerprint {}", record.name,
+                              record.n_rows, record.m, features.degree_mean, features.degree_max,
+                              record.fingerprint.text()));
+        std::int64_t later = 0;  // of the steps that have not begun
+        const auto planned = tuner_.plan(workload, record, tune_);
+        for (const auto& step : planned) later += static_cast<std::int64_t>(step.open);
+        work_.read(graph_, later);
+        std::size_t begun = 0;
+        std::int64_t step_end = 0;
+
+        std::string best;
+        tuner::TuneEvents events;
+        events.stop = [this] { return stop(); };
+        events.quit = [] { return interrupted(); };
+        events.problem_refused = [&](const Problem&, const std::string& why) { out_.warn(record.name + ": " + why); };
+        events.memory_ran_out = [&](const Problem& problem, const std::string& why) {
+            ++outcome().lost;
+            warn_left_out(record.name + " " + short_problem(problem), why, out_);
+        };
+        events.step_begins = [&](const tuner::TuneStep& step) {
+            problem_text_ = record.name + " " + short_problem(step.problem);
+            best.clear();
+            ++begun;
+            step_disturbed_ = 0;
+            later = std::max<std::int64_t>(0, later - static_cast<std::int64_t>(step.open));
+            step_end = measured_ + static_cast<std::int64_t>(step.open);
+            problem_ = step.problem;
+            if (step.errata > 0) {
+                out_.note(fmt::format("{}: {} configs left out, which must not run (gnntune db errata)", problem_text_,
+                                      step.errata));
+            }
+        };
+        events.measured = [&](const Measurement& m, double best_us) {
+            ++measured_;
+            ++measured_of_[place_of(record, problem_, m.policy, m.clock)];
+            // A search may measure more than was expected.
+            const std::int64_t elsewhere = work_.of_others();
+            progress_->set_total(std::max(measured_, step_end) + later + elsewhere, elsewhere > 0);
+            if (m.status == MeasurementStatus::ok && m.median_us <= best_us) best = m.config.text();
+            if (m.disturbed()) {
+                ++disturbed_;
+                ++step_disturbed_;
+                out_.detail(m.config.text() + " on " + problem_text_ + ": " + m.reason);
+            } else if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
+                out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
+            }
+            const std::string where = graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph_ + 1, graphs_.size()) : "";
+            const std::string name = best.empty() ? "" : best + " ";
+            progress_->update(measured_, fmt::format("{}{}  best {}{:.1f} us", where, problem_text_, name, best_us));
+        };
+        events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
+                               const std::vector<Candidate>& candidates, const std::optional<Choice>& before) {
+            if (step.stopped && tune_.again && before) {
+                out_.note(
+                    fmt::format("{}: stays {}: not all of it was taken again", problem_text_, before->config.text()));
+                return leave_out(record.name, step);
+            }
+            report(record, workload, step, decision, candidates);
+            if (!before || !decision.winner) return;
+            const Config& now = candidates[*decision.winner].config;
+            if (now == before->config) return;
+            out_.note(fmt::format("{}: now {}, before {}", problem_text_, now.text(), before->config.text()));
+        };
+        if (!tuner_.tune(workload, record, tune_, run, events)) {
+            for (std::size_t i = begun; i < planned.size(); ++i) leave_out(record.name, planned[i]);
+            if (step_ && !interrupted()) choose_steps(workload, record, run);
+            return false;
+        }
+        if (step_) choose_steps(workload, record, run);
+        if (parsed_.flag("counters")) count_choices(workload, record, run);
+        return true;
+    }
+
+    void leave_out(const std::string& graph, const tuner::TuneStep& step) {
+        if (step.open == 0) return;
+        outcome().leave_out(graph, step, why_stopped());
+    }
+
+    void choose_steps(tuner::GraphWorkload& workload, const GraphRecord& record, std::int64_t run) {
+        const std::int64_t graph = store_.graph_id(record);
+        const std::int64_t environment = store_.environment_id(device_.environment);
+        const auto query_of = [&](const Problem& problem) { return workload.graph().query(problem); };
+        for (const Policy policy : tune_.policies) {
+            for (const Clock clock : tune_.clocks) {
+                auto options =
+                    tuner::step_options(registry(), store_, *step_, graph, environment, policy, clock, query_of);
+                const StepReport report(registry(), {record.name, *step_, policy, clock}, std::move(options),
+                                        step_limits(parsed_), query_of);
+                if (report.decision().picks) {
+                    store_.set_step_choice(run, graph, environment, policy, clock, report.stored(registry()));
+                } else {
+                    warn_unchosen(report, record.name + " " + to_text(*step_) + ": no choice is stored", out_);
+                }
+                outcome().steps.add(report, out_);
+            }
+        }
+    }
+
+    // After all timing of the graph: counters are taken in a replay.
+    void count_choices(tuner::GraphWorkload& workload, const GraphRecord& record, std::int64_t run) {
+        const bool could = !profiler_.why_not();
+        for (const Problem& problem : tune_.problems) {
+            const store::Key key{store_.graph_id(record), store_.environment_id(device_.environment),
+                                 store_.problem_id(problem)};
+            for (const Policy policy : tune_.policies) {
+                for (const Clock clock : tune_.clocks) {
+                    const auto choice = store_.choice(key, policy, clock);
+                    if (!choice || stop() || profiler_.why_not()) continue;
+                    profiler_.profile(workload, record, {problem, choice->config, policy, clock}, run);
+                }
+            }
+        }
+        if (could && profiler_.why_not()) out_.warn(profiler_.why_not()->what());
+    }
+
+    // A problem on a graph, whatever round it was measured in.
+    static std::string place_of(const GraphRecord& record, const Problem& problem, Policy policy, Clock clock) {
+        return fmt::format("{} {} {} {}", record.fingerprint.text(), to_text(problem), to_text(policy), to_text(clock));
+    }
+
+    // Whether the database has a result of the problem that disagrees with the oracle.
+    bool has_wrong(const GraphRecord& record, const tuner::TuneStep& step) {
+        const store::Key key{store_.graph_id(record), store_.environment_id(device_.environment),
+                             store_.problem_id(step.problem)};
+        const auto rows = store_.measurements(key, {step.policy, step.clock, {}});
+        return std::any_of(rows.begin(), rows.end(),
+                           [](const Measurement& m) { return m.status == MeasurementStatus::wrong; });
+    }
+
+    void report(const GraphRecord& record, tuner::GraphWorkload& workload, const tuner::TuneStep& step,
+                const Decision& decision, const std::vector<Candidate>& candidates) {
+        const Query query = workload.graph().query(step.problem);
+        outcome().tuned += candidates.empty() ? 0 : 1;
+        if (candidates.empty() && step.stopped) return leave_out(record.name, step);
+        if (candidates.empty() && step_disturbed_ > 0) {
+            ++outcome().untimed;
+            out_.warn(record.name + " " + to_text(step.problem) +
+                      ": no config could be timed, since other programs had the processor; nothing is chosen");
+            return;
+        }
+        if (!decision.winner) {
+            const bool wrong = candidates.empty() && has_wrong(record, step);
+            outcome().wrong += wrong ? 1 : 0;
+            out_.warn(
+                record.name + " " + to_text(step.problem) + ": " +
+                (wrong ? "no result agrees with the oracle; nothing is chosen" : why_unchosen(decision, candidates)));
+            return;
+        }
+        add_result(outcome().rows, record.name, step, decision, candidates,
+                   {query, gathered_rows(step.problem, workload.graph().features()), constants_},
+                   measured_of_[place_of(record, step.problem, step.policy, step.clock)]);
+    }
+
+    const Parsed& parsed_;
+    std::optional<store::FolderBeside> scratch_;
+    Output out_;
+    Device device_;
+    std::optional<tuner::DeviceLock> lock_;
+    store::Store store_;
+    tuner::Tuner tuner_;
+    tuner::Profiler profiler_;
+    std::optional<Step> step_;
+    tuner::TuneOptions tune_;
+    FittedModels models_;
+    double budget_s_ = 0;
+    TimeShares shares_{0};
+    std::vector<GraphArgument> graphs_;
+    std::vector<GraphOutcome> outcomes_;  // of each
+    ExpectedWork work_;
+    std::size_t graph_ = 0;  // the present one
+    GraphOutcome all_;
+    std::map<std::string, std::int64_t> measured_of_;  // by this run, by place_of()
+    DeviceConstants constants_;
+    Progress* progress_ = nullptr;
+    std::string problem_text_;
+    std::int64_t measured_ = 0;
+    Problem problem_;
+    std::int64_t disturbed_ = 0;       // configs that could not be timed beside other programs
+    std::int64_t step_disturbed_ = 0;  // of these
+};
+
+}  // namespace
+
+int run_tune(const Args& args) {
+    const Options options = tune_options();
+    const auto parsed = options.parse(args);
+    if (!parsed) return kExitOk;
+    require_arguments(*parsed, 1, SIZE_MAX, "gnntune tune [options] GRAPH...");
+    return TuneVerb(*parsed).run();
+}
+
+}  // namespace gnntune::tools
