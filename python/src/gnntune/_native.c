@@ -269,16 +269,17 @@ static PyObject* graph_format_bytes(PyObject* self, PyObject* handle) {
 // ---- Plans ----
 
 // plan_create(context, graph, stream, op, k, heads, dtype, reduce, direction, weighted, self_loop, deterministic,
-//             allow_sampling, policy, operand_alignment, max_error, expected_calls, workspace_limit_bytes) -> plan
+//             allow_sampling, policy, operand_alignment, max_error, expected_calls, workspace_limit_bytes, config) -> plan
 static PyObject* plan_create(PyObject* self, PyObject* args) {
     (void)self;
     PyObject *context, *graph, *stream;
     gnntune_problem problem = GNNTUNE_PROBLEM_INIT;
     long long limit;
-    if (!PyArg_ParseTuple(args, "OOOiiiiiippppiiddL", &context, &graph, &stream, &problem.op, &problem.k,
+    if (!PyArg_ParseTuple(args, "OOOiiiiiippppiiddLz", &context, &graph, &stream, &problem.op, &problem.k,
                           &problem.heads, &problem.dtype, &problem.reduce, &problem.direction, &problem.weighted,
                           &problem.self_loop, &problem.deterministic, &problem.allow_sampling, &problem.policy,
-                          &problem.operand_alignment, &problem.max_error, &problem.expected_calls, &limit)) {
+                          &problem.operand_alignment, &problem.max_error, &problem.expected_calls, &limit,
+                          &problem.config)) {
         return NULL;
     }
     if (limit >= 0) problem.workspace_limit_bytes = (uint64_t)limit;

@@ -21,6 +21,7 @@ from gnntune.torch._autograd import at_once, functorch_active, once
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._operators import Now
 from gnntune.torch._run import PLAIN, Numbers, run
+from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
@@ -33,8 +34,9 @@ _any_autocast: Any = torch._C._is_any_autocast_enabled
 
 
 def quiet(*tensors: Tensor | None) -> bool:
-    """Whether a layer may be computed as a whole: tensors of one type that no mode, transform or autocast looks at."""
-    if torch.compiler.is_compiling() or _any_autocast() or functorch_active() or not at_once(tensors):
+    """Whether a layer may be computed as a whole: tensors of one type that no mode, transform or autocast looks at, and
+    sums that nobody wants in another way."""
+    if scopes or torch.compiler.is_compiling() or _any_autocast() or functorch_active() or not at_once(tensors):
         return False
     dtype = tensors[0].dtype if tensors[0] is not None else None
     for t in tensors:  # noqa: SIM110  a generator costs more than all of the rest
@@ -65,7 +67,10 @@ def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
         return True
     if x.requires_grad or not weight.requires_grad or not torch.is_grad_enabled():
         return False
-    return width <= 2 * out or graph.m * width <= _SMALL
+    if width <= 2 * out:
+        return True
+    # Compiled code is of graphs of any size.
+    return not torch.compiler.is_compiling() and graph.m * width <= _SMALL
 
 
 def constants(

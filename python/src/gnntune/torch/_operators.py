@@ -23,7 +23,7 @@ _GRAPH_ARGUMENTS = 4
 _SCHEMAS = {
     "spmm": (
         "Tensor x, Tensor? weight, Tensor? self_weight",
-        "str reduce, bool reversed, float max_error, bool allow_sampling",
+        "str reduce, bool reversed, float max_error, bool allow_sampling, str config",
         "Tensor",
     ),
     "spmm_max": ("Tensor x, Tensor? weight, Tensor? self_weight", "", "(Tensor, Tensor)"),
