@@ -12,7 +12,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/formats.hpp"
-#include "core/graph/graph.hpp"
+#include "core/registry/graph.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/attention.hpp"
 
