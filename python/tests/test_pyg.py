@@ -15,6 +15,7 @@ import torch_geometric.nn as nn
 
 import gnntune.pyg as gp
 import gnntune.torch as gt
+import gnntune.torch.distributed as gd
 from gnntune.pyg import _convs, _fused, _graphs, _layer
 
 MLP = torch.nn.Linear(12, 7)
@@ -454,3 +455,13 @@ def test_a_model_learns(device):
 
     assert accuracy(True) == pytest.approx(accuracy(False), abs=0.05)
     assert accuracy(True) > 0.9
+
+
+def test_layers_over_several_gpus_have_the_same_parameters():
+    for ours, theirs in (
+        (gd.GCNConv(5, 7), nn.GCNConv(5, 7)),
+        (gd.SAGEConv(5, 7), nn.SAGEConv(5, 7)),
+        (gd.GATConv(5, 7, heads=3), nn.GATConv(5, 7, heads=3)),
+        (gd.GATConv(5, 7, heads=3, concat=False), nn.GATConv(5, 7, heads=3, concat=False)),
+    ):
+        ours.load_state_dict(theirs.state_dict())
