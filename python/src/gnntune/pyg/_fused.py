@@ -196,6 +196,9 @@ class _Gat(torch.autograd.Function):
         h = flat.view(x.shape[0], *att_row.shape[1:])
         if att_row.shape[1] == 1:
             row, col = flat.mm(att_row[0].t()), flat.mm(att_col[0].t())
+        elif flat.numel() > _SMALL:
+            of_row, of_col = _by_head(att_row, att_col)
+            row, col = flat.mm(of_row), flat.mm(of_col)
         else:
             row, col = (h * att_row).sum(-1), (h * att_col).sum(-1)
         out, lse = run(graph, "gat", numbers, h, row, col, seed)
@@ -214,16 +217,40 @@ class _Gat(torch.autograd.Function):
             grad = grad.contiguous()
         grad_bias = grad.sum(0) if for_bias else None
         g, g_row, g_col = run(graph, "gat_grad", numbers, h, row, col, grad.view(h.shape), out, lse, seed)
-        grad_row = _score_gradient(g_row, h) if for_row else None
-        grad_col = _score_gradient(g_col, h) if for_col else None
-        g.addcmul_(g_row.unsqueeze(2), att_row).addcmul_(g_col.unsqueeze(2), att_col)
         flat = g.flatten(1)
+        grad_row: Tensor | None
+        grad_col: Tensor | None
+        if h.shape[1] > 1 and h.numel() > _SMALL:
+            both = torch.cat((g_row, g_col), 1)
+            grad_row, grad_col = _score_gradients(both, h)
+            flat.addmm_(both, _by_head(att_row, att_col).transpose(1, 2).flatten(0, 1))
+        else:
+            grad_row = _score_gradient(g_row, h) if for_row else None
+            grad_col = _score_gradient(g_col, h) if for_col else None
+            g.addcmul_(g_row.unsqueeze(2), att_row).addcmul_(g_col.unsqueeze(2), att_col)
         grad_weight = flat.t().mm(x) if for_weight else None
         grad_x = flat.mm(weight) if for_x else None
         return None, None, grad_x, grad_weight, grad_row, grad_col, grad_bias, None
 
 
 _apply_gat = quick_apply(_Gat)
+
+# Scores of several heads are dot products of their features with att: a product and a sum. Of many that is three
+# passes over memory, so there it is a product of matrices with zeros for other heads, which is one.
+
+
+def _by_head(att_row: Tensor, att_col: Tensor) -> Tensor:
+    """[2, heads k, heads]: each att in the rows of its head's features and the column of its head, else zeros."""
+    att = torch.cat((att_row, att_col)).transpose(1, 2)
+    return torch.diag_embed(att, dim1=1, dim2=3).view(2, -1, att_row.shape[1])
+
+
+def _score_gradients(both: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+    """Of att_row and att_col, from the gradients [n, 2 heads] of both scores side by side: [1, heads, k] each."""
+    heads, k = h.shape[1:]
+    products = h.flatten(1).t().mm(both).view(heads, k, 2, heads)
+    grads = products.diagonal(dim1=0, dim2=3).permute(1, 2, 0).contiguous()
+    return grads[:1], grads[1:]
 
 
 def _score_gradient(grad: Tensor, h: Tensor) -> Tensor:
