@@ -294,6 +294,18 @@ class TestLayersAsOneNode:
             (grad,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
             grad.sum().backward()
 
+    def test_scores_of_many_features_are_products_of_matrices(self, device, monkeypatch):
+        index, (n, _) = reference.edges("random", device)
+        torch.manual_seed(0)
+        layer, x, graph = gp.GATConv(12, 5, heads=3).to(device), features(n, 12, device), gt.Graph(index, n)
+        wanted = outcome(layer, x, graph)
+        monkeypatch.setattr(_fused, "_SMALL", 0)
+        calls = []
+        by_head = _fused._by_head
+        monkeypatch.setattr(_fused, "_by_head", lambda *atts: calls.append(True) or by_head(*atts))
+        same(outcome(layer, x, graph), wanted, 1e-5)
+        assert len(calls) == 2
+
     def test_features_without_gradients_are_summed_before_they_are_mapped(self, device):
         index, (n, _) = reference.edges("random", device)
         layer = gp.GCNConv(12, 4).to(device)

@@ -231,8 +231,9 @@ typedef struct gnntune_open_options {
     /* For cuda: alloc and free keep the order of streams, as a caching allocator does. What alloc returns is for the
      * stream of the call that asks, and work that is enqueued there later; what free gets is handed out again only to
      * such work, or after that stream was waited for. Transient graphs are then planned without waiting for the stream:
-     * see gnntune_plan_create. 0 by default; needs alloc. The cpu backend has no streams, and ignores it. */
-    int32_t memory_in_stream_order;
+     * see gnntune_plan_create. A flag of 64 bits, so that nothing is left empty behind it; 0 by default; needs alloc. The
+     * cpu backend has no streams, and ignores it. */
+    int64_t memory_in_stream_order;
 } gnntune_open_options;
 
 #define GNNTUNE_OPEN_OPTIONS_INIT                                                                                 \

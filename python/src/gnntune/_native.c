@@ -128,12 +128,13 @@ static PyObject* open_context(PyObject* self, PyObject* args) {
     gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
     PyObject *path, *alloc, *free_;
     long long budget, limit;
+    int in_stream_order;
     if (!PyArg_ParseTuple(args, "OiiipLLOOp", &path, &options.backend, &options.device, &options.sources,
-                          &options.require_database, &budget, &limit, &alloc, &free_,
-                          &options.memory_in_stream_order)) {
+                          &options.require_database, &budget, &limit, &alloc, &free_, &in_stream_order)) {
         return NULL;
     }
     options.tune_budget_us = budget;
+    options.memory_in_stream_order = in_stream_order;
     if (limit >= 0) options.format_limit_bytes = (uint64_t)limit;
     PyObject* bytes = NULL;
     if (path != Py_None && !PyUnicode_FSConverter(path, &bytes)) return NULL;

@@ -16,7 +16,7 @@ from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Now, Traced, execute
 from gnntune.torch._run import Numbers, modes, pair_of, watchers
 
-_PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
+PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
 functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _grad_enabled = torch.is_grad_enabled
 
@@ -29,6 +29,12 @@ def once(backward: Callable[..., Any]) -> Callable[..., Any]:
         return refusing(ctx, *grads) if _grad_enabled() else backward(ctx, *grads)
 
     return either
+
+
+def quick_apply(function: type[torch.autograd.Function]) -> Callable[..., Any]:
+    """Its apply() without what that does for torch.func and for default arguments, where neither comes."""
+    parent: Any = super(torch.autograd.Function, function)
+    return parent.apply  # type: ignore[no-any-return]
 
 
 class _Differentiable(torch.autograd.Function):
@@ -47,8 +53,7 @@ class _Differentiable(torch.autograd.Function):
         return None, None, None, *grads
 
 
-# autograd.Function.apply without what it does for torch.func, which does not come here, and for default arguments.
-_apply: Any = super(torch.autograd.Function, _Differentiable).apply
+_apply = quick_apply(_Differentiable)
 
 _saves: dict[Any, tuple[Numbers, tuple[int | None, ...]]] = {}
 _MOST_SAVES = 1024
@@ -102,6 +107,6 @@ def at_once(inputs: tuple[Tensor | None, ...]) -> bool:
     if modes():
         return False
     for t in inputs:  # noqa: SIM110  a generator costs more than all of the rest
-        if type(t) not in _PLAIN_TYPES:
+        if type(t) not in PLAIN_TYPES:
             return False
     return True
