@@ -354,6 +354,8 @@ def errors_say_what_to_do(size):
     raises(gnntune.InvalidArgument, "expected one of auto", gd.DistributedGraph, graph, mode="columns")
     raises(gnntune.InvalidArgument, "for mode='rows'", gd.DistributedGraph, graph, mode="one", parts=torch.zeros(301))
     raises(gnntune.InvalidArgument, "square graphs", gd.DistributedGraph, graph_of("wide"), mode="rows")
+    batch = gt.Graph(torch.zeros(2, 3, dtype=torch.int64), 2, transient=True)
+    raises(gnntune.InvalidArgument, "one that lasts", gd.DistributedGraph, batch)
     split = gd.DistributedGraph(graph, mode="features")
     raises(gnntune.InvalidArgument, "graph.take() picks them", gd.spmm, split, torch.ones(301, 4))
     raises(gnntune.InvalidArgument, "expected 'sum'", gd.spmm, split, split.take(torch.ones(301, 4)), reduce="min")

@@ -82,6 +82,8 @@ class DistributedGraph:
             raise InvalidArgument(f"mode is {mode!r}; expected one of {', '.join(MODES)}")
         if parts is not None and mode in ("features", "one"):
             raise InvalidArgument(f"mode is {mode!r} and parts are given; a partition is for mode='rows'")
+        if graph.transient:
+            raise InvalidArgument("a transient graph lives for a step; make one that lasts")
         if tail not in (True, False, "auto"):
             raise InvalidArgument(f"tail is {tail!r}; expected True, False or 'auto'")
         self.device = _device.known_device(torch.device(device)) if device is not None else graph.device

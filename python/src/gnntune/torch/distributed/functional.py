@@ -15,10 +15,9 @@ from torch.autograd.function import once_differentiable
 
 from gnntune._errors import InvalidArgument
 from gnntune.torch import functional
-from gnntune.torch._autograd import _Now
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
-from gnntune.torch._operators import execute
+from gnntune.torch._operators import Now, execute
 from gnntune.torch._run import PLAIN_REVERSED, Numbers, pair_of
 from gnntune.torch.distributed._exchange import Leaving, all_ranks, by_columns, to_columns, to_rows
 from gnntune.torch.distributed._graph import DistributedGraph, norm_of, wrapped
@@ -214,7 +213,7 @@ class _Sum(torch.autograd.Function):
             if grad_s.shape[1] == 0:
                 return grad_s.new_empty(graph.n_cols, 0)
             given = grad_s.view(grad_s.shape[0], grad_s.shape[1] // unit, unit) if by_head else grad_s
-            grads = FORMULAS["spmm"].backward(_Now(local), numbers, needs, saved[s], given)
+            grads = FORMULAS["spmm"].backward(Now(local), numbers, needs, saved[s], given)
             if grad_weight is not None:
                 found = grads[1]
                 assert found is not None
@@ -306,7 +305,7 @@ class _Attention(torch.autograd.Function):
                 x_s = grad_s.new_empty(graph.n_cols, 0)
             else:
                 kept = [next(left) for _ in range(6)]
-                grads = FORMULAS["gat"].backward(_Now(local), numbers, (True,) * 4, kept, how.split(grad_s))
+                grads = FORMULAS["gat"].backward(Now(local), numbers, (True,) * 4, kept, how.split(grad_s))
                 for whole, found in ((rows, grads[1]), (columns, grads[2])):
                     assert found is not None
                     how.of_slice_in_place(whole, s).add_(found)
