@@ -95,6 +95,7 @@ class DistributedGraph:
         self._looped_weight: Tensor | None = None
         self._forecasts: dict[tuple[int, torch.dtype], Forecast] = {}
         self._known: dict[tuple[int, torch.dtype], Forecast] = {}  # by the columns that there are then
+        self._splits: dict[tuple[int, torch.dtype, int | None], tuple[list[Slice], bool]] = {}
         self._calls = 0
         self._check_same(graph)
         self.link = link
@@ -228,6 +229,7 @@ class DistributedGraph:
                 self.link = measure_link(self.ranks, self.device)
             found = self._forecasts[k, dtype] = forecast(self.graph, self.ranks, self.link, k, dtype)
             self._known[whole_vectors(k, self.size, dtype.itemsize), dtype] = found
+            self._splits.clear()
         return found
 
     def explain(self) -> str:
@@ -251,6 +253,12 @@ class DistributedGraph:
 
     def split(self, k: int, dtype: torch.dtype, unit: int | None = None) -> tuple[list[Slice], bool]:
         """The slices of k columns, and whether the last one is made by blocks. unit: of a head, which stays whole."""
+        found = self._splits.get((k, dtype, unit))
+        if found is None:
+            found = self._splits[k, dtype, unit] = self._split(k, dtype, unit)
+        return found
+
+    def _split(self, k: int, dtype: torch.dtype, unit: int | None) -> tuple[list[Slice], bool]:
         sizes = (
             columns(k, self.size, dtype.itemsize)
             if unit is None
