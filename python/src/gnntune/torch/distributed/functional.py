@@ -23,7 +23,7 @@ from gnntune.torch.distributed._exchange import Leaving, all_ranks, by_columns, 
 from gnntune.torch.distributed._graph import DistributedGraph, norm_of, wrapped
 from gnntune.torch.distributed._ranks import Ranks
 from gnntune.torch.distributed._rows import Fetched
-from gnntune.torch.distributed._split import Slice, even, ranges, slices_of
+from gnntune.torch.distributed._split import Slice, even, ranges, slices_of, whole_vectors
 
 _HEAD_SEED = 0x632BE59BD9B4E019
 
@@ -50,8 +50,10 @@ def spmm(graph: DistributedGraph, x: Tensor, weight: Tensor | None = None, *, re
     assert graph.graph is not None
     if graph.mode == "one":
         return x * 1 if graph.rank else functional.spmm(graph.graph, x, weight, reduce=reduce, csr_order=True)
-    result: Tensor = _Sum.apply(graph, "spmm", Numbers(reduce=reduce), x, weight)
-    return result
+    if weight is not None and weight.dim() == 2 and weight.shape[1] > 1:  # heads stay whole
+        result: Tensor = _Sum.apply(graph, "spmm", Numbers(reduce=reduce), x, weight)
+        return result
+    return _sum(graph, "spmm", Numbers(reduce=reduce), x, weight)
 
 
 def gcn(graph: DistributedGraph, x: Tensor) -> Tensor:
@@ -66,8 +68,18 @@ def gcn(graph: DistributedGraph, x: Tensor) -> Tensor:
     assert graph.graph is not None
     if graph.mode == "one":
         return x * 1 if graph.rank else functional.gcn(graph.graph, x)
-    result: Tensor = _Sum.apply(graph, "gcn", Numbers(), x, None)
-    return result
+    return _sum(graph, "gcn", Numbers(), x, None)
+
+
+def _sum(graph: DistributedGraph, kind: str, numbers: Numbers, x: Tensor, weight: Tensor | None) -> Tensor:
+    """_Sum of columns that are filled up with zeros to whole vectors."""
+    flat = x.flatten(1)
+    k = flat.shape[1]
+    more = whole_vectors(k, graph.size, x.element_size()) - k
+    if more:
+        flat = nn.functional.pad(flat, (0, more))
+    y: Tensor = _Sum.apply(graph, kind, numbers, flat, weight)
+    return (y[:, :k] if more else y).reshape(y.shape[0], *x.shape[1:])
 
 
 def gat(
