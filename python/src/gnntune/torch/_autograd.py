@@ -77,7 +77,7 @@ class _Watched(_Differentiable):
     """The same for who watches runs, which _native.forward() would do by itself."""
 
     @staticmethod
-    def forward(ctx: Any, graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
+    def forward(ctx: Any, graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:  # type: ignore[override]
         results = execute(graph, op, numbers, *inputs)
         ctx.state = (graph, op, numbers)
         ctx.save_for_backward(*FORMULAS[op].save(numbers, ctx.needs_input_grad[3:], inputs, results))

@@ -67,7 +67,9 @@ def spmm(
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
     if max_error or allow_sampling or config:
         pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling, config=config))
-    if not (watchers or _tracing()) and (weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)):
+    if not (watchers or _tracing()) and (
+        weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)
+    ):
         result = _quick(graph, "spmm", pair, x, weight, self_weight)
         if result is not None:
             return result  # type: ignore[no-any-return]
