@@ -24,8 +24,7 @@ from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
-# Below, a run costs the host more than it moves: features that an aggregation of raw features may gather to save the
-# backward's run.
+# Features of all vertices, above which a map of them is worth more than what its call costs the host.
 _SMALL = 4_000_000
 _any_global_hook: Any = getattr(nn.modules.module, "_has_any_global_hook", lambda: True)
 _any_autocast: Any = torch._C._is_any_autocast_enabled
@@ -59,21 +58,17 @@ def is_plain(linear: Any) -> bool:
     return type(d["_parameters"].get("weight")) is nn.Parameter
 
 
-def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
-    """Whether features are aggregated before they are mapped. A maximum has to be.
+def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
+    """Whether features are aggregated before they are mapped: where a step aggregates fewer so. A maximum has to be.
 
-    Otherwise the order that aggregates fewer features, unless the other one saves a run: raw features have no gradient,
-    so that their aggregation has no backward.
+    It aggregates forward and backward; where features that want no gradient come first, nothing needs the backward.
+    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp).
     """
     width, out = x.shape[1], weight.shape[0]
     if reduce == "max" or width <= out:
         return True
-    if x.requires_grad or not weight.requires_grad or not torch.is_grad_enabled():
-        return False
-    if width <= 2 * out:
-        return True
-    # Compiled code is of graphs of any size.
-    return not torch.compiler.is_compiling() and graph.m * width <= _SMALL
+    once = weight.requires_grad and not x.requires_grad and torch.is_grad_enabled()
+    return once and width < 2 * out
 
 
 def constants(
@@ -175,7 +170,7 @@ def mapped(
 
     `edges` are constants, in the order of runs. Tensors that are quiet(), linear maps that are plain.
     """
-    first = sums_first(graph, x, weight, numbers.reduce)
+    first = sums_first(x, weight, numbers.reduce)
     result: Tensor = _apply_mapped(
         graph, numbers, edges, first, target is x, x, None if target is x else target, weight, root, bias
     )
