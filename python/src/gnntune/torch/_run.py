@@ -138,7 +138,7 @@ def _run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tup
     new = call is None
     if call is None or not call.shared:
         call = _prepare(graph, key, op, numbers, inputs)
-    if call.shared and not call.through_f32 and new:
+    if call.shared and not call.through_f32 and new and not watchers:  # what runs in C asks no watcher
         (_learn if graph.transient else _remember)(graph, op, numbers, call, inputs)
     if call.through_f32:
         wide = run(graph, op, numbers, *[t.float() if t is not None and t.dtype in _HALF else t for t in inputs])
