@@ -90,7 +90,8 @@ void Graph::put_base(std::string_view id, std::shared_ptr<const void> data) {
 Query Graph::query(const Problem& problem) const {
     const std::lock_guard lock(mutex_);
     const bool reversed = problem.direction == Direction::reversed;
-    return {problem, reversed ? n_cols_ : n_rows_, reversed ? n_rows_ : n_cols_, m_, features_.get(), &device_};
+    return {problem,         reversed ? n_cols_ : n_rows_, reversed ? n_rows_ : n_cols_, m_, features_.get(), &device_,
+            in_stream_order_};
 }
 
 BuiltFormat Graph::format(std::string_view id, Direction direction, StreamHandle stream) {
@@ -102,14 +103,14 @@ BuiltFormat Graph::format(std::string_view id, Direction direction, StreamHandle
         throw unsupported("nothing in this build makes the format '" + std::string(id) + "' on " +
                           std::string(to_text(device_.backend)));
     }
-    wait_for(device_, stream);
+    if (!in_stream_order_) wait_for(device_, stream);
     const auto begin = std::chrono::steady_clock::now();
     BuiltFormat built;
     {
         const MemoryScope scope(memory_kind(), format_memory_);
         built.data = builder->build(*this, direction, stream, &built.bytes);
     }
-    wait_for(device_, stream);
+    if (!in_stream_order_) wait_for(device_, stream);
     built.build_us = us_since(begin);
     formats_[key] = built;
     ++revision_;

@@ -26,7 +26,8 @@ namespace gnntune {
 /// A built format and what building it cost.
 struct BuiltFormat {
     std::shared_ptr<const void> data;
-    double build_us = 0;    ///< wall time of the build, device work included; 0 for what the caller handed in
+    double build_us =
+        0;  ///< wall time of the build, device work included (not in stream order); 0 for what was handed in
     std::size_t bytes = 0;  ///< memory held by it
 };
 
@@ -68,6 +69,12 @@ public:
     /// Hands over features that are known already (from a store), so that they are not computed again.
     void set_features(Features features);
 
+    /// From now on formats and plans are complete in the order of the stream that they are built on, which is to be one for
+    /// all of them, and building waits for no stream but where the host has to read something. Memory sources have to keep
+    /// that order too. For the cuda backend; before the graph is shared.
+    void build_in_stream_order() { in_stream_order_ = device_.backend == Backend::cuda; }
+    bool in_stream_order() const { return in_stream_order_; }
+
     /// Query for a problem on this graph; sizes follow the direction. Features are attached if they are known.
     Query query(const Problem& problem) const;
 
@@ -103,6 +110,7 @@ private:
     std::int32_t n_cols_;
     std::int64_t m_;
     std::string_view base_format_;
+    bool in_stream_order_ = false;
     std::shared_ptr<const void> storage_;
     // Recursive: building one format may ask for another.
     mutable std::recursive_mutex mutex_;

@@ -79,7 +79,8 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
 std::pair<int, std::int32_t> Registry::default_place(const Variant& v, const Query& query,
                                                      const Constraints& constraints) {
     const bool many = constraints.expected_calls >= kCallsOfPreferred;
-    return {many && v.preferred && v.preferred(query) ? 0 : 1, v.default_rank};
+    const int waits = query.in_stream_order && !v.in_stream_order ? 2 : 0;
+    return {waits + (many && v.preferred && v.preferred(query) ? 0 : 1), v.default_rank};
 }
 
 bool Registry::default_sees_features(Op op, Backend backend) const {

@@ -28,8 +28,9 @@ public:
     /// Applicability including what every variant shares: op, backend, compute capability.
     Verdict applicable(const Variant& variant, const Query& query) const;
 
-    /// Place of an applicable variant in the order in which they are tried when nothing is known, lowest first: one that
-    /// prefers such a graph before the others, where calls are expected to be worth its formats, then by `default_rank`.
+    /// Place of an applicable variant in the order in which they are tried when nothing is known, lowest first: on a graph
+    /// that is built in stream order those that do not wait; then one that prefers such a graph before the others, where
+    /// calls are expected to be worth its formats; then by `default_rank`.
     static std::pair<int, std::int32_t> default_place(const Variant& variant, const Query& query,
                                                       const Constraints& constraints);
     /// Whether that may depend on features of the graph, for some variant of the op.

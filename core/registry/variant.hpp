@@ -46,6 +46,8 @@ struct Query {
     std::int64_t m = 0;
     const Features* features = nullptr;  ///< of the caller's graph (not reversed); null if not computed
     const Device* device = nullptr;
+    bool in_stream_order =
+        false;  ///< of a graph whose plans should be made without waiting (Graph::build_in_stream_order)
 };
 
 /// Yes, or no with the reason in words.
@@ -162,6 +164,10 @@ struct Variant {
     /// there. That of a composition goes by problem and sizes alone, for which nobody counts features. Null: never.
     bool (*preferred)(const Query&) = nullptr;
 
+    /// prepare() and the formats of every config enqueue their work and return, for a graph that is built in stream order:
+    /// nothing is read on the host, no stream is waited for. Of a composition: itself, whatever its parts do.
+    bool in_stream_order = false;
+
     /// The kinds of problems that it can do.
     Capability can;
     /// Whether a problem of such a kind is one that it can do on this graph and device, at this width, for some params.
@@ -180,7 +186,7 @@ struct Variant {
     bool (*capturable)(const Params&) = nullptr;
     /// Formats the config needs beside the caller's arrays.
     std::vector<std::string_view> (*formats)(const Params&) = nullptr;
-    /// Builds per-plan data. May allocate and synchronise. The state outlives every launch.
+    /// Builds per-plan data. May allocate and synchronise (but see in_stream_order). The state outlives every launch.
     std::shared_ptr<const void> (*prepare)(const PrepareContext&) = nullptr;
     /// Null for a variant that uses every edge; else which edges of each row an `approximate` one uses, so that its
     /// result can be held to the op's definition on that sample (core/graph/sample.hpp).
@@ -204,7 +210,8 @@ Verdict takes(const Variant& variant, const Query& query);
 struct FormatBuilder {
     const char* id = nullptr;
     Backend backend = Backend::cpu;
-    /// Builds the format of `graph` in `direction`. May allocate; the result is complete when it returns.
+    /// Builds the format of `graph` in `direction`. May allocate; the result is complete when it returns, or in the order
+    /// of `stream` if the graph is built so (Graph::in_stream_order).
     /// `bytes` receives the memory it holds beyond what existed.
     std::shared_ptr<const void> (*build)(Graph& graph, Direction direction, StreamHandle stream,
                                          std::size_t* bytes) = nullptr;

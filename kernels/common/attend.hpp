@@ -30,7 +30,7 @@ template <typename Shape>
 AttendPlan plan_attend(const PrepareContext& c, const Shape& params) {
     const Problem& p = c.query.problem;
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    RowPieces pieces = build_row_pieces(*csr, c.stream);
+    RowPieces pieces = build_row_pieces(c.graph, *csr, c.stream);
     return {std::move(csr), std::move(pieces), params.lanes, params.split, params.items, p.k, p.heads, p.dtype};
 }
 

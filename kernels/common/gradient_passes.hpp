@@ -45,7 +45,7 @@ inline std::shared_ptr<const void> prepare_two_passes(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     const auto side = [&](std::string_view format) {
         auto graph = c.graph.format_as<CsrFormat>(format, p.direction, c.stream);
-        RowPieces pieces = build_row_pieces(*graph, c.stream);
+        RowPieces pieces = build_row_pieces(c.graph, *graph, c.stream);
         return PassPlan{std::move(graph), std::move(pieces), from_params<TileTeamParams>(c.params), p.k, p.heads,
                         p.dtype};
     };

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/graph/formats.hpp"
+#include "core/registry/graph.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/attention.hpp"
 
@@ -86,6 +88,16 @@ inline RowPieces build_row_pieces(const CsrFormat& csr, StreamHandle stream, std
         }
     }
     return cut_rows(rows, long_row, kPieceEdges);
+}
+
+/// The same; none for a graph that is built in stream order: a long row is one team's work then, which costs speed, not
+/// answers. Only for kernels whose teams take rows of any length.
+inline RowPieces build_row_pieces(const Graph& graph, const CsrFormat& csr, StreamHandle stream,
+                                  std::int32_t long_row = kLongRow) {
+    if (!graph.in_stream_order()) return build_row_pieces(csr, stream, long_row);
+    RowPieces none;
+    none.long_row = std::numeric_limits<std::int32_t>::max();
+    return none;
 }
 
 }  // namespace gnntune::kernels

@@ -50,7 +50,7 @@ gnntune_status guarded(F&& f) noexcept {
 template <typename T>
 inline constexpr std::size_t kFirstSize = 0;
 template <>
-inline constexpr std::size_t kFirstSize<gnntune_open_options> = 64;
+inline constexpr std::size_t kFirstSize<gnntune_open_options> = 72;
 template <>
 inline constexpr std::size_t kFirstSize<gnntune_csr> = 72;
 template <>

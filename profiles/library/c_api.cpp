@@ -1,6 +1,7 @@
 // The functions of gnntune.h. Each one reads its structs, makes the context's device current, calls the part of this
 // folder that knows, and leaves the exceptions to guarded().
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "core/include/gnntune/gnntune.h"
@@ -41,8 +42,14 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
         const gnntune::MemoryScope scope(lib::memory_kind(c.device), c.memory);
         std::shared_ptr<gnntune::Graph> graph = lib::graph_from(c, known, stream);
         graph->set_format_memory(c.formats_memory);
+        std::shared_ptr<lib::StreamOrder> order;
+        if (lib::is_for_stream_order(c, known)) {
+            graph->build_in_stream_order();
+            order = std::make_shared<lib::StreamOrder>();
+        }
         *out = new gnntune_graph{
-            context->context, std::move(graph), {}, known.transient != 0, lib::BucketOnce(longest_row_of(known))};
+            context->context, std::move(graph), {}, known.transient != 0, lib::BucketOnce(longest_row_of(known)),
+            std::move(order)};
     });
 }
 
@@ -193,21 +200,32 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
         const lib::Request request = lib::plan_request(lib::read_struct(problem, "gnntune_problem"));
         const lib::Context& c = *context->context;
         const lib::DeviceGuard guard(c.device);
-        lib::wait_for(c.device, stream, "creating a plan");
+        std::optional<lib::StreamOrder::Building> building;
+        if (graph->order) {
+            lib::refuse_capture(c.device, stream, "creating a plan");
+            building.emplace(*graph->order, c.device, stream);
+        } else {
+            lib::wait_for(c.device, stream, "creating a plan");
+        }
         const gnntune::MemoryScope scope(lib::memory_kind(c.device), c.memory);
         lib::Outcome outcome =
             graph->transient
                 ? lib::make_transient_plan(c, *graph->graph, graph->bucket.get(*graph->graph, stream), request, stream)
                 : lib::make_plan(c, *graph->graph, graph->memo, request, stream);
-        lib::wait_for(c.device, stream, "creating a plan");  // the plan may run on any stream
+        building.reset();
+        if (!graph->order) lib::wait_for(c.device, stream, "creating a plan");  // the plan may run on any stream
         std::string config = outcome.plan->config().text();
         // One call, so that lines of several threads do not mix.
         if (c.verbose)
             std::fputs(lib::verbose_line(*graph->graph, *outcome.plan, *outcome.story, outcome.tuned_us).c_str(),
                        stderr);
-        *out = new gnntune_plan{context->context,           graph->graph,
-                                std::move(outcome.memory),  std::move(outcome.plan),
-                                std::move(outcome.binding), std::move(outcome.story),
+        *out = new gnntune_plan{context->context,
+                                graph->graph,
+                                std::move(outcome.memory),
+                                std::move(outcome.plan),
+                                std::move(outcome.binding),
+                                std::move(outcome.story),
+                                graph->order,
                                 std::move(config)};
     });
 }
@@ -261,6 +279,7 @@ gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* ope
         lib::check_workspace(*plan->plan, workspace, workspace_bytes);
         plan->binding->require_apart(known, workspace, plan->plan->workspace_bytes());
         const lib::DeviceGuard guard(plan->context->device);
+        if (plan->order) plan->order->before_run(stream);
         plan->plan->run(checked, workspace, stream);
     });
 }

@@ -293,6 +293,7 @@ Context open_context(const OpenRequest& request) {
         std::make_shared<BucketMemo>(),
         std::make_shared<Tunings>(),
         memory,
+        request.memory_in_stream_order,
         std::make_shared<CountingMemory>(memory, request.format_limit_bytes, "the formats of this context's graphs"),
         std::move(notes)};
 }

@@ -33,6 +33,7 @@ struct OpenRequest {
     int ordinal = -1;  ///< -1: the current device
     bool require_database = false;
     std::shared_ptr<MemorySource> memory;       ///< the application's; null: plain
+    bool memory_in_stream_order = false;        ///< as gnntune_open_options has it
     std::size_t format_limit_bytes = SIZE_MAX;  ///< of all graphs together
     std::optional<Sources> sources;             ///< nothing: GNNTUNE_SOURCES, else the database, then the model
     std::optional<double> tune_budget_us;       ///< nothing: GNNTUNE_TUNE_BUDGET, else kTuneBudgetUs
@@ -59,6 +60,7 @@ struct Context {
     std::shared_ptr<BucketMemo> buckets;             ///< what was decided for transient graphs
     std::shared_ptr<Tunings> tunings;                ///< what was measured on a miss
     std::shared_ptr<MemorySource> memory;            ///< of graphs and plans; never null
+    bool memory_in_stream_order = false;             ///< it keeps the order of streams
     std::shared_ptr<CountingMemory> formats_memory;  ///< of the formats of all graphs, limited; never null
     std::vector<std::string> notes;                  ///< sentences about what did not go as one may expect
 

@@ -32,16 +32,32 @@ private:
     int previous_ = -1;
 };
 
-/// Waits for `stream`. Throws ErrorKind::invalid_argument if it is being captured, before the capture is spoilt.
-inline void wait_for(const Device& device, StreamHandle stream, const char* what) {
+/// Throws ErrorKind::invalid_argument if `stream` is being captured, before the capture is spoilt.
+inline void refuse_capture(const Device& device, StreamHandle stream, const char* what) {
     if (device.backend != Backend::cuda) return;
     const auto s = static_cast<cudaStream_t>(stream);
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     GNNTUNE_CUDA(cudaStreamIsCapturing(s, &capture));
     if (capture != cudaStreamCaptureStatusNone) {
-        throw invalid_argument(std::string(what) + " synchronises and cannot be captured; call it before the capture");
+        throw invalid_argument(std::string(what) +
+                               " allocates and may synchronise, so it cannot be captured; call it before the capture");
     }
-    GNNTUNE_CUDA(cudaStreamSynchronize(s));
+}
+
+/// Waits for `stream`. Throws as refuse_capture().
+inline void wait_for(const Device& device, StreamHandle stream, const char* what) {
+    if (device.backend != Backend::cuda) return;
+    refuse_capture(device, stream, what);
+    GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+}
+
+/// Waits for `stream`, which is not being captured, while others may be.
+inline void wait_beside_captures(StreamHandle stream) {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    GNNTUNE_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+    const cudaError_t status = cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
+    GNNTUNE_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+    GNNTUNE_CUDA(status);
 }
 
 #else
@@ -52,7 +68,9 @@ public:
     ~DeviceGuard() {}  // not trivial, so that a guard does not read as an unused variable
 };
 
+inline void refuse_capture(const Device&, StreamHandle, const char*) {}
 inline void wait_for(const Device&, StreamHandle, const char*) {}
+inline void wait_beside_captures(StreamHandle) {}
 
 #endif
 

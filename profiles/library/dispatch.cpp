@@ -158,7 +158,8 @@ Trial plan_by_default(const Context& context, Graph& graph, StreamHandle stream,
     const Request& request = story.request;
     // The model has had them counted, where there is one.
     const bool sees_features = context.registry.default_sees_features(request.problem.op, context.device.backend);
-    if (sees_features && request.constraints.expected_calls >= kCallsOfPreferred) graph.features();
+    const bool may_wait = !graph.in_stream_order();
+    if (sees_features && may_wait && request.constraints.expected_calls >= kCallsOfPreferred) graph.features();
     const Query query = graph.query(request.problem);
     std::string refusals;
     const auto trial_with = [&](const Config& config) {

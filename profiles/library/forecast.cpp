@@ -25,6 +25,10 @@ Forecast ask_model(const Context& context, Graph& graph, const Problem& problem,
         forecast.why = "not asked: the sources are db_only";
         return forecast;
     }
+    if (graph.in_stream_order()) {
+        forecast.why = "not asked: it goes by the graph's features, and this one is planned without waiting for them";
+        return forecast;
+    }
     const ReadyModel ready = context.models->ready(context.snapshot, graph.query(problem), policy, forecast.why);
     if (!ready.model) return forecast;
     forecast.origin = ready.origin;

@@ -183,4 +183,23 @@ std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_coo& coo
     return make(context, view, &CooView::row_idx, arrays, coo.memory, coo.trusted != 0, stream);
 }
 
+namespace {
+
+template <typename Description>
+bool may_keep_stream_order(const Context& context, const Description& graph) {
+    return context.memory_in_stream_order && context.device.backend == Backend::cuda && !context.forced &&
+           graph.transient != 0 && graph.trusted != 0 && graph.memory == GNNTUNE_DEVICE &&
+           graph.id_type == GNNTUNE_INT32;
+}
+
+}  // namespace
+
+bool is_for_stream_order(const Context& context, const gnntune_csr& csr) {
+    return may_keep_stream_order(context, csr) && csr.offset_type == GNNTUNE_INT32;
+}
+
+bool is_for_stream_order(const Context& context, const gnntune_coo& coo) {
+    return may_keep_stream_order(context, coo);
+}
+
 }  // namespace gnntune::library

@@ -12,6 +12,7 @@
 #include "profiles/library/dispatch.hpp"
 #include "profiles/library/plan_memo.hpp"
 #include "profiles/library/run.hpp"
+#include "profiles/library/stream_order.hpp"
 #include "profiles/library/transient.hpp"
 
 struct gnntune_context {
@@ -24,6 +25,7 @@ struct gnntune_graph {
     gnntune::library::PlanMemo memo;
     bool transient = false;
     gnntune::library::BucketOnce bucket;
+    std::shared_ptr<gnntune::library::StreamOrder> order;  ///< null: plans are complete when they are made
 };
 
 struct gnntune_plan {
@@ -33,5 +35,6 @@ struct gnntune_plan {
     std::unique_ptr<gnntune::Plan> plan;
     std::shared_ptr<const gnntune::library::Binding> binding;
     std::shared_ptr<const gnntune::library::Story> story;
+    std::shared_ptr<gnntune::library::StreamOrder> order;  ///< the graph's
     std::string config;
 };

@@ -72,6 +72,11 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
         throw invalid_argument("options.alloc and options.free go together: set both or neither");
     }
     if (options.alloc) request.memory = callback_memory(options.alloc, options.free, options.allocator_user);
+    request.memory_in_stream_order = options.memory_in_stream_order != 0;
+    if (request.memory_in_stream_order && !options.alloc) {
+        throw invalid_argument(
+            "options.memory_in_stream_order is a promise about alloc and free: set both, or leave it 0");
+    }
     return request;
 }
 

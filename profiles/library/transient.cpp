@@ -37,7 +37,7 @@ std::shared_ptr<const Tuning> not_measured(const Context& context) {
 }  // namespace
 
 Bucket bucket_of(Graph& graph, std::int64_t known_longest_row, StreamHandle stream) {
-    if (graph.base_format() != kFormatCsr || known_longest_row >= 0) {
+    if (graph.base_format() != kFormatCsr || known_longest_row >= 0 || graph.in_stream_order()) {
         return gnntune::bucket_of(graph.n_rows(), graph.n_cols(), graph.m(), known_longest_row);
     }
     const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream);

@@ -15,7 +15,8 @@
 namespace gnntune::library {
 
 /// `known_longest_row` in edges; negative where the caller has not said it. That of a CSR graph is found then, by one pass
-/// over the offsets, which are copied from device memory first; on a GPU that synchronises.
+/// over the offsets, which are copied from device memory first; on a GPU that synchronises. Of a graph that is built in
+/// stream order nobody asks.
 Bucket bucket_of(Graph& graph, std::int64_t known_longest_row, StreamHandle stream);
 
 /// The bucket of a graph, found once. Thread-safe.

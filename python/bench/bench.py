@@ -11,7 +11,8 @@ GRAPH: files as the gnntune program reads them, folders of such, or standin/NAME
   memory      peak memory of a GAT epoch
   epochs      a training epoch (forward, backward, fused Adam) of GCN, GAT, AGNN, SAGE and Transformer on every GRAPH:
               ours eager and captured in a CUDA graph; theirs eager, captured, with adj_t, with the norm cached, with
-              self loops added beforehand; with --compiled both sides compiled too, with the first seed
+              self loops added beforehand; the linear maps of the model alone, which is what both sides share; with
+              --compiled both sides compiled too, with the first seed
   once        one epoch of each of our models on the smallest GRAPH: for compute-sanitizer, not in a run without --parts
 
 Rows are written as they come, so a run that is cut short has said what it knew. Both sides of a comparison run in turns

@@ -14,7 +14,8 @@ goes on where one before it in the same folder was cut short: what has rows is n
          its forecast for 4 and 8 GPUs
   gcn    for each graph: steps of a GCN of two layers, the losses of one GPU beside those of all
 
-A time is the median of its calls, by events on the slowest rank. Both sides are tuned first, --tune seconds a plan.
+A time is the median of turns, each of them the median of calls by events on the slowest rank. Both sides are tuned
+first, --tune seconds a plan.
 With --backend gloo it runs on the CPU, to try it.
 """
 
@@ -24,6 +25,7 @@ import argparse
 import csv
 import os
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -115,17 +117,22 @@ class Run:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def together_us(self, step: Callable[[], object], calls: int) -> float:
-        return _model._together_us(self.ranks, self.device, step, calls)
+    def together_us(self, step: Callable[[], object]) -> float:
+        return _model._together_us(self.ranks, self.device, step, self.options.calls)
 
-    def first_alone_us(self, step: Callable[[], object], calls: int) -> float:
+    def first_alone_us(self, step: Callable[[], object]) -> float:
         """The time of the first rank, while the others wait."""
         found = 0.0
         if self.ranks.rank == 0:
             for _ in range(3):
                 step()
-            found = _model.time_us(self.device, step, 2.0, calls)
+            found = _model.time_us(self.device, step, 2.0, self.options.calls)
         return float(self.ranks.gather_objects(found)[0])
+
+    def time_row(self, row: dict[str, Any], what: str, taken: list[float]) -> None:
+        """The median of the turns, and all of them."""
+        turns = "turns " + " ".join(f"{us:.6g}" for us in taken) + clock(self.device)
+        self.rows.add(**row, what=what, value=statistics.median(taken), unit="us", note=turns)
 
     def run(self) -> None:
         begin = time.perf_counter()
@@ -256,52 +263,54 @@ class Run:
             if problem.op == "spmm" and problem.k in widths and problem.direction == "forward" and not problem.weighted:
                 self.rows.add(**base, ranks=1, form=f"{problem.k} columns", what="config", note=config)
 
+        kernels = _model.spmm_times(graph, ranks, k, torch.float32, [size, *FORECAST_RANKS])
+        for width, kernel in kernels.items():
+            form = f"{width} columns"
+            self.rows.add(**base, ranks=1, form=form, what="kernel", value=kernel.us, unit="us")
+            self.rows.add(**base, ranks=size, form=form, what="an exchange adds", value=kernel.beside_us, unit="us")
         with torch.no_grad():
             wanted = gt.spmm(graph, x)
-            one = self.first_alone_us(lambda: gt.spmm(graph, x), self.options.calls)
-            self.rows.add(**base, ranks=1, form="whole", what="time", value=one, unit="us")
-            times = _model.spmm_times(graph, ranks, k, torch.float32, [size, *FORECAST_RANKS])
-            for width, taken in times.items():
-                self.rows.add(**base, ranks=1, form=f"{width} columns", what="kernel", value=taken, unit="us")
             for cut, split in splits.items():
-                pattern, tail = cut
-                found = self.together_us(lambda: gd.spmm(split, own[cut]), self.options.calls)
-                said = _model.pipeline_us(self.link, graph.n_rows, size, pattern, [times[w] for w in pattern], 4, tail)
-                said = max(said, self.link.floor_us(len(pattern) + (tail and size - 1)))
-                row = {**base, "ranks": size, "form": form_of(pattern, tail)}
-                self.rows.add(**row, what="time", value=found, unit="us")
-                self.rows.add(**row, what="forecast", value=said, unit="us")
                 y = split.collect(gd.spmm(split, own[cut]))
                 off = ((y - wanted).abs().max() / wanted.abs().max()).item()
+                row = {**base, "ranks": size, "form": form_of(*cut)}
                 self.rows.add(**row, what="largest difference", value=off, unit="of the largest")
                 del y
+            del wanted
+            # In turns, and each turn in other memory: where x lies decides what the cache can hold of it.
+            taken: dict[Any, list[float]] = {}
+            for _ in range(self.options.turns):
+                if self.device.type == "cuda":
+                    torch.cuda.empty_cache()
+                again = x.clone()
+                taken.setdefault("whole", []).append(self.first_alone_us(lambda: gt.spmm(graph, again)))
+                for cut, split in splits.items():
+                    mine = split.take(again).clone()
+                    taken.setdefault(cut, []).append(self.together_us(lambda: gd.spmm(split, mine)))
+        self.time_row({**base, "ranks": 1, "form": "whole"}, "time", taken["whole"])
+        for cut in cuts:
+            row = {**base, "ranks": size, "form": form_of(*cut)}
+            said = _model.expected_us(self.link, graph.n_rows, size, cut[0], kernels, 4, cut[1])
+            self.time_row(row, "time", taken[cut])
+            self.rows.add(**row, what="forecast", value=said, unit="us")
 
         # What a caller gets.
         auto = DistributedGraph(graph, self.group, widths=(k,), link=self.link)
-        said = auto.forecast(k)
-        form = form_of(said.pattern, said.tail)
-        row = {**base, "ranks": size, "form": form}
+        chosen = auto.forecast(k)
+        split = splits[chosen.pattern, chosen.tail]
+        row = {**base, "ranks": size, "form": form_of(chosen.pattern, chosen.tail)}
         self.rows.add(**row, what="chosen", note=f"{auto.mode}: {auto.reason}")
-        self.rows.add(**row, what="chosen: forecast", value=said.split_us, unit="us")
-        self.rows.add(**row, what="chosen: forecast of one", value=said.one_us, unit="us")
-        chosen = DistributedGraph(
-            graph, self.group, mode="features", slices=said.pattern, tail=said.tail, link=self.link
-        )
-        chosen._blocks = next(iter(splits.values()))._blocks
-        mine = chosen.take(x)
-        # Beside each other once more, one after the other: the machine is the same a second time.
-        with torch.no_grad():
-            again = self.first_alone_us(lambda: gt.spmm(graph, x), self.options.calls)
-            found = self.together_us(lambda: gd.spmm(chosen, mine), self.options.calls)
-        self.rows.add(**base, ranks=1, form="whole", what="chosen: time of one", value=again, unit="us")
-        self.rows.add(**row, what="chosen: time", value=found, unit="us")
-
-        both = self.first_alone_us(with_gradient(gt.spmm, graph, x), self.options.calls)
-        self.rows.add(**base, ranks=1, form="whole", what="time with gradient", value=both, unit="us")
-        both = self.together_us(with_gradient(gd.spmm, chosen, mine), self.options.calls)
-        self.rows.add(**row, what="time with gradient", value=both, unit="us")
+        self.rows.add(**row, what="chosen: forecast", value=chosen.split_us, unit="us")
+        self.rows.add(**row, what="chosen: forecast of one", value=chosen.one_us, unit="us")
+        one, both = [], []
+        for _ in range(self.options.turns):
+            again = x.clone()
+            one.append(self.first_alone_us(with_gradient(gt.spmm, graph, again)))
+            both.append(self.together_us(with_gradient(gd.spmm, split, split.take(again).clone())))
+        self.time_row({**base, "ranks": 1, "form": "whole"}, "time with gradient", one)
+        self.time_row(row, "time with gradient", both)
         for count in FORECAST_RANKS:
-            far = _model.choose(self.link, graph.n_rows, k, count, 4, times, False)
+            far = _model.choose(self.link, graph.n_rows, k, count, 4, kernels, False)
             self.rows.add(
                 **base,
                 ranks=count,
@@ -331,8 +340,8 @@ class Run:
         both()
 
         def alone() -> tuple[list[float], float]:
-            def timed(step: Callable[[], object], calls: int) -> float:
-                return _model.time_us(self.device, step, 2.0, calls)
+            def timed(step: Callable[[], object]) -> float:
+                return _model.time_us(self.device, step, 2.0, self.options.calls)
 
             return self.train(single, self.alone, x, y, timed)
 
@@ -379,7 +388,7 @@ class Run:
             if split.size > 1:
                 dist.all_reduce(total, group=group)
             losses.append(total.item())
-        return losses, timed(step, self.options.calls)
+        return losses, timed(step)
 
 
 def with_gradient(call: Callable[..., torch.Tensor], graph: Any, x: torch.Tensor) -> Callable[[], None]:
@@ -391,6 +400,14 @@ def with_gradient(call: Callable[..., torch.Tensor], graph: Any, x: torch.Tensor
         call(graph, wants).backward(grad)
 
     return step
+
+
+def clock(device: torch.device) -> str:
+    """The SM clock as it is now, where that can be asked."""
+    try:
+        return f", {torch.cuda.clock_rate(device)} MHz" if device.type == "cuda" else ""
+    except Exception:  # it needs a package of NVIDIA's
+        return ""
 
 
 def form_of(pattern: tuple[int, ...], tail: bool) -> str:
@@ -459,10 +476,10 @@ def table(rows: list[dict[str, str]]) -> str:
         f"{'graph':20} {'k':>4} {'one us':>9} {'split us':>9} {'x':>5} {'forecast':>9} {'off':>6} {'mode':>9} "
         f"{'best x':>6} {'grad x':>6}  slices"
     ]
-    for row, split in numbers(rows, part="spmm", what="chosen: time"):
+    for row, said in numbers(rows, part="spmm", what="chosen: forecast"):
         key = {"part": "spmm", "graph": row["graph"], "k": row["k"]}
-        one = next(v for _, v in numbers(rows, **key, what="chosen: time of one"))
-        said = next(v for _, v in numbers(rows, **key, what="chosen: forecast"))
+        one = next(v for _, v in numbers(rows, **key, what="time", form="whole"))
+        split = next(v for _, v in numbers(rows, **key, what="time", form=row["form"]))
         mode = next(r["note"].partition(":")[0] for r, _ in numbers(rows, **key, what="chosen"))
         best = min(v for r, v in numbers(rows, **key, what="time") if r["ranks"] != "1")
         grads = {r["ranks"] == "1": v for r, v in numbers(rows, **key, what="time with gradient")}
@@ -545,7 +562,8 @@ def main() -> int:
     parser.add_argument("--backend", choices=["nccl", "gloo"], default="nccl")
     parser.add_argument("--dims", type=lambda text: [int(word) for word in text.split(",")], default=[64, 128, 256])
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
-    parser.add_argument("--calls", type=int, default=50, help="calls of each time")
+    parser.add_argument("--calls", type=int, default=15, help="calls of each time")
+    parser.add_argument("--turns", type=int, default=5, help="times of each form, in turns with the others'")
     parser.add_argument("--tune", type=float, default=1.0, help="seconds of tuning of each plan; 0: none")
     parser.add_argument("--seconds", type=float, default=420, help="begin no part after this time")
     parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)

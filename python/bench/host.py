@@ -96,17 +96,22 @@ def describe(bench: Bench, graphs: list[Source]) -> None:
         def described(row_ptr: Any = row_ptr, col: Any = col, n: int = n) -> gt.Graph:
             return gt.Graph.from_csr(row_ptr, col, n, transient=True)
 
-        def trained(wants: Any = wants, described: Any = described) -> gt.Graph:
-            graph: gt.Graph = described()
+        def listed(index: Any = index, n: int = n) -> gt.Graph:
+            return gt.Graph(index, n, transient=True)
+
+        def trained(make: Callable[[], gt.Graph] = described, wants: Any = wants) -> gt.Graph:
+            graph = make()
             wants.grad = None
             gt.spmm(graph, wants).sum().backward()
             return graph
 
         makers: dict[str, Callable[[], object]] = {
             "CSR: described": lambda described=described: described().handle(),
-            "edge_index: described": lambda index=index, n=n: gt.Graph(index, n, transient=True).handle(),
+            "edge_index: described": lambda listed=listed: listed().handle(),
             "CSR: described, planned, run": lambda described=described, x=x: gt.spmm(described(), x),
             "CSR: described, planned, run, backward": trained,
+            "edge_index: described, planned, run": lambda listed=listed, x=x: gt.spmm(listed(), x),
+            "edge_index: described, planned, run, backward": lambda trained=trained, listed=listed: trained(listed),
         }
         runs: dict[str, float] = {}
         for what, make in makers.items():

@@ -60,6 +60,26 @@ def transformer(**options: Any) -> Stack:
     return Stack([nn.TransformerConv(FEATURES, 16, heads=4), nn.TransformerConv(64, CLASSES)])
 
 
+def linear_maps(model: Stack) -> Stack:
+    """What is left of a model where a layer costs no more than its linear map: what both sides share."""
+
+    def bare(layer: Any) -> torch.nn.Module:
+        if isinstance(layer, nn.AGNNConv):
+            return torch.nn.Identity()
+        heads = getattr(layer, "heads", 1)
+        return torch.nn.Linear(layer.in_channels, heads * layer.out_channels)
+
+    class Alone(Stack):
+        def forward(self, x: torch.Tensor, adjacency: Any) -> torch.Tensor:
+            for i, layer in enumerate(self.layers):
+                x = layer(x.relu() if i else x)
+            return x
+
+    layers = [bare(layer) for layer in model.layers]
+    ends = [end for end in (model.first, model.last) if end is not None]
+    return Alone([copy.deepcopy(end) for end in ends] if ends else layers)
+
+
 # name: maker, and options of theirs that make it faster without changing results
 MODELS: dict[str, tuple[Callable[..., Stack], dict[str, Any]]] = {
     "GCN-16": (lambda **options: gcn(16, **options), {"cached": True}),
@@ -143,6 +163,7 @@ def forms(bench: Bench, name: str, data: Any, compiled: bool) -> dict[tuple[str,
     ours = gp.convert(copy.deepcopy(plain))
     graph = gt.Graph(index, n)
     found["ours", "Graph"] = Trainer(bench, ours, x, graph, y)
+    found["neither", "linear maps alone"] = Trainer(bench, linear_maps(plain).to(bench.device), x, None, y)
     if compiled:
         model = torch.compile(make(**best).to(bench.device))
         found["theirs", f"{label}, compiled"] = Trainer(bench, model, x, chosen, y)
@@ -206,6 +227,10 @@ def one(bench: Bench, source: Source, name: str, budget: float, options: Any) ->
         if ours and theirs:
             facts["what"] = "their best over ours" if how == "captured" else "their best eager over ours"
             bench.row(**facts, side="ours", form=how, value=min(theirs) / min(ours), unit="x")
+        alone = [value for (side, _, h), (value, _) in medians.items() if side == "neither" and h == how]
+        if how == "eager" and theirs and alone:
+            facts["what"] = "their best eager over linear maps alone"
+            bench.row(**facts, side="neither", form=how, value=min(theirs) / min(alone), unit="x")
 
 
 def epochs(bench: Bench, graphs: list[Source], options: Any) -> None:

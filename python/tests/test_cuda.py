@@ -280,21 +280,91 @@ class TestMemory:
         assert peak < bound < 4 * heads * k * m / 8, (peak, bound, {p.op: c for p, c in g.problems().items()})
 
 
-def test_describing_a_transient_graph_does_not_wait():
-    index = torch.randint(0, 4000, (2, 30000), device="cuda")
-    target, _ = torch.sort(index[1])
-    row_ptr = torch._convert_indices_from_coo_to_csr(target, 4000, out_int32=True)
-    col = index[0].to(torch.int32)
-    x = features(4000, 16)
-    gt.spmm(gt.Graph.from_csr(row_ptr, col, 4000, transient=True), x)  # loads kernels
-    torch.cuda.synchronize()
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        g = gt.Graph.from_csr(row_ptr, col, 4000, transient=True)
-        h = gt.Graph(index, 4000, transient=True)
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    assert g.m == h.m
+class TestWithoutWaiting:
+    """What a mini-batch needs described, planned and run is enqueued behind a GPU that is busy, and nothing waits."""
+
+    def batch(self, seed=0, n=4000, m=30000):
+        generator = torch.Generator(device="cuda").manual_seed(seed)
+        return torch.randint(0, n, (2, m), device="cuda", generator=generator)
+
+    def step(self, graph, x, s, beta):
+        y = gt.spmm(graph, x) + gt.spmm(graph, x, reduce="mean") + gt.agnn(graph, x, beta)
+        y = y + gt.gat(graph, x, s, s) + gt.attention(graph, x, x, x)
+        y.square().sum().backward()
+        return y.detach()
+
+    def operands(self, n=4000):
+        return features(n, 2, 8, grad=True), features(n, 2, grad=True), torch.ones(2, device="cuda", requires_grad=True)
+
+    def behind_a_busy_gpu(self, call):
+        """Its result, after it was shown that the GPU had not come to it when the host was done."""
+        torch.cuda.synchronize()
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            torch.cuda._sleep(2_000_000_000)  # about a second
+            busy = torch.cuda.Event()
+            busy.record()
+            result = call()
+            waited = busy.query()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+        torch.cuda.synchronize()
+        assert not waited
+        return result
+
+    @pytest.mark.parametrize("form", ["edge_index", "csr"])
+    def test_a_step_on_a_transient_graph(self, form):
+        def made(index):
+            if form == "edge_index":
+                return gt.Graph(index, 4000, transient=True)
+            lasting = gt.Graph(index, 4000)
+            return gt.Graph.from_csr(lasting.row_ptr, lasting.col, 4000, transient=True)
+
+        self.step(made(self.batch(1)), *self.operands())  # loads kernels
+        index = self.batch(2)
+        graph = made(index)
+        operands = self.operands()
+        y = self.behind_a_busy_gpu(lambda: self.step(graph, *operands))
+        wanted = [t.detach().clone().requires_grad_() for t in operands]
+        assert torch.allclose(y, self.step(gt.Graph(index, 4000), *wanted), rtol=1e-3, atol=1e-3)
+        for found, other in zip(operands, wanted):
+            scale = float(other.grad.abs().max())
+            assert float((found.grad - other.grad).abs().max()) <= 1e-4 * scale
+
+    def test_layers_on_an_edge_index(self):
+        gp = pytest.importorskip("gnntune.pyg")
+        layer = gp.SAGEConv(16, 8).cuda()
+        x = features(4000, 16)
+        layer(x, self.batch(1)).sum().backward()
+        index = self.batch(2)
+        self.behind_a_busy_gpu(lambda: layer(x, index).sum().backward())
+
+    def test_another_stream_waits_for_what_was_built(self):
+        x = features(4000, 16)
+        gt.spmm(gt.Graph(self.batch(1), 4000, transient=True), x)
+        index = self.batch(2)
+        wanted = gt.spmm(gt.Graph(index, 4000), x)
+        graph, side = gt.Graph(index, 4000, transient=True), torch.cuda.Stream()
+        torch.cuda.synchronize()
+        torch.cuda._sleep(200_000_000)
+        first = gt.spmm(graph, x)
+        with torch.cuda.stream(side):
+            second = gt.spmm(graph, x)
+        torch.cuda.synchronize()
+        assert torch.allclose(first, wanted, atol=1e-4) and torch.allclose(second, wanted, atol=1e-4)
+
+    def test_a_capture_on_another_stream_than_the_step_before(self):
+        x = features(4000, 16)
+        index = self.batch(3)
+        graph = gt.Graph(index, 4000, transient=True)
+        wanted = gt.spmm(graph, x)
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured):
+            y = gt.spmm(graph, x)
+        captured.replay()
+        torch.cuda.synchronize()
+        assert torch.allclose(y, wanted, atol=1e-4)
+        gt.release_captured()
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="one CUDA device")

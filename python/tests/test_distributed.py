@@ -17,6 +17,7 @@ import itertools
 import distributed_ranks
 
 import gnntune
+import gnntune.torch as gt
 import gnntune.torch.distributed as gd
 from gnntune.torch.distributed import _model, _split
 
@@ -91,7 +92,7 @@ def link(gbps, latency_us=20.0, size=2):
 
 def times(k, size, us_per_column):
     widths = {k, *(w for p in _split.patterns(max(_split.columns(k, size)), 4) for w in p)}
-    return {width: width * us_per_column for width in widths}
+    return {width: _model.Kernel(width * us_per_column) for width in widths}
 
 
 def test_the_model_knows_when_splitting_pays():
@@ -105,18 +106,27 @@ def test_the_model_knows_when_splitting_pays():
     assert more[0] < more[1] < more[2] < 8 and more[1] < 4
 
 
+def kernels(us_per_column, beside_us=0.0):
+    return {width: _model.Kernel(width * us_per_column, beside_us) for width in range(1, 65)}
+
+
 def test_a_pipeline_takes_what_nothing_hides():
     free = gd.Link(2, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (0.0,))
-    assert _model.pipeline_us(free, 1000, 2, [32, 32], [70.0, 30.0], 4, False) == pytest.approx(100)
+    assert _model.pipeline_us(free, 1000, 2, [40, 24], kernels(1.0), 4, False) == pytest.approx(64)
     # An exchange takes 10 us whatever its size: the first one's way in and the last one's way out are seen.
     ten = free._replace(exchange=((1, 10.0), (2, 10.0)))
-    assert _model.pipeline_us(ten, 1000, 2, [64], [100.0], 4, False) == pytest.approx(120)
-    assert _model.pipeline_us(ten, 1000, 2, [32, 32], [50.0, 50.0], 4, False) == pytest.approx(120)
+    assert _model.pipeline_us(ten, 1000, 2, [64], kernels(1.5625), 4, False) == pytest.approx(120)
+    assert _model.pipeline_us(ten, 1000, 2, [32, 32], kernels(1.5625), 4, False) == pytest.approx(120)
     # By blocks of rows, the way out is hidden behind this rank's own block.
-    assert _model.pipeline_us(ten, 1000, 2, [64], [100.0], 4, True) == pytest.approx(110)
+    assert _model.pipeline_us(ten, 1000, 2, [64], kernels(1.5625), 4, True) == pytest.approx(110)
+    # What runs beside kernels costs them something: one exchange in, one out, and the last one's by blocks.
+    costly = kernels(1.5625, beside_us=3.0)
+    assert _model.pipeline_us(ten, 1000, 2, [64], costly, 4, False) == pytest.approx(120)
+    assert _model.pipeline_us(ten, 1000, 2, [32, 32], costly, 4, False) == pytest.approx(126)
+    assert _model.pipeline_us(ten, 1000, 2, [32, 32], costly, 4, True) == pytest.approx(119)
     # Where exchanges are slow, they queue: two in, two out, and the last kernel between.
     slow = free._replace(exchange=((1, 100.0), (2, 100.0)))
-    assert _model.pipeline_us(slow, 1000, 2, [32, 32], [1.0, 1.0], 4, False) == pytest.approx(400)
+    assert _model.pipeline_us(slow, 1000, 2, [32, 32], kernels(1 / 32), 4, False) == pytest.approx(400)
 
 
 def test_rates_between_and_beyond_what_was_measured():
@@ -128,30 +138,71 @@ def test_rates_between_and_beyond_what_was_measured():
     assert "GB/s from each of 2 ranks" in found.words()
 
 
-def test_layers_have_the_parameters_of_pyg():
-    nn = pytest.importorskip("torch_geometric.nn")
-    for ours, theirs in (
-        (gd.GCNConv(5, 7), nn.GCNConv(5, 7)),
-        (gd.SAGEConv(5, 7), nn.SAGEConv(5, 7)),
-        (gd.GATConv(5, 7, heads=3), nn.GATConv(5, 7, heads=3)),
-        (gd.GATConv(5, 7, heads=3, concat=False), nn.GATConv(5, 7, heads=3, concat=False)),
-    ):
-        ours.load_state_dict(theirs.state_dict())
-
-
 def test_without_a_group_it_says_what_is_missing():
-    graph = gnntune.torch.Graph(torch.tensor([[0], [1]]), 2)
+    graph = gt.Graph(torch.tensor([[0], [1]]), 2)
     with pytest.raises(gnntune.InvalidArgument, match="init_process_group"):
         gd.DistributedGraph(graph)
     with pytest.raises(gnntune.InvalidArgument, match="init_process_group"):
         gd.new_group()
 
 
+# ---- Devices ----
+
+
+def test_a_group_of_one_rank_goes_the_same_ways(device, tmp_path):
+    """On a GPU: the streams, and NCCL as far as one rank needs it."""
+    graph = gt.Graph(torch.randint(0, 400, (2, 5000), device=device), 400)
+    x = torch.randn(400, 4, 24, device=device)
+    scores = torch.randn(2, 400, 4, device=device)
+    backend = "nccl" if device == "cuda" else "gloo"
+    torch.distributed.init_process_group(backend, init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+    try:
+        for options in ({}, {"slices": 3}, {"slices": 2, "tail": True}, {"mode": "rows"}, {"mode": "one"}):
+            split = gd.DistributedGraph(graph, gd.new_group(), **{"mode": "features", **options})
+            for ours, theirs in (
+                (lambda t, g=split: gd.spmm(g, t), lambda t: gt.spmm(graph, t)),
+                (lambda t, g=split: gd.gcn(g, t.flatten(1)), lambda t: gt.gcn(graph, t.flatten(1))),
+                (lambda t, g=split: gd.gat(g, t, *scores), lambda t: gt.gat(graph, t, *scores)),
+            ):
+                mine, whole = x.clone().requires_grad_(), x.clone().requires_grad_()
+                y, wanted = ours(mine), theirs(whole)
+                for t in (y, wanted):
+                    t.square().sum().backward()
+                torch.testing.assert_close(y, wanted, rtol=1e-4, atol=1e-4)
+                torch.testing.assert_close(mine.grad, whole.grad, rtol=1e-3, atol=1e-3)
+        assert gd.measure_link(split.ranks, split.device).gbps > 0
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+@pytest.mark.cuda
+def test_two_gpus(tmp_path, cora):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("there is one CUDA device")
+    words = [sys.executable, str(BENCH), str(cora), "--out", str(tmp_path), "--parts", "check", "--tune", "0"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "checks: 75, 0 wrong" in done.stdout, done.stdout + done.stderr
+
+
 # ---- The benchmark ----
 
 
 def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
-    words = [cora, "--out", tmp_path, "--backend", "gloo", "--dims", "16", "--calls", "3", "--tune", "0.02"]
+    words = [
+        cora,
+        "--out",
+        tmp_path,
+        "--backend",
+        "gloo",
+        "--dims",
+        "16",
+        "--calls",
+        "3",
+        "--turns",
+        "2",
+        "--tune",
+        "0.02",
+    ]
     words += ["--parts", "link,spmm,gcn"]  # the checks are those of the ranks above
     command = [str(word) for word in (sys.executable, BENCH, *words)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -163,10 +214,9 @@ def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
     assert len(losses) == 20 and losses[-1] < losses[0]
     assert losses[::2] == pytest.approx(losses[1::2], rel=1e-5)
     line = next(line for line in done.stdout.splitlines() if line.startswith("cora"))
-    one, split = (
-        next(float(row["value"]) for row in rows if row["what"] == what)
-        for what in ("chosen: time of one", "chosen: time")
-    )
+    (form,) = [row["form"] for row in rows if row["what"] == "chosen"]
+    times = {row["form"]: float(row["value"]) for row in rows if row["part"] == "spmm" and row["what"] == "time"}
+    one, split = times["whole"], times[form]
     assert float(line.split()[4]) == pytest.approx(one / split, abs=0.006)
     if not FIGURES.exists():
         return

@@ -11,6 +11,7 @@ import reference
 torch = pytest.importorskip("torch")
 import gnntune
 import gnntune.torch as gt
+from gnntune.torch import _run
 
 
 def dense(g: gt.Graph) -> torch.Tensor:
@@ -175,6 +176,85 @@ def test_a_transient_graph_is_planned_for_one_call(device):
         gt.spmm(g, x).sum().backward()
         assert {problem.expected_calls for problem in g.problems()} == {calls}
         assert len(g.problems()) == 2
+
+
+def values_of_edges(device, index, *more):
+    generator = torch.Generator().manual_seed(4)
+    return (torch.rand(index.shape[1], *more, generator=generator) + 0.1).to(device).requires_grad_()
+
+
+@pytest.mark.parametrize("name", ["square", "wide", "duplicates", "random", "hub", "no_edges"])
+@pytest.mark.parametrize("csr_order", [False, True])
+def test_values_of_edges_of_a_transient_graph_stand_where_they_do_in_one_that_lasts(device, name, csr_order):
+    index, sizes = reference.edges(name, device)
+    results = []
+    for transient in (False, True):
+        g = gt.Graph(index, sizes, transient=transient)
+        x = torch.arange(8.0 * sizes[0], device=device).view(-1, 8).remainder(7).requires_grad_()
+        rows = torch.arange(8.0 * sizes[1], device=device).view(-1, 8).remainder(5).requires_grad_()
+        w, logits = values_of_edges(device, index), values_of_edges(device, index, 2)
+        y = gt.spmm(g, x, w, csr_order=csr_order)
+        products = gt.sddmm(g, rows, x, csr_order=csr_order)
+        weights = gt.edge_softmax(g, logits, csr_order=csr_order)
+        (y.square().sum() + products.square().sum() + weights.square().sum()).backward()
+        order = g.perm.long() if csr_order and g.perm is not None else slice(None)
+        assert torch.equal(g.edge_index, index)
+        results.append(
+            [y, products, weights, x.grad, rows.grad, w.grad, logits.grad, g.col, g.row_ptr, index[:, order]]
+        )
+    for lasting, passing in zip(*results):
+        assert torch.allclose(lasting, passing, rtol=1e-4, atol=1e-4)
+
+
+def test_what_one_transient_graph_has_prepared_serves_the_next(device, monkeypatch):
+    if not _run._can_run_tensors:
+        pytest.skip("this torch has no exchange interface")
+    steps = []
+
+    def step(m):
+        n = m // 4
+        generator = torch.Generator().manual_seed(m)
+        index = torch.randint(0, n, (2, m), generator=generator).to(device)
+        x = torch.randn(n, 2, 4, generator=generator).to(device).requires_grad_()
+        s, beta = torch.randn(n, 2, generator=generator).to(device).requires_grad_(), torch.ones(2, device=device)
+        found = []
+        for transient in (True, False) if steps else (True,):
+            x.grad = s.grad = None
+            g = gt.Graph(index, n, transient=transient).with_loops()
+            y = gt.gat(g, x, s, s, dropout=0.0) + gt.agnn(g, x, beta) + gt.attention(g, x, x, x)
+            y = y + gt.spmm(g, x) + gt.spmm(g, x, reduce="mean") + gt.gcn(g, x.flatten(1)).view_as(x)
+            y.square().sum().backward()
+            found.append((y.detach(), x.grad, s.grad))
+            steps.append(m)
+            if transient:
+                monkeypatch.setattr(_run, "_prepare", prepare)
+        return found
+
+    def refuse(graph, *arguments):
+        assert not graph.transient, "a step in Python for a graph of a kind that was seen"
+        return prepare(graph, *arguments)
+
+    prepare = _run._prepare
+    step(400)
+    for m in (900, 77):
+        monkeypatch.setattr(_run, "_prepare", refuse)
+        for passing, lasting in zip(*step(m)):
+            assert torch.allclose(passing, lasting, rtol=1e-3, atol=1e-3)
+
+
+def test_a_call_of_a_kind_that_was_seen_is_refused_in_the_same_words(device):
+    x = torch.ones(6, 3, device=device)
+    for index in (
+        torch.zeros(2, 4, dtype=torch.int64, device=device),
+        torch.zeros(2, 5, dtype=torch.int64, device=device),
+    ):
+        g = gt.Graph(index, 6, transient=True)
+        gt.spmm(g, x)
+        with pytest.raises(ValueError, match="x has the shape"):
+            gt.spmm(g, x[:5].contiguous())
+        with pytest.raises(ValueError, match="self loops need a square graph"):
+            gt.spmm(gt.Graph(index, (6, 5), transient=True), x, self_weight=torch.ones(5, device=device))
+        gt.spmm(g, x, self_weight=torch.ones(6, device=device))
 
 
 def test_plans_are_shared_and_explained(device):

@@ -15,7 +15,8 @@ import torch_geometric.nn as nn
 
 import gnntune.pyg as gp
 import gnntune.torch as gt
-from gnntune.pyg import _graphs, _layer
+import gnntune.torch.distributed as gd
+from gnntune.pyg import _convs, _fused, _graphs, _layer
 
 MLP = torch.nn.Linear(12, 7)
 # name, arguments, options
@@ -255,6 +256,71 @@ class TestCaches:
         assert gone() is None
 
 
+FUSED = [
+    (name, options, m)
+    for name, options in (
+        ("GCNConv", {}),
+        ("GCNConv", {"normalize": False, "bias": False}),
+        ("SAGEConv", {}),
+        ("SAGEConv", {"aggr": "max", "root_weight": False}),
+        ("GraphConv", {"aggr": "mean"}),
+        ("GATConv", {"heads": 3}),
+        ("GATConv", {"heads": 1, "bias": False, "negative_slope": 0.1}),
+    )
+    for m in (4, 30)
+]
+
+
+class TestLayersAsOneNode:
+    """A layer that is one node of autograd gives what the operators give one by one."""
+
+    @pytest.mark.parametrize(("name", "options", "width"), FUSED)
+    @pytest.mark.parametrize("first", [None, True, False])
+    def test_its_gradients_are_those_of_the_operators(self, device, monkeypatch, name, options, width, first):
+        index, (n, _) = reference.edges("loops" if width == 4 else "random", device)
+        torch.manual_seed(0)
+        layer = getattr(gp, name)(12, width, **options).to(device)
+        x, graph = features(n, 12, device), gt.Graph(index, n)
+        with monkeypatch.context() as patch:
+            patch.setattr(_convs, "quiet", lambda *tensors: False)
+            wanted = outcome(layer, x, graph)
+        if first is not None and options.get("aggr") != "max":
+            monkeypatch.setattr(_fused, "sums_first", lambda *_: first)
+        found = outcome(layer, x, graph)
+        same(found, wanted)
+        y = layer(x.requires_grad_(), graph)
+        assert {"_MappedBackward", "_GatBackward"} & {y.grad_fn.name()}
+        with pytest.raises(RuntimeError, match="once_differentiable"):
+            (grad,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
+            grad.sum().backward()
+
+    def test_features_without_gradients_are_summed_before_they_are_mapped(self, device):
+        index, (n, _) = reference.edges("random", device)
+        layer = gp.GCNConv(12, 4).to(device)
+        graph, x = gt.Graph(index, n), features(n, 12, device)
+        layer(x, graph).sum().backward()
+        assert {(p.direction, p.k) for p in graph.without_loops().problems() if p.op == "spmm"} == {("forward", 12)}
+        layer(x.requires_grad_(), graph).sum().backward()
+        assert ("reversed", 4) in {(p.direction, p.k) for p in graph.without_loops().problems()}
+
+    def test_hooks_of_a_linear_map_are_called(self, device):
+        index, (n, _) = reference.edges("random", device)
+        seen = []
+        layer = gp.GCNConv(12, 4).to(device)
+        layer.lin.register_forward_hook(lambda *_: seen.append(True))
+        layer(features(n, 12, device), gt.Graph(index, n))
+        assert seen == [True]
+
+    def test_autocast_is_obeyed(self, device):
+        index, (n, _) = reference.edges("random", device)
+        for layer in (gp.GCNConv(12, 4), gp.GATConv(12, 4), gp.SAGEConv(12, 4)):
+            layer = layer.to(device)
+            x, graph = features(n, 12, device), gt.Graph(index, n)
+            with torch.autocast(device, dtype=torch.bfloat16):
+                y = layer(x, graph)
+            assert 0 < float((y - layer(x, graph)).detach().abs().max()) < 0.1
+
+
 class TestFallback:
     """What only their code does, it does, with one warning."""
 
@@ -389,3 +455,13 @@ def test_a_model_learns(device):
 
     assert accuracy(True) == pytest.approx(accuracy(False), abs=0.05)
     assert accuracy(True) > 0.9
+
+
+def test_layers_over_several_gpus_have_the_same_parameters():
+    for ours, theirs in (
+        (gd.GCNConv(5, 7), nn.GCNConv(5, 7)),
+        (gd.SAGEConv(5, 7), nn.SAGEConv(5, 7)),
+        (gd.GATConv(5, 7, heads=3), nn.GATConv(5, 7, heads=3)),
+        (gd.GATConv(5, 7, heads=3, concat=False), nn.GATConv(5, 7, heads=3, concat=False)),
+    ):
+        ours.load_state_dict(theirs.state_dict())

@@ -206,6 +206,7 @@ GNNTUNE_API const char* gnntune_last_error(void);
  *   free   gets what alloc returned, with the same bytes. No work of the library uses it any more if the caller has
  *          waited as gnntune_plan_destroy and gnntune_graph_release_formats ask.
  *   user   allocator_user of the options.
+ * gnntune_open_options.memory_in_stream_order asks less of both.
  * Both are called by any thread that calls the library, at once by several, until the last graph and plan of the context
  * have been destroyed. They must not throw, must not call the library, and must not wait for a thread that is inside it:
  * who takes an interpreter's lock in them must not hold it around calls of the library. */
@@ -227,12 +228,17 @@ typedef struct gnntune_open_options {
     gnntune_alloc_function alloc; /* NULL, the default = the library's own; set with free or not at all */
     gnntune_free_function free;
     void* allocator_user;
+    /* For cuda: alloc and free keep the order of streams, as a caching allocator does. What alloc returns is for the
+     * stream of the call that asks, and work that is enqueued there later; what free gets is handed out again only to
+     * such work, or after that stream was waited for. Transient graphs are then planned without waiting for the stream:
+     * see gnntune_plan_create. 0 by default; needs alloc. The cpu backend has no streams, and ignores it. */
+    int32_t memory_in_stream_order;
 } gnntune_open_options;
 
 #define GNNTUNE_OPEN_OPTIONS_INIT                                                                                 \
     {                                                                                                             \
         sizeof(gnntune_open_options), GNNTUNE_BACKEND_AUTO, -1, GNNTUNE_SOURCES_DEFAULT, 0, -1, GNNTUNE_NO_LIMIT, \
-            NULL, NULL, NULL                                                                                      \
+            NULL, NULL, NULL, 0                                                                                   \
     }
 
 /* What the macro does, for languages without it, as the other functions of this name: fills in the defaults, those of
@@ -312,7 +318,12 @@ GNNTUNE_API gnntune_status gnntune_coo_init(gnntune_coo* coo, size_t size);
  * do not ask the database: the first graph of its bucket is planned by the cost model or the default, and all others of
  * the context take the same config for the same problem, if it can run there. A bucket is the binary orders of magnitude
  * of n_rows, n_cols, m and, for CSR, the longest row. Where longest_row does not say it, that is one pass over row_ptr,
- * which is copied from a GPU first. A wrong one costs speed, not answers; one that cannot be is refused. */
+ * which is copied from a GPU first. A wrong one costs speed, not answers; one that cannot be is refused.
+ *
+ * Under gnntune_open_options.memory_in_stream_order, a transient graph of trusted int32 arrays in device memory is
+ * planned in stream order: gnntune_plan_create enqueues what it builds and returns. Nothing of the graph is read on the
+ * host, so the longest row is not looked for and the cost model is not asked; configs that need no such reading go
+ * first. The first plan's stream must live as long as the graph and its plans. */
 
 /* Describes a graph. The order of the edges in these arrays is the order of edge_weight and of sddmm's y.
  *
@@ -396,14 +407,17 @@ GNNTUNE_API gnntune_status gnntune_problem_init(gnntune_problem* problem, size_t
  *
  * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it: give a stream of its
  * own, and a thread of its own, to build beside other work. Allocates and synchronises, so it cannot be called while
- * the stream is being captured. When it returns the plan may run on any
- * stream.
+ * the stream is being captured. When it returns the plan may run on any stream.
+ * Of a graph that is planned in stream order (above) it waits only where the config that is left reads the graph on the
+ * host, and where another plan of the graph was made on another stream. The plan may run on `stream` at once; its first
+ * run on another stream waits, on the host, for what was built. Destroying it, or the graph, wants no wait for runs on
+ * `stream`, since memory keeps that order.
  * Errors: UNSUPPORTED lists why no variant can do the problem under these constraints; OUT_OF_MEMORY. */
 GNNTUNE_API gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* graph,
                                                const gnntune_problem* problem, gnntune_stream stream,
                                                gnntune_plan** out);
 
-/* Wait first for runs of the plan that are still on a stream. */
+/* Wait first for runs of the plan that are still on a stream; see gnntune_plan_create for the exception. */
 GNNTUNE_API void gnntune_plan_destroy(gnntune_plan* plan);
 
 /* Bytes of workspace that each run needs; 0 for many configs, and for NULL. */
@@ -524,7 +538,8 @@ GNNTUNE_API gnntune_status gnntune_operands_init(gnntune_operands* operands, siz
  * NULL. */
 GNNTUNE_API int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const char* name);
 
-/* Enqueues one run on the stream: no allocation, no synchronisation, no reading of device data by the host. It may be
+/* Enqueues one run on the stream: no allocation, no synchronisation (but see gnntune_plan_create for graphs that are
+ * planned in stream order), no reading of device data by the host. It may be
  * captured in a CUDA graph; a replay reads and writes the same arrays, with the numbers of the capture; what seed_offset
  * points at is read anew.
  *   workspace  gnntune_plan_workspace_bytes() bytes of backend memory, aligned to 256 bytes, that nothing else uses

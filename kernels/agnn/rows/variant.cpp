@@ -72,6 +72,7 @@ void register_agnn_rows(Registry& registry) {
     v.applicable = &kernels::require_pass_grid;
     kernels::set_typed_params<agnn_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr;
     v.prepare = &agnn_rows::prepare;
     v.workspace_bytes = &kernels::cosine_workspace_bytes<kernels::AttendPlan>;

@@ -45,6 +45,7 @@ void register_agnn_grad_rows_cols(Registry& registry) {
     v.op = Op::agnn_grad;
     v.can = kernels::kAttention;
     v.applicable = &agnn_grad_rows_cols::applicable;
+    v.in_stream_order = true;
     v.workspace_bytes = &agnn_grad_rows_cols::workspace_bytes;
     v.launch = &agnn_grad_rows_cols::run;
     v.cost_terms = &agnn_grad_rows_cols::cost_terms;

@@ -48,6 +48,7 @@ void register_attention_rows(Registry& registry) {
     v.applicable = &kernels::require_pass_grid;
     kernels::set_typed_params<kernels::TileTeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr;
     v.prepare = &attention_rows::prepare;
     v.workspace_bytes = &attention_rows::workspace_bytes;

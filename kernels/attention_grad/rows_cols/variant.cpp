@@ -51,6 +51,7 @@ void register_attention_grad_rows_cols(Registry& registry) {
     v.can = kernels::kAttention;
     v.applicable = &kernels::require_pass_grid;
     v.default_params = &attention_grad_rows_cols::default_params;
+    v.in_stream_order = true;
     v.workspace_bytes = &attention_grad_rows_cols::workspace_bytes;
     v.launch = &attention_grad_rows_cols::run;
     v.cost_terms = &attention_grad_rows_cols::cost_terms;

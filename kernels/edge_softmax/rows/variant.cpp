@@ -34,7 +34,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     const auto params = from_params<RowsParams>(c.params);
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    auto pieces = kernels::build_row_pieces(*csr, c.stream, params.long_row());
+    auto pieces = kernels::build_row_pieces(c.graph, *csr, c.stream, params.long_row());
     return std::make_shared<State>(State{std::move(csr), std::move(pieces), params.team, p.heads, p.dtype});
 }
 
@@ -66,6 +66,7 @@ void register_edge_softmax_rows(Registry& registry) {
     v.applicable = &kernels::require_one_value;
     kernels::set_typed_params<edge_softmax_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr;
     v.prepare = &edge_softmax_rows::prepare;
     v.workspace_bytes = &edge_softmax_rows::workspace_bytes;

@@ -4,7 +4,7 @@
 namespace gnntune {
 namespace {
 
-std::shared_ptr<const void> expand_on_host(const CsrFormat& csr, StreamHandle, const std::int32_t** rows,
+std::shared_ptr<const void> expand_on_host(const Graph&, const CsrFormat& csr, StreamHandle, const std::int32_t** rows,
                                            std::size_t* bytes) {
     const CsrView view{csr.n_rows, csr.n_cols, csr.m, csr.row_ptr, csr.col_idx, nullptr, MemorySpace::host};
     auto storage = std::make_shared<HostVector<std::int32_t>>(expand_rows(view));

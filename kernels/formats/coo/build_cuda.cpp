@@ -5,11 +5,11 @@
 namespace gnntune {
 namespace {
 
-std::shared_ptr<const void> expand_on_device(const CsrFormat& csr, StreamHandle stream_handle,
+std::shared_ptr<const void> expand_on_device(const Graph& graph, const CsrFormat& csr, StreamHandle stream_handle,
                                              const std::int32_t** rows, std::size_t* bytes) {
     auto storage = std::make_shared<DeviceBuffer<std::int32_t>>(static_cast<std::size_t>(csr.m));
     formats::expand_rows(csr, storage->data(), stream_handle);
-    GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_handle)));
+    if (!graph.in_stream_order()) GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_handle)));
     *rows = storage->data();
     *bytes = storage->bytes();
     return storage;

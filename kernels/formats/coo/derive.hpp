@@ -10,19 +10,19 @@
 namespace gnntune::formats {
 
 /// Row index of every edge of `csr`, in the backend's memory; `bytes` receives its size.
-using ExpandRows = std::shared_ptr<const void> (*)(const CsrFormat& csr, StreamHandle stream, const std::int32_t** rows,
-                                                   std::size_t* bytes);
+using ExpandRows = std::shared_ptr<const void> (*)(const Graph& graph, const CsrFormat& csr, StreamHandle stream,
+                                                   const std::int32_t** rows, std::size_t* bytes);
 
 /// COO list with the rows of `csr` written out.
-inline std::shared_ptr<const CooFormat> expand(const std::shared_ptr<const CsrFormat>& csr, ExpandRows expand_rows,
-                                               StreamHandle stream, std::size_t* bytes) {
+inline std::shared_ptr<const CooFormat> expand(const Graph& graph, const std::shared_ptr<const CsrFormat>& csr,
+                                               ExpandRows expand_rows, StreamHandle stream, std::size_t* bytes) {
     struct Storage {
         std::shared_ptr<const void> rows;
         std::shared_ptr<const CsrFormat> csr;
     };
     const std::int32_t* rows = nullptr;
     auto storage = std::make_shared<Storage>();
-    storage->rows = expand_rows(*csr, stream, &rows, bytes);
+    storage->rows = expand_rows(graph, *csr, stream, &rows, bytes);
     storage->csr = csr;
     return std::make_shared<CooFormat>(
         CooFormat{csr->n_rows, csr->n_cols, csr->m, rows, csr->col_idx, csr->edge_id, storage});
@@ -31,7 +31,7 @@ inline std::shared_ptr<const CooFormat> expand(const std::shared_ptr<const CsrFo
 inline std::shared_ptr<const void> build_coo(Graph& graph, Direction direction, StreamHandle stream, std::size_t* bytes,
                                              ExpandRows expand_rows) {
     if (direction == Direction::forward) {
-        return expand(graph.format_as<CsrFormat>(kFormatCsr, direction, stream), expand_rows, stream, bytes);
+        return expand(graph, graph.format_as<CsrFormat>(kFormatCsr, direction, stream), expand_rows, stream, bytes);
     }
     *bytes = 0;
     const auto forward = graph.format_as<CooFormat>(kFormatCoo, Direction::forward, stream);
@@ -41,7 +41,7 @@ inline std::shared_ptr<const void> build_coo(Graph& graph, Direction direction, 
 
 inline std::shared_ptr<const void> build_coo_sorted(Graph& graph, Direction direction, StreamHandle stream,
                                                     std::size_t* bytes, ExpandRows expand_rows) {
-    return expand(graph.format_as<CsrFormat>(kFormatCsr, direction, stream), expand_rows, stream, bytes);
+    return expand(graph, graph.format_as<CsrFormat>(kFormatCsr, direction, stream), expand_rows, stream, bytes);
 }
 
 }  // namespace gnntune::formats

@@ -12,6 +12,14 @@ namespace {
 
 using Ids = DeviceBuffer<std::int32_t>;
 
+/// How a format is to be built.
+struct Build {
+    const Device& device;
+    StreamHandle stream;
+    bool in_stream_order;
+    std::size_t* bytes;
+};
+
 struct CsrBuffers {
     Ids row_ptr;
     Ids col_idx;
@@ -21,9 +29,9 @@ struct CsrBuffers {
 
 std::shared_ptr<const CsrFormat> finished(std::int32_t n_rows, std::int32_t n_cols, std::int64_t m,
                                           std::shared_ptr<CsrBuffers> storage, const std::int32_t* col_idx,
-                                          const std::int32_t* edge_id, StreamHandle stream, std::size_t* bytes) {
-    GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
-    *bytes = storage->row_ptr.bytes() + storage->col_idx.bytes() + storage->edge_id.bytes();
+                                          const std::int32_t* edge_id, const Build& build) {
+    if (!build.in_stream_order) GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(build.stream)));
+    *build.bytes = storage->row_ptr.bytes() + storage->col_idx.bytes() + storage->edge_id.bytes();
     const std::int32_t* row_ptr = storage->row_ptr.data();
     return std::make_shared<CsrFormat>(CsrFormat{n_rows, n_cols, m, row_ptr, col_idx, edge_id, std::move(storage)});
 }
@@ -41,55 +49,54 @@ formats::GroupedEdges arrays_of(CsrBuffers& s) {
 }
 
 std::shared_ptr<const CsrFormat> grouped(std::int32_t n_rows, std::int32_t n_cols, std::int64_t m,
-                                         std::shared_ptr<CsrBuffers> s, StreamHandle stream, std::size_t* bytes) {
+                                         std::shared_ptr<CsrBuffers> s, const Build& build) {
     const std::int32_t* col_idx = s->col_idx.data();
     const std::int32_t* edge_id = s->edge_id.data();
-    return finished(n_rows, n_cols, m, std::move(s), col_idx, edge_id, stream, bytes);
+    return finished(n_rows, n_cols, m, std::move(s), col_idx, edge_id, build);
 }
 
-std::shared_ptr<const CsrFormat> group(const Device& device, const CooFormat& list, StreamHandle stream,
-                                       std::size_t* bytes) {
+std::shared_ptr<const CsrFormat> group(const CooFormat& list, const Build& build) {
     auto storage = storage_for(list.n_rows, list.m);
-    const formats::BucketParams params = formats::BucketParams::of_edges(&device, list.m);
-    const bool buckets = formats::require_buckets(&device, list.m, list.n_rows, list.n_cols).ok;
+    const formats::BucketParams params = formats::BucketParams::of_edges(&build.device, list.m);
+    const bool buckets = formats::require_buckets(&build.device, list.m, list.n_rows, list.n_cols).ok;
     DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_row_bytes(list, params)
                                                   : formats::group_by_row_bytes(list));
     if (buckets) {
-        formats::bucket_by_row(list, arrays_of(*storage), workspace.data(), params, stream);
+        formats::bucket_by_row(list, arrays_of(*storage), workspace.data(), params, build.stream);
     } else {
-        formats::group_by_row(list, arrays_of(*storage), workspace.data(), workspace.size(), stream);
+        formats::group_by_row(list, arrays_of(*storage), workspace.data(), workspace.size(), build.stream);
     }
-    return grouped(list.n_rows, list.n_cols, list.m, std::move(storage), stream, bytes);
+    return grouped(list.n_rows, list.n_cols, list.m, std::move(storage), build);
 }
 
-std::shared_ptr<const CsrFormat> reverse(const Device& device, const CsrFormat& csr, StreamHandle stream,
-                                         std::size_t* bytes) {
+std::shared_ptr<const CsrFormat> reverse(const CsrFormat& csr, const Build& build) {
     auto storage = storage_for(csr.n_cols, csr.m);
-    const formats::BucketParams params = formats::BucketParams::of_edges(&device, csr.m);
-    const bool buckets = formats::require_buckets(&device, csr.m, csr.n_cols, csr.n_rows).ok;
+    const formats::BucketParams params = formats::BucketParams::of_edges(&build.device, csr.m);
+    const bool buckets = formats::require_buckets(&build.device, csr.m, csr.n_cols, csr.n_rows).ok;
     DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_column_bytes(csr, params)
                                                   : formats::group_by_column_bytes(csr));
     if (buckets) {
-        formats::bucket_by_column(csr, arrays_of(*storage), workspace.data(), params, stream);
+        formats::bucket_by_column(csr, arrays_of(*storage), workspace.data(), params, build.stream);
     } else {
-        formats::group_by_column(csr, arrays_of(*storage), workspace.data(), workspace.size(), stream);
+        formats::group_by_column(csr, arrays_of(*storage), workspace.data(), workspace.size(), build.stream);
     }
-    return grouped(csr.n_cols, csr.n_rows, csr.m, std::move(storage), stream, bytes);
+    return grouped(csr.n_cols, csr.n_rows, csr.m, std::move(storage), build);
 }
 
 std::shared_ptr<const void> build_csr_on_gpu(Graph& graph, Direction direction, StreamHandle stream,
                                              std::size_t* bytes) {
+    const Build build{graph.device(), stream, graph.in_stream_order(), bytes};
     if (direction == Direction::reversed && graph.base_format() == kFormatCsr) {
-        return reverse(graph.device(), *graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream), stream,
-                       bytes);
+        return reverse(*graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream), build);
     }
     const auto coo = graph.format_as<CooFormat>(kFormatCoo, direction, stream);
-    if (!formats::is_sorted(*coo, stream)) return group(graph.device(), *coo, stream, bytes);
+    // To ask whether a list is sorted is to wait for the answer.
+    if (build.in_stream_order || !formats::is_sorted(*coo, stream)) return group(*coo, build);
     auto storage = std::make_shared<CsrBuffers>();
     storage->row_ptr = Ids(static_cast<std::size_t>(coo->n_rows) + 1);
     storage->coo = coo;
     formats::copy_sorted(*coo, {storage->row_ptr.data(), nullptr, nullptr}, stream);
-    return finished(coo->n_rows, coo->n_cols, coo->m, std::move(storage), coo->col_idx, coo->edge_id, stream, bytes);
+    return finished(coo->n_rows, coo->n_cols, coo->m, std::move(storage), coo->col_idx, coo->edge_id, build);
 }
 
 }  // namespace

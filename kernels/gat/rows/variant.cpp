@@ -9,7 +9,7 @@ namespace {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    auto pieces = kernels::build_row_pieces(*csr, c.stream);
+    auto pieces = kernels::build_row_pieces(c.graph, *csr, c.stream);
     return std::make_shared<State>(
         State{std::move(csr), std::move(pieces), from_params<kernels::TeamParams>(c.params), p.k, p.heads, p.dtype});
 }
@@ -44,6 +44,7 @@ void register_gat_rows(Registry& registry) {
     v.can = kernels::kAttention;
     kernels::set_typed_params<kernels::TeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr;
     v.prepare = &gat_rows::prepare;
     v.workspace_bytes = &gat_rows::workspace_bytes;

@@ -9,8 +9,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto csc = c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
-    auto row_pieces = kernels::build_row_pieces(*csr, c.stream);
-    auto col_pieces = kernels::build_row_pieces(*csc, c.stream);
+    auto row_pieces = kernels::build_row_pieces(c.graph, *csr, c.stream);
+    auto col_pieces = kernels::build_row_pieces(c.graph, *csc, c.stream);
     return std::make_shared<State>(State{std::move(csr), std::move(csc), std::move(row_pieces), std::move(col_pieces),
                                          from_params<kernels::TeamParams>(c.params), p.k, p.heads, p.dtype});
 }
@@ -43,6 +43,7 @@ void register_gat_grad_rows_cols(Registry& registry) {
     v.can = kernels::kAttention;
     kernels::set_typed_params<kernels::TeamParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr_and_csc;
     v.prepare = &gat_grad_rows_cols::prepare;
     v.workspace_bytes = &gat_grad_rows_cols::bytes;

@@ -68,6 +68,7 @@ void register_gcn_norm_rows(Registry& registry) {
     v.can = {.storage = kEveryStorage};
     kernels::set_typed_params<gcn_norm_rows::RowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr;
     v.prepare = &gcn_norm_rows::prepare;
     v.workspace_bytes = &gcn_norm_rows::workspace_bytes;

@@ -77,6 +77,7 @@ void register_sddmm_edges(Registry& registry) {
     v.can = {.storage = kEveryStorage, .heads = true};
     kernels::set_typed_params<sddmm_edges::EdgesParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_coo;
     v.prepare = &kernels::prepare_plan_state<sddmm_edges::EdgesParams, CooFormat, kFormatCoo>;
     v.workspace_bytes = &kernels::no_workspace;

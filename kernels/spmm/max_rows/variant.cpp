@@ -45,6 +45,7 @@ void register_spmm_max_rows(Registry& registry) {
     v.can = {.reduce = {Reduce::max}};
     kernels::set_typed_params<spmm_max_rows::MaxRowsParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr;
     v.prepare = &kernels::prepare_plan_state<spmm_max_rows::MaxRowsParams, CsrFormat, kFormatCsr>;
     v.workspace_bytes = &kernels::no_workspace;

@@ -60,6 +60,7 @@ void register_spmm_row_runs(Registry& registry) {
     v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
     kernels::set_typed_params<spmm_row_runs::RowRunsParams>(v);
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_csr;
     v.prepare = &kernels::prepare_plan_state<spmm_row_runs::RowRunsParams, CsrFormat, kFormatCsr>;
     v.workspace_bytes = &kernels::no_workspace;

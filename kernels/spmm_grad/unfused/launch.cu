@@ -8,7 +8,7 @@
 namespace gnntune::spmm_grad_unfused {
 
 void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, float* row_share, float* edge_share,
-                 StreamHandle stream_handle) {
+                 bool in_stream_order, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     kernels::enqueue_row_shares(csr, self_loop, row_share, stream);
     if (coo.m > 0) {
@@ -16,7 +16,7 @@ void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, flo
             coo.row_idx, coo.edge_id, row_share, coo.m, edge_share);
         GNNTUNE_CUDA(cudaGetLastError());
     }
-    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
+    if (!in_stream_order) GNNTUNE_CUDA(cudaStreamSynchronize(stream));
 }
 
 void launch_products(const float* weight, const float* share, std::int64_t n, std::int32_t heads, float* out,

@@ -9,9 +9,9 @@ namespace gnntune::spmm_grad_unfused {
 
 /// Writes row_share[i] = 1 / terms of row i: its edges, and its self loop if `self_loop` says that rows have one.
 /// [n_rows], and edge_share[e] = row_share of the row of edge e; [m] in the caller's order. Device memory, like all arrays
-/// here. Synchronises.
+/// here. Waits for `stream` unless the graph is built in stream order.
 void make_shares(const CsrFormat& csr, const CooFormat& coo, bool self_loop, float* row_share, float* edge_share,
-                 StreamHandle stream);
+                 bool in_stream_order, StreamHandle stream);
 
 /// Enqueues out[i, h] = weight[i, h] share[i]; [n, heads].
 void launch_products(const float* weight, const float* share, std::int64_t n, std::int32_t heads, float* out,

@@ -87,7 +87,8 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
         const auto coo = c.graph.format_as<CooFormat>(kFormatCoo, p.direction, c.stream);
         state->row_share = DeviceBuffer<float>(static_cast<std::size_t>(csr->n_rows));
         state->edge_share = DeviceBuffer<float>(static_cast<std::size_t>(coo->m));
-        make_shares(*csr, *coo, p.self_loop, state->row_share.data(), state->edge_share.data(), c.stream);
+        make_shares(*csr, *coo, p.self_loop, state->row_share.data(), state->edge_share.data(),
+                    c.graph.in_stream_order(), c.stream);
     }
     return state;
 }
@@ -172,6 +173,7 @@ void register_spmm_grad_unfused(Registry& registry) {
     kernels::set_parts<spmm_grad_unfused::Unfused>(v);
     // As far as it is up to this variant: a plan asks its parts too.
     v.deterministic = &kernels::always_deterministic;
+    v.in_stream_order = true;
     v.formats = &kernels::needs_no_format;
     v.prepare = &spmm_grad_unfused::prepare;
     v.workspace_bytes = &spmm_grad_unfused::workspace_bytes;

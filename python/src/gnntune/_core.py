@@ -78,6 +78,7 @@ class Context:
                 -1 if format_limit_bytes is None else format_limit_bytes,
                 None,
                 None,
+                False,
             ),
             _native.close,
         )

@@ -121,14 +121,16 @@ static void call_free(void* memory, size_t bytes, void* user) {
     PyGILState_Release(state);
 }
 
-// open(path, backend, device, sources, require_database, tune_budget_us, format_limit_bytes, alloc, free) -> context
+// open(path, backend, device, sources, require_database, tune_budget_us, format_limit_bytes, alloc, free,
+//      memory_in_stream_order) -> context
 static PyObject* open_context(PyObject* self, PyObject* args) {
     (void)self;
     gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
     PyObject *path, *alloc, *free_;
     long long budget, limit;
-    if (!PyArg_ParseTuple(args, "OiiipLLOO", &path, &options.backend, &options.device, &options.sources,
-                          &options.require_database, &budget, &limit, &alloc, &free_)) {
+    if (!PyArg_ParseTuple(args, "OiiipLLOOp", &path, &options.backend, &options.device, &options.sources,
+                          &options.require_database, &budget, &limit, &alloc, &free_,
+                          &options.memory_in_stream_order)) {
         return NULL;
     }
     options.tune_budget_us = budget;
@@ -308,6 +310,14 @@ static PyObject* plan_facts(PyObject* self, PyObject* handle) {
                          (Py_ssize_t)gnntune_plan_own_bytes(plan), gnntune_plan_prepare_us(plan));
 }
 
+// Whether runs of the plan on several streams may overlap: some configs of cuSPARSE keep a buffer.
+static PyObject* plan_is_shared(PyObject* self, PyObject* handle) {
+    (void)self;
+    const gnntune_plan* plan = to_pointer(handle);
+    if (PyErr_Occurred()) return NULL;
+    return PyBool_FromLong(!strstr(gnntune_plan_config(plan), "preprocess=1"));
+}
+
 static PyObject* plan_explain(PyObject* self, PyObject* handle) {
     (void)self;
     return text_of((text_function)gnntune_plan_explain, handle);
@@ -375,19 +385,28 @@ const Call* call_of(PyObject* object) {
     return (const Call*)bytes;
 }
 
-int run_call(const Call* call, void* const* arrays, void* workspace, void* stream) {
+int run_plan(const Call* call, const void* plan, void* const* arrays, void* workspace, size_t workspace_bytes,
+             void* stream) {
     gnntune_operands operands = call->operands;
     for (int32_t i = 0; i < call->arrays; ++i) {
         memcpy((char*)&operands + call->offsets[i], &arrays[i], sizeof arrays[i]);
     }
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS status = gnntune_run(call->plan, &operands, workspace, call->workspace_bytes, stream);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_run(plan, &operands, workspace, workspace_bytes, stream);
     Py_END_ALLOW_THREADS if (status == GNNTUNE_OK) return 1;
     raise_status(status);
     return 0;
 }
 
-// prepare(plan, names, activation, scale, negative_slope, dropout, seed) -> call, for run()
+int run_call(const Call* call, void* const* arrays, void* workspace, void* stream) {
+    return run_plan(call, call->plan, arrays, workspace, call->workspace_bytes, stream);
+}
+
+size_t workspace_of(const void* plan) {
+    return gnntune_plan_workspace_bytes(plan);
+}
+
+// prepare(plan, names, activation, scale, negative_slope, dropout, seed) -> call, for run(). A plan of 0: for run_plan().
 static PyObject* prepare(PyObject* self, PyObject* args) {
     (void)self;
     PyObject *plan, *names;
@@ -494,14 +513,18 @@ static PyMethodDef methods[] = {
     {"plan_create", plan_create, METH_VARARGS, NULL},
     {"plan_destroy", plan_destroy, METH_O, NULL},
     {"plan_facts", plan_facts, METH_O, NULL},
+    {"plan_is_shared", plan_is_shared, METH_O, NULL},
     {"plan_explain", plan_explain, METH_O, NULL},
     {"prepare", prepare, METH_VARARGS, NULL},
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
     {"repeat", (PyCFunction)(void (*)(void))repeat, METH_FASTCALL, NULL},
     {"set_torch", set_torch, METH_VARARGS, NULL},
+    {"set_autograd", set_autograd, METH_VARARGS, NULL},
     {"tensor_call", tensor_call, METH_VARARGS, NULL},
+    {"recipe", recipe, METH_VARARGS, NULL},
     {"run_tensors", (PyCFunction)(void (*)(void))run_tensors, METH_FASTCALL, NULL},
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, NULL},
+    {"forward", (PyCFunction)(void (*)(void))forward, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

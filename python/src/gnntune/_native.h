@@ -20,6 +20,11 @@ const Call* call_of(PyObject* object);
 // Runs it with as many addresses as prepare() was given names. 0 and an exception if the library refuses.
 int run_call(const Call* call, void* const* arrays, void* workspace, void* stream);
 
+// The same on a plan that was not there when prepare() was called, and the bytes of workspace that it needs.
+int run_plan(const Call* call, const void* plan, void* const* arrays, void* workspace, size_t workspace_bytes,
+             void* stream);
+size_t workspace_of(const void* plan);
+
 // The address of an operand: None, an integer, or an object with data_ptr(). 0 and an exception for anything else.
 int address_of(PyObject* object, void** out);
 
@@ -27,8 +32,11 @@ int address_of(PyObject* object, void** out);
 
 int intern_tensor_names(void);
 PyObject* set_torch(PyObject* self, PyObject* args);
+PyObject* set_autograd(PyObject* self, PyObject* args);
 PyObject* tensor_call(PyObject* self, PyObject* args);
+PyObject* recipe(PyObject* self, PyObject* args);
 PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
 
 #endif

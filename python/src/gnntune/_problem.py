@@ -132,6 +132,14 @@ class Problem:
             if value not in words:
                 raise InvalidArgument(f"{field} is {value!r}; expected one of {', '.join(words)}")
 
+    def __hash__(self) -> int:
+        # Graphs find their plans by problems, each of them more often than it is made.
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash(self.native())
+            object.__setattr__(self, "_hash", known)
+        return known
+
     def native(self) -> tuple[object, ...]:
         """The arguments of _native.plan_create behind context, graph and stream."""
         return (

@@ -2,6 +2,9 @@
 // allocate the results and runs. It looks at tensors through DLPack's C exchange interface, which torch has from 2.10 on;
 // with an older torch, and for whatever does not match, Python does the same step by step, a few times slower.
 //
+// Of a graph that lasts, calls are prepared and kept with it. Of a transient graph each call comes once: recipes say how
+// calls of a kind are made, whatever the graph's sizes are.
+//
 // Results are torch's own, not those of DLPack's allocator: record_stream() on the latter's storage is without effect.
 // torch.empty_like() takes a third of the time of torch.empty(), which has a type and a device to read.
 #include "_native.h"
@@ -48,7 +51,7 @@ enum { kDlCpu = 1, kDlCuda = 2 };
 
 // ---- What was prepared ----
 
-enum { kMostDims = 4, kMostTensors = 8 };
+enum { kMostDims = 4, kMostTensors = 8, kMostResults = 4 };
 
 // A tensor that is contiguous, and whose shape, type and device are these.
 typedef struct {
@@ -66,40 +69,98 @@ typedef struct {
     Form input[kMostTensors];
 } TensorCall;
 
+// Leading sizes that a graph has: n_rows, n_cols and m, in the order of its `_sizes`. Others are what they are.
+enum { kNoSize = -1, kSizes = 3 };
+
+// A result of a recipe: as an input is, or [a size of the graph or of its own, ...].
+typedef struct {
+    int32_t like;  // -1: none
+    int32_t lead;  // of shape[0]
+    int32_t ndim;
+    int32_t reserved;
+    int64_t shape[kMostDims];
+} Result;
+
+// The content of a bytes object; the Call that prepare() made for no plan stands behind it.
+typedef struct {
+    DlDevice device;
+    int32_t inputs;
+    int32_t results;
+    Form input[kMostTensors];
+    int32_t lead[kMostTensors];
+    Result result[kMostResults];
+} Recipe;
+
 static const DlExchange* exchange;
 static PyObject* tensor_type;
 static PyObject* parameter_type;
-// What torch is asked: torch.empty_like, whether a dispatch mode, autocast, gradients, deterministic algorithms are on.
-static PyObject *empty_like, *modes, *autocast, *grad_enabled, *deterministic;
-static PyObject *requires_grad_name, *note_stream_name, *fast_name;
+// What torch is asked: torch.empty_like, whether a dispatch mode, autocast, gradients, deterministic algorithms, functorch
+// are on.
+static PyObject *empty_like, *modes, *autocast, *grad_enabled, *deterministic, *functorch;
+// Python's part: recipes by operation, numbers and determinism; apply() of the autograd.Function whose forward() is below;
+// which tensors that saves, by operation, numbers and needs; who finds that out; who runs what has no way here.
+static PyObject *recipes, *function_apply, *saves, *find_saves, *run_in_python;
+static PyObject *requires_grad_name, *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name,
+    *new_empty_name, *needs_name, *to_save_name, *state_name;
 
 int intern_tensor_names(void) {
-    requires_grad_name = PyUnicode_InternFromString("requires_grad");
-    note_stream_name = PyUnicode_InternFromString("note_stream");
-    fast_name = PyUnicode_InternFromString("_fast");
-    return requires_grad_name && note_stream_name && fast_name;
+    const struct {
+        PyObject** name;
+        const char* text;
+    } kNames[] = {
+        {&requires_grad_name, "requires_grad"},
+        {&note_stream_name, "note_stream"},
+        {&fast_name, "_fast"},
+        {&sizes_name, "_sizes"},
+        {&planned_name, "planned"},
+        {&value_name, "value"},
+        {&new_empty_name, "new_empty"},
+        {&needs_name, "needs_input_grad"},
+        {&to_save_name, "to_save"},
+        {&state_name, "state"},
+    };
+    for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
+        if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
+    }
+    return 1;
 }
 
-// set_torch(Tensor, Parameter, empty_like, modes, autocast, grad_enabled, deterministic, capsule) -> bool: whether
-// run_tensors() can be used. Once, when torch is there. The functions take nothing and return a bool or a number.
+// set_torch(Tensor, Parameter, empty_like, modes, autocast, grad_enabled, deterministic, functorch, recipes, capsule) ->
+// bool: whether run_tensors() can be used. Once, when torch is there. The functions from modes on take nothing and return
+// a bool or a number.
 PyObject* set_torch(PyObject* self, PyObject* args) {
     (void)self;
-    PyObject *given[7], *capsule;
-    if (!PyArg_ParseTuple(args, "OOOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5], &given[6],
-                          &capsule)) {
+    enum { kGiven = 9 };
+    PyObject *given[kGiven], *capsule;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                          &given[6], &given[7], &given[8], &capsule)) {
         return NULL;
     }
     const char* name = "dlpack_exchange_api";
     if (!PyCapsule_IsValid(capsule, name)) Py_RETURN_FALSE;
     const DlExchange* found = PyCapsule_GetPointer(capsule, name);
     if (found->version.major != 1 || !found->look) Py_RETURN_FALSE;
-    PyObject** kept[7] = {&tensor_type, &parameter_type, &empty_like, &modes, &autocast, &grad_enabled, &deterministic};
-    for (int i = 0; i < 7; ++i) {
+    PyObject** kept[kGiven] = {&tensor_type,  &parameter_type, &empty_like, &modes,  &autocast,
+                               &grad_enabled, &deterministic,  &functorch,  &recipes};
+    for (int i = 0; i < kGiven; ++i) {
         Py_INCREF(given[i]);
         *kept[i] = given[i];
     }
     exchange = found;
     Py_RETURN_TRUE;
+}
+
+// set_autograd(apply, saves, find_saves, run): once, behind set_torch().
+PyObject* set_autograd(PyObject* self, PyObject* args) {
+    (void)self;
+    PyObject* given[4];
+    if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3])) return NULL;
+    PyObject** kept[4] = {&function_apply, &saves, &find_saves, &run_in_python};
+    for (int i = 0; i < 4; ++i) {
+        Py_INCREF(given[i]);
+        *kept[i] = given[i];
+    }
+    Py_RETURN_NONE;
 }
 
 // ((shape), (device_type, device_id), (code, bits)), or None.
@@ -149,29 +210,75 @@ PyObject* tensor_call(PyObject* self, PyObject* args) {
     return head;
 }
 
+// recipe(call, (device_type, device_id), inputs, leads, results) -> bytes, for entries of `recipes`. `leads`: which size
+// of the graph each input's first dimension is, or -1; a result is (like, lead, shape).
+PyObject* recipe(PyObject* self, PyObject* args) {
+    (void)self;
+    PyObject *call, *inputs, *leads, *results;
+    Recipe made;
+    memset(&made, 0, sizeof made);
+    if (!PyArg_ParseTuple(args, "O(ii)O!O!O!", &call, &made.device.device_type, &made.device.device_id, &PyTuple_Type,
+                          &inputs, &PyTuple_Type, &leads, &PyTuple_Type, &results)) {
+        return NULL;
+    }
+    if (!call_of(call)) return NULL;
+    made.inputs = (int32_t)PyTuple_Size(inputs);
+    made.results = (int32_t)PyTuple_Size(results);
+    if (made.inputs > kMostTensors || made.results > kMostResults || PyTuple_Size(leads) != made.inputs) {
+        PyErr_SetString(PyExc_ValueError, "more tensors than run_tensors() knows");
+        return NULL;
+    }
+    for (int32_t i = 0; i < made.inputs; ++i) {
+        if (!read_form(PyTuple_GetItem(inputs, i), &made.input[i])) return NULL;
+        made.lead[i] = (int32_t)PyLong_AsLong(PyTuple_GetItem(leads, i));
+    }
+    for (int32_t r = 0; r < made.results; ++r) {
+        PyObject* shape;
+        Result* result = &made.result[r];
+        if (!PyArg_ParseTuple(PyTuple_GetItem(results, r), "iiO!", &result->like, &result->lead, &PyTuple_Type, &shape))
+            return NULL;
+        result->ndim = (int32_t)PyTuple_Size(shape);
+        if (result->ndim > kMostDims || result->like >= made.inputs || result->lead >= kSizes) {
+            PyErr_SetString(PyExc_ValueError, "a result that run_tensors() does not know");
+            return NULL;
+        }
+        for (int32_t d = 0; d < result->ndim; ++d) result->shape[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
+    }
+    PyObject* head = PyErr_Occurred() ? NULL : PyBytes_FromStringAndSize((const char*)&made, sizeof made);
+    if (!head) return NULL;
+    PyBytes_Concat(&head, call);
+    return head;
+}
+
 // ---- Running ----
 
-static int has_form(const DlTensor* t, const Form* form) {
+// `first` is the first dimension's size.
+static int has_form(const DlTensor* t, const Form* form, int64_t first) {
     if (t->ndim != form->ndim || t->device.device_type != form->device.device_type ||
         t->device.device_id != form->device.device_id || memcmp(&t->dtype, &form->dtype, sizeof t->dtype) != 0) {
         return 0;
     }
     int64_t stride = 1;
     for (int32_t d = t->ndim - 1; d >= 0; --d) {
-        if (t->shape[d] != form->shape[d]) return 0;
+        if (t->shape[d] != (d == 0 ? first : form->shape[d])) return 0;
         if (t->strides && t->strides[d] != stride && t->shape[d] > 1) return 0;
         stride *= t->shape[d];
     }
     return 1;
 }
 
-// The address of a new tensor, which goes to *out.
-static int allocate(PyObject* like, PyObject** out, void** address) {
-    *out = PyObject_CallFunctionObjArgs(empty_like, like, NULL);
+// The address of a new tensor; 0 if it is NULL, which an exception explains.
+static int address_of_new(PyObject* made, void** address) {
     DlTensor seen;
-    if (!*out || exchange->look(*out, &seen) != 0) return 0;
+    if (!made || exchange->look(made, &seen) != 0) return 0;
     *address = (char*)seen.data + seen.byte_offset;
     return 1;
+}
+
+// The same, of one that goes to *out.
+static int allocate(PyObject* like, PyObject** out, void** address) {
+    *out = PyObject_CallFunctionObjArgs(empty_like, like, NULL);
+    return address_of_new(*out, address);
 }
 
 // 0 is the default stream, which cannot be captured and on which memory comes and goes in order.
@@ -217,10 +324,73 @@ static PyObject* matched(PyObject* entry, void** arrays, int32_t used, PyObject*
     return NULL;
 }
 
-// The calls that the graph remembers for an operation and its numbers; NULL, perhaps with an exception, if there are none.
-static PyObject* remembered(PyObject* graph, PyObject* op, PyObject* numbers) {
-    PyObject* known = PyObject_GetAttr(graph, fast_name);
-    PyObject* strict = known ? PyObject_CallObject(deterministic, NULL) : NULL;
+static PyObject* new_empty(PyObject* like, const int64_t* shape, int32_t ndim) {
+    PyObject* sizes = PyTuple_New(ndim);
+    if (!sizes) return NULL;
+    for (int32_t d = 0; d < ndim; ++d) PyTuple_SetItem(sizes, d, PyLong_FromLongLong(shape[d]));
+    PyObject* made = PyErr_Occurred() ? NULL : PyObject_CallMethodObjArgs(like, new_empty_name, sizes, NULL);
+    Py_DECREF(sizes);
+    return made;
+}
+
+// `entry` is (bytes of recipe(), problem, arguments of the plan, a tensor for each result that is of its type and device,
+// one of bytes for the workspace). The graph makes the plan, or has it; None where it leaves that to Python.
+static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays, int32_t used, PyObject* graph,
+                        const int64_t* sizes) {
+    const Recipe* head = (const Recipe*)PyBytes_AsString(PyTuple_GetItem(entry, 0));
+    const Call* call = (const Call*)(head + 1);
+    PyObject* like = PyTuple_GetItem(entry, 3);
+    void* stream;
+    if (!find_stream(head->device, graph, &stream)) return NULL;
+    PyObject* handle =
+        PyObject_CallMethodObjArgs(graph, planned_name, PyTuple_GetItem(entry, 1), PyTuple_GetItem(entry, 2), NULL);
+    if (handle == Py_None) return handle;  // Python has to look
+    PyObject* number = handle ? PyObject_GetAttr(handle, value_name) : NULL;
+    const void* plan = number ? PyLong_AsVoidPtr(number) : NULL;
+    Py_XDECREF(number);
+    PyObject* workspace = NULL;
+    PyObject* results = plan ? PyTuple_New(head->results) : NULL;
+    int done = results != NULL;
+    for (int32_t r = 0; done && r < head->results; ++r) {
+        const Result* result = &head->result[r];
+        int64_t shape[kMostDims];
+        memcpy(shape, result->shape, sizeof shape);
+        if (result->lead >= 0) shape[0] = sizes[result->lead];
+        PyObject* made = result->like >= 0 ? PyObject_CallFunctionObjArgs(empty_like, inputs[result->like], NULL)
+                                           : new_empty(PyTuple_GetItem(like, r), shape, result->ndim);
+        done = address_of_new(made, &arrays[used++]);
+        PyTuple_SetItem(results, r, made);  // NULL is none yet
+    }
+    void* address = NULL;
+    const size_t bytes = done ? workspace_of(plan) : 0;
+    if (bytes > 0) {
+        const int64_t room = (int64_t)bytes + 255;  // to align it
+        workspace = new_empty(PyTuple_GetItem(entry, 4), &room, 1);
+        done = address_of_new(workspace, &address);
+        address = (void*)(((uintptr_t)address + 255) / 256 * 256);
+    }
+    done = done && run_plan(call, plan, arrays, address, bytes, stream);
+    Py_XDECREF(workspace);
+    Py_XDECREF(handle);
+    if (done) return results;
+    Py_XDECREF(results);
+    return NULL;
+}
+
+// What a transient graph says of its sizes. 0 for one that lasts, or with an exception.
+static int sizes_of(PyObject* graph, int64_t* sizes) {
+    PyObject* given = PyObject_GetAttr(graph, sizes_name);
+    if (!given) return 0;
+    const int transient = given != Py_None;
+    for (int i = 0; transient && i < kSizes; ++i) sizes[i] = PyLong_AsLongLong(PyTuple_GetItem(given, i));
+    Py_DECREF(given);
+    return transient && !PyErr_Occurred();
+}
+
+// What `known` has for an operation and its numbers: a new reference to a list; NULL, perhaps with an exception, if
+// nothing.
+static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
+    PyObject* strict = PyObject_CallObject(deterministic, NULL);
     PyObject* number = strict ? PyLong_FromVoidPtr(numbers) : NULL;
     PyObject* key = number ? PyTuple_Pack(3, op, number, strict) : NULL;
     PyObject* calls = key ? PyDict_GetItemWithError(known, key) : NULL;  // (numbers, list)
@@ -231,7 +401,6 @@ static PyObject* remembered(PyObject* graph, PyObject* op, PyObject* numbers) {
     Py_XDECREF(key);
     Py_XDECREF(number);
     Py_XDECREF(strict);
-    Py_XDECREF(known);
     return calls;
 }
 
@@ -254,30 +423,71 @@ static int look_at(PyObject* const* inputs, Py_ssize_t count, DlTensor* seen, vo
     return 1;
 }
 
-// A new reference to the entry that was prepared for inputs like these, and their addresses; NULL, perhaps with an
-// exception, where there is none.
-static PyObject* find(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* const* inputs, Py_ssize_t count,
-                      void** arrays, int32_t* used) {
-    DlTensor seen[kMostTensors];
-    if (!look_at(inputs, count, seen, arrays, used)) return NULL;
-    PyObject* calls = remembered(graph, op, numbers);
-    if (!calls) return NULL;
-    PyObject* found = NULL;
-    const Py_ssize_t size = PyList_Size(calls);
-    for (Py_ssize_t c = 0; !found && c < size; ++c) {
-        PyObject* entry = PyList_GetItem(calls, c);
-        const TensorCall* call = entry ? (const TensorCall*)PyBytes_AsString(PyTuple_GetItem(entry, 0)) : NULL;
-        if (!call) break;
-        int same = call->inputs == count;
-        for (Py_ssize_t i = 0; same && i < count; ++i) {
-            const Form* form = &call->input[i];
-            same = form->ndim < 0 || seen[i].ndim < 0 ? form->ndim == seen[i].ndim : has_form(&seen[i], form);
+// What was prepared for inputs like these, and their addresses.
+typedef struct {
+    PyObject* entry;  // a reference: another thread may clear the list
+    int transient;    // it is a recipe
+    int64_t sizes[kSizes];
+    void* arrays[kMostArrays];
+    int32_t used;
+} Found;
+
+// What apply() has found for the forward() that it causes: this thread calls it next, if it does.
+static _Thread_local struct {
+    Found* found;
+    PyObject* graph;
+    PyObject* numbers;
+} pending;
+
+static int matches(const Found* found, PyObject* entry, const DlTensor* seen, Py_ssize_t count) {
+    const void* head = PyBytes_AsString(PyTuple_GetItem(entry, 0));
+    if (!head) return 0;
+    const Recipe* made = head;
+    const TensorCall* call = head;
+    if ((found->transient ? made->inputs : call->inputs) != count) return 0;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        const Form* form = found->transient ? &made->input[i] : &call->input[i];
+        if (form->ndim < 0 || seen[i].ndim < 0) {
+            if (form->ndim != seen[i].ndim) return 0;
+            continue;
         }
-        if (same) found = entry;
+        const int32_t lead = found->transient ? made->lead[i] : kNoSize;
+        if (!has_form(&seen[i], form, lead < 0 ? form->shape[0] : found->sizes[lead])) return 0;
     }
-    Py_XINCREF(found);  // another thread may clear the list
+    return 1;
+}
+
+// 0, perhaps with an exception, where nothing was. Otherwise the entry is to be given back.
+static int find(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* const* inputs, Py_ssize_t count,
+                Found* found) {
+    DlTensor seen[kMostTensors];
+    found->entry = NULL;
+    found->used = 0;
+    if (!look_at(inputs, count, seen, found->arrays, &found->used)) return 0;
+    found->transient = sizes_of(graph, found->sizes);
+    if (PyErr_Occurred()) return 0;
+    PyObject* known = found->transient ? recipes : PyObject_GetAttr(graph, fast_name);
+    PyObject* calls = known ? remembered(known, op, numbers) : NULL;
+    if (!found->transient) Py_XDECREF(known);
+    if (!calls) return 0;
+    const Py_ssize_t size = PyList_Size(calls);
+    for (Py_ssize_t c = 0; !found->entry && c < size; ++c) {
+        PyObject* entry = PyList_GetItem(calls, c);
+        if (!entry) break;
+        if (matches(found, entry, seen, count)) found->entry = entry;
+    }
+    Py_XINCREF(found->entry);
     Py_DECREF(calls);
-    return found;
+    return found->entry != NULL;
+}
+
+static PyObject* run_found(Found* found, PyObject* const* inputs, PyObject* graph) {
+    PyObject* entry = found->entry;
+    found->entry = NULL;
+    PyObject* results = found->transient ? cooked(entry, inputs, found->arrays, found->used, graph, found->sizes)
+                                         : matched(entry, found->arrays, found->used, graph);
+    Py_DECREF(entry);
+    return results;
 }
 
 // run_tensors(graph, op, numbers, *inputs) -> a tuple of results, or None where Python has to do it.
@@ -287,17 +497,12 @@ PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         PyErr_SetString(PyExc_TypeError, "expected run_tensors(graph, op, numbers, *inputs)");
         return NULL;
     }
-    if (!exchange) Py_RETURN_NONE;
-    void* arrays[kMostArrays];
-    int32_t used = 0;
-    PyObject* entry = find(args[0], args[1], args[2], args + 3, count - 3, arrays, &used);
-    if (!entry) {
-        if (PyErr_Occurred()) return NULL;
-        Py_RETURN_NONE;
+    Found found;
+    if (exchange && find(args[0], args[1], args[2], args + 3, count - 3, &found)) {
+        return run_found(&found, args + 3, args[0]);
     }
-    PyObject* results = matched(entry, arrays, used, args[0]);
-    Py_DECREF(entry);
-    return results;
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
 }
 
 static int is_on(PyObject* function) {
@@ -323,33 +528,129 @@ static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
     return 0;
 }
 
-// apply(graph, op, numbers, bare, *inputs) -> the first result of a run that no gradient follows, with the numbers `bare`;
-// True where one does, and nothing but the run with `numbers` is to be done beside it; None where Python has to look:
-// types are cast, a mode looks on, or no call is prepared for tensors like these.
+static PyObject* first_of(PyObject* results) {
+    if (results == Py_None) return results;
+    PyObject* first = results ? PyTuple_GetItem(results, 0) : NULL;
+    Py_XINCREF(first);
+    Py_XDECREF(results);
+    return first;
+}
+
+// (graph, op, numbers, *inputs) to the autograd.Function.
+static PyObject* with_gradient(PyObject* const* args, PyObject* numbers, Py_ssize_t count) {
+    PyObject* all = PyTuple_New(count);
+    if (!all) return NULL;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject* one = i == 2 ? numbers : args[i];
+        Py_INCREF(one);
+        PyTuple_SetItem(all, i, one);
+    }
+    PyObject* result = PyObject_CallObject(function_apply, all);
+    Py_DECREF(all);
+    return result;
+}
+
+// apply(graph, op, (numbers, bare), *inputs) -> the first result of a run: with the numbers `bare` where no gradient
+// follows, else through the autograd.Function. None where Python has to look: types are cast, a mode or functorch looks on,
+// or no call is prepared for tensors like these.
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
-    if (!exchange || count < 5) Py_RETURN_NONE;
+    if (!exchange || !function_apply || count < 4) Py_RETURN_NONE;
     const int looked_at = is_on(modes);
     const int cast = looked_at == 0 ? is_on(autocast) : looked_at;
     int grads = cast == 0 ? is_on(grad_enabled) : cast;
     if (looked_at < 0 || cast < 0 || grads < 0) return NULL;
     if (looked_at || cast) Py_RETURN_NONE;
-    if (grads) grads = wants_gradient(args + 4, count - 4);
+    if (grads) grads = wants_gradient(args + 3, count - 3);
     if (grads < 0) Py_RETURN_NONE;
-    void* arrays[kMostArrays];
-    int32_t used = 0;
-    PyObject* entry = find(args[0], args[1], grads ? args[2] : args[3], args + 4, count - 4, arrays, &used);
-    if (!entry) {
+    PyObject* numbers = PyTuple_GetItem(args[2], grads ? 0 : 1);
+    if (!numbers) return NULL;
+    if (grads) {
+        const int watched = is_on(functorch);
+        if (watched < 0) return NULL;
+        if (watched) Py_RETURN_NONE;
+    }
+    Found found;
+    if (!find(args[0], args[1], numbers, args + 3, count - 3, &found)) {
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NONE;
     }
-    PyObject* results = NULL;
-    if (!grads) results = matched(entry, arrays, used, args[0]);
-    Py_DECREF(entry);
-    if (grads) Py_RETURN_TRUE;
+    if (!grads) return first_of(run_found(&found, args + 3, args[0]));
+    pending.found = &found;
+    pending.graph = args[0];
+    pending.numbers = numbers;
+    PyObject* result = with_gradient(args, numbers, count);
+    pending.found = NULL;
+    Py_XDECREF(found.entry);
+    return result;
+}
+
+// Which tensors a backward wants to see: indices of inputs, -1 - i for results, None for nothing. A new reference.
+static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
+    PyObject* all = PyObject_GetAttr(ctx, needs_name);
+    PyObject* needs = all ? PySequence_GetSlice(all, 3, 3 + inputs) : NULL;
+    PyObject* number = needs ? PyLong_FromVoidPtr(numbers) : NULL;
+    PyObject* key = number ? PyTuple_Pack(3, op, number, needs) : NULL;
+    PyObject* known = key ? PyDict_GetItemWithError(saves, key) : NULL;
+    if (known) {
+        known = PyTuple_GetItem(known, 1);  // (numbers, indices)
+        Py_XINCREF(known);
+    } else if (key && !PyErr_Occurred()) {
+        known = PyObject_CallFunction(find_saves, "OOOOn", key, op, numbers, needs, results);
+    }
+    Py_XDECREF(key);
+    Py_XDECREF(number);
+    Py_XDECREF(needs);
+    Py_XDECREF(all);
+    return known;
+}
+
+// forward(ctx, graph, op, numbers, *inputs) of the autograd.Function: runs, and says what is saved. Its state is
+// (graph, op, numbers).
+PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    if (count < 5) {
+        PyErr_SetString(PyExc_TypeError, "expected forward(ctx, graph, op, numbers, *inputs)");
+        return NULL;
+    }
+    PyObject* ctx = args[0];
+    Found* found = pending.found;
+    pending.found = NULL;
+    PyObject* results = found && pending.graph == args[1] && pending.numbers == args[3]
+                            ? run_found(found, args + 4, args[1])
+                            : run_tensors(self, args + 1, count - 1);
+    if (results == Py_None) {
+        Py_DECREF(results);
+        PyObject* all = PyTuple_New(count - 1);
+        for (Py_ssize_t i = 1; all && i < count; ++i) {
+            Py_INCREF(args[i]);
+            PyTuple_SetItem(all, i - 1, args[i]);
+        }
+        results = all ? PyObject_CallObject(run_in_python, all) : NULL;
+        Py_XDECREF(all);
+    }
     if (!results) return NULL;
-    PyObject* first = PyTuple_GetItem(results, 0);
-    Py_XINCREF(first);
+    PyObject* indices = saves_of(ctx, args[2], args[3], count - 4, PyTuple_Size(results));
+    const Py_ssize_t size = indices ? PyTuple_Size(indices) : 0;
+    PyObject* saved = indices ? PyTuple_New(size) : NULL;
+    int done = saved != NULL;
+    for (Py_ssize_t i = 0; done && i < size; ++i) {
+        PyObject* index = PyTuple_GetItem(indices, i);
+        PyObject* tensor = Py_None;
+        if (index != Py_None) {
+            const long at = PyLong_AsLong(index);
+            tensor = at < 0 ? PyTuple_GetItem(results, -1 - at) : args[4 + at];
+        }
+        done = tensor != NULL;
+        Py_XINCREF(tensor);
+        PyTuple_SetItem(saved, i, tensor);
+    }
+    if (done && size > 0) done = PyObject_SetAttr(ctx, to_save_name, saved) == 0;
+    PyObject* state = done ? PyTuple_Pack(3, args[1], args[2], args[3]) : NULL;
+    done = state && PyObject_SetAttr(ctx, state_name, state) == 0;
+    Py_XDECREF(state);
+    Py_XDECREF(saved);
+    Py_XDECREF(indices);
+    if (done) return first_of(results);
     Py_DECREF(results);
-    return first;
+    return NULL;
 }

@@ -4,8 +4,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
@@ -228,6 +230,90 @@ TEST_F(LibraryGpu, AMissDoesNotMeasureBesideAnotherThatDoes) {
     ::close(other);
     EXPECT_EQ(context.plan(graph, weighted_spmm()).source(), "tuned");
     unsetenv("GNNTUNE_LOCK_DIR");
+}
+
+/// Memory of one stream, in its order.
+struct StreamMemory {
+    cudaStream_t stream;
+
+    static void* alloc(std::size_t bytes, std::size_t, void* user) {
+        void* memory = nullptr;
+        return cudaMallocAsync(&memory, bytes, static_cast<StreamMemory*>(user)->stream) == cudaSuccess ? memory
+                                                                                                        : nullptr;
+    }
+    static void free(void* memory, std::size_t, void* user) {
+        GNNTUNE_CUDA_NOEXCEPT(cudaFreeAsync(memory, static_cast<StreamMemory*>(user)->stream));
+    }
+};
+
+/// Holds a stream up until it is let go.
+class HeldStream {
+public:
+    explicit HeldStream(cudaStream_t stream) : stream_(stream) {
+        GNNTUNE_CUDA(cudaLaunchHostFunc(
+            stream, [](void* held) { static_cast<std::atomic<bool>*>(held)->wait(true); }, &held_));
+    }
+    ~HeldStream() {
+        let_go();
+        GNNTUNE_CUDA_NOEXCEPT(cudaStreamSynchronize(stream_));  // the function reads held_
+    }
+    void let_go() {
+        held_ = false;
+        held_.notify_all();
+    }
+
+private:
+    cudaStream_t stream_;
+    std::atomic<bool> held_ = true;
+};
+
+// If anything waited for the stream, this test would never end.
+TEST_F(LibraryGpu, ATransientGraphIsPlannedBehindAStreamThatIsHeldUp) {
+    const CudaStream stream;
+    StreamMemory memory{stream.get()};
+    gt::OpenOptions options;
+    options.backend = GNNTUNE_BACKEND_CUDA;
+    options.alloc = &StreamMemory::alloc;
+    options.free = &StreamMemory::free;
+    options.allocator_user = &memory;
+    options.memory_in_stream_order = 1;
+    gt::Context context(file().c_str(), options);
+    const HostVector<std::int32_t> rows = expand_rows(csr_.view());
+    const DeviceBuffer<std::int32_t> d_rows = to_device(rows.data(), rows.size());
+    // Kernels are loaded at their first launch, which waits for the device.
+    for (const bool held : {false, true}) {
+        for (const bool as_list : {false, true}) {
+            for (const bool reversed : {false, true}) {
+                std::optional<HeldStream> hold;
+                if (held) hold.emplace(stream.get());
+                gt::Csr csr;
+                gt::Coo coo;
+                const auto describe = [&](auto& d) {
+                    d.memory = GNNTUNE_DEVICE;
+                    d.trusted = d.transient = 1;
+                    d.n_rows = csr_.n_rows;
+                    d.n_cols = csr_.n_cols;
+                    d.m = csr_.m();
+                    d.col_idx = d_col_idx_.data();
+                };
+                describe(csr);
+                describe(coo);
+                csr.row_ptr = d_row_ptr_.data();
+                coo.row_idx = d_rows.data();
+                const gt::Graph graph = as_list ? context.graph(coo, stream.get()) : context.graph(csr, stream.get());
+                const gt::Plan plan =
+                    context.plan(graph, weighted_spmm().reversed(reversed).expected_calls(1), stream.get());
+                EXPECT_TRUE(contains(plan.explain(), "planned without waiting")) << plan.explain();
+                if (reversed) continue;
+                DeviceBuffer<unsigned char> workspace(plan.workspace_bytes());
+                enqueue(plan, workspace, stream.get());
+                if (hold) hold->let_go();
+                stream.synchronize();
+                expect_near(result(), spmm_of(csr_, x_, weight_, kK));
+                expect_right_on_device(plan);  // on a stream of its own
+            }
+        }
+    }
 }
 
 TEST_F(LibraryGpu, TheCallersDeviceStaysCurrent) {

@@ -75,6 +75,37 @@ protected:
     std::vector<std::int64_t> wide_cols_;
 };
 
+// A promise about the application's allocator: the cpu backend has no streams, and plans as ever.
+TEST_F(LibraryMemory, TheOrderOfStreamsIsPromisedOfAnAllocator) {
+    gt::OpenOptions options;
+    options.backend = GNNTUNE_BACKEND_CPU;
+    options.memory_in_stream_order = 1;
+    try {
+        const gt::Context context(file().c_str(), options);
+        FAIL() << "it was taken without an allocator";
+    } catch (const gt::Error& error) {
+        EXPECT_EQ(error.status(), GNNTUNE_INVALID_ARGUMENT);
+        EXPECT_TRUE(contains(error.what(), "options.memory_in_stream_order is a promise about alloc and free"));
+    }
+    Allocator allocator;
+    options.alloc = &Allocator::alloc;
+    options.free = &Allocator::free;
+    options.allocator_user = &allocator;
+    gt::Context context(file().c_str(), options);
+    gt::Csr csr;
+    csr.memory = GNNTUNE_HOST;
+    csr.trusted = 1;
+    csr.transient = 1;
+    csr.n_rows = csr_.n_rows;
+    csr.n_cols = csr_.n_cols;
+    csr.m = csr_.m();
+    csr.row_ptr = csr_.row_ptr.data();
+    csr.col_idx = csr_.col_idx.data();
+    const gt::Plan plan = context.plan(context.graph(csr), weighted_spmm());
+    expect_right(plan);
+    EXPECT_TRUE(contains(plan.explain(), ", longest row ")) << "it was looked for";
+}
+
 TEST_F(LibraryMemory, ComesFromTheApplicationAndGoesBack) {
     Allocator allocator;
     {

@@ -14,10 +14,16 @@ import torch_geometric.nn as pyg
 from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
+from gnntune.pyg._fused import agnn as fused_agnn
+from gnntune.pyg._fused import constants, is_plain, mapped, quiet
+from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
+from gnntune.torch._run import PLAIN, Numbers, numbers_of
+from gnntune.torch.functional import dropping
 
 _REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
+_NUMBERS = {aggr: numbers_of(*Numbers(reduce=reduce)) for aggr, reduce in _REDUCTIONS.items()}
 
 
 class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
@@ -32,6 +38,17 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
             raise Refused("improved=True")
         graph = prepare(self, x, edge_index)
+        linear = self.lin
+        if is_plain(linear) and quiet(x, linear.weight, self.bias):
+            kept = self._normalisation(graph, edge_weight)
+            if len(kept) == 1:
+                summed = kept[0].without_loops()
+                edges: Any = summed.norm(x.dtype)
+            else:
+                summed = kept[0]
+                edges = constants(summed, kept[1], kept[2], x.dtype, csr_order=True)
+            if edges is not None:
+                return mapped(summed, PLAIN, edges, x, linear.weight, self.bias)
         if self.in_channels != -1 and self.in_channels < self.out_channels:  # the sums of fewer features
             out: Tensor = self.lin(self._summed(graph, x, edge_weight))
         else:
@@ -39,13 +56,17 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         return out if self.bias is None else out + self.bias
 
     def _summed(self, graph: Graph, x: Tensor, edge_weight: Tensor | None) -> Tensor:
-        kept = getattr(self, "_gnntune_cached", None) if self.cached else None
+        graph, *weights = self._normalisation(graph, edge_weight)
+        return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
+
+    def _normalisation(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Any, ...]:
+        """_normalised(), as it was the first time if the layer is to keep it."""
+        kept = self.__dict__.get("_gnntune_cached") if self.cached else None
         if kept is None:
             kept = self._normalised(graph, edge_weight)
             if self.cached and not torch.compiler.is_compiling():
                 self._gnntune_cached = kept
-        graph, *weights = kept
-        return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
+        return kept
 
     def _normalised(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Any, ...]:
         """The graph to sum over, with weights of its edges in CSR order and of its vertices; or alone, for gcn()."""
@@ -97,10 +118,33 @@ class SAGEConv(Layer, pyg.SAGEConv):  # type: ignore[misc]
         source, target = pair(x)
         if self.project:
             source = self.lin(source).relu()
+        root = self.lin_r if self.root_weight else None
+        fused = _mapped_at_once(graph, source, graph.edge_weight, self.aggr, self.lin_l, target, root)
+        if fused is not None:
+            return F.normalize(fused, p=2.0, dim=-1) if self.normalize else fused
         out = _summed_and_mapped(graph, source, graph.edge_weight, self.aggr, self.lin_l)
         if self.root_weight and target is not None:
             out = out + self.lin_r(target)
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
+
+
+def _mapped_at_once(
+    graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any, target: Tensor | None, root: Any
+) -> Tensor | None:
+    """linear(aggregation of x) + root(target) as one node of autograd, where they are plain; else None."""
+    if target is None:
+        root = None
+    if not is_plain(linear) or not (root is None or (is_plain(root) and root.bias is None)):
+        return None
+    root_weight = None if root is None else root.weight
+    if root is None:
+        target = None
+    if not quiet(x, linear.weight, linear.bias, target, root_weight):
+        return None
+    edges = constants(graph, weight, None, x.dtype, csr_order=False)
+    if edges is None:
+        return None
+    return mapped(graph, _NUMBERS[aggr], edges, x, linear.weight, linear.bias, target, root_weight)
 
 
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
@@ -122,6 +166,9 @@ class GraphConv(Layer, pyg.GraphConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
         source, target = pair(x)
         weight = graph.edge_weight if edge_weight is None else edge_weight
+        fused = _mapped_at_once(graph, source, weight, self.aggr, self.lin_rel, target, self.lin_root)
+        if fused is not None:
+            return fused
         out = _summed_and_mapped(graph, source, weight, self.aggr, self.lin_rel)
         return out if target is None else out + self.lin_root(target)
 
@@ -155,6 +202,14 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         _refuse_attention_options(self, edge_attr, return_attention_weights)
         graph = prepare(self, x, edge_index, size)
         source, target = pair(x)
+        dropout = self.dropout if self.training else 0.0
+        linear = self.lin
+        if target is source and self.res is None and linear is not None and (self.concat or self.heads == 1):
+            weights = (linear.weight, self.att_dst, self.att_src, self.bias)
+            if linear.bias is None and is_plain(linear) and quiet(source, *weights):
+                looped = graph.with_loops() if self.add_self_loops else graph
+                numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
+                return fused_gat(looped, numbers, source, *weights, seed)
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         if self.lin is not None:
@@ -170,7 +225,6 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
             score_row = (x_dst * self.att_dst).sum(-1)
         if self.add_self_loops:
             graph = graph.with_loops()
-        dropout = self.dropout if self.training else 0.0
         out = gat(graph, x_src, score_row, score_col, negative_slope=self.negative_slope, dropout=dropout)
         return _finished(self, out, residual)
 
@@ -224,7 +278,9 @@ class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
     @or_theirs(pyg.AGNNConv)
     def forward(self, x: Tensor, edge_index: Any) -> Tensor:
         graph = prepare(self, x, edge_index)
-        return agnn(graph.with_loops() if self.add_self_loops else graph, x, self.beta)
+        if self.add_self_loops:
+            graph = graph.with_loops()
+        return fused_agnn(graph, x, self.beta) if quiet(x, self.beta) else agnn(graph, x, self.beta)
 
 
 class TransformerConv(Layer, pyg.TransformerConv):  # type: ignore[misc]

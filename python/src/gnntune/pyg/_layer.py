@@ -62,8 +62,10 @@ def prepare(
         raise Refused("decomposed_layers")
     if layer._explain:
         raise Refused("explanations")
-    if any(getattr(layer, name, None) for name in _HOOKS):
-        raise Refused("hooks of message passing")
+    known = layer.__dict__
+    for name in _HOOKS:
+        if known.get(name):
+            raise Refused("hooks of message passing")
     for features in (source, target):
         if features is not None and features.dim() != 2:
             raise Refused(f"features of {features.dim()} dimensions")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,67 +13,73 @@ from torch.nn import Parameter
 from gnntune import _native
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
-from gnntune.torch._operators import Traced, execute
-from gnntune.torch._run import Numbers, Pair, modes, pair_of
+from gnntune.torch._operators import Now, Traced, execute
+from gnntune.torch._run import Numbers, modes, pair_of
 
 _PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
-_functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+_grad_enabled = torch.is_grad_enabled
 
 
-class _Now:
-    """Runs operations on a Graph at once."""
+def once(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's once_differentiable(), which costs as much as a backward, only where a gradient of it is asked for."""
+    refusing: Any = once_differentiable(backward)
 
-    __slots__ = ("graph",)
+    def either(ctx: Any, *grads: Tensor) -> Any:
+        return refusing(ctx, *grads) if _grad_enabled() else backward(ctx, *grads)
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-
-    def run(self, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        return execute(self.graph, op, numbers, *inputs)
+    return either
 
 
 class _Differentiable(torch.autograd.Function):
-    """An operation with its gradient; double backward is refused by torch in words."""
+    """An operation with its gradient; double backward is refused by torch in words.
+
+    Its forward is forward() of _native, which runs what was prepared, or execute(), and saves what find_saves() names.
+    """
+
+    forward = staticmethod(_native.forward)
 
     @staticmethod
-    def forward(ctx: Any, graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
-        results = execute(graph, op, numbers, *inputs)
-        ctx.state = (graph, op, numbers)
-        saved = FORMULAS[op].save(numbers, ctx.needs_input_grad[3:], inputs, results)
-        if saved:
-            ctx.save_for_backward(*saved)
-        return results[0]
-
-    @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, grad: Tensor) -> Any:
         graph, op, numbers = ctx.state
-        grads = FORMULAS[op].backward(_Now(graph), numbers, ctx.needs_input_grad[3:], ctx.saved_tensors, grad)
+        grads = FORMULAS[op].backward(Now(graph), numbers, ctx.needs_input_grad[3:], ctx.saved_tensors, grad)
         return None, None, None, *grads
 
 
 # autograd.Function.apply without what it does for torch.func, which does not come here, and for default arguments.
 _apply: Any = super(torch.autograd.Function, _Differentiable).apply
 
+_saves: dict[Any, tuple[Numbers, tuple[int | None, ...]]] = {}
+_MOST_SAVES = 1024
+
+
+def _find_saves(key: Any, op: str, numbers: Numbers, needs: tuple[bool, ...], results: int) -> tuple[int | None, ...]:
+    """Which tensors the formula saves: indices of inputs, -1 - i for result i. Asked once for each kind of call."""
+    inputs: Any = range(len(needs))
+    outputs: Any = range(-1, -1 - results, -1)
+    found: Any = tuple(FORMULAS[op].save(numbers, needs, inputs, outputs))
+    if len(_saves) >= _MOST_SAVES:
+        _saves.clear()
+    _saves[key] = (numbers, found)  # the numbers stay alive beside their id
+    return found  # type: ignore[no-any-return]
+
+
+_native.set_autograd(_apply, _saves, _find_saves, execute)
+
 
 def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation, differentiable where one of its inputs wants a gradient."""
     if torch.compiler.is_compiling() or not at_once(inputs):
         return Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols).run(op, numbers, *inputs)[0]
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
+    if _grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
         return differentiable(graph, op, numbers, *inputs)
     return execute(graph, op, pair_of(numbers).bare, *inputs)[0]
 
 
-def quick(graph: Graph, op: str, numbers: Pair, *inputs: Tensor | None) -> Tensor | None:
-    """As apply(), where that is a run and nothing else; else None. Not for code that torch.compile traces."""
-    result: Any = _native.apply(graph, op, *numbers, *inputs)
-    return differentiable(graph, op, numbers.full, *inputs) if result is True else result
-
-
 def differentiable(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation whose inputs are plain tensors, one of which wants a gradient."""
-    if _functorch_active():
+    if functorch_active():
         return _Differentiable.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
     return _apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gnntune import _native
-from gnntune._errors import InvalidArgument, InvalidGraph
+from gnntune._errors import InvalidArgument, InvalidGraph, Unsupported
 from gnntune._handle import Handle
 from gnntune.torch import _device
 from gnntune.torch._run import PLAIN, Call, Numbers, run
@@ -41,8 +41,8 @@ class Graph:
         other edges: what attention layers want.
     transient
         The graph lives for a step or two, as a sampled mini-batch does. It is planned by its shape: no fingerprint, no
-        database, and its ids are trusted. With num_nodes and without self_loops its description does not wait for the
-        GPU.
+        database, and its ids are trusted. With num_nodes and without self_loops nothing about it waits for the GPU, and
+        its edges are sorted where an operation needs it, by the library.
 
     What has one value per edge is in the order of edge_index (without the self loops that were dropped, and with those
     that were added behind it), unless a function is told that it stands in CSR order (`csr_order=True`): sorted by
@@ -58,9 +58,21 @@ class Graph:
     """[m] int32: the source of each edge, in CSR order."""
     perm: Tensor | None
     """[m] int32: the place in edge_index of each edge in CSR order; None where both orders are one."""
-    edge_weight: Tensor | None
+    edge_weight: Tensor | None = None
     """[m]: values of the sparse matrix that the graph was made from, in its order of edges; else None."""
-    kept: Tensor | None
+    _list: Tensor | None = (
+        None  # [2, m] int32, sources and targets: of a graph that the library gets as a list of edges
+    )
+    _sizes: tuple[int, int, int] | None = None  # of a transient graph: what _native matches inputs with
+    _longest_row: int | None = None
+    _settled: frozenset[Any] = frozenset()  # what operators ran on streams of their own, see _operators
+    _handle: Handle | None = None
+    _inverse: Tensor | None = None
+    _row: Tensor | None = None
+    _norms: tuple[tuple[torch.dtype, tuple[Tensor, Tensor]], ...] = ()
+    _looped: Graph | None = None
+    _bare: Graph | None = None
+    kept: Tensor | None = None
     """Of a graph that dropped self loops: the places in edge_index of the edges that are left; else None."""
 
     def __init__(
@@ -85,6 +97,10 @@ class Graph:
             )
         if self_loops not in ("keep", "remove", "add"):
             raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
+        if transient and num_nodes is not None and self_loops == "keep":
+            n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+            self._set_list(edge_index.to(torch.int32), n_rows, n_cols)
+            return
         source, target = edge_index[0], edge_index[1]
         if num_nodes is None:
             n_cols = n_rows = int(edge_index.max()) + 1 if edge_index.numel() else 0
@@ -189,6 +205,26 @@ class Graph:
             return cls.from_sparse(adjacency, **options)
         return cls(data.edge_index, data.num_nodes, **options)
 
+    def _set_list(self, edges: Tensor, n_rows: int, n_cols: int) -> None:
+        """A transient graph that the library gets as a list of edges: sources and targets, int32."""
+        self._list = edges if edges.is_contiguous() else edges.contiguous()
+        self._set_sizes(n_rows, n_cols, edges.shape[1], edges.device, transient=True)
+
+    def _sort(self) -> None:
+        """Makes row_ptr, col and perm of a graph that is a list of edges."""
+        assert self._list is not None
+        source, target = self._list[0], self._list[1]
+        sorted_target, perm = torch.sort(target, stable=True)
+        self.col, self.perm = source[perm], perm.to(torch.int32)
+        self.row_ptr = torch._convert_indices_from_coo_to_csr(sorted_target, self.n_rows, out_int32=True)
+
+    def __getattr__(self, name: str) -> Any:
+        # Only for what is not there: the arrays of a list that nobody has asked for yet.
+        if name in ("row_ptr", "col", "perm") and self.__dict__.get("_list") is not None:
+            self._sort()
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _set(
         self,
         row_ptr: Tensor,
@@ -201,28 +237,26 @@ class Graph:
         longest_row: int | None = None,
     ) -> None:
         self.row_ptr, self.col, self.perm, self.edge_weight = row_ptr, col, perm, edge_weight
-        self.n_rows, self.n_cols, self.m = row_ptr.numel() - 1, n_cols, col.numel()
+        self._longest_row = longest_row
+        self._set_sizes(row_ptr.numel() - 1, n_cols, col.numel(), row_ptr.device, transient=transient)
+
+    def _set_sizes(self, n_rows: int, n_cols: int, m: int, device: torch.device, *, transient: bool) -> None:
+        self.n_rows, self.n_cols, self.m = n_rows, n_cols, m
         if max(self.n_rows, self.n_cols, self.m) > _MOST:
             raise InvalidGraph(f"{self.n_rows} x {self.n_cols} with {self.m} edges: sizes must fit int32")
-        self.device = _device.known_device(row_ptr.device)
-        self.kept = None
+        self.device = _device.known_device(device)
         self.transient = transient
+        self._sizes = (n_rows, n_cols, m) if transient else None
+        # Whether values of edges are in their order, and in CSR order, when the library gets them as they are.
+        self.runs_in_csr_order = self._list is None
+        self.runs_in_edge_order = not self.runs_in_csr_order or self.perm is None
         # Even: the number behind it is the same graph with loops.
         self.number = 2 * next(_ids)
-        self._longest_row = longest_row
         self._calls: dict[Any, Call] = {}
         self._fast: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
-        self._settled: set[Any] = set()  # what operators ran on streams of their own, see _operators
         self._plans: dict[Any, Handle] = {}
-        self._problems: dict[Problem, str] = {}
-        self._handle: Handle | None = None
         self._lock = threading.RLock()
         self._streams: set[int] = set()
-        self._inverse: Tensor | None = None
-        self._row: Tensor | None = None
-        self._norms: dict[torch.dtype, tuple[Tensor, Tensor]] = {}
-        self._looped: Graph | None = None
-        self._bare: Graph | None = None
         _device.graphs[self.number] = self
 
     # ---- What it is ----
@@ -270,6 +304,8 @@ class Graph:
     @property
     def edge_index(self) -> Tensor:
         """[2, m] int64: the sources and targets of the edges, in their order."""
+        if self._list is not None:
+            return self._list.long()
         edges = torch.stack([self.col.long(), self.row])
         return edges if self.perm is None else edges[:, self.inverse]
 
@@ -297,9 +333,20 @@ class Graph:
         if torch.compiler.is_compiling():
             return cast("Graph", Looped(self))
         if self._looped is None:
+            if self._list is not None and self.is_square:
+                self._looped = self._list_with_loops()
+                return self._looped
             edges = torch.stack([self.col.long(), self.row])
             self._looped = Graph(edges, (self.n_cols, self.n_rows), self_loops="add", transient=self.transient)
         return self._looped
+
+    def _list_with_loops(self) -> Graph:
+        assert self._list is not None
+        edges = self._list[:, self._list[0] != self._list[1]]  # waits: their number is not known before
+        loops = torch.arange(self.n_rows, dtype=torch.int32, device=self.device).expand(2, -1)
+        looped = Graph.__new__(Graph)
+        looped._set_list(torch.cat([edges, loops], dim=1), self.n_rows, self.n_cols)
+        return looped
 
     def without_loops(self) -> Graph:
         """The same graph without edges from a vertex to itself, kept. Its `kept` names places in this CSR order."""
@@ -310,15 +357,16 @@ class Graph:
         return self._bare
 
     def norm(self, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
-        """gcn_norm() without weights, in CSR order; kept for each type."""
-        kept = self._norms.get(dtype)
-        if kept is None:
-            if dtype == torch.float32:
-                edges, loops = run(self, "gcn_norm", PLAIN, None)
-            else:
-                edges, loops = (t.to(dtype) for t in self.norm())
-            kept = self._norms[dtype] = (edges, loops)
-        return kept
+        """gcn_norm() without weights, as runs take them; kept for each type."""
+        for known, kept in self._norms:
+            if known is dtype:
+                return kept
+        if dtype == torch.float32:
+            edges, loops = run(self, "gcn_norm", PLAIN, None)
+        else:
+            edges, loops = (t.to(dtype) for t in self.norm())
+        self._norms = (*self._norms, (dtype, (edges, loops)))
+        return edges, loops
 
     # ---- Handles and plans ----
 
@@ -331,7 +379,7 @@ class Graph:
 
     def describe(self, context: Handle) -> Handle:
         """Describes the graph to a context of its device. The caller keeps this graph alive beside the handle."""
-        longest = self._longest_row
+        longest = -1 if self._list is not None else self._longest_row
         if longest is None:
             # Of a transient graph on a GPU to know it would be to wait: four times the mean stands for it.
             guess = self.transient and self.device.type == "cuda" and self.n_rows > 0
@@ -340,10 +388,10 @@ class Graph:
             _native.graph(
                 context.value,
                 _native.DEVICE if self.device.type == "cuda" else _native.HOST,
-                self.row_ptr.data_ptr(),
-                0,
+                0 if self._list is not None else self.row_ptr.data_ptr(),
+                0 if self._list is None else self._list.data_ptr() + 4 * self.m,  # targets stand behind sources
                 False,
-                self.col.data_ptr(),
+                self.col.data_ptr() if self._list is None else self._list.data_ptr(),
                 False,
                 self.n_rows,
                 self.n_cols,
@@ -373,10 +421,31 @@ class Graph:
             context, graph = _device.context_of(self.device), self.handle()
             native: Any = _native.plan_create
             plan = Handle(native(context.value, graph.value, stream, *problem.native()), _native.plan_destroy)
-            config = _native.plan_facts(plan.value)[0]
-            # Such a config keeps a buffer in the plan: runs on several streams must not share it.
-            self._plans[(problem, stream) if "preprocess=1" in config else problem] = plan
-            self._problems[problem] = config
+            self._plans[problem if _native.plan_is_shared(plan.value) else (problem, stream)] = plan
+            return plan
+
+    def planned(self, problem: Problem, native: tuple[Any, ...]) -> Handle | None:
+        """The plan of a transient graph; None where Python has to look into it. `native` is problem.native()."""
+        plan = self._plans.get(problem)
+        if plan is not None:
+            return plan
+        stream = _device.stream_of(self.device)
+        if stream or (problem.self_loop and not self.is_square):
+            try:
+                return self.plan(problem)
+            except Unsupported:
+                return None
+        with self._lock:
+            if self._handle is None:
+                self._handle = self.describe(_device.context_of(self.device))
+            try:
+                value = _native.plan_create(_device.context_of(self.device).value, self._handle.value, 0, *native)
+            except Unsupported:
+                return None
+            plan = Handle(value, _native.plan_destroy)
+            if not _native.plan_is_shared(value):
+                return self.plan(problem)
+            self._plans[problem] = plan
             return plan
 
     def plan_is_shared(self, problem: Problem) -> bool:
@@ -385,7 +454,9 @@ class Graph:
 
     def problems(self) -> dict[Problem, str]:
         """What was planned on this graph, with the configs that were chosen."""
-        return dict(self._problems)
+        with self._lock:
+            plans = {key[0] if isinstance(key, tuple) else key: plan for key, plan in self._plans.items()}
+            return {problem: _native.plan_facts(plan.value)[0] for problem, plan in plans.items()}
 
     def explain(self) -> str:
         """For every operation that ran, with other self loops too: its config, where that comes from, and why."""
@@ -405,11 +476,10 @@ class Graph:
             self._wait()
             self._calls.clear()
             self._fast.clear()
-            self._settled.clear()
+            self._settled = frozenset()
             for plan in self._plans.values():
                 plan.close()
             self._plans.clear()
-            self._problems.clear()
             if self._handle is not None:
                 self._handle.close()
                 self._handle = None

@@ -92,8 +92,23 @@ def execute(graph: Any, op: str, numbers: Numbers, *inputs: Tensor | None) -> tu
     if op == "edge_softmax_grad":
         y, grad = inputs
         assert y is not None and grad is not None
+        if not graph.runs_in_csr_order:
+            result = edge_softmax_grad(graph.row_ptr, graph.row, y[graph.perm], grad[graph.perm])
+            return (result[graph.inverse],)
         return (edge_softmax_grad(graph.row_ptr, graph.row, y, grad),)
     return run(graph, op, numbers, *inputs)
+
+
+class Now:
+    """Runs operations on a Graph at once."""
+
+    __slots__ = ("graph",)
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+
+    def run(self, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        return execute(self.graph, op, numbers, *inputs)
 
 
 class Traced:
@@ -154,7 +169,7 @@ def _settle(number: int, op: str, numbers: Numbers, inputs: tuple[Tensor | None,
     thread.join()
     if errors:
         raise errors[0]
-    graph._settled.add(key)
+    graph._settled |= {key}
 
 
 def _implementation(name: str) -> Any:

@@ -99,6 +99,8 @@ class Call(NamedTuple):
     workspace_bytes: int
     outputs: tuple[tuple[tuple[int, ...], torch.dtype], ...]
     shared: bool  # runs on several streams may use its plan at once
+    names: tuple[str, ...] = ()  # of the outputs
+    problem: Problem | None = None
     through_f32: bool = False  # no variant has the problem's type here: it is computed in float32
 
 
@@ -115,9 +117,8 @@ def _run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tup
     new = call is None
     if call is None or not call.shared:
         call = _prepare(graph, key, op, numbers, inputs)
-    # Most calls on a batch's graph are the only one of their kind: what makes the next ones faster waits for a second.
-    if call.shared and not call.through_f32 and new != graph.transient:
-        _remember(graph, op, numbers, call, inputs)
+    if call.shared and not call.through_f32 and new:
+        (_learn if graph.transient else _remember)(graph, op, numbers, call, inputs)
     if call.through_f32:
         wide = run(graph, op, numbers, *[t.float() if t is not None and t.dtype in _HALF else t for t in inputs])
         return tuple(t.to(dtype) for t, (_, dtype) in zip(wide, call.outputs))
@@ -151,6 +152,8 @@ _MOST_SHAPES = 16  # that an operation is remembered with on one graph
 _MOST_NUMBERS = 256
 modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
 """How many dispatch modes look at what is called."""
+# How calls are made on transient graphs, by operation, id of the numbers (which stay alive beside it) and determinism.
+_recipes: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
 _can_run_tensors = _native.set_torch(
     Tensor,
     torch.nn.Parameter,
@@ -159,6 +162,8 @@ _can_run_tensors = _native.set_torch(
     torch._C._is_any_autocast_enabled,
     torch.is_grad_enabled,
     torch._C._get_deterministic_algorithms,
+    getattr(torch._C, "_are_functorch_transforms_active", lambda: True),
+    _recipes,
     getattr(Tensor, "__dlpack_c_exchange_api__", None),
 )
 
@@ -166,9 +171,7 @@ _can_run_tensors = _native.set_torch(
 def _remember(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Sequence[Tensor | None]) -> None:
     if not _can_run_tensors or any(t is not None and t.dim() > 4 for t in inputs):
         return
-    device = (2, graph.device.index) if graph.device.type == "cuda" else (1, 0)
-    forms = tuple(None if t is None else (tuple(t.shape), device, _DL_TYPES[t.dtype]) for t in inputs)
-
+    device, forms = _forms(graph, inputs)
     size = call.workspace_bytes + (_WORKSPACE_ALIGNMENT if graph.device.type == "cpu" else 0)
     like = tuple(_like(graph, *output) for output in call.outputs)
     if not all(torch.empty_like(t).is_contiguous() for t in like):
@@ -186,6 +189,47 @@ def _remember(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Seque
     calls = graph._fast.setdefault(key, (numbers, []))[1]
     if len(calls) < _MOST_SHAPES:
         calls.append(entry)
+
+
+def _forms(graph: Graph, inputs: Sequence[Tensor | None]) -> tuple[tuple[int, int], tuple[Any, ...]]:
+    """The device, and shapes, devices and types of tensors, as _native takes them."""
+    device = (2, graph.device.index) if graph.device.type == "cuda" else (1, 0)
+    return device, tuple(None if t is None else (tuple(t.shape), device, _DL_TYPES[t.dtype]) for t in inputs)
+
+
+_SIZES = {"n_rows": 0, "n_cols": 1, "m": 2}  # places in Graph._sizes
+_TURNED = {"n_rows": 1, "n_cols": 0, "m": 2}
+
+
+def _learn(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Sequence[Tensor | None]) -> None:
+    """Keeps how this call was made, for later transient graphs: all but their sizes."""
+    problem = call.problem
+    if not _can_run_tensors or problem is None or any(t is not None and t.dim() > 4 for t in inputs):
+        return
+    places = _TURNED if numbers.reversed else _SIZES
+    device, forms = _forms(graph, inputs)
+    arrays = problem.inputs()
+    leads = tuple(places.get(arrays[name].shape[0], -1) if name in arrays else -1 for name in INPUTS[op])
+    outputs = problem.outputs()
+    results = []
+    for name, (shape, _) in zip((n for n in outputs if numbers.optional or not outputs[n].optional), call.outputs):
+        like = name.removeprefix("grad_")
+        alike = INPUTS[op].index(like) if name != like else -1
+        results.append((alike, places.get(outputs[name].shape[0], -1), shape))
+    names = tuple(name for name, t in zip(INPUTS[op], inputs) if t is not None) + call.names
+    code = _native.prepare(0, names, _native.NO_ACTIVATION, numbers.scale, numbers.negative_slope, numbers.dropout, 0)
+    entry = (
+        _native.recipe(code, device, forms, leads, tuple(results)),
+        problem,
+        problem.native(),
+        tuple(torch.empty(1, dtype=dtype, device=graph.device) for _, dtype in call.outputs),
+        torch.empty(1, dtype=torch.uint8, device=graph.device),
+    )
+    if len(_recipes) >= _MOST_NUMBERS:  # of a dropout that changes with each step, say
+        _recipes.clear()
+    known = _recipes.setdefault((op, id(numbers), _deterministic()), (numbers, []))[1]
+    if len(known) < _MOST_SHAPES:
+        known.append(entry)
 
 
 def _like(graph: Graph, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
@@ -246,6 +290,8 @@ def _prepare(graph: Graph, key: Any, op: str, numbers: Numbers, inputs: Sequence
         _native.plan_facts(plan.value)[2],
         tuple(outputs.values()),
         graph.plan_is_shared(problem),
+        tuple(outputs),
+        problem,
     )
     graph._calls[key] = call
     return call

@@ -11,13 +11,14 @@ RuntimeError where a CUDA graph's capture meets an operation that was never run 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from gnntune import _native
 from gnntune._errors import InvalidArgument
-from gnntune.torch._autograd import apply, at_once, quick
+from gnntune.torch._autograd import apply, at_once
 from gnntune.torch._operators import Traced, execute
 from gnntune.torch._run import PLAIN, PLAIN_PAIR, Numbers, Pair, pair_of
 
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
     from gnntune.torch._graph import Graph
 
 _REDUCTIONS = {reduce: pair_of(Numbers(reduce=reduce)) for reduce in ("sum", "mean", "max")}
+# Numbers of attention by its features, with the default scale and no dropout.
+_scaled: dict[int, Pair] = {}
 # What is asked first is what a call without gradients costs: this answers in 25 ns, torch.compiler.is_compiling() in
 # 70. torch.compile sees True; other tracers come with tensors of their own, which _native.apply() leaves alone.
 _tracing = torch.compiler.is_dynamo_compiling
+# As apply(), where that is a run or a run with its gradient and nothing else; else None.
+_quick: Any = _native.apply
 
 
 def spmm(
@@ -55,15 +60,15 @@ def spmm(
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
     if max_error or allow_sampling:
         pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling))
-    if not _tracing() and (weight is None or csr_order or graph.perm is None):
-        result = quick(graph, "spmm", pair, x, weight, self_weight)
+    if not _tracing() and (weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)):
+        result = _quick(graph, "spmm", pair, x, weight, self_weight)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     numbers = pair.full
     if weight is None and self_weight is None:
         return apply(graph, "spmm", numbers, _cast(x), None, None)
     x = _cast(x)
-    weight = None if weight is None else _edge_values(graph, weight, x.dtype, csr_order)
+    weight = None if weight is None else edge_values(graph, weight, x.dtype, csr_order)
     if self_weight is not None:
         self_weight = self_weight.to(x.dtype)
         if weight is not None and weight.dim() == 2 and self_weight.dim() == 1:  # all heads share it
@@ -77,21 +82,21 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
     x_row [n_rows, k] or [n_rows, h, k], x [n_cols, ...] likewise. Returns [m] or [m, h].
     """
     pair = PLAIN_PAIR if scale == 1.0 else _pair(Numbers(scale=scale))
-    if not _tracing() and (csr_order or graph.perm is None):
-        result = quick(graph, "sddmm", pair, x_row, x)
+    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+        result = _quick(graph, "sddmm", pair, x_row, x)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     x_row, x = _cast(x_row), _cast(x)
     return _as_edges(graph, apply(graph, "sddmm", pair.full, x_row.to(x.dtype), x), csr_order)
 
 
 def edge_softmax(graph: Graph, logits: Tensor, *, csr_order: bool = False) -> Tensor:
     """The softmax of each edge's logit among the edges of its target. logits [m] or [m, h]; returns the same shape."""
-    if not _tracing() and (csr_order or graph.perm is None):
-        result = quick(graph, "edge_softmax", PLAIN_PAIR, logits)
+    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+        result = _quick(graph, "edge_softmax", PLAIN_PAIR, logits)
         if result is not None:
-            return result
-    values = _edge_values(graph, logits, _cast_type(logits), csr_order)
+            return result  # type: ignore[no-any-return]
+    values = edge_values(graph, logits, _cast_type(logits), csr_order)
     return _as_edges(graph, apply(graph, "edge_softmax", PLAIN, values), csr_order)
 
 
@@ -121,9 +126,9 @@ def gat(
     elif seed is None:
         seed = new_seed(x.device)
     if not _tracing():
-        result = quick(graph, "gat", pair, x, score_row, score_col, seed)
+        result = _quick(graph, "gat", pair, x, score_row, score_col, seed)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     x = _cast(x)
     return apply(graph, "gat", pair.full, x, score_row.to(x.dtype), score_col.to(x.dtype), seed)
 
@@ -135,9 +140,9 @@ def agnn(graph: Graph, x: Tensor, beta: Tensor, x_row: Tensor | None = None) -> 
     [n_rows, k] or [n_rows, h, k].
     """
     if not _tracing():
-        result = quick(graph, "agnn", PLAIN_PAIR, x, x if x_row is None else x_row, beta)
+        result = _quick(graph, "agnn", PLAIN_PAIR, x, x if x_row is None else x_row, beta)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     x = _cast(x)
     return apply(graph, "agnn", PLAIN, x, x if x_row is None else x_row.to(x.dtype), beta.to(x.dtype))
 
@@ -157,15 +162,20 @@ def attention(
     query [n_rows, h, k], key and value [n_cols, h, k]; returns [n_rows, h, k]. `scale` is 1 / sqrt(k) by default;
     dropout and seed as in gat().
     """
-    pair = _dropping(scale=value.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout)
+    plain = scale is None and dropout == 0.0
+    pair = _scaled.get(value.shape[-1]) if plain and not _tracing() else None
+    if pair is None:
+        pair = _dropping(scale=value.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout)
+        if plain and not _tracing():
+            _scaled[value.shape[-1]] = pair
     if not dropout:
         seed = None
     elif seed is None:
         seed = new_seed(value.device)
     if not _tracing():
-        result = quick(graph, "attention", pair, value, query, key, seed)
+        result = _quick(graph, "attention", pair, value, query, key, seed)
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     value = _cast(value)
     query, key = query.to(value.dtype), key.to(value.dtype)
     return apply(graph, "attention", pair.full, value, query, key, seed)
@@ -178,9 +188,9 @@ def gcn(graph: Graph, x: Tensor) -> Tensor:
     """
     if not _tracing():
         loopless = graph.without_loops()
-        result = quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
+        result = _quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
         if result is not None:
-            return result
+            return result  # type: ignore[no-any-return]
     return apply(graph, "gcn", PLAIN, _cast(x))
 
 
@@ -195,7 +205,7 @@ def gcn_norm(graph: Graph, weight: Tensor | None = None, *, csr_order: bool = Fa
         return _as_edges(graph, edges, csr_order), loops
     if weight.requires_grad and torch.is_grad_enabled():
         raise InvalidArgument("gcn_norm has no gradient for the weights: detach them, or normalise with torch")
-    edges, loops = _gcn_norm(graph, _edge_values(graph, weight, _cast_type(weight), csr_order))
+    edges, loops = _gcn_norm(graph, edge_values(graph, weight, _cast_type(weight), csr_order))
     return _as_edges(graph, edges, csr_order), loops
 
 
@@ -210,6 +220,13 @@ def _gcn_norm(graph: Graph, weight: Tensor | None) -> tuple[Tensor, Tensor]:
     else:
         edges, loops = execute(graph, "gcn_norm", PLAIN, weight)
     return edges, loops
+
+
+def dropping(device: torch.device, dropout: float, *, negative_slope: float = 0.2) -> tuple[Numbers, Tensor | None]:
+    """Numbers and seed of a run of gat() that a gradient may follow; not for code that torch.compile traces."""
+    if dropout == 0.0:
+        return (PLAIN if negative_slope == 0.2 else _dropping(negative_slope=negative_slope).full), None
+    return _dropping(negative_slope=negative_slope, dropout=dropout).full, new_seed(device)
 
 
 def _dropping(*, scale: float = 1.0, negative_slope: float = 0.2, dropout: float = 0.0) -> Pair:
@@ -236,12 +253,16 @@ def _cast(t: Tensor) -> Tensor:
     return t if t.dtype is dtype else t.to(dtype)
 
 
-def _edge_values(graph: Graph, values: Tensor, dtype: torch.dtype, csr_order: bool) -> Tensor:
-    """Values of edges in CSR order, of the type."""
+def edge_values(graph: Graph, values: Tensor, dtype: torch.dtype, csr_order: bool) -> Tensor:
+    """Values of edges in the order in which runs take them, of the type."""
     values = values if values.dtype is dtype else values.to(dtype)
-    return values if csr_order else graph.to_csr_order(values)
+    if csr_order:
+        return values if graph.runs_in_csr_order else graph.to_edge_order(values)
+    return values if graph.runs_in_edge_order else graph.to_csr_order(values)
 
 
 def _as_edges(graph: Graph, values: Tensor, csr_order: bool) -> Tensor:
-    """Values in CSR order, in the order in which they are wanted."""
-    return values if csr_order else graph.to_edge_order(values)
+    """Values as runs give them, in the order in which they are wanted."""
+    if csr_order:
+        return values if graph.runs_in_csr_order else graph.to_csr_order(values)
+    return values if graph.runs_in_edge_order else graph.to_edge_order(values)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -78,11 +79,13 @@ class Then(Pending):
     """An exchange, and what is done with what it brought."""
 
     def __init__(self, pending: Pending, place: Callable[[], None]) -> None:
-        self._pending, self._place = pending, place
+        self._pending, self._place, self._placed = pending, place, False
 
     def wait(self) -> None:
         self._pending.wait()
-        self._place()
+        if not self._placed:
+            self._place()
+            self._placed = True
 
 
 def by_columns(
@@ -97,33 +100,69 @@ def by_columns(
     """An operation on columns, of rows that are split: y of this rank's rows, [rows_out of it, k].
 
     compute(s, x_s): the rows of all ranks of slice s. While it runs, slices that come later are on their way in, and
-    earlier ones on their way out. compute_block(s, x_s, q), if given: the same of the rows of rank q alone; the last
-    slice is computed so, this rank's rows last, and only the placing of its columns comes after it.
+    earlier ones on their way out and to their places. compute_block(s, x_s, q), if given: the same of the rows of rank
+    q alone; the last slice is computed so, this rank's rows last, and only the placing of these comes after it.
     """
     me, size = ranks.rank, ranks.size
     arriving = [to_columns(ranks, x, part, rows_in) for part in parts]
     y = x.new_empty(rows_out[me], x.shape[1])
-    before: list[Pending] = []
+    leaving = Leaving(x.device)
     for s, (part, (x_s, pending)) in enumerate(zip(parts, arriving)):
         pending.wait()
-        now: list[Pending] = []
         if compute_block is not None and s == len(parts) - 1:
             for step in range(1, size):
                 q = (me + step) % size
                 block = compute_block(s, x_s, q)
-                now.append(blocks_to_rows(ranks, {q: block}, part, y, step=step))
-            own = compute_block(s, x_s, me)
+                leaving.add(blocks_to_rows(ranks, {q: block}, part, y, step=step), block)
             first, last = part.by_rank[me]
-            y[:, first:last].copy_(own)
+            y[:, first:last].copy_(compute_block(s, x_s, me))
         else:
-            now.append(to_rows(ranks, compute(s, x_s), part, rows_out, y))
-        # What the slice before left is placed behind this one's kernels: it has come by then.
-        for pending in before:
-            pending.wait()
-        before = now
-    for pending in before:
-        pending.wait()
+            y_s = compute(s, x_s)
+            leaving.add(to_rows(ranks, y_s, part, rows_out, y), y_s)
+    leaving.join()
     return y
+
+
+class Leaving:
+    """Results on their way out. What they bring is placed beside the kernels that follow, on a stream of its own."""
+
+    _streams: ClassVar[dict[torch.device, Any]] = {}
+
+    def __init__(self, device: torch.device) -> None:
+        self._side: Any = None
+        if device.type == "cuda":
+            self._side = self._streams.get(device)
+            if self._side is None:
+                stream: Any = torch.cuda.Stream
+                # Of high priority: its copies are small, and wait for a kernel that fills the GPU otherwise.
+                self._side = self._streams[device] = stream(device, priority=-1)
+            self._current = torch.cuda.current_stream(device)
+        self._kept: list[Any] = []
+
+    def add(self, pending: Pending, sent: Tensor) -> None:
+        """Takes an exchange that has begun, and what it sends."""
+        if self._side is None:
+            # Without streams to wait is to stop: for the one before, which has come by now.
+            self._finish()
+        else:
+            self._side.wait_stream(self._current)
+            with torch.cuda.stream(self._side):
+                pending.wait()
+        # Memory of the current stream that the other ones read: it stays until the current one has waited for them.
+        self._kept += [pending, sent]
+
+    def join(self) -> None:
+        """The current stream goes on when all is placed."""
+        if self._side is None:
+            self._finish()
+        else:
+            self._current.wait_stream(self._side)
+        self._kept.clear()
+
+    def _finish(self) -> None:
+        for pending in self._kept[::2]:
+            pending.wait()
+        self._kept.clear()
 
 
 def all_ranks(first_last: Range, size: int) -> Slice:

@@ -130,14 +130,14 @@ class DistributedGraph:
 
     def _too_large(self, graph: Graph, k: int, dtype: torch.dtype) -> bool:
         """Whether any rank lacks the memory for the graph in both directions and two layers of columns."""
-        if self.device.type != "cuda" or graph.n_rows != graph.n_cols or self.size == 1:
+        if graph.n_rows != graph.n_cols or self.size == 1:
             return False
-        free, _ = torch.cuda.mem_get_info(self.device)
+        free = free_bytes(self.device)
         columns_bytes = 4 * graph.n_rows * -(-k // self.size) * dtype.itemsize
         rows_bytes = 4 * -(-graph.n_rows // self.size) * k * dtype.itemsize
         there = graph.m * 4 if graph.device == self.device else 0
         needed = graph.m * 16 + columns_bytes + rows_bytes - there
-        return any(self.ranks.gather_objects(needed > _MOST_MEMORY * free))
+        return any(self.ranks.gather_objects(free is not None and needed > _MOST_MEMORY * free))
 
     def _set_rows(self, graph: Graph, parts: Any) -> None:
         if graph.n_rows != graph.n_cols:
@@ -290,6 +290,11 @@ class DistributedGraph:
 def wrapped(number: int) -> int:
     """The number as int64 has it."""
     return (number + 2**63) % 2**64 - 2**63
+
+
+def free_bytes(device: torch.device) -> int | None:
+    """Memory of a GPU that is free; None for the host's, which is not asked."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
 
 
 def looped_norm(looped: Graph) -> Tensor:

@@ -1,8 +1,8 @@
 """What splitting costs and saves: rates that are measured, and a pipeline of exchanges and kernels that is computed.
 
-A spmm of width k on one rank is timed, and so is one of each width of a slice. The link of the group and the packing of
-columns are timed at several sizes. What a split call takes follows: two queues, kernels and exchanges, in the order in
-which _exchange.by_columns() fills them.
+A spmm of width k on one rank is timed, and so is one of each width of a slice, alone and beside an exchange. The link
+of the group and the packing of columns are timed at several sizes. What a split call takes follows: two queues, kernels
+and exchanges, in the order in which _exchange.by_columns() fills them; or what the host takes for it, if that is more.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from torch import Tensor
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import execute
 from gnntune.torch._run import PLAIN_PAIR
-from gnntune.torch.distributed._exchange import by_columns
 from gnntune.torch.distributed._ranks import Ranks
-from gnntune.torch.distributed._split import columns, even, patterns, slices_of
+from gnntune.torch.distributed._split import columns, even, patterns
 
 Points = tuple[tuple[int, float], ...]
 """Pairs of bytes and microseconds, ascending."""
@@ -29,6 +28,7 @@ Points = tuple[tuple[int, float], ...]
 _LINK_BYTES = {"cuda": (1 << 12, 1 << 18, 1 << 22, 1 << 24, 1 << 26), "cpu": (1 << 12, 1 << 16, 1 << 20)}
 _COPY_BYTES = {"cuda": (1 << 12, 1 << 20, 1 << 24, 1 << 26), "cpu": (1 << 12, 1 << 16, 1 << 20)}
 _COPY_WIDTH = 32
+_AHEAD_CYCLES = 400_000  # of a call that the host enqueues: 200 us
 
 
 class Link(NamedTuple):
@@ -122,10 +122,14 @@ def time_us(device: torch.device, step: Callable[[], object], seconds: float = 0
     return _by_events_us(device, step, repeats)
 
 
-def _by_events_us(device: torch.device, step: Callable[[], object], calls: int) -> float:
+def _by_events_us(device: torch.device, step: Callable[[], object], calls: int, ahead: bool = False) -> float:
+    """Median time between calls. ahead: the GPU sleeps until the host has enqueued all, whose time is then not seen."""
     event: Any = torch.cuda.Event
     marks = [event(enable_timing=True) for _ in range(calls + 1)]
     torch.cuda.synchronize(device)
+    if ahead:
+        sleep: Any = torch.cuda._sleep
+        sleep(calls * _AHEAD_CYCLES)
     marks[0].record()
     for mark in marks[1:]:
         step()
@@ -134,12 +138,14 @@ def _by_events_us(device: torch.device, step: Callable[[], object], calls: int) 
     return float(statistics.median(1e3 * a.elapsed_time(b) for a, b in itertools.pairwise(marks)))
 
 
-def _together_us(ranks: Ranks, device: torch.device, step: Callable[[], object], calls: int = 10) -> float:
+def _together_us(
+    ranks: Ranks, device: torch.device, step: Callable[[], object], calls: int = 10, ahead: bool = False
+) -> float:
     """Time of a call that exchanges, as the slowest rank saw it: every rank makes the same number of calls."""
     for _ in range(3):
         step()
     if device.type == "cuda":
-        found = _by_events_us(device, step, calls)
+        found = _by_events_us(device, step, calls, ahead)
     else:
         times = []
         for _ in range(calls):
@@ -162,42 +168,52 @@ def _exchange_point(ranks: Ranks, device: torch.device, size: int) -> tuple[int,
     count = max(1, size // others // 4)
     ins = [torch.rand(0 if q == ranks.rank else count, device=device) for q in range(ranks.size)]
     outs = [torch.empty_like(t) for t in ins]
-    return 4 * count * others, _together_us(ranks, device, lambda: ranks.all_to_all(outs, ins).wait())
+    return 4 * count * others, _together_us(ranks, device, lambda: ranks.all_to_all(outs, ins).wait(), ahead=True)
 
 
 def _copy_point(ranks: Ranks, device: torch.device, size: int) -> tuple[int, float]:
     rows = max(1, size // (4 * _COPY_WIDTH))
     wide = torch.rand(rows, 4 * _COPY_WIDTH, device=device)
     narrow = wide.new_empty(rows, _COPY_WIDTH)
-    copied = time_us(device, lambda: narrow.copy_(wide[:, _COPY_WIDTH : 2 * _COPY_WIDTH]), 0.02)
-    return narrow.numel() * 4, float(max(ranks.gather_objects(copied)))
+    copied = _together_us(ranks, device, lambda: narrow.copy_(wide[:, _COPY_WIDTH : 2 * _COPY_WIDTH]), 20, ahead=True)
+    return narrow.numel() * 4, copied
 
 
 def _floors(ranks: Ranks, device: torch.device, most: int) -> tuple[float, ...]:
-    """Calls of by_columns() with as little data as there can be."""
-    n = 4 * ranks.size
+    """Calls of a split spmm with as little data as there can be."""
+    from gnntune.torch.distributed._graph import DistributedGraph  # which imports this
+    from gnntune.torch.distributed.functional import spmm
+
+    n, width = 4 * ranks.size, most * ranks.size
     row_ptr = torch.arange(n + 1, dtype=torch.int32, device=device)
     graph = Graph.from_csr(row_ptr, row_ptr[:n].clone(), n)
+    calls = 60 if device.type == "cuda" else 10
     found: list[float] = []
     for count in range(1, most + 1):
-        found.append(max([_floor_us(graph, ranks, count), *found[-1:]]))
+        split = DistributedGraph(graph, ranks.group, mode="features", slices=count)
+        x = torch.rand(split.n_local_cols, width, device=device)
+
+        def call(split: Any = split, x: Tensor = x) -> None:
+            spmm(split, x)
+
+        with torch.no_grad():
+            _together_us(ranks, device, call, calls)  # a host that has done it often takes less
+            found.append(max([_together_us(ranks, device, call, calls), *found[-1:]]))
     return tuple(found)
 
 
-def _floor_us(graph: Graph, ranks: Ranks, count: int) -> float:
-    parts, rows = slices_of([count] * ranks.size, [1] * count), even(graph.n_rows, ranks.size)
-    x = torch.rand(rows[ranks.rank], count * ranks.size, device=graph.device)
+class Kernel(NamedTuple):
+    """A sum of all rows at a slice's width."""
 
-    def spmm(_: int, x_s: Tensor) -> Tensor:
-        return execute(graph, "spmm", PLAIN_PAIR.bare, x_s, None, None)[0]
-
-    return _together_us(ranks, graph.device, lambda: by_columns(ranks, x, parts, rows, rows, spmm))
+    us: float
+    beside_us: float = 0.0
+    """What an exchange of such a slice adds, that runs beside it: it takes processors, cache and memory."""
 
 
 def pipeline_us(
-    link: Link, n: int, size: int, pattern: Sequence[int], kernel_us: Sequence[float], element_size: int, tail: bool
+    link: Link, n: int, size: int, pattern: Sequence[int], kernels_of: dict[int, Kernel], element_size: int, tail: bool
 ) -> float:
-    """The time of by_columns(): n rows, slices of these widths on each of `size` ranks, kernels of kernel_us."""
+    """The time of by_columns(): n rows, slices of these widths on each of `size` ranks."""
     rows = n / size
     kernels = link_free = 0.0
     arrived = []
@@ -207,61 +223,86 @@ def pipeline_us(
         link_free = max(link_free, kernels) + link.exchange_us((size - 1) * piece)
         kernels += link.copy_us(piece)  # a rank's own
         arrived.append(link_free)
-    before = 0.0
-    placing = 0.0
-    for s, (width, own_us) in enumerate(zip(pattern, kernel_us)):
+    piece = 0.0
+    for s, width in enumerate(pattern):
         piece = rows * width * element_size
+        beside = (s > 0) + (s + 1 < len(pattern)) + (tail and s + 1 == len(pattern))
+        own_us = kernels_of[width].us + beside * kernels_of[width].beside_us
         kernels = max(kernels, arrived[s])
         if tail and s == len(pattern) - 1:
             for _ in range(size - 1):
                 kernels += own_us / size
                 link_free = max(link_free, kernels) + link.exchange_us(piece)
-            kernels += own_us / size + link.copy_us(piece)
-        else:
-            kernels += own_us
-            link_free = max(link_free, kernels) + link.exchange_us((size - 1) * piece)
-        if s:
-            kernels = max(kernels, before) + placing
-        before, placing = link_free, (size - (tail and s == len(pattern) - 1)) * link.copy_us(piece)
-    return max(kernels, before) + placing
+            # The others' columns are placed as they come, this rank's after its kernel.
+            return max(kernels + own_us / size, link_free) + link.copy_us(piece)
+        kernels += own_us
+        link_free = max(link_free, kernels) + link.exchange_us((size - 1) * piece)
+    # What earlier slices brought was placed beside later ones' kernels.
+    return link_free + (size - 1) * link.copy_us(piece)
 
 
 def choose(
-    link: Link, n: int, k: int, size: int, element_size: int, spmm_us: dict[int, float], measured: bool
+    link: Link, n: int, k: int, size: int, element_size: int, kernels_of: dict[int, Kernel], measured: bool
 ) -> Forecast:
-    """The pattern of slices with the least time. spmm_us: by width, of all rows."""
+    """The pattern of slices with the least time."""
     best: Forecast | None = None
     for pattern in patterns(max(columns(k, size)), element_size):
-        kernel_us = [spmm_us[width] for width in pattern]
         for tail in (False, True)[: 1 + (size > 1)]:
-            total = pipeline_us(link, n, size, pattern, kernel_us, element_size, tail)
-            total = max(total, link.floor_us(len(pattern) + (tail and size - 1)))
-            found = Forecast(k, size, spmm_us[k], total, pattern, tail, sum(kernel_us), measured)
+            total = expected_us(link, n, size, pattern, kernels_of, element_size, tail)
+            kernels_us = sum(kernels_of[width].us for width in pattern)
+            found = Forecast(k, size, kernels_of[k].us, total, pattern, tail, kernels_us, measured)
             if best is None or total < best.split_us:
                 best = found
     assert best is not None
     return best
 
 
+def expected_us(
+    link: Link, n: int, size: int, pattern: Sequence[int], kernels_of: dict[int, Kernel], element_size: int, tail: bool
+) -> float:
+    """The time of a call: of its exchanges and kernels, or of the host."""
+    device_us = pipeline_us(link, n, size, pattern, kernels_of, element_size, tail)
+    return max(device_us, link.floor_us(len(pattern) + (size - 1 if tail else 0)))
+
+
 def forecast(graph: Graph, ranks: Ranks, link: Link, k: int, dtype: torch.dtype) -> Forecast:
     """The best way over this group's ranks. Times the kernels; every rank calls it and gets the same."""
-    times = spmm_times(graph, ranks, k, dtype, [ranks.size])
-    return choose(link, max(graph.n_rows, graph.n_cols), k, ranks.size, dtype.itemsize, times, True)
+    kernels_of = spmm_times(graph, ranks, k, dtype, [ranks.size])
+    return choose(link, max(graph.n_rows, graph.n_cols), k, ranks.size, dtype.itemsize, kernels_of, True)
 
 
-def spmm_times(graph: Graph, ranks: Ranks, k: int, dtype: torch.dtype, sizes: Sequence[int]) -> dict[int, float]:
-    """Microseconds of a sum by its width, for every width of a slice of k columns over groups of these sizes."""
+def spmm_times(graph: Graph, ranks: Ranks, k: int, dtype: torch.dtype, sizes: Sequence[int]) -> dict[int, Kernel]:
+    """The kernels of a sum of k columns, and of every width of a slice of them over groups of these sizes."""
     widths = {k}
     for size in sizes:
         for pattern in patterns(max(columns(k, size)), dtype.itemsize):
             widths.update(pattern)
-    found = {width: _spmm_us(graph, width, dtype) for width in sorted(widths)}
-    slowest: list[dict[int, float]] = ranks.gather_objects(found)
-    return {width: max(times[width] for times in slowest) for width in found}
+    return {width: _kernel(graph, ranks, width, dtype) for width in sorted(widths)}
 
 
-def _spmm_us(graph: Graph, width: int, dtype: torch.dtype) -> float:
+def _kernel(graph: Graph, ranks: Ranks, width: int, dtype: torch.dtype) -> Kernel:
     if 0 in (width, graph.m, graph.n_cols):
-        return 0.0
+        return Kernel(0.0)
     x = torch.rand(graph.n_cols, width, device=graph.device).to(dtype)
-    return time_us(graph.device, lambda: execute(graph, "spmm", PLAIN_PAIR.bare, x, None, None))
+
+    def spmm() -> None:
+        execute(graph, "spmm", PLAIN_PAIR.bare, x, None, None)
+
+    alone = float(max(ranks.gather_objects(time_us(graph.device, spmm))))
+    if graph.device.type != "cuda" or ranks.size == 1:
+        return Kernel(alone)
+    rows = even(graph.n_rows, ranks.size)
+    ins = [x.new_empty(0 if q == ranks.rank else rows[q], width) for q in range(ranks.size)]
+    outs = [x.new_empty(0 if q == ranks.rank else rows[ranks.rank], width) for q in range(ranks.size)]
+
+    def exchange() -> None:
+        ranks.all_to_all(outs, ins).wait()
+
+    def beside() -> None:
+        pending = ranks.all_to_all(outs, ins)
+        spmm()
+        pending.wait()
+
+    exchanged = _together_us(ranks, graph.device, exchange, ahead=True)
+    both = _together_us(ranks, graph.device, beside, ahead=True)
+    return Kernel(alone, max(0.0, both - max(alone, exchanged)))

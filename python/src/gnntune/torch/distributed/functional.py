@@ -20,7 +20,7 @@ from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import execute
 from gnntune.torch._run import PLAIN_REVERSED, Numbers, pair_of
-from gnntune.torch.distributed._exchange import all_ranks, by_columns, to_columns, to_rows
+from gnntune.torch.distributed._exchange import Leaving, all_ranks, by_columns, to_columns, to_rows
 from gnntune.torch.distributed._graph import DistributedGraph, norm_of, wrapped
 from gnntune.torch.distributed._ranks import Ranks
 from gnntune.torch.distributed._rows import Fetched
@@ -273,7 +273,7 @@ class _Attention(torch.autograd.Function):
         arriving = [to_columns(ranks, how.flat(x), part, graph.col_counts) for part in how.parts]
         y = x.new_empty(graph.n_local, heads * k)
         saved: list[Tensor | None] = []
-        leaving = []
+        leaving = Leaving(x.device)
         for s, (part, (x_s, pending)) in enumerate(zip(how.parts, arriving)):
             pending.wait()
             if x_s.shape[1] == 0:
@@ -284,10 +284,8 @@ class _Attention(torch.autograd.Function):
                 if needs:
                     saved += FORMULAS["gat"].save(numbers, (True,) * 4, inputs, results)
                 y_s = how.joined(results[0])
-            leaving.append(to_rows(ranks, y_s, part, graph.row_counts, y))
-            if s:
-                leaving[s - 1].wait()
-        leaving[-1].wait()
+            leaving.add(to_rows(ranks, y_s, part, graph.row_counts, y), y_s)
+        leaving.join()
         if needs:
             ctx.state = graph, local, numbers, how
             ctx.save_for_backward(*saved)
@@ -301,7 +299,7 @@ class _Attention(torch.autograd.Function):
         arriving = [to_columns(ranks, how.flat(grad), part, graph.row_counts) for part in how.parts]
         flat_x = grad.new_empty(graph.n_local_cols, how.heads * how.k)
         rows, columns = (grad.new_zeros(n, how.own_heads) for n in (graph.n_rows, graph.n_cols))
-        leaving = []
+        leaving = Leaving(grad.device)
         for s, (part, (grad_s, pending)) in enumerate(zip(how.parts, arriving)):
             pending.wait()
             if grad_s.shape[1] == 0:
@@ -314,12 +312,10 @@ class _Attention(torch.autograd.Function):
                     how.of_slice_in_place(whole, s).add_(found)
                 assert grads[0] is not None
                 x_s = how.joined(grads[0])
-            leaving.append(to_rows(ranks, x_s, part, graph.col_counts, flat_x))
-            if s:
-                leaving[s - 1].wait()
+            leaving.add(to_rows(ranks, x_s, part, graph.col_counts, flat_x), x_s)
         grad_rows = how.return_scores(rows, graph.row_counts)
         grad_columns = how.return_scores(columns, graph.col_counts)
-        leaving[-1].wait()
+        leaving.join()
         return None, None, None, how.unflat(flat_x), grad_rows, grad_columns, None
 
 

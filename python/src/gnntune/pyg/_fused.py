@@ -1,0 +1,263 @@
+"""Whole layers as one node of autograd: what a layer computes beside its graph operation, and all of its gradient.
+
+On a small graph a training step is bound by the host, and most of what a layer costs there are torch's operators with a
+gradient each: a linear map, two products and two sums for the scores of GAT, the bias. Here a layer is one
+autograd.Function, whose tensors are recorded once. For tensors that nothing else looks at (quiet()); for all others the
+layers call the operators one by one, with the same results up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
+from torch_geometric.nn.dense.linear import Linear
+
+from gnntune.torch import Graph
+from gnntune.torch._autograd import at_once, functorch_active, once
+from gnntune.torch._gradients import FORMULAS
+from gnntune.torch._operators import Now
+from gnntune.torch._run import PLAIN, Numbers, run
+from gnntune.torch.functional import edge_values
+
+_LINEAR = (Linear, nn.Linear)
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+# Below, a run costs the host more than it moves: features that an aggregation of raw features may gather to save the
+# backward's run.
+_SMALL = 4_000_000
+_any_global_hook: Any = getattr(nn.modules.module, "_has_any_global_hook", lambda: True)
+_any_autocast: Any = torch._C._is_any_autocast_enabled
+
+
+def quiet(*tensors: Tensor | None) -> bool:
+    """Whether a layer may be computed as a whole: tensors of one type that no mode, transform or autocast looks at."""
+    if torch.compiler.is_compiling() or _any_autocast() or functorch_active() or not at_once(tensors):
+        return False
+    dtype = tensors[0].dtype if tensors[0] is not None else None
+    for t in tensors:  # noqa: SIM110  a generator costs more than all of the rest
+        if t is not None and t.dtype is not dtype:
+            return False
+    return True
+
+
+def is_plain(linear: Any) -> bool:
+    """Whether this is a linear map and nothing else: no hooks, and no weight that waits for its width."""
+    if type(linear) not in _LINEAR or _any_global_hook():
+        return False
+    d = linear.__dict__
+    for name in _HOOKS:
+        if d[name]:
+            return False
+    return not isinstance(linear.weight, UninitializedParameter)
+
+
+def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
+    """Whether features are aggregated before they are mapped. A maximum has to be.
+
+    Otherwise the order that aggregates fewer features, unless the other one saves a run: raw features have no gradient,
+    so that their aggregation has no backward.
+    """
+    width, out = x.shape[1], weight.shape[0]
+    if reduce == "max" or width <= out:
+        return True
+    if x.requires_grad or not weight.requires_grad or not torch.is_grad_enabled():
+        return False
+    return width <= 2 * out or graph.m * width <= _SMALL
+
+
+def constants(
+    graph: Graph, weight: Tensor | None, self_weight: Tensor | None, dtype: torch.dtype, *, csr_order: bool
+) -> tuple[Tensor | None, Tensor | None] | None:
+    """Values of edges and vertices as runs take them; None if one of them wants a gradient."""
+    for t in (weight, self_weight):
+        if t is not None and ((t.requires_grad and torch.is_grad_enabled()) or not at_once((t,))):
+            return None
+    if weight is not None:
+        weight = edge_values(graph, weight, dtype, csr_order)
+    return weight, None if self_weight is None else self_weight.to(dtype)
+
+
+class _Mapped(torch.autograd.Function):
+    """weight (sums of x over the graph) + root target + bias."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        graph: Graph,
+        numbers: Numbers,
+        edges: tuple[Tensor | None, Tensor | None],
+        first: bool,
+        own: bool,
+        x: Tensor,
+        target: Tensor | None,
+        weight: Tensor,
+        root: Tensor | None,
+        bias: Tensor | None,
+    ) -> Tensor:
+        if own:  # sources are targets
+            target = x
+        if first:
+            summed, *argmax = run(graph, "spmm", numbers, x, *edges)
+            out = F.linear(summed, weight, bias)
+            ctx.save_for_backward(x if numbers.reduce != "sum" else None, summed, target, weight, root, *argmax)
+        else:
+            mapped = F.linear(x, weight)
+            (out,) = run(graph, "spmm", numbers, mapped, *edges)
+            if bias is not None:
+                out.add_(bias)
+            ctx.save_for_backward(mapped if numbers.reduce != "sum" else None, x, target, weight, root)
+        if root is not None:
+            assert target is not None
+            out.addmm_(target, root.t())
+        ctx.state = (graph, numbers, edges, first, own)
+        return out
+
+    @staticmethod
+    @once
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        graph, numbers, edges, first, own = ctx.state
+        features, seen, target, weight, root, *argmax = ctx.saved_tensors
+        *_, for_x, for_target, for_weight, for_root, for_bias = ctx.needs_input_grad
+        if not grad.is_contiguous():
+            grad = grad.contiguous()
+        grad_bias = grad.sum(0) if for_bias else None
+        grad_root = grad.t().mm(target) if for_root else None
+        grad_target = grad.mm(root) if for_target and root is not None else None
+        grad_x = grad_weight = None
+        saved = (features, *edges, argmax[0] if argmax else None)
+        if first:
+            if for_weight:
+                grad_weight = grad.t().mm(seen)
+            if for_x:
+                grad_x = _spmm_backward(graph, numbers, saved, grad.mm(weight))
+        elif for_weight or for_x:
+            mapped = _spmm_backward(graph, numbers, saved, grad)
+            if for_weight:
+                grad_weight = mapped.t().mm(seen)
+            if for_x:
+                grad_x = mapped.mm(weight)
+        if own and grad_x is not None:
+            grad_x.addmm_(grad, root)
+        return None, None, None, None, None, grad_x, grad_target, grad_weight, grad_root, grad_bias
+
+
+def _spmm_backward(graph: Graph, numbers: Numbers, saved: tuple[Tensor | None, ...], grad: Tensor) -> Tensor:
+    grad_x = FORMULAS["spmm"].backward(Now(graph), numbers, (True, False, False), saved, grad)[0]
+    assert grad_x is not None
+    return grad_x
+
+
+def mapped(
+    graph: Graph,
+    numbers: Numbers,
+    edges: tuple[Tensor | None, Tensor | None],
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    target: Tensor | None = None,
+    root: Tensor | None = None,
+) -> Tensor:
+    """weight (the sums of x over the graph, by `numbers` and with values of `edges` and vertices) + root target + bias.
+
+    `edges` are constants, in the order of runs. Tensors that are quiet(), linear maps that are plain.
+    """
+    first = sums_first(graph, x, weight, numbers.reduce)
+    result: Tensor = _Mapped.apply(
+        graph, numbers, edges, first, target is x, x, None if target is x else target, weight, root, bias
+    )
+    return result
+
+
+class _Gat(torch.autograd.Function):
+    """GAT of a map of x, with the bias. Features of heads stand side by side."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        graph: Graph,
+        numbers: Numbers,
+        x: Tensor,
+        weight: Tensor,
+        att_row: Tensor,
+        att_col: Tensor,
+        bias: Tensor | None,
+        seed: Tensor | None,
+    ) -> Tensor:
+        flat = F.linear(x, weight)
+        h = flat.view(x.shape[0], *att_row.shape[1:])
+        if att_row.shape[1] == 1:
+            row, col = flat.mm(att_row[0].t()), flat.mm(att_col[0].t())
+        else:
+            row, col = (h * att_row).sum(-1), (h * att_col).sum(-1)
+        out, lse = run(graph, "gat", numbers, h, row, col, seed)
+        ctx.save_for_backward(x, weight, att_row, att_col, h, row, col, out, lse, seed)
+        ctx.state = (graph, numbers)
+        result = out.view(flat.shape)
+        return result if bias is None else result + bias
+
+    @staticmethod
+    @once
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        graph, numbers = ctx.state
+        x, weight, att_row, att_col, h, row, col, out, lse, seed = ctx.saved_tensors
+        for_x, for_weight, for_row, for_col, for_bias = ctx.needs_input_grad[2:7]
+        if not grad.is_contiguous():
+            grad = grad.contiguous()
+        grad_bias = grad.sum(0) if for_bias else None
+        g, g_row, g_col = run(graph, "gat_grad", numbers, h, row, col, grad.view(h.shape), out, lse, seed)
+        grad_row = _score_gradient(g_row, h) if for_row else None
+        grad_col = _score_gradient(g_col, h) if for_col else None
+        g.addcmul_(g_row.unsqueeze(2), att_row).addcmul_(g_col.unsqueeze(2), att_col)
+        flat = g.flatten(1)
+        grad_weight = flat.t().mm(x) if for_weight else None
+        grad_x = flat.mm(weight) if for_x else None
+        return None, None, grad_x, grad_weight, grad_row, grad_col, grad_bias, None
+
+
+def _score_gradient(grad: Tensor, h: Tensor) -> Tensor:
+    """Of att in scores [n, heads] = (h att).sum(-1): [1, heads, k]."""
+    if h.shape[1] == 1:
+        return grad.t().mm(h[:, 0]).unsqueeze(0)
+    return (grad.unsqueeze(2) * h).sum(0, keepdim=True)
+
+
+def gat(
+    graph: Graph,
+    numbers: Numbers,
+    x: Tensor,
+    weight: Tensor,
+    att_row: Tensor,
+    att_col: Tensor,
+    bias: Tensor | None,
+    seed: Tensor | None,
+) -> Tensor:
+    """GAT of a square graph on x mapped by `weight`: [n, heads k], plus bias. Tensors that are quiet()."""
+    result: Tensor = _Gat.apply(graph, numbers, x, weight, att_row, att_col, bias, seed)
+    return result
+
+
+class _Agnn(torch.autograd.Function):
+    """AGNN of x with itself."""
+
+    @staticmethod
+    def forward(ctx: Any, graph: Graph, x: Tensor, beta: Tensor) -> Tensor:
+        out, lse = run(graph, "agnn", PLAIN, x, x, beta)
+        ctx.save_for_backward(x, beta, out, lse)
+        ctx.graph = graph
+        return out
+
+    @staticmethod
+    @once
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, beta, out, lse = ctx.saved_tensors
+        grad_x, grad_row, grad_beta = run(ctx.graph, "agnn_grad", PLAIN, x, x, beta, grad, out, lse)
+        return None, grad_x.add_(grad_row), grad_beta
+
+
+def agnn(graph: Graph, x: Tensor, beta: Tensor) -> Tensor:
+    """AGNN of a square graph. Tensors that are quiet()."""
+    result: Tensor = _Agnn.apply(graph, x, beta)
+    return result
