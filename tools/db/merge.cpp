@@ -40,9 +40,10 @@ void tell_counts(const shard::Counts& counts, const std::string& folder, Output&
                              counts.open + counts.begun, counts.all()));
     }
     if (counts.left > 0) {
-        out.warn(fmt::format("{}: {} of {} units were worked through with something left out; the command that began it "
-                             "tries that again",
-                             folder, counts.left, counts.all()));
+        out.warn(
+            fmt::format("{}: {} of {} units were worked through with something left out; the command that began it "
+                        "tries that again",
+                        folder, counts.left, counts.all()));
     }
 }
 

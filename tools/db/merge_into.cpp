@@ -132,7 +132,7 @@ Merged take_in(store::Store& store, std::span<const MergeSource> sources, const 
         });
         merged.measurements += report.measurements;
         merged.table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
-                   report.models, static_cast<std::int64_t>(conflicts.size()), made, changed, report.errata});
+                          report.models, static_cast<std::int64_t>(conflicts.size()), made, changed, report.errata});
         if (made < static_cast<std::int64_t>(report.open_choices.size())) {
             out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
                                  from, static_cast<std::int64_t>(report.open_choices.size()) - made));

@@ -39,9 +39,8 @@ std::string counted(std::size_t n, const char* what) {
 }  // namespace
 
 std::string to_json(const Plan& plan) {
-    Json json{{"schema", kSchema},     {"build", plan.build},
-              {"device", plan.device}, {"options", plan.options},
-              {"ranks", plan.ranks},   {"constraints", to_json(plan.constraints)},
+    Json json{{"schema", kSchema},       {"build", plan.build},   {"device", plan.device},
+              {"options", plan.options}, {"ranks", plan.ranks},   {"constraints", to_json(plan.constraints)},
               {"graphs", Json::array()}, {"units", Json::array()}};
     for (const PlannedGraph& g : plan.graphs) json["graphs"].push_back({{"source", g.source}, {"bytes", g.bytes}});
     for (const Unit& u : plan.units) {
@@ -53,8 +52,8 @@ std::string to_json(const Plan& plan) {
 
 Plan plan_from(const std::string& text, const std::string& path) {
     const auto damaged = [&](const std::string& why) {
-        return input_error(fmt::format("{} is no plan of `gnntune tune --shard` ({}); name another folder with --work",
-                                       path, why));
+        return input_error(
+            fmt::format("{} is no plan of `gnntune tune --shard` ({}); name another folder with --work", path, why));
     };
     try {
         const Json json = Json::parse(text);
@@ -104,12 +103,14 @@ std::string difference(const Plan& theirs, const Plan& mine_as_made) {
 double guessed_edges(const std::string& source, std::int64_t bytes) {
     const bool packed = source.ends_with(".gz") || source.ends_with(".xz");
     const std::string_view name = std::string_view(source).substr(0, source.size() - (packed ? 3 : 0));
-    const double bytes_per_edge = name.ends_with(".gnng") ? 5 : name.ends_with(".npz") || name.ends_with(".npy") ? 16 : 12;
+    const double bytes_per_edge = name.ends_with(".gnng")                            ? 5
+                                  : name.ends_with(".npz") || name.ends_with(".npy") ? 16
+                                                                                     : 12;
     return static_cast<double>(bytes) * (packed ? 4 : 1) / bytes_per_edge;
 }
 
 double guessed_cost(double edges, double width) {
-    return 0.13 + edges * (1.2e-7 + 1.9e-9 * width);
+    return 0.145 + edges * (7e-8 + 2.35e-9 * width);
 }
 
 std::optional<std::size_t> next_unit(const Plan& plan, const std::vector<Progress>& progress, const Outlook& outlook) {
@@ -120,8 +121,7 @@ std::optional<std::size_t> next_unit(const Plan& plan, const std::vector<Progres
     const auto is_free = [&](std::size_t unit) {
         const Progress& p = progress[unit];
         if (p.state == State::begun) return !is_running(p.rank);
-        return p.state == State::open ||
-               (p.state == State::left && outlook.at_start && p == (*outlook.at_start)[unit]);
+        return p.state == State::open || (p.state == State::left && outlook.at_start && p == (*outlook.at_start)[unit]);
     };
     std::vector<double> left(plan.graphs.size(), 0);  // to be had
     std::vector<bool> busy(plan.graphs.size(), false);

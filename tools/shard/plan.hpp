@@ -24,9 +24,9 @@ struct PlannedGraph {
 };
 
 struct Plan {
-    std::string build;    ///< "gnntune 0.1.0 (6fcf5c76be03)"
-    std::string device;   ///< every field of its environment: what is measured counts for that
-    std::string options;  ///< those that change what is measured or chosen, in one order
+    std::string build;        ///< "gnntune 0.1.0 (6fcf5c76be03)"
+    std::string device;       ///< every field of its environment: what is measured counts for that
+    std::string options;      ///< those that change what is measured or chosen, in one order
     Constraints constraints;  ///< of them, those of the choice
     std::vector<PlannedGraph> graphs;
     std::vector<Unit> units;
@@ -58,10 +58,11 @@ struct Progress {
 
 /// What a process goes by.
 struct Outlook {
-    int rank = 0;                          ///< its own
-    std::optional<std::size_t> graph;      ///< that it holds in memory
-    std::vector<bool> running;             ///< of each rank, whether a process has it
-    const std::vector<Progress>* at_start = nullptr;  ///< how far all was when it began: what was left then is tried again
+    int rank = 0;                      ///< its own
+    std::optional<std::size_t> graph;  ///< that it holds in memory
+    std::vector<bool> running;         ///< of each rank, whether a process has it
+    const std::vector<Progress>* at_start =
+        nullptr;  ///< how far all was when it began: what was left then is tried again
 };
 
 /// The next unit: what this rank has begun; else one of the graph that it holds; else the one that costs most of the graph

@@ -101,9 +101,10 @@ std::optional<Rank> rank_of_slurm(const Environment& environment) {
         const int stride = std::max(1, environment.find("SLURM_ARRAY_TASK_STEP").value_or(1));
         const int count = *environment.find("SLURM_ARRAY_TASK_COUNT");
         if (id < least || (id - least) % stride != 0 || (id - least) / stride >= count) {
-            throw invalid_argument(fmt::format(
-                "--shard auto: SLURM_ARRAY_TASK_ID {} is none of {} tasks from {} by {}: an array with gaps says no rank; {}",
-                id, count, least, stride, kByHand));
+            throw invalid_argument(
+                fmt::format("--shard auto: SLURM_ARRAY_TASK_ID {} is none of {} tasks from {} by {}: an array with "
+                            "gaps says no rank; {}",
+                            id, count, least, stride, kByHand));
         }
         rank.index += (id - least) / stride * tasks;
         rank.size = tasks * count;
@@ -138,10 +139,11 @@ Rank rank_from(const std::string& text, const Variables& variable) {
     }
     if (!rank) rank = rank_of_slurm(environment);
     if (!rank) {
-        throw invalid_argument(fmt::format(
-            "--shard auto: nothing in the environment says which rank this is (looked for RANK and WORLD_SIZE, those of "
-            "Open MPI, PMI, PALS and Flux, PARALLEL_SEQ, SLURM_PROCID and SLURM_ARRAY_TASK_ID); {}",
-            kByHand));
+        throw invalid_argument(
+            fmt::format("--shard auto: nothing in the environment says which rank this is (looked for RANK and "
+                        "WORLD_SIZE, those of "
+                        "Open MPI, PMI, PALS and Flux, PARALLEL_SEQ, SLURM_PROCID and SLURM_ARRAY_TASK_ID); {}",
+                        kByHand));
     }
     if (rank->index < 0 || (rank->size && rank->index >= *rank->size)) {
         throw invalid_argument(fmt::format("--shard auto: {} say rank {} of {}, which is none; {}", rank->source,

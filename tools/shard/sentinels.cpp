@@ -67,8 +67,9 @@ std::string off_words(const Sentinels& one, const std::vector<Sentinels>& others
                              one.*part.us, 100 * std::abs(ratio - 1), ratio > 1 ? "more" : "less", usual);
     }
     if (words.empty()) return {};
-    return fmt::format("{} of rank {} on {} is not as fast as that of {} other rank{}: {}; times of both stand in one database",
-                       one.device, one.rank, one.host, others.size(), others.size() == 1 ? "" : "s", words);
+    return fmt::format(
+        "{} of rank {} on {} is not as fast as that of {} other rank{}: {}; times of both stand in one database",
+        one.device, one.rank, one.host, others.size(), others.size() == 1 ? "" : "s", words);
 }
 
 }  // namespace gnntune::tools::shard

@@ -25,8 +25,8 @@ constexpr auto kPatience = std::chrono::seconds(3);
 constexpr auto kRetry = std::chrono::milliseconds(50);
 
 std::string line_of(std::size_t unit, const Progress& p) {
-    std::string line = fmt::format("unit {:6} {:5} rank {:6} try {:6}", unit, kStates[static_cast<int>(p.state)], p.rank,
-                                   p.tries);
+    std::string line =
+        fmt::format("unit {:6} {:5} rank {:6} try {:6}", unit, kStates[static_cast<int>(p.state)], p.rank, p.tries);
     line.resize(kLineBytes - 1, ' ');
     return line + '\n';
 }
@@ -173,9 +173,9 @@ std::vector<std::string> WorkFolder::agree(const Plan& mine) {
     plan_ = plan_from(*text, path.string());
     const std::string words = difference(plan_, mine);
     if (!words.empty()) {
-        throw invalid_argument(
-            fmt::format("{} {}; give every rank, and every later session, the same, or begin another folder with --work",
-                        folder_.string(), words));
+        throw invalid_argument(fmt::format(
+            "{} {}; give every rank, and every later session, the same, or begin another folder with --work",
+            folder_.string(), words));
     }
     auto table = lock_table();
     if (!table) return {};
@@ -205,10 +205,10 @@ std::vector<Progress> WorkFolder::read_table(const LockedFile& file, const fs::p
         const auto line = std::string_view(text).substr(std::min(text.size(), u * kLineBytes), kLineBytes);
         const auto one = line.size() == kLineBytes ? progress_of(line, u) : std::nullopt;
         if (!one) {
-            throw input_error(
-                fmt::format("{} line {}: expected `unit {} open rank 0 try 0` or the like, in {} bytes; it was changed by "
-                            "hand: delete the file, and every unit is looked at again",
-                            path.string(), u + 1, u, kLineBytes));
+            throw input_error(fmt::format(
+                "{} line {}: expected `unit {} open rank 0 try 0` or the like, in {} bytes; it was changed by "
+                "hand: delete the file, and every unit is looked at again",
+                path.string(), u + 1, u, kLineBytes));
         }
         progress.push_back(*one);
     }
@@ -252,7 +252,8 @@ std::optional<Claim> WorkFolder::claim(std::optional<std::size_t> graph) {
         }
         std::error_code failed;
         if (fs::remove(folder_ / "merged", failed); failed) {
-            throw input_error(fmt::format("{}: cannot be removed: {}", (folder_ / "merged").string(), failed.message()));
+            throw input_error(
+                fmt::format("{}: cannot be removed: {}", (folder_ / "merged").string(), failed.message()));
         }
         write(*table, *unit, {State::begun, rank_.index, before.tries + 1});
         return claim;
@@ -294,7 +295,8 @@ FinishedWork::FinishedWork(const fs::path& folder, const std::function<bool()>& 
     const fs::path path = folder / "work.json";
     const auto text = read_shared(path);
     if (!text) {
-        throw input_error(fmt::format("{} is no folder of `gnntune tune --work`: it has no work.json", folder.string()));
+        throw input_error(
+            fmt::format("{} is no folder of `gnntune tune --work`: it has no work.json", folder.string()));
     }
     const Plan plan = plan_from(*text, path.string());
     constraints_ = plan.constraints;

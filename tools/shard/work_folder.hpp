@@ -85,7 +85,8 @@ public:
 
 private:
     friend class FinishedWork;
-    static std::vector<Progress> read_table(const LockedFile& file, const std::filesystem::path& path, std::size_t units);
+    static std::vector<Progress> read_table(const LockedFile& file, const std::filesystem::path& path,
+                                            std::size_t units);
     std::vector<bool> running(const std::vector<Progress>& progress) const;
     std::optional<LockedFile> lock_table() const;
     std::filesystem::path table_path() const { return folder_ / "units"; }

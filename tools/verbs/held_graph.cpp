@@ -37,8 +37,9 @@ std::unique_ptr<HeldGraph> hold_graph(const GraphArgument& argument, std::size_t
     record.n_rows = graph.n_rows();
     record.n_cols = graph.n_cols();
     record.m = graph.m();
-    out.note(fmt::format("graph   {}  n {}  m {}  mean degree {:.2f}  max {}  fingerprint {}", record.name, record.n_rows,
-                         record.m, features.degree_mean, features.degree_max, record.fingerprint.text()));
+    out.note(fmt::format("graph   {}  n {}  m {}  mean degree {:.2f}  max {}  fingerprint {}", record.name,
+                         record.n_rows, record.m, features.degree_mean, features.degree_max,
+                         record.fingerprint.text()));
     return held;
 }
 

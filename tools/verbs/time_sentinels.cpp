@@ -28,8 +28,8 @@ constexpr Size kOfCpu[] = {{&shard::Sentinels::launch_us, 500, 1000, 16},
                            {&shard::Sentinels::memory_us, 50'000, 100'000, 64}};
 
 Measurement time_one(const Device& device, Clock clock, const Size& size, const std::function<bool()>& stop) {
-    const generate::Recipe recipe{"sentinel", "uniform",
-                                  {{"n_rows", std::to_string(size.n)}, {"m", std::to_string(size.m)}}, 1, {}};
+    const generate::Recipe recipe{
+        "sentinel", "uniform", {{"n_rows", std::to_string(size.n)}, {"m", std::to_string(size.m)}}, 1, {}};
     tuner::GraphWorkload graph(registry(), device, generate::generate(recipe));
     graph.graph().features();
     tuner::ProblemWorkload problem(graph, normalised({Op::spmm, size.k}), 1);

@@ -276,8 +276,7 @@ private:
             } else if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
                 out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
             }
-            const std::string where =
-                graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph + 1, graphs_.size()) : "";
+            const std::string where = graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph + 1, graphs_.size()) : "";
             const std::string name = best.empty() ? "" : best + " ";
             progress_->update(measured_, fmt::format("{}{}  best {}{:.1f} us", where, problem_text_, name, best_us));
         };

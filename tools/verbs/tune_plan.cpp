@@ -38,9 +38,8 @@ int print_tune_plan(const std::vector<GraphArgument>& graphs, const Device& devi
     if (asked) {
         out.note(fmt::format("step {}, chosen together:", to_text(*asked)));
         for (const StepCall& call : calls_of(*asked)) {
-            out.note(
-                fmt::format("  {}: {}{}", call.role, short_problem(call.problem),
-                            call.runs_per_step > 1 ? fmt::format(", {} runs a step", call.runs_per_step) : ""));
+            out.note(fmt::format("  {}: {}{}", call.role, short_problem(call.problem),
+                                 call.runs_per_step > 1 ? fmt::format(", {} runs a step", call.runs_per_step) : ""));
         }
     }
     // A search decides as it goes how many it measures.

@@ -32,8 +32,8 @@ std::string build_text() {
 
 std::string device_text(const Environment& e) {
     return fmt::format("{}; {}; {}; {}; {} bytes; {} bytes of cache; driver {}; CUDA {}; {}", e.device_name,
-                       to_text(e.backend), e.compute_capability, e.multiprocessors, e.memory_bytes, e.l2_bytes, e.driver,
-                       e.cuda_runtime, e.libraries);
+                       to_text(e.backend), e.compute_capability, e.multiprocessors, e.memory_bytes, e.l2_bytes,
+                       e.driver, e.cuda_runtime, e.libraries);
 }
 
 std::string units_text(std::size_t n) {
@@ -90,7 +90,8 @@ std::vector<std::vector<std::size_t>> problems_together(const std::vector<Proble
         // Of any graph: parts depend on the problem.
         const Query query{problems[p], 1024, 1024, 16384, nullptr, &device};
         for (const Variant& v : registry().variants()) {
-            if (!v.parts || v.op != problems[p].op || v.backend != device.backend || !registry().applicable(v, query)) continue;
+            if (!v.parts || v.op != problems[p].op || v.backend != device.backend || !registry().applicable(v, query))
+                continue;
             for (const Part& part : v.parts(query)) {
                 const auto found = std::find(problems.begin(), problems.end(), part.problem);
                 if (found != problems.end()) join(p, static_cast<std::size_t>(found - problems.begin()));
@@ -110,9 +111,10 @@ std::vector<std::vector<std::size_t>> problems_together(const std::vector<Proble
 
 std::optional<TuneShard> TuneShard::from(const Parsed& parsed, Output& out) {
     if (parsed.given("shard") != parsed.given("work")) {
-        throw invalid_argument(parsed.given("shard")
-                                   ? "--shard needs a folder that all ranks see: give it with --work DIR"
-                                   : "--work is the folder of several ranks: say which this is with --shard auto or I/N");
+        throw invalid_argument(
+            parsed.given("shard")
+                ? "--shard needs a folder that all ranks see: give it with --work DIR"
+                : "--work is the folder of several ranks: say which this is with --shard auto or I/N");
     }
     if (!parsed.given("shard")) return std::nullopt;
     if (parsed.flag("dry-run")) {
@@ -134,9 +136,10 @@ Device TuneShard::device() const {
     const int count = any ? cuda_device_count() : 0;
     if (count > 1) {
         if (rank_.local && *rank_.local >= count) {
-            throw Error(ErrorKind::no_device,
-                        fmt::format("local rank {} has no GPU of its own: this host shows {}; start as many ranks on it",
-                                    *rank_.local, count));
+            throw Error(
+                ErrorKind::no_device,
+                fmt::format("local rank {} has no GPU of its own: this host shows {}; start as many ranks on it",
+                            *rank_.local, count));
         }
         common.device_text = fmt::format("cuda:{}", rank_.local.value_or(rank_.index % count));
     }
@@ -173,8 +176,8 @@ void TuneShard::agree(const Device& device, const tuner::TuneOptions& options, b
     shard::Plan plan;
     plan.build = build_text();
     plan.device = device_text(device.environment);
-    plan.options = parsed_->typed({"shard", "work", "db", "device", "json", "csv", "quiet", "verbose", "no-color", "no-wait",
-                                   "budget"});
+    plan.options = parsed_->typed(
+        {"shard", "work", "db", "device", "json", "csv", "quiet", "verbose", "no-color", "no-wait", "budget"});
     for (const Clock clock : options.clocks) plan.options += fmt::format(" [clock {}]", to_text(clock));
     plan.constraints = options.constraints;
     plan.ranks = rank_.size.value_or(0);
@@ -231,8 +234,9 @@ std::optional<shard::Unit> TuneShard::next(store::Store& store, std::optional<st
         if (fs::exists(theirs, failed)) {
             try {
                 const auto report = store.merge(theirs, merge_check);
-                out_->note(fmt::format("rank {} ended before it was done: takes in what it has measured ({} measurements)",
-                                       *claim->begun_by, report.measurements));
+                out_->note(
+                    fmt::format("rank {} ended before it was done: takes in what it has measured ({} measurements)",
+                                *claim->begun_by, report.measurements));
             } catch (const Error& e) {
                 out_->warn(fmt::format("what rank {} has measured is measured again: {}", *claim->begun_by, e.what()));
             }
@@ -276,20 +280,22 @@ bool TuneShard::leave() {
     switch (ending) {
         case shard::Ending::merged:
             out_->note(fmt::format("all {} are done; {} database{} of ranks merged into {}: {} new measurements",
-                                   units_text(counts.all()), databases, databases == 1 ? "" : "s", target.string(), measurements));
+                                   units_text(counts.all()), databases, databases == 1 ? "" : "s", target.string(),
+                                   measurements));
             return true;
         case shard::Ending::merged_before:
             out_->note(fmt::format("all {} are done, and merged into {}", units_text(counts.all()), target.string()));
             return true;
         case shard::Ending::others_run:
-            out_->note(fmt::format("other ranks still run; {} of {} left, and the last of them merges into {}",
-                                   left, units_text(counts.all()), target.string()));
+            out_->note(fmt::format("other ranks still run; {} of {} left, and the last of them merges into {}", left,
+                                   units_text(counts.all()), target.string()));
             return true;
         case shard::Ending::unfinished:
-            out_->note(fmt::format("{} of {} left; what is measured is in {} (gnntune db merge --from); go on with: {}", left,
-                                   units_text(counts.all()), parsed_->text("work"), command_line()));
+            out_->note(fmt::format("{} of {} left; what is measured is in {} (gnntune db merge --from); go on with: {}",
+                                   left, units_text(counts.all()), parsed_->text("work"), command_line()));
             return false;
-        case shard::Ending::stopped: break;
+        case shard::Ending::stopped:
+            break;
     }
     return true;
 }
