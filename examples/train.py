@@ -1,76 +1,92 @@
 #!/usr/bin/env python3
-"""Trains a graph network with PyTorch Geometric's layers, and with gnntune's, on the same graph.
+"""Trains a graph network on a labelled graph: gnntune's layers beside PyTorch Geometric's, the same seeds and splits.
 
-    python3 train.py [GRAPH] [--model GCN|GraphSAGE|GAT|GIN] [--epochs N] [--budget SECONDS]
+    python3 train.py [GRAPH.npz] [--model GCN] [--seeds 10] [--epochs 200] [--budget SECONDS] [--csv FILE]
 
-GRAPH is a file that the gnntune program reads (default: the repository's data/cora.mtx.gz). Needs torch, PyTorch
-Geometric and gnntune (docs/python.md); uses a GPU if there is one. Features and labels are made up, so that only times
-and losses mean something: both runs start from the same weights and end at the same loss.
+GRAPH.npz has features, labels and splits, and the graph NAME.mtx, .mtx.gz or .mtx.xz beside it (gnntune.models.load;
+default: the repository's data/cora.npz). Needs torch, PyTorch Geometric and gnntune (docs/python.md); uses a GPU if
+there is one. Prints accuracy on the test vertices, mean and standard deviation over seeds, the time of an epoch and the
+peak memory of both; FILE gets a row for each seed and side. Seed s begins with the same weights on both sides and takes
+split s, modulo the number of splits.
 """
 
 import argparse
-import copy
+import csv
 import statistics
-import subprocess
-import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
 import torch
-import torch.nn.functional as F
 import torch_geometric.nn as nn
 
-import gnntune
+import gnntune.models as models
 import gnntune.pyg as gp
 import gnntune.torch as gt
 
 parser = argparse.ArgumentParser()
-parser.add_argument("graph", nargs="?", default=str(Path(__file__).parents[1] / "data/cora.mtx.gz"))
-parser.add_argument("--model", default="GCN", choices=["GCN", "GraphSAGE", "GAT", "GIN"])
-parser.add_argument("--epochs", type=int, default=20)
-parser.add_argument("--budget", type=float, default=10, help="seconds for tuning")
+parser.add_argument("graph", nargs="?", default=str(Path(__file__).parents[1] / "data/cora.npz"))
+parser.add_argument("--model", default="GCN", choices=list(models.MODELS))
+parser.add_argument("--hidden", type=int, default=64)
+parser.add_argument("--layers", type=int, default=2)
+parser.add_argument("--seeds", type=int, default=10)
+parser.add_argument("--epochs", type=int, default=200)
+parser.add_argument("--budget", type=float, default=0, help="seconds for tuning first")
+parser.add_argument("--csv", help="file for a row of each seed and side")
 options = parser.parse_args()
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
-# ---- A graph: the program that comes with the package reads many formats, and writes SciPy's ----
-with tempfile.TemporaryDirectory() as folder:
-    path = f"{folder}/graph.npz"
-    subprocess.run([gnntune.program_path(), "convert", options.graph, path, "--ignore-weights", "-q"], check=True)
-    with np.load(path) as file:
-        row_ptr, col = torch.from_numpy(file["indptr"]), torch.from_numpy(file["indices"])
-graph = gt.Graph.from_csr(row_ptr.to(device), col.to(device))
+data = models.load(options.graph, splits=options.seeds)
+graph, x, y = data.graph(device), data.x(device), data.y(device)
 edge_index = graph.edge_index
-print(graph)
+print(f"{data.name}: {graph}, {data.features} features, {data.classes} classes, splits: {data.split_rule}")
 
-# ---- Features, labels, and a model of PyTorch Geometric's ----
-torch.manual_seed(0)
-x = torch.randn(graph.num_nodes, 64, device=device)
-y = torch.randint(7, (graph.num_nodes,), device=device)
-theirs = getattr(nn, options.model)(64, 64, 2, 7).to(device)
-# The same weights in gnntune's layers. convert() changes a model in place; the copy is for comparing.
-ours = gp.convert(copy.deepcopy(theirs))
+
+def make(seed, convs):
+    torch.manual_seed(seed)
+    sizes = {"hidden": options.hidden, "layers": options.layers}
+    return models.build(options.model, data.features, data.classes, convs=convs, **sizes).to(device)
+
 
 # ---- What is fastest for this step on this processor: measured once, then known to every program that asks ----
-for row in gt.tune(ours, graph, x, budget=options.budget, progress=False):
-    print(f"{row.problem.op:12} k={row.problem.k:<4} {row.after}  ({row.source})")
+if options.budget:
+    for row in gt.tune(make(0, gp), graph, x, budget=options.budget, progress=False):
+        print(f"{row.problem.op:12} k={row.problem.k:<4} {row.after}  ({row.source})")
 
 
-def train(model: torch.nn.Module, adjacency: object) -> tuple[float, float]:
-    """The last loss, and the median of an epoch's milliseconds."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+def train(seed, convs, adjacency):
+    """What fit() found, the median milliseconds of a training step, and the peak of memory in MiB (GPU only)."""
+    model = make(seed, convs)
+    fitted = models.fit(model, adjacency, x, y, data.split(seed, device), epochs=options.epochs)
+    steps = models.Epochs(model, adjacency, x, y, data.split(seed, device))
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
     times = []
-    for _ in range(options.epochs):
+    for _ in range(7):
         begin = time.perf_counter()
-        optimiser.zero_grad()
-        loss = F.cross_entropy(model(x, adjacency), y)
-        loss.backward()
-        optimiser.step()
-        last = loss.item()  # waits for the GPU
+        steps.step()
+        float(steps.loss)  # waits for the GPU
         times.append(1e3 * (time.perf_counter() - begin))
-    return last, statistics.median(times)
+    peak = torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else None
+    return fitted, statistics.median(times[2:]), peak
 
 
-for name, model, adjacency in (("PyTorch Geometric", theirs, edge_index), ("gnntune", ours, graph)):
-    loss, milliseconds = train(model, adjacency)
-    print(f"{name:18} loss {loss:.4f}  {milliseconds:.2f} ms an epoch")
+rows = []
+for seed in range(options.seeds):
+    for side, convs, adjacency in (("PyTorch Geometric", nn, edge_index), ("gnntune", gp, graph)):
+        fitted, milliseconds, peak = train(seed, convs, adjacency)
+        row = {"graph": data.name, "model": options.model, "side": side, "seed": seed, "test": fitted.test}
+        row |= {"validation": fitted.validation, "loss": fitted.loss, "epoch_ms": milliseconds, "peak_mib": peak}
+        rows.append(row)
+if options.csv:
+    with open(options.csv, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+for side in ("PyTorch Geometric", "gnntune"):
+    mine = [row for row in rows if row["side"] == side]
+    tests = [100 * row["test"] for row in mine]
+    spread = statistics.stdev(tests) if len(tests) > 1 else 0.0
+    epoch = statistics.median(row["epoch_ms"] for row in mine)
+    memory = "" if mine[0]["peak_mib"] is None else f"  peak {max(row['peak_mib'] for row in mine):.0f} MiB"
+    accuracy = f"test {statistics.mean(tests):.2f} +- {spread:.2f} %"
+    print(f"{side:18} {accuracy}  loss {mine[-1]['loss']:.4f}  {epoch:.2f} ms an epoch{memory}")

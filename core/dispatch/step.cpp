@@ -17,6 +17,21 @@ struct Run {
     std::size_t layer = 0;  ///< from 1; 0: of the graph
 };
 
+/// What a layer sums: features, and whether anything needs the gradient of that sum.
+struct Summed {
+    LayerWidth width;
+    bool backward = true;
+};
+
+Summed summed_by(const Step& step, std::size_t layer) {
+    const LayerWidth out = step.layers[layer];
+    if (step.features == 0) return {out};
+    const std::int32_t in = layer == 0 ? step.features : step.layers[layer - 1].k;
+    // Two sums of what came out of the product, or one of the input; else two either way.
+    if (layer == 0) return in < 2 * out.k ? Summed{{in, 1}, false} : Summed{out};
+    return {{std::min(in, out.k), 1}};
+}
+
 std::vector<Run> runs_of(const Step& step) {
     std::vector<Run> runs;
     const auto problem = [](Op op, const LayerWidth& width) {
@@ -32,7 +47,9 @@ std::vector<Run> runs_of(const Step& step) {
     for (const bool backward : {false, true}) {
         for (std::size_t i = 0; i < step.layers.size(); ++i) {
             const std::size_t layer = backward ? step.layers.size() - 1 - i : i;
-            Problem p = problem(op_of(backward), step.layers[layer]);
+            const Summed summed = summed_by(step, layer);
+            if (backward && !summed.backward) continue;
+            Problem p = problem(op_of(backward), summed.width);
             if (step.model == StepModel::gcn) {
                 p.weighted = true;
                 p.self_loop = true;
@@ -70,6 +87,10 @@ std::optional<StepModel> parse_step_model(std::string_view text) {
 std::string to_text(const Step& step) {
     std::string text(to_text(step.model));
     char between = ' ';
+    if (step.features > 0) {
+        text += between + std::to_string(step.features);
+        between = ':';
+    }
     for (const LayerWidth& width : step.layers) {
         text += between;
         text += std::to_string(width.k);
@@ -84,8 +105,15 @@ std::optional<Step> parse_step(std::string_view text) {
     if (blank == std::string_view::npos) return std::nullopt;
     const auto model = parse_step_model(text.substr(0, blank));
     if (!model) return std::nullopt;
-    Step step{*model, {}};
-    for (std::string_view rest = text.substr(blank + 1);;) {
+    Step step{*model, {}, 0};
+    std::string_view rest = text.substr(blank + 1);
+    if (const auto colon = rest.find(':'); colon != std::string_view::npos) {
+        const auto features = parse_number<std::int32_t>(rest.substr(0, colon));
+        if (!features || *features < 1) return std::nullopt;
+        step.features = *features;
+        rest.remove_prefix(colon + 1);
+    }
+    for (;;) {
         const auto comma = std::min(rest.find(','), rest.size());
         const std::string_view width = rest.substr(0, comma);
         const auto cross = std::min(width.find('x'), width.size());

@@ -26,10 +26,14 @@ struct LayerWidth {
 struct Step {
     StepModel model = StepModel::gcn;
     std::vector<LayerWidth> layers;  ///< from the input to the output; never empty
+    /// gcn: width of the input. `layers` are output widths then, and each layer multiplies by its weights before it sums
+    /// or after, whichever sums fewer features in a step; input features want no gradient. 0: every layer multiplies first.
+    std::int32_t features = 0;
     bool operator==(const Step&) const = default;
 };
 
-/// "gcn 64,64"; heads behind an x where there are several: "gat 8x8,7". Identity of a step in the store.
+/// "gcn 64,64"; heads behind an x where there are several: "gat 8x8,7"; the input's width before a colon: "gcn 29:16,7".
+/// Identity of a step in the store.
 std::string to_text(const Step& step);
 /// What to_text() made; nothing of any other text.
 std::optional<Step> parse_step(std::string_view text);

@@ -209,6 +209,27 @@ constexpr Field kErratumFields[] = {{"condition", word, false, 0, 0, is_conditio
 
 constexpr Field kRemovedFields[] = {{"condition", word, false, 0, 0, is_condition}, {"removed_at", instant}};
 
+constexpr Field kAccuracyCallFields[] = {
+    {"problem", problem}, {"rule"}, {"config", config}, kVersion, real_from_0("time_us")};
+constexpr ChildTable kAccuracyChildren[] = {{"accuracy_call", "accuracy_id", true, kAccuracyCallFields, "position"}};
+constexpr Field kAccuracyFields[] = {{"graph", graph},
+                                     {"environment", environment},
+                                     {"model", word, false, 0, 0, is_identity},
+                                     {"model_name"},
+                                     {"way"},
+                                     {"models", integer, false, 1, kInt32},
+                                     {"vertices", integer, false, 1, kInt32},
+                                     real_from_0("accuracy"),
+                                     real_from_0("exact_accuracy"),
+                                     {"loss", real},
+                                     {"loss_low", real},
+                                     {"loss_high", real},
+                                     real_from_0("max_error"),
+                                     real_from_0("time_us"),
+                                     real_from_0("exact_us"),
+                                     {"run", run},
+                                     {"taken_at", instant}};
+
 // What the order goes by beside the table's own columns.
 constexpr std::string_view kJoinGraph = "LEFT JOIN (SELECT id AS graph_id, fingerprint FROM graph) USING (graph_id)";
 constexpr std::string_view kJoinBoth =
@@ -237,6 +258,7 @@ constexpr Section kSections[] = {
     {"model", true, kModelFields, {}, "", "op, backend, policy, clock"},
     {"erratum", true, kErratumFields, {}, "", "condition"},
     {"removed_erratum", false, kRemovedFields, {}, "", "condition"},
+    {"accuracy", true, kAccuracyFields, kAccuracyChildren, kJoinGraph, "fingerprint, environment_id, model, way"},
 };
 
 }  // namespace

@@ -10,9 +10,10 @@
 
 namespace gnntune::store {
 
-inline constexpr std::string_view kDocumentSchema = "gnntune.database/3";
+inline constexpr std::string_view kDocumentSchema = "gnntune.database/4";
 /// Read too: they have fewer sections and lists, nothing else.
-inline constexpr std::string_view kOlderDocumentSchemas[] = {"gnntune.database/1", "gnntune.database/2"};
+inline constexpr std::string_view kOlderDocumentSchemas[] = {"gnntune.database/1", "gnntune.database/2",
+                                                             "gnntune.database/3"};
 
 enum class FieldType {
     text,

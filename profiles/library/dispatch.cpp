@@ -210,6 +210,23 @@ Trial plan_forced(const Context& context, Graph& graph, StreamHandle stream, Sto
     }
 }
 
+Trial plan_named(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
+    const Request& request = story.request;
+    story.source = Source::named;
+    story.config = completed(context.registry, graph.query(request.problem), *request.named);
+    const Variant& variant = *context.registry.find(story.config.variant);
+    Trial trial;
+    if (variant.operand_alignment > request.constraints.operand_alignment) {
+        trial.reason = fmt::format("needs operands aligned to {} bytes, the problem promises {}",
+                                   variant.operand_alignment, request.constraints.operand_alignment);
+    } else {
+        trial = try_plan(context, graph, request, story.config, stream);
+    }
+    if (trial.plan) return trial;
+    throw Error(trial.out_of_memory ? ErrorKind::out_of_memory : ErrorKind::unsupported,
+                "problem.config: " + story.config.text() + ": " + trial.reason);
+}
+
 }  // namespace
 
 std::string_view to_text(Source source) {
@@ -222,6 +239,8 @@ std::string_view to_text(Source source) {
             return "model";
         case Source::fallback:
             return "default";
+        case Source::named:
+            return "named";
         case Source::forced:
             return "forced";
     }
@@ -259,6 +278,7 @@ Trial choose_and_plan(const Context& context, Graph& graph, StreamHandle stream,
     if (context.forced && context.registry.find(context.forced->variant)->op == op) {
         return plan_forced(context, graph, stream, story);
     }
+    if (story.request.named) return plan_named(context, graph, stream, story);
     const bool outlived = is_outlived(context, story);
     Trial trial = outlived ? Trial() : plan_from_database(context, graph, stream, story, ran_out);
     if (outlived || (!trial.plan && is_missed(context, story))) {

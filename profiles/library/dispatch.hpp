@@ -22,11 +22,12 @@ struct Request {
     Problem problem;
     Constraints constraints;
     Policy policy = Policy::hot;
+    std::optional<Config> named;  ///< the config to run; its left-out params have their defaults
 
     bool operator==(const Request&) const = default;
 };
 
-enum class Source { database, tuned, model, fallback, forced };
+enum class Source { database, tuned, model, fallback, named, forced };
 std::string_view to_text(Source source);
 
 /// A config that did not come into question, and why.

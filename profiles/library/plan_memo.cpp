@@ -1,6 +1,8 @@
 #include "profiles/library/plan_memo.hpp"
 
 #include <bit>
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace gnntune::library {
@@ -27,6 +29,7 @@ std::size_t PlanMemo::Hash::operator()(const Request& request) const noexcept {
         h = (h ^ v) * 0x9e3779b97f4a7c15ull;
         h ^= h >> 32;
     }
+    if (request.named) h ^= std::hash<std::string>()(request.named->text());
     return static_cast<std::size_t>(h);
 }
 

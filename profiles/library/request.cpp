@@ -10,6 +10,7 @@
 
 #include "core/common/error.hpp"
 #include "core/ops/op_record.hpp"
+#include "core/registry/registry.hpp"
 #include "profiles/library/abi.hpp"
 #include "profiles/library/memory.hpp"
 
@@ -38,6 +39,25 @@ Op op_named(std::int32_t value) {
 
 constexpr std::int64_t kNotSaid = -1;
 constexpr std::int32_t kElement = 4;  // Variant::operand_alignment of those that need no more than an element's
+
+Config named_config(const char* text, Op op) {
+    Config config;
+    try {
+        config = Config::parse(text);
+    } catch (const Error& error) {
+        throw invalid_argument(std::string("problem.config: ") + error.what());
+    }
+    const Variant* variant = all_variants().find(config.variant);
+    if (!variant) {
+        throw invalid_argument("problem.config: this build has no variant '" + config.variant +
+                               "'; `gnntune list` names those it has");
+    }
+    if (variant->op != op) {
+        throw invalid_argument("problem.config is a config of " + std::string(to_text(variant->op)) + ", " +
+                               config.text() + "; expected one of " + std::string(to_text(op)));
+    }
+    return config;
+}
 
 }  // namespace
 
@@ -139,6 +159,7 @@ Request plan_request(const gnntune_problem& problem) {
     c.operand_alignment = std::max(alignment, kElement);
     c.expected_calls = problem.expected_calls;
     c.workspace_limit_bytes = problem.workspace_limit_bytes;
+    if (problem.config) request.named = named_config(problem.config, p.op);
     return request;
 }
 

@@ -29,6 +29,7 @@ std::string why(const Context& context, const Story& story, const Review& review
         const std::string pinned = "pinned by GNNTUNE_FORCE, whatever was measured and demanded";
         return story.erratum.empty() ? pinned : pinned + ", and although it must not run: " + story.erratum;
     }
+    if (story.source == Source::named) return "named by the application, whatever was measured";
     if (!story.bucket.empty()) {
         return std::string("the graph is transient, so it is planned by its shape and not looked up in the database") +
                (story.like ? "; an earlier graph of this bucket was decided on" : "; it is the first of its bucket");
@@ -69,7 +70,7 @@ std::optional<Candidate> candidate_of(const Context& context, const Query& query
 
 Review review(const Context& context, Graph& graph, const Story& story) {
     Review review;
-    if (story.source != Source::forced && story.entry) {
+    if (story.source != Source::forced && story.source != Source::named && story.entry) {
         Query query = graph.query(story.request.problem);
         if (!story.knew_features) query.features = nullptr;
         const auto& rows = story.entry->rows;

@@ -95,7 +95,8 @@ Outcome make_transient_plan(const Context& context, Graph& graph, const Bucket& 
     story->present = graph.present(request.problem.direction);
     bool ran_out = false;
     Trial made = choose_and_plan(context, graph, stream, *story, ran_out);
-    if (story->source != Source::forced) story->tuning = not_measured(context);
+    const bool chosen = story->source != Source::forced && story->source != Source::named;
+    if (chosen) story->tuning = not_measured(context);
     if (!ran_out && story->source != Source::forced) memo->keep(kRevision, {story, nullptr});
     return {std::move(made.memory), std::move(made.plan), std::move(binding), std::move(story), 0};
 }

@@ -293,6 +293,44 @@ JOIN main.step_choice AS o ON o.graph_id = n.graph_id AND o.environment_id = n.e
 JOIN temp.merge_problem AS p ON p.theirs = c.problem_id;
 )sql";
 
+// As for steps; `:accuracy` and `:calls` are the tables there.
+constexpr const char* kTakeAccuracy = R"sql(
+DROP TABLE IF EXISTS temp.merge_accuracy;
+CREATE TEMP TABLE merge_accuracy AS
+SELECT t.id AS theirs, g.ours AS graph_id, e.ours AS environment_id, r.ours AS run_id, t.model, t.way
+FROM :accuracy AS t
+JOIN temp.merge_graph AS g ON g.theirs = t.graph_id
+JOIN temp.merge_environment AS e ON e.theirs = t.environment_id
+JOIN temp.merge_run AS r ON r.theirs = t.run_id
+WHERE NOT EXISTS (
+    SELECT 1 FROM main.accuracy AS o
+    WHERE o.graph_id = g.ours AND o.environment_id = e.ours AND o.model = t.model AND o.way = t.way
+      AND (o.taken_at <= :latest, o.taken_at, o.models, o.vertices, o.accuracy, o.exact_accuracy, o.loss_low, o.loss_high,
+           o.max_error, o.time_us, o.exact_us, o.model_name,
+           (SELECT group_concat(config || '@' || variant_version || ' ' || time_us, ' ')
+            FROM (SELECT * FROM main.accuracy_call WHERE accuracy_id = o.id ORDER BY position)))
+       >= (t.taken_at <= :latest, t.taken_at, t.models, t.vertices, t.accuracy, t.exact_accuracy, t.loss_low, t.loss_high,
+           t.max_error, t.time_us, t.exact_us, t.model_name,
+           (SELECT group_concat(config || '@' || variant_version || ' ' || time_us, ' ')
+            FROM (SELECT * FROM :calls WHERE accuracy_id = t.id ORDER BY position))));
+DELETE FROM main.accuracy WHERE EXISTS (
+    SELECT 1 FROM temp.merge_accuracy AS n
+    WHERE n.graph_id = accuracy.graph_id AND n.environment_id = accuracy.environment_id AND n.model = accuracy.model
+      AND n.way = accuracy.way);
+INSERT INTO main.accuracy (graph_id, environment_id, model, model_name, way, models, vertices, accuracy, exact_accuracy,
+                           loss, loss_low, loss_high, max_error, time_us, exact_us, run_id, taken_at)
+SELECT n.graph_id, n.environment_id, t.model, model_name, t.way, models, vertices, accuracy, exact_accuracy, loss, loss_low,
+       loss_high, max_error, time_us, exact_us, n.run_id, taken_at
+FROM :accuracy AS t JOIN temp.merge_accuracy AS n ON n.theirs = t.id ORDER BY t.id;
+INSERT INTO main.accuracy_call
+SELECT o.id, c.position, p.ours, c.rule, c.config, c.variant, c.variant_version, c.time_us
+FROM :calls AS c
+JOIN temp.merge_accuracy AS n ON n.theirs = c.accuracy_id
+JOIN main.accuracy AS o ON o.graph_id = n.graph_id AND o.environment_id = n.environment_id AND o.model = n.model
+    AND o.way = n.way
+JOIN temp.merge_problem AS p ON p.theirs = c.problem_id;
+)sql";
+
 constexpr const char* kTakeErrata = R"sql(
 DROP TABLE IF EXISTS temp.merge_erratum;
 CREATE TEMP TABLE merge_erratum AS SELECT condition, reason FROM main.erratum;
@@ -358,6 +396,9 @@ void take_later(const Database& database) {
     const std::string readable = fmt::format("BETWEEN {} AND {}", model::kOldestFeatureVersion, model::kFeatureVersion);
     database.execute(with_latest(with_text(kTakeLater, ":readable", readable)), "taking in what is later");
     database.execute(with_latest(kTakeSteps), "taking in choices for steps");
+    std::string script = with_text(kTakeAccuracy, ":accuracy", other_table(database, "accuracy"));
+    script = with_text(std::move(script), ":calls", other_table(database, "accuracy_call"));
+    database.execute(with_latest(std::move(script)), "taking in accuracies");
 }
 
 std::int64_t take_errata(const Database& database) {

@@ -25,7 +25,8 @@ void match_measurements(const Database& database);
 /// largest id that was here.
 void take_measurements(const Database& database);
 
-/// What stands once: the later of formats, constants, models (of those that are not in merge_bad_model), choices, steps.
+/// What stands once: the later of formats, constants, models (of those that are not in merge_bad_model), choices, steps,
+/// accuracies.
 void take_later(const Database& database);
 
 /// The later of what was said about each condition: that it is an erratum, or that it is none any more. Returns how many

@@ -180,7 +180,7 @@ std::int64_t remove_orphans(const Database& database, const std::string& table) 
 
 // Rows that say little more than that they are there, made anew where they are lost.
 void restore_names(const Database& database) {
-    for (const char* table : {"measurement", "part", "choice", "step_call"}) {
+    for (const char* table : {"measurement", "part", "choice", "step_call", "accuracy_call"}) {
         database.execute(fmt::format("INSERT OR IGNORE INTO variant (id, version) SELECT DISTINCT variant, "
                                      "variant_version FROM {}",
                                      table),

@@ -61,6 +61,8 @@ void find_bad_rows_of_problems(const Database& database, std::vector<RowRemoval>
 
 void find_bad_rows_of_configs(const Database& database, std::vector<RowRemoval>& removals) {
     constexpr std::pair<const char*, const char*> kTables[] = {
+        {"accuracy_call",
+         "DELETE FROM accuracy WHERE id IN (SELECT accuracy_id FROM accuracy_call WHERE config = ? AND variant = ?)"},
         {"measurement", "DELETE FROM measurement WHERE config = ? AND variant = ?"},
         {"choice", "DELETE FROM choice WHERE config = ? AND variant = ?"},
         {"part",

@@ -25,6 +25,7 @@
 #include "core/registry/op.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/database/migration.hpp"
+#include "profiles/store/model_rows.hpp"
 
 namespace gnntune::store {
 
@@ -138,40 +139,6 @@ struct ChoiceRow {
     Policy policy = Policy::hot;
     Clock clock = Clock::events;
     Choice choice;
-    std::int64_t run = 0;  ///< the run that decided
-    std::string decided_at;
-};
-/// A config chosen for one call of a training step (core/dispatch/step.hpp).
-struct StepCallChoice {
-    Problem problem;
-    int runs_per_step = 0;
-    int runs_per_graph = 0;
-    Config config;
-    std::int32_t variant_version = 1;
-    std::string formats;     ///< for people: "csr reversed, coo"; "none"
-    double expected_us = 0;  ///< of one run
-};
-/// What was chosen for all calls of a training step together.
-struct StepChoice {
-    std::string step;  ///< to_text(Step)
-    double expected_steps = 1;
-    std::optional<std::int64_t> format_limit_bytes;
-    std::string formats;  ///< the union
-    std::int64_t format_bytes = 0;
-    std::int64_t workspace_bytes = 0;  ///< the largest
-    double build_us = 0;               ///< formats and plans, once
-    double step_us = 0;                ///< the calls of one step
-    std::string reason;
-    std::vector<StepCallChoice> calls;  ///< in the order of calls_of()
-};
-struct StepChoiceRow {
-    std::int64_t graph = 0;
-    std::int64_t environment = 0;
-    std::string graph_name;
-    std::string device_name;
-    Policy policy = Policy::hot;
-    Clock clock = Clock::events;
-    StepChoice choice;
     std::int64_t run = 0;  ///< the run that decided
     std::string decided_at;
 };
@@ -414,6 +381,8 @@ public:
     std::vector<ChoiceRow> choices() const;
     /// In order of graph name, step, environment, policy and clock.
     std::vector<StepChoiceRow> step_choices() const;
+    /// In order of graph name, model, environment and time (accuracy.cpp).
+    std::vector<AccuracyRow> accuracies() const;
     /// In order of graph name, op, k, problem, device, policy and clock (best.cpp).
     std::vector<BestRow> best() const;
     /// Graphs that were ever called `text`; if there are none, those whose fingerprint starts with it (4 digits or

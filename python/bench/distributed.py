@@ -240,7 +240,7 @@ class Run:
         torch.manual_seed(1)
         x = torch.randn(graph.n_cols, k).to(self.device)
         base = {"part": "spmm", "graph": name, "n": graph.n_rows, "m": graph.m, "k": k}
-        cuts = [(p, tail) for p in patterns(max(columns(k, size)), 4) for tail in (False, True)]
+        cuts = [(p, tail) for p in patterns(max(columns(k, size, 4)), 4) for tail in (False, True)]
         splits = {
             cut: DistributedGraph(graph, self.group, mode="features", slices=cut[0], tail=cut[1], link=self.link)
             for cut in cuts

@@ -26,7 +26,7 @@ import torch.distributed as dist
 import gnntune
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
-from gnntune.torch.distributed._split import offsets
+from gnntune.torch.distributed._split import offsets, whole_vectors
 
 SIZES = (2, 3, 5)
 TIMEOUT_S = 60  # of an exchange, on a machine that does other things too
@@ -153,7 +153,8 @@ def bits_are_those_of_a_run_of_that_width(size):
     torch.use_deterministic_algorithms(True)
     try:
         graph = graph_of("hub")
-        x = torch.randn(graph.n_cols, 50, generator=torch.Generator().manual_seed(2))
+        k = 50
+        x = torch.randn(graph.n_cols, k, generator=torch.Generator().manual_seed(2))
         split = gd.DistributedGraph(graph, mode="features", slices=2)
         mine = rows_of(split, x)
         y = gd.spmm(split, mine)
@@ -162,13 +163,16 @@ def bits_are_those_of_a_run_of_that_width(size):
         z = gd.spmm(split, again)
         z.backward(torch.ones_like(z))
         assert torch.equal(y, z) and torch.equal(mine.grad, again.grad)
-        parts, _ = split.split(50, x.dtype)
-        wanted = torch.empty(graph.n_rows, 50)
+        whole = whole_vectors(k, size, 4)
+        assert whole == 52
+        parts, _ = split.split(whole, x.dtype)
+        x = torch.nn.functional.pad(x, (0, whole - k))
+        wanted = torch.empty(graph.n_rows, whole)
         for part in parts:
             for first, last in part.by_rank:
                 if last > first:
                     wanted[:, first:last] = gt.spmm(graph, x[:, first:last].contiguous())
-        assert torch.equal(y, rows_of(split, wanted))
+        assert torch.equal(y, rows_of(split, wanted[:, :k]))
     finally:
         torch.use_deterministic_algorithms(False)
 
@@ -354,6 +358,8 @@ def errors_say_what_to_do(size):
     raises(gnntune.InvalidArgument, "expected one of auto", gd.DistributedGraph, graph, mode="columns")
     raises(gnntune.InvalidArgument, "for mode='rows'", gd.DistributedGraph, graph, mode="one", parts=torch.zeros(301))
     raises(gnntune.InvalidArgument, "square graphs", gd.DistributedGraph, graph_of("wide"), mode="rows")
+    batch = gt.Graph(torch.zeros(2, 3, dtype=torch.int64), 2, transient=True)
+    raises(gnntune.InvalidArgument, "one that lasts", gd.DistributedGraph, batch)
     split = gd.DistributedGraph(graph, mode="features")
     raises(gnntune.InvalidArgument, "graph.take() picks them", gd.spmm, split, torch.ones(301, 4))
     raises(gnntune.InvalidArgument, "expected 'sum'", gd.spmm, split, split.take(torch.ones(301, 4)), reduce="min")

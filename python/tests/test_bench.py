@@ -6,6 +6,8 @@ import csv
 import gc
 import importlib
 import re
+import runpy
+import statistics
 import subprocess
 import sys
 import weakref
@@ -13,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).parents[1] / "bench"
+ROOT = Path(__file__).parents[2]
+BENCH = ROOT / "python/bench"
 pytest.importorskip("torch_geometric")
 
 
@@ -103,3 +106,38 @@ def test_the_table_takes_worst_cases_of_what_counts(monkeypatch):
     (planned,) = [line for line in lines if line.startswith("mini-batch described")]
     assert re.search(r">= 10x +4 +2  2 \(on b, m = 1,000,000\)$", captured)
     assert re.search(r"<= 30 us +28.3 +40  2 ", planned)
+
+
+def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, tmp_path):
+    if not (cora.parent / "cora.npz").exists():
+        pytest.skip("the repository's labels of Cora are not here")
+    rows = tmp_path / "models.csv"
+    words = [cora.parent, "--csv", rows, "--device", "cpu", "--graphs", "cora", "--models", "GCN", "--seeds", "2"]
+    words += ["--epochs", "2", "--each", "0.1", "--budget", "0.2", "--seconds", "60"]
+
+    def study(parts):
+        command = [sys.executable, BENCH / "models.py", *words, "--parts", parts]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    study("train")
+    first = rows.read_text()
+    said = study("train,tcgnn")
+    assert rows.read_text().startswith(first) and "train, cora GCN" not in said.stderr  # what is done stays
+    assert "accuracy of ours within one sd of theirs: 1 of 1" in said.stdout
+    with rows.open() as file:
+        found = list(csv.DictReader(file))
+    assert len([r for r in found if r["what"] == "test accuracy"]) == 4
+    assert {r["side"] for r in found if r["what"] == "epoch, eager"} == {"ours", "theirs"}
+
+    figures = runpy.run_path(str(ROOT / "tools/end-to-end-figures"), run_name="figures")
+    made = figures["Rows"](found)
+    (line,) = [line for line in figures["training"](made) if line.startswith("| cora | GCN | 2 |")]
+    tests = [float(r["value"]) for r in found if r["what"] == "test accuracy" and r["side"] == "ours"]
+    assert f"| {statistics.mean(tests):.2f} +- {statistics.stdev(tests):.2f} |" in line
+    epochs = "\n".join(figures["tcgnn6"](made))
+    assert "| cora | GCN 2 x 16 |" in epochs
+    assert re.search(r"Eager on both sides: \S+x in geometric mean of 2; worst", epochs)
+    for name, table in figures["TABLES"].items():
+        assert isinstance(table(made), list), name  # no rows, no table

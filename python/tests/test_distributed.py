@@ -68,13 +68,22 @@ def test_parts_are_all_and_differ_by_one(n, parts):
     assert sum(sizes) == n and len(sizes) == parts and max(sizes) - min(sizes) <= 1
 
 
+def test_columns_are_filled_up_to_whole_vectors():
+    found = {(k, size): _split.whole_vectors(k, 2, size) for k in (7, 8, 41, 64) for size in (4, 2)}
+    assert found == {(7, 4): 7, (7, 2): 7, (8, 4): 8, (8, 2): 8, (41, 4): 44, (41, 2): 48, (64, 4): 64, (64, 2): 64}
+    assert _split.columns(44, 2, 4) == [24, 20] and _split.columns(48, 2, 2) == [24, 24]
+
+
 @pytest.mark.parametrize("parts", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("k", [0, 1, 2, 7, 16, 33, 128, 602, 1433])
 def test_columns_are_all_even_and_wide(k, parts):
-    sizes = _split.columns(k, parts)
-    assert sum(sizes) == k and max(sizes) <= max(1.05 * k / parts, -(-k // parts))
-    if k == 602 and parts == 2:
-        assert sizes == [304, 298]  # the first one's rows are whole cache lines
+    k = _split.whole_vectors(k, parts, 4)
+    sizes = _split.columns(k, parts, 4)
+    assert sum(sizes) == k and max(sizes) - min(sizes) <= 8
+    if k >= 4 * parts:
+        assert not any(size % 4 for size in sizes)
+    if (k, parts) == (604, 2):
+        assert sizes == [304, 300]
     for width in {max(sizes)} - {0}:
         for pattern in _split.patterns(width, 4):
             assert sum(pattern) == width and min(pattern) >= min(32, width)
@@ -91,7 +100,7 @@ def link(gbps, latency_us=20.0, size=2):
 
 
 def times(k, size, us_per_column):
-    widths = {k, *(w for p in _split.patterns(max(_split.columns(k, size)), 4) for w in p)}
+    widths = {k, *(w for p in _split.patterns(max(_split.columns(k, size, 4)), 4) for w in p)}
     return {width: _model.Kernel(width * us_per_column) for width in widths}
 
 

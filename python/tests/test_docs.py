@@ -40,10 +40,12 @@ def test_the_quickstart_is_the_readmes():
 
 @pytest.mark.parametrize("model", ["GCN", "GAT"])
 def test_the_example_trains_both_to_the_same_loss(tmp_path, model):
-    if not (ROOT / "data/cora.mtx.gz").exists():
+    if not (ROOT / "data/cora.npz").exists():
         pytest.skip("the repository's data is not here")
-    words = ("--model", model, "--epochs", 5, "--budget", 2)
+    rows = tmp_path / "rows.csv"
+    words = ("--model", model, "--epochs", 5, "--budget", 2, "--seeds", 2, "--hidden", 16, "--csv", rows)
     said = run(ROOT / "examples/train.py", *words, tmp_path=tmp_path)
+    assert len(rows.read_text().splitlines()) == 5 and len(re.findall(r"test \S+ \+- \S+ %", said)) == 2
     theirs, ours = (float(loss) for loss in re.findall(r"loss (\S+)", said))
     assert ours == pytest.approx(theirs, rel=1e-3)
     assert {"GCN": "spmm", "GAT": "gat_grad"}[model] in said and "Graph(2708 x 2708" in said

@@ -294,14 +294,26 @@ class TestLayersAsOneNode:
             (grad,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
             grad.sum().backward()
 
+    def test_scores_of_many_features_are_products_of_matrices(self, device, monkeypatch):
+        index, (n, _) = reference.edges("random", device)
+        torch.manual_seed(0)
+        layer, x, graph = gp.GATConv(12, 5, heads=3).to(device), features(n, 12, device), gt.Graph(index, n)
+        wanted = outcome(layer, x, graph)
+        monkeypatch.setattr(_fused, "_SMALL", 0)
+        calls = []
+        by_head = _fused._by_head
+        monkeypatch.setattr(_fused, "_by_head", lambda *atts: calls.append(True) or by_head(*atts))
+        same(outcome(layer, x, graph), wanted, 1e-5)
+        assert len(calls) == 2
+
     def test_features_without_gradients_are_summed_before_they_are_mapped(self, device):
         index, (n, _) = reference.edges("random", device)
-        layer = gp.GCNConv(12, 4).to(device)
+        layer = gp.GCNConv(12, 8).to(device)
         graph, x = gt.Graph(index, n), features(n, 12, device)
         layer(x, graph).sum().backward()
         assert {(p.direction, p.k) for p in graph.without_loops().problems() if p.op == "spmm"} == {("forward", 12)}
         layer(x.requires_grad_(), graph).sum().backward()
-        assert ("reversed", 4) in {(p.direction, p.k) for p in graph.without_loops().problems()}
+        assert ("reversed", 8) in {(p.direction, p.k) for p in graph.without_loops().problems()}
 
     def test_hooks_of_a_linear_map_are_called(self, device):
         index, (n, _) = reference.edges("random", device)

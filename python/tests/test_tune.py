@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+
 import pytest
 import reference
 
@@ -89,3 +92,69 @@ def test_mistakes(graph, device):
         gt.tune(Model(), graph, budget=0)
     with pytest.raises(ValueError, match="give x"):
         gt.tune(lambda x, g: gt.spmm(g, x), graph)
+
+
+def problems_of_the_program(words, graph, tmp_path):
+    """Runs a step of every problem that `gnntune tune --step` names."""
+    row_ptr, col, n = graph.to_csr()
+    np = pytest.importorskip("numpy")
+    shape = np.array([len(row_ptr) - 1, n], np.int64)
+    np.savez(tmp_path / "g.npz", format=np.array(b"csr"), shape=shape, indptr=row_ptr, indices=col)
+    command = [
+        gnntune.program_path(),
+        "tune",
+        tmp_path / "g.npz",
+        "--step",
+        *words,
+        "--device",
+        "cpu",
+        "--budget",
+        "2s",
+    ]
+    command += ["--db", tmp_path / "step.db", "--json", "-q", "--no-wait"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert done.returncode in (0, 7), done.stderr
+    (step,) = json.loads(done.stdout)["data"]
+    return {call["problem"]: call["runs_per_step"] for call in step["calls"] if call["runs_per_step"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("GCN", {"hidden": 16}, ("gcn", "--features", "100", "--dim", "16,7")),
+        ("GCN", {"hidden": 64}, ("gcn", "--features", "100", "--dim", "64,7")),  # the input is summed first, and once
+        ("GCN", {"hidden": 16, "layers": 3}, ("gcn", "--dim", "16,16,7")),
+        ("GAT", {"hidden": 16}, ("gat", "--dim", "2,7", "--heads", "8,1")),
+        ("AGNN", {"hidden": 16, "layers": 3}, ("agnn", "--dim", "16,16,16")),
+    ],
+)
+def test_the_program_and_a_model_agree_on_what_a_step_has(name, options, words, tmp_path):
+    pytest.importorskip("torch_geometric")
+    import gnntune.models as models
+
+    index, (n, _) = reference.edges("random", "cpu")
+    graph = gt.Graph(index, n, self_loops="remove")
+    model = models.build(name, 100, 7, **options)
+    taken = gt.step_time(model, graph, torch.randn(n, 100))
+    of_model = {}
+    for call in taken.calls:
+        p = call.problem
+        text = f"{p.op} k={p.k}" + f" heads={p.heads}" * (p.heads != 1) + " self_loop" * p.self_loop
+        text += " unweighted" * (p.op == "spmm" and not p.weighted) + " reversed" * (p.direction == "reversed")
+        of_model[text] = of_model.get(text, 0) + call.runs
+    assert of_model == problems_of_the_program(words, graph, tmp_path)
+    assert taken.sparse_us == pytest.approx(sum(c.runs * c.time_us for c in taken.calls))
+    assert taken.total_us > taken.sparse_us > 0 and all(call.config for call in taken.calls)
+
+
+def test_taking_a_step_apart_changes_nothing(graph, device):
+    model = Model().to(device)
+    x = torch.randn(graph.n_rows, 12, device=device)
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    taken = gt.step_time(model, graph, x)
+    assert {call.problem.op for call in taken.calls} >= {"spmm", "gat", "gat_grad"}
+    assert all(torch.equal(value, state[name]) for name, value in model.state_dict().items())
+    assert all(p.grad is None for p in model.parameters())
+    first = gt.gcn(graph, model.first(x)).sum()
+    first.backward()  # nothing of the watching stays
+    assert model.first.weight.grad.abs().sum() > 0

@@ -5,8 +5,8 @@ import sqlite3
 import base
 
 TABLES = ["graph", "graph_name", "environment", "variant", "problem", "run", "measurement", "part", "counter", "choice", "step_choice",
-          "step_call", "format_build", "device_constant", "model", "erratum"]
-VIEWS = ["usable", "best", "counters", "choices", "steps"]
+          "step_call", "format_build", "device_constant", "model", "erratum", "accuracy", "accuracy_call"]
+VIEWS = ["usable", "best", "counters", "choices", "steps", "accuracies"]
 
 
 def verbs(field, db):

@@ -134,7 +134,8 @@ run 6 db errata remove 1 --db missing.db
 
 # What is not there is not removed, and a file of an older schema stays as it is.
 need_sqlite3
-sqlite3 c.db 'drop table erratum; drop table removed_erratum; drop table run_identity; pragma user_version = 1' || fail "sqlite3"
+sqlite3 c.db 'drop table erratum; drop table removed_erratum; drop table run_identity; drop view accuracies; drop table accuracy_call;
+               drop table accuracy; pragma user_version = 1' || fail "sqlite3"
 run 2 db errata remove 1 --db c.db
 err_has "there is no erratum 1"
 [ "$(sqlite3 c.db 'pragma user_version')" -eq 1 ] || fail "the file was moved to another schema"

@@ -20,8 +20,8 @@ import json, sys
 text = open(sys.argv[1]).read()
 j = json.loads(text)
 assert list(j) == ['schema', 'graph', 'environment', 'variant', 'problem', 'run', 'measurement', 'choice', 'step_choice',
-                   'format_build', 'device_constant', 'model', 'erratum', 'removed_erratum'], list(j)
-assert j['schema'] == 'gnntune.database/3'
+                   'format_build', 'device_constant', 'model', 'erratum', 'removed_erratum', 'accuracy'], list(j)
+assert j['schema'] == 'gnntune.database/4'
 lines = text.split('\n')
 assert len(lines) == sum(len(j[s]) + 2 for s in list(j)[1:]) + 4, len(lines)
 for line in lines:
@@ -116,7 +116,7 @@ rm killed.db*
 head -c 5000 a.json >cut.json
 run 3 db import cut.json new.db
 err_has "cut.json: not JSON: line "
-sed 's,gnntune.database/3,gnntune.database/4,' a.json >newer.json
+sed 's,gnntune.database/4,gnntune.database/5,' a.json >newer.json
 run 3 db import newer.json new.db
 err_has "use the version that wrote it"
 run 3 db import a.db new.db

@@ -53,7 +53,8 @@ if command -v sqlite3 >/dev/null; then
     plans
     rm data/a.db-wal
     # A file of an older schema is planned with as it is.
-    sqlite3 data/a.db 'drop table erratum; drop table removed_erratum; drop table run_identity; pragma user_version = 1' || fail "sqlite3"
+    sqlite3 data/a.db 'drop table erratum; drop table removed_erratum; drop table run_identity; drop view accuracies; drop table accuracy_call;
+               drop table accuracy; pragma user_version = 1' || fail "sqlite3"
     unchanged 0 tune ring.txt --device cpu --op spmm --dim 8,16 --dry-run --db data/a.db
 fi
 

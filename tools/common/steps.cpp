@@ -26,6 +26,10 @@ void add_step_options(Options& options) {
         .add_options()("step", value("MODEL"),
                        "the sparse ops of a training step of gcn, gat or agnn, forward and backward, chosen together")(
             "layers", value("N"), "layers of the model; default: as many as --dim has widths, for one width 2")(
+            "features", value("N"),
+            "gcn: width of the input; --dim are the layers' output widths then, and each layer sums before or behind "
+            "its "
+            "product, whichever costs less")(
             "format-limit", value("BYTES"),
             "most memory of the formats of a step and its largest workspace together, such as 2GiB");
 }
@@ -33,7 +37,7 @@ void add_step_options(Options& options) {
 std::optional<Step> step_of(const Parsed& parsed) {
     const auto word = parsed.find("step");
     if (!word) {
-        for (const char* option : {"layers", "format-limit"}) {
+        for (const char* option : {"layers", "features", "format-limit"}) {
             if (parsed.given(option)) {
                 throw invalid_argument(fmt::format("--{} belongs to a whole step: give --step too", option));
             }
@@ -61,7 +65,16 @@ std::optional<Step> step_of(const Parsed& parsed) {
     if (heads.empty()) throw invalid_argument("--heads has no number; give one, or one for each layer");
     const auto all_dims = by_layer(dims, layers, "--dim");
     const auto all_heads = by_layer(heads, layers, "--heads");
-    Step step{*model, {}};
+    Step step{*model, {}, 0};
+    if (const auto features = parsed.integer("features", 1, 1 << 20)) {
+        if (*model != StepModel::gcn) {
+            throw invalid_argument(
+                fmt::format("--features: {} multiplies before its attention whatever the widths are; "
+                            "leave it out",
+                            to_text(*model)));
+        }
+        step.features = static_cast<std::int32_t>(*features);
+    }
     for (std::size_t i = 0; i < layers; ++i) {
         if (*model == StepModel::gcn && all_heads[i] != 1) throw invalid_argument("--heads: gcn has no heads");
         step.layers.push_back({static_cast<std::int32_t>(all_dims[i]), static_cast<std::int32_t>(all_heads[i])});

@@ -10,7 +10,7 @@
 
 namespace gnntune::tools {
 
-/// Adds the group "Whole training step": --step, --layers, --format-limit.
+/// Adds the group "Whole training step": --step, --layers, --features, --format-limit.
 void add_step_options(Options& options);
 
 /// The step of --step with the widths of --dim, --layers and --heads; nothing without --step. Throws

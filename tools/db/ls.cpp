@@ -8,6 +8,7 @@
 #include "tools/common/open_store.hpp"
 #include "tools/common/output.hpp"
 #include "tools/common/suggest.hpp"
+#include "tools/db/accuracies.hpp"
 #include "tools/db/db.hpp"
 #include "tools/db/environments.hpp"
 #include "tools/db/stored_queries.hpp"
@@ -236,19 +237,23 @@ Table models(const store::Store& store, Output&) {
     return table;
 }
 
+Table accuracies(const store::Store& store, Output&) {
+    return accuracy_table(store);
+}
+
 struct Listing {
     const char* name;
     Table (*make)(const store::Store& store, Output& out);
 };
 constexpr Listing kListings[] = {{"best", best},     {"graphs", graphs},   {"problems", problems},
                                  {"runs", runs},     {"choices", choices}, {"environments", environments},
-                                 {"models", models}, {"steps", steps}};
+                                 {"models", models}, {"steps", steps},     {"accuracies", accuracies}};
 
 }  // namespace
 
 int run_db_ls(const Args& args) {
     constexpr const char* kUsage =
-        "gnntune db ls [options] [best|graphs|problems|runs|choices|environments|models|steps]";
+        "gnntune db ls [options] [best|graphs|problems|runs|choices|environments|models|steps|accuracies]";
     Options options("db ls",
                     {kUsage,
                      "Lists the database: for every graph, problem, device, policy and clock the fastest exact "

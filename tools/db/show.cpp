@@ -11,6 +11,7 @@
 #include "tools/common/output.hpp"
 #include "tools/common/problems.hpp"
 #include "tools/common/suggest.hpp"
+#include "tools/db/accuracies.hpp"
 #include "tools/db/db.hpp"
 #include "tools/db/environments.hpp"
 #include "tools/db/stored_queries.hpp"
@@ -232,6 +233,7 @@ int run_db_show(const Args& args) {
     const StoredQueries queries(store, out);
     const Table best = best_rows(store, graph.id, filter, queries);
     const Table measurements = all_measurements(store, graph.id, filter, queries);
+    const Table accuracies = accuracy_table(store, graph.id);
     if (measurements.rows() == 0) {
         const auto problems = problems_on(store, graph.id);
         out.note(problems.empty()
@@ -247,6 +249,10 @@ int run_db_show(const Args& args) {
             out.print(best);
             out.print_line();
             out.print(measurements);
+            if (accuracies.rows() > 0) {
+                out.print_line();
+                out.print(accuracies);
+            }
             break;
         case OutputFormat::csv:
             out.print(measurements);
@@ -261,6 +267,7 @@ int run_db_show(const Args& args) {
             data["source"] = graph.record.source;
             data["best"] = best.json();
             data["measurements"] = measurements.json();
+            data["accuracies"] = accuracies.json();
             out.print_json(Json::array({data}));
             break;
         }

@@ -23,6 +23,7 @@
 #include "tools/common/program.hpp"
 #include "tools/common/steps.hpp"
 #include "tools/common/suggest.hpp"
+#include "tools/db/accuracies.hpp"
 #include "tools/paper/facts.hpp"
 #include "tools/verbs/explain_advice.hpp"
 #include "tools/verbs/explain_objectives.hpp"
@@ -64,6 +65,8 @@ public:
         device_ = environment ? tuner::device_of(environment->environment) : device;
         device_.errata = device.errata;
         query_ = known_query(graph.record, device_, problem);
+        accuracy_ =
+            accuracy_lines(store, graph.id, environment ? std::optional(environment->id) : std::nullopt, problem);
         if (!environment) {
             ask_model(store);
             if (answer_ && answer_->has_model()) return;
@@ -114,6 +117,7 @@ public:
                                        is_here() ? "" : ", which is not here"));
             out.print_line("measured   nothing of this graph and problem, " + timing_text(parsed_));
             answer_->print(out);
+            for (const std::string& line : accuracy_) out.print_line("accuracy   " + line);
             out.print_line();
             out.print(answer_->table());
             return;
@@ -146,6 +150,7 @@ public:
                 out.print_line("unmeasured " + joined(unmeasured_, ", ") +
                                ", of which the cost model knows nothing either: gnntune tune");
             }
+            for (const std::string& line : accuracy_) out.print_line("accuracy   " + line);
             out.print(objectives.text(out.color()));
         } else {
             out.print_line("database   nothing of it can be used: " + why_nothing());
@@ -181,6 +186,7 @@ private:
         json["unusable"] = measured && !decision_.winner ? Json(why_nothing()) : Json();
         json["unmeasured"] = unmeasured_;
         json["environment_differs"] = differences_;
+        json["accuracy"] = accuracy_;
         return json;
     }
 
@@ -327,6 +333,7 @@ private:
     std::optional<ModelAnswer> answer_;    // where no measurement answers
     std::vector<std::string> unmeasured_;  // variants that nobody knows anything of
     Clock clock_ = Clock::span;
+    std::vector<std::string> accuracy_;     // of trained models with a sum of this problem
     std::vector<std::string> differences_;  // of the environment that measured from this one, if that device is here
 };
 

@@ -22,8 +22,9 @@ std::string options_of(const Step& step) {
         heads += fmt::format("{}{}", heads.empty() ? "" : ",", width.heads);
     }
     const bool one = step.layers.size() == 1;
-    return fmt::format("--step {} --dim {}{}{}", to_text(step.model), dims, one ? " --layers 1" : "",
-                       step.model == StepModel::gcn ? "" : " --heads " + heads);
+    return fmt::format("--step {}{} --dim {}{}{}", to_text(step.model),
+                       step.features > 0 ? fmt::format(" --features {}", step.features) : "", dims,
+                       one ? " --layers 1" : "", step.model == StepModel::gcn ? "" : " --heads " + heads);
 }
 
 // What `tune` stored, against what these demands give now.

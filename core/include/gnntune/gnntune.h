@@ -231,8 +231,9 @@ typedef struct gnntune_open_options {
     /* For cuda: alloc and free keep the order of streams, as a caching allocator does. What alloc returns is for the
      * stream of the call that asks, and work that is enqueued there later; what free gets is handed out again only to
      * such work, or after that stream was waited for. Transient graphs are then planned without waiting for the stream:
-     * see gnntune_plan_create. 0 by default; needs alloc. The cpu backend has no streams, and ignores it. */
-    int32_t memory_in_stream_order;
+     * see gnntune_plan_create. A flag of 64 bits, so that nothing is left empty behind it; 0 by default; needs alloc. The
+     * cpu backend has no streams, and ignores it. */
+    int64_t memory_in_stream_order;
 } gnntune_open_options;
 
 #define GNNTUNE_OPEN_OPTIONS_INIT                                                                                 \
@@ -379,12 +380,17 @@ typedef struct gnntune_problem {
                                      * may have shown on this graph; 0, the default = fp32 arithmetic only */
     double expected_calls;     /* runs over which the cost of building formats is spread, above 0; by default 1000 */
     uint64_t workspace_limit_bytes; /* 0 = no workspace; GNNTUNE_NO_LIMIT by default */
+    const char* config; /* NULL, the default = chosen as gnntune_plan_create says. Else the text of the config
+                                     * to run, such as "spmm.es_bucket{S=32}", as an application has it that knows what its
+                                     * model bears; params left out have their defaults. max_error and allow_sampling do
+                                     * not count then: who names a config takes what it computes. The other demands and
+                                     * errata do. Read during the call only */
 } gnntune_problem;
 
 #define GNNTUNE_PROBLEM_INIT                                                                                         \
     {                                                                                                                \
         sizeof(gnntune_problem), 0, 0, 1, GNNTUNE_F32, GNNTUNE_SUM, GNNTUNE_FORWARD, 0, 0, 0, 0, GNNTUNE_HOT, 16, 0, \
-            1000, GNNTUNE_NO_LIMIT                                                                                   \
+            1000, GNNTUNE_NO_LIMIT, NULL                                                                             \
     }
 GNNTUNE_API gnntune_status gnntune_problem_init(gnntune_problem* problem, size_t size);
 
@@ -404,6 +410,9 @@ GNNTUNE_API gnntune_status gnntune_problem_init(gnntune_problem* problem, size_t
  * for GNNTUNE_DB_THEN_MODEL. No stream of the process may be under capture meanwhile. docs/dispatcher.md has the rest.
  * GNNTUNE_FORCE, a config's text such as "spmm.cpu_rows{tile=64,row_block=16}", overrules all for the op it computes,
  * constraints included: for debugging. Params that it leaves out have their defaults for the problem and graph.
+ *
+ * problem->config names one config in the place of all this, but for GNNTUNE_FORCE. UNSUPPORTED where that cannot run
+ * here or does not obey the problem's demands, INVALID_ARGUMENT where it is of another operation or there is none such.
  *
  * stream: work on it that writes the graph's arrays is waited for, and building is enqueued on it: give a stream of its
  * own, and a thread of its own, to build beside other work. Allocates and synchronises, so it cannot be called while
@@ -437,7 +446,8 @@ GNNTUNE_API size_t gnntune_plan_own_bytes(const gnntune_plan* plan);
  * NULL. */
 GNNTUNE_API const char* gnntune_plan_config(const gnntune_plan* plan);
 
-/* Where the config comes from: "database", "tuned", "model", "default" or "forced". "" for NULL. Never freed. */
+/* Where the config comes from: "database", "tuned", "model", "default", "named" (problem.config) or "forced"
+ * (GNNTUNE_FORCE). "" for NULL. Never freed. */
 GNNTUNE_API const char* gnntune_plan_source(const gnntune_plan* plan);
 
 /* Lines for people: the config, its source, when and on what it was measured or what the model expects of it, the

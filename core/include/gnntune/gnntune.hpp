@@ -97,6 +97,8 @@ public:
     Problem& max_error(double error) { return set(&gnntune_problem::max_error, error); }
     Problem& expected_calls(double calls) { return set(&gnntune_problem::expected_calls, calls); }
     Problem& workspace_limit_bytes(std::uint64_t bytes) { return set(&gnntune_problem::workspace_limit_bytes, bytes); }
+    /// Borrowed: it has to live until the plan is made.
+    Problem& config(const char* text) { return set(&gnntune_problem::config, text); }
 
     /// For fields without a setter.
     gnntune_problem& raw() { return raw_; }

@@ -128,12 +128,13 @@ static PyObject* open_context(PyObject* self, PyObject* args) {
     gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
     PyObject *path, *alloc, *free_;
     long long budget, limit;
+    int in_stream_order;
     if (!PyArg_ParseTuple(args, "OiiipLLOOp", &path, &options.backend, &options.device, &options.sources,
-                          &options.require_database, &budget, &limit, &alloc, &free_,
-                          &options.memory_in_stream_order)) {
+                          &options.require_database, &budget, &limit, &alloc, &free_, &in_stream_order)) {
         return NULL;
     }
     options.tune_budget_us = budget;
+    options.memory_in_stream_order = in_stream_order;
     if (limit >= 0) options.format_limit_bytes = (uint64_t)limit;
     PyObject* bytes = NULL;
     if (path != Py_None && !PyUnicode_FSConverter(path, &bytes)) return NULL;
@@ -269,16 +270,17 @@ static PyObject* graph_format_bytes(PyObject* self, PyObject* handle) {
 // ---- Plans ----
 
 // plan_create(context, graph, stream, op, k, heads, dtype, reduce, direction, weighted, self_loop, deterministic,
-//             allow_sampling, policy, operand_alignment, max_error, expected_calls, workspace_limit_bytes) -> plan
+//             allow_sampling, policy, operand_alignment, max_error, expected_calls, workspace_limit_bytes, config) -> plan
 static PyObject* plan_create(PyObject* self, PyObject* args) {
     (void)self;
     PyObject *context, *graph, *stream;
     gnntune_problem problem = GNNTUNE_PROBLEM_INIT;
     long long limit;
-    if (!PyArg_ParseTuple(args, "OOOiiiiiippppiiddL", &context, &graph, &stream, &problem.op, &problem.k,
+    if (!PyArg_ParseTuple(args, "OOOiiiiiippppiiddLz", &context, &graph, &stream, &problem.op, &problem.k,
                           &problem.heads, &problem.dtype, &problem.reduce, &problem.direction, &problem.weighted,
                           &problem.self_loop, &problem.deterministic, &problem.allow_sampling, &problem.policy,
-                          &problem.operand_alignment, &problem.max_error, &problem.expected_calls, &limit)) {
+                          &problem.operand_alignment, &problem.max_error, &problem.expected_calls, &limit,
+                          &problem.config)) {
         return NULL;
     }
     if (limit >= 0) problem.workspace_limit_bytes = (uint64_t)limit;

@@ -106,6 +106,7 @@ def plan_create(
     max_error: float,
     expected_calls: float,
     workspace_limit_bytes: int,
+    config: str | None,
     /,
 ) -> int: ...
 def plan_destroy(plan: int, /) -> None: ...

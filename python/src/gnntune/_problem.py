@@ -101,7 +101,8 @@ class Problem:
 
     Asking for more (`deterministic`, a smaller `max_error` or `workspace_limit`) narrows the choice; nothing has to be
     tuned again. `workspace_limit` is in bytes, None for no limit; `expected_calls` are the runs over which the cost of
-    building formats is spread; `max_error` is relative to the sum of |terms|, 0 for fp32 arithmetic only.
+    building formats is spread; `max_error` is relative to the sum of |terms|, 0 for fp32 arithmetic only. `config`
+    names the config to run in the place of a choice, sampling ones and those of reduced precision included.
     """
 
     op: str
@@ -119,6 +120,7 @@ class Problem:
     max_error: float = 0.0
     expected_calls: float = 1000.0
     workspace_limit: int | None = None
+    config: str | None = None
 
     def __post_init__(self) -> None:
         for field, words in (
@@ -158,6 +160,7 @@ class Problem:
             self.max_error,
             self.expected_calls,
             -1 if self.workspace_limit is None else self.workspace_limit,
+            self.config,
         )
 
     def inputs(self) -> dict[str, Array]:

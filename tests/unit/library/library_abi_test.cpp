@@ -154,7 +154,7 @@ TEST(LibraryAbi, StructsHaveNoPadding) {
         end += field.bytes;
     }
     EXPECT_EQ(end, struct_bytes);
-    EXPECT_EQ(fields().size(), 82U);
+    EXPECT_EQ(fields().size(), 83U);
 }
 
 TEST(LibraryAbi, DefaultsNeverChange) {

@@ -209,6 +209,52 @@ TEST_F(LibraryChoice, ForceOverrulesTheDatabaseForItsOwnOp) {
     EXPECT_EQ(context.plan(graph, gt::sddmm(kK)).source(), "default");
 }
 
+TEST_F(LibraryChoice, ANamedConfigRunsWhateverWasMeasured) {
+    write({row("spmm.cpu_edges{parts=8}", 1)});
+    gt::Context context = cpu();
+    const gt::Graph graph = graph_in(context);
+    const gt::Plan plan = context.plan(graph, weighted_spmm().config("spmm.cpu_edges{parts=512}"));
+    EXPECT_EQ(plan.config(), "spmm.cpu_edges{parts=512}");
+    EXPECT_EQ(plan.source(), "named");
+    EXPECT_TRUE(contains(plan.explain(), "named by the application"));
+    expect_right(plan);
+    // It is remembered as such, and no other request is.
+    EXPECT_EQ(context.plan(graph, weighted_spmm().config("spmm.cpu_edges{parts=512}")).source(), "named");
+    EXPECT_EQ(context.plan(graph, weighted_spmm().config("spmm.cpu_edges")).config(), "spmm.cpu_edges{parts=64}");
+    EXPECT_EQ(context.plan(graph, weighted_spmm()).source(), "database");
+    // Sampling needs no further leave.
+    const gt::Plan sampled = context.plan(graph, weighted_spmm().config("spmm.cpu_sampled{S=8}"));
+    EXPECT_TRUE(contains(std::string(sampled.config()), "spmm.cpu_sampled{sampling=bucket,S=8,"));
+    // GNNTUNE_FORCE has the last word.
+    setenv("GNNTUNE_FORCE", "spmm.cpu_edges{parts=8}", 1);
+    gt::Context forced = cpu();
+    EXPECT_EQ(forced.plan(graph_in(forced), weighted_spmm().config("spmm.cpu_edges{parts=512}")).source(), "forced");
+}
+
+TEST_F(LibraryChoice, ANamedConfigThatCannotBeIsRefusedInWords) {
+    gt::Context context = cpu();
+    const gt::Graph graph = graph_in(context);
+    const auto refused = [&](gnntune_status status, const char* config, const char* words, auto&& change) {
+        gt::Problem problem = weighted_spmm().config(config);
+        change(problem);
+        try {
+            (void)context.plan(graph, problem);
+            ADD_FAILURE() << config;
+        } catch (const gt::Error& error) {
+            EXPECT_EQ(error.status(), status) << config;
+            EXPECT_TRUE(contains(error.what(), words)) << error.what();
+        }
+    };
+    const auto as_it_is = [](gt::Problem&) {};
+    refused(GNNTUNE_INVALID_ARGUMENT, "spmm.of_tomorrow", "problem.config: this build has no variant", as_it_is);
+    refused(GNNTUNE_INVALID_ARGUMENT, "spmm.cpu_edges{parts", "problem.config: ", as_it_is);
+    refused(GNNTUNE_INVALID_ARGUMENT, "sddmm.cpu_rows", "problem.config is a config of sddmm", as_it_is);
+    refused(GNNTUNE_UNSUPPORTED, "spmm.cpu_edges{parts=7}", "parts=7", as_it_is);
+    refused(GNNTUNE_UNSUPPORTED, "spmm.cpu_edges{colour=8}", "unknown param", as_it_is);
+    refused(GNNTUNE_UNSUPPORTED, "spmm.cpu_edges", "problem.config: spmm.cpu_edges",
+            [](gt::Problem& problem) { problem.raw().reduce = GNNTUNE_MEAN; });
+}
+
 TEST_F(LibraryChoice, WhatAForceLeavesOutHasItsDefaultAndItsPlace) {
     const auto forced = [&](const char* text) {
         setenv("GNNTUNE_FORCE", text, 1);

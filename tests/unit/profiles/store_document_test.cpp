@@ -48,6 +48,12 @@ std::string content(const Store& store) {
                     "(SELECT count(*) FROM environment AS e WHERE e.id <= s.environment_id) FROM step_choice AS s "
                     "WHERE s.id = step_choice_id)";
             }
+            if (column == "accuracy_id") {
+                column =
+                    "(SELECT model || way || (SELECT fingerprint FROM graph WHERE id = a.graph_id) || "
+                    "(SELECT count(*) FROM environment AS e WHERE e.id <= a.environment_id) FROM accuracy AS a "
+                    "WHERE a.id = accuracy_id)";
+            }
             columns += (columns.empty() ? "" : " || '|' || ") +
                        ("iif(typeof(" + column + ") = 'text', hex(" + column + "), quote(" + column + "))");
         }
@@ -216,6 +222,21 @@ private:
             "environment_id, "
             "policy, clock) WHERE m.status = 'ok'",
             "filling");
+        db_->execute(
+            "INSERT OR IGNORE INTO accuracy (graph_id, environment_id, model, model_name, way, models, vertices, "
+            "accuracy, "
+            "exact_accuracy, loss, loss_low, loss_high, max_error, time_us, exact_us, run_id, taken_at) "
+            "SELECT graph_id, environment_id, '00112233445566778899aabbccddeeff', reason, 'bucket S=8; exact', 10, "
+            "500, 0.1, "
+            "0.30000000000000004, 0.2, -0.1, 0.7, 0.9, 0.3, 0.4, run_id, taken_at FROM measurement WHERE status = 'ok'",
+            "filling");
+        db_->execute(
+            "INSERT INTO accuracy_call (accuracy_id, position, problem_id, rule, config, variant, variant_version, "
+            "time_us) "
+            "SELECT a.id, row_number() OVER (PARTITION BY a.id) - 1, m.problem_id, 'bucket S=8', m.config, m.variant, "
+            "m.variant_version, 0.7 FROM accuracy AS a JOIN measurement AS m USING (graph_id, environment_id) "
+            "WHERE m.status = 'ok'",
+            "filling");
     }
 
     std::int64_t any_id(const std::string& table) {
@@ -340,7 +361,7 @@ TEST_F(DocumentTest, HasEveryColumnOfTheSchema) {
         "AND NOT (c.name = 'id' AND c.type = 'INTEGER') AND c.name <> 'position' "
         "AND NOT (t.name, c.name) IN (VALUES ('graph_name', 'graph_id'), ('part', 'measurement_id'), ('run_identity', "
         "'run_id'), "
-        "('counter', 'measurement_id'), ('step_call', 'step_choice_id'))",
+        "('counter', 'measurement_id'), ('step_call', 'step_choice_id'), ('accuracy_call', 'accuracy_id'))",
         "listing columns");
     while (columns.step()) expected.insert(columns.text(0));
 

@@ -143,7 +143,7 @@ TEST_F(StoreErrataTest, OlderFilesAreReadAsTheyAreAndHaveNone) {
     EXPECT_EQ(other.merge(file()).measurements, 1);
 
     open().add_erratum(erratum("variant=spmm.a"));
-    EXPECT_EQ(open().schema(), 3);
+    EXPECT_EQ(open().schema(), 4);
     EXPECT_EQ(Store::open(file("test.db.schema-1.backup"), Mode::read_only).schema(), 1);
 }
 

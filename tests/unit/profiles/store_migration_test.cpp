@@ -22,7 +22,7 @@ std::string columns_of(const Database& db) {
 
 TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
     const Store store = open();
-    EXPECT_EQ(store.schema(), 3);
+    EXPECT_EQ(store.schema(), 4);
     EXPECT_EQ(store.database().integer("PRAGMA application_id", "reading"), 0x474e4e54);
     EXPECT_EQ(store.database().integer("PRAGMA foreign_keys", "reading"), 1);
     EXPECT_EQ(
@@ -32,6 +32,10 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         0);
     EXPECT_EQ(
         columns_of(store.database()),
+        "accuracy: id graph_id environment_id model model_name way models vertices accuracy exact_accuracy loss "
+        "loss_low "
+        "loss_high max_error time_us exact_us run_id taken_at\n"
+        "accuracy_call: accuracy_id position problem_id rule config variant variant_version time_us\n"
         "choice: id graph_id environment_id problem_id policy clock config variant variant_version source reason "
         "expected_us tied run_id decided_at\n"
         "counter: measurement_id name value taken_at\n"
@@ -56,6 +60,9 @@ TEST_F(StoreTest, SchemaIsTheDocumentedOne) {
         "step_choice: id graph_id environment_id step policy clock expected_steps format_limit_bytes formats "
         "format_bytes workspace_bytes build_us step_us reason run_id decided_at\n"
         "variant: id version op backend deterministic approximate\n"
+        "accuracies: graph model_name way device accuracy_percent loss_percent low_percent high_percent models "
+        "vertices "
+        "time_us speedup max_error model taken_at run_id environment_id\n"
         "best: graph op k problem device policy clock config time_us cusparse_us vs_cusparse runner_up margin_percent "
         "deterministic taken_at environment_id\n"
         "choices: graph op k problem device policy clock config version source expected_us tied reason decided_at "
@@ -91,7 +98,8 @@ TEST_F(StoreMigrationTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
     const Migration next[] = {shipped_migrations()[0],
                               {2, "add_colour", "ALTER TABLE graph ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';"},
                               {3, "add_wish", "CREATE TABLE wish (id INTEGER PRIMARY KEY) STRICT;"},
-                              {4, "add_hope", "CREATE TABLE hope (id INTEGER PRIMARY KEY) STRICT;"}};
+                              {4, "add_hope", "CREATE TABLE hope (id INTEGER PRIMARY KEY) STRICT;"},
+                              {5, "add_luck", "CREATE TABLE luck (id INTEGER PRIMARY KEY) STRICT;"}};
     std::vector<std::string> warnings;
     OpenOptions options;
     options.warn = [&](const std::string& warning) { warnings.push_back(warning); };
@@ -103,10 +111,10 @@ TEST_F(StoreMigrationTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
         store.add_measurement(store.begin_run(run_info()), key, measurement("spmm.a", 1));
     }
     EXPECT_TRUE(contains(error_of(ErrorKind::database, [&] { Store::open(file(), Mode::read_only, options); }),
-                         "has schema 1, this gnntune reads schema 4"));
+                         "has schema 1, this gnntune reads schema 5"));
     for (const int round : {0, 1}) {
         const Store store = Store::open(file(), Mode::read_write_create, options);
-        EXPECT_EQ(store.schema(), 4) << round;
+        EXPECT_EQ(store.schema(), 5) << round;
         EXPECT_EQ(store.measurements(key).size(), 1u);
         EXPECT_EQ(store.database().text("SELECT colour FROM graph", "reading"), "blue");
     }
@@ -118,8 +126,8 @@ TEST_F(StoreMigrationTest, MovesAnOlderSchemaForwardAndKeepsACopy) {
     EXPECT_EQ(old.measurements(key).size(), 1u);
 
     const std::string words = error_of(ErrorKind::database, [&] { open(); });
-    EXPECT_TRUE(contains(words, "has schema 4"));
-    EXPECT_TRUE(contains(words, "knows schemas up to 3"));
+    EXPECT_TRUE(contains(words, "has schema 5"));
+    EXPECT_TRUE(contains(words, "knows schemas up to 4"));
 }
 
 TEST_F(StoreMigrationTest, AFailingMigrationChangesNothing) {
@@ -180,7 +188,7 @@ TEST_F(StoreTest, RefusesWhatIsNoStoreAndSaysWhatItIs) {
                          "does not exist"));
     EXPECT_FALSE(std::filesystem::exists(file("none.db")));
     EXPECT_FALSE(std::filesystem::exists(file("no")));
-    EXPECT_EQ(Store::open(file("empty.db"), Mode::read_write_create).schema(), 3);
+    EXPECT_EQ(Store::open(file("empty.db"), Mode::read_write_create).schema(), 4);
 }
 
 TEST_F(StoreTest, RefusesTheDatabaseOfAnotherProgram) {
@@ -331,7 +339,7 @@ TEST_F(StoreTest, ChoosesTheJournalAndTheDefaultPlace) {
     setenv("XDG_DATA_HOME", (folder_ / "data").c_str(), 1);
     unsetenv("GNNTUNE_DB");
     EXPECT_EQ(default_user_database(), folder_ / "data" / "gnntune" / "user.db");
-    EXPECT_EQ(Store::open(default_user_database(), Mode::read_write_create).schema(), 3);
+    EXPECT_EQ(Store::open(default_user_database(), Mode::read_write_create).schema(), 4);
     unsetenv("XDG_DATA_HOME");
     setenv("HOME", "/somewhere", 1);
     EXPECT_EQ(default_user_database(), "/somewhere/.local/share/gnntune/user.db");
@@ -342,7 +350,7 @@ TEST_F(StoreTest, ChoosesTheJournalAndTheDefaultPlace) {
 
 TEST_F(StoreTest, OpensPathsThatAnUriWouldMisread) {
     for (const char* name : {"a b.db", "q?mode=memory.db", "h#x.db", "p%41.db", "ü.db"}) {
-        EXPECT_EQ(Store::open(file(name), Mode::read_write_create).schema(), 3);
+        EXPECT_EQ(Store::open(file(name), Mode::read_write_create).schema(), 4);
         EXPECT_TRUE(std::filesystem::exists(file(name))) << name;
     }
 }

@@ -104,7 +104,7 @@ TEST_F(StoreSchema, TablesThatAreNotOrdinaryAreRefused) {
 
 TEST_F(StoreSchema, TablesOfALaterSchemaAreRefused) {
     alter("pragma user_version = 1");
-    expect_refused("the table erratum belongs to a later schema than the file says it has");
+    expect_refused("the view accuracies belongs to a later schema than the file says it has");
 }
 
 TEST_F(StoreSchema, IndicesThatKeepRowsOutAreRefused) {

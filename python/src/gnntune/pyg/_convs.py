@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from gnntune.pyg._fused import agnn as fused_agnn
-from gnntune.pyg._fused import constants, is_plain, mapped, quiet
+from gnntune.pyg._fused import constants, is_plain, mapped, quiet, sums_first
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
@@ -49,7 +49,7 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
                 edges = constants(summed, kept[1], kept[2], x.dtype, csr_order=True)
             if edges is not None:
                 return mapped(summed, PLAIN, edges, x, linear.weight, self.bias)
-        if self.in_channels != -1 and self.in_channels < self.out_channels:  # the sums of fewer features
+        if self.in_channels != -1 and sums_first(x, self.lin.weight, "sum"):
             out: Tensor = self.lin(self._summed(graph, x, edge_weight))
         else:
             out = self._summed(graph, self.lin(x), edge_weight)
@@ -151,7 +151,7 @@ def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str
     """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
     reduce = _REDUCTIONS[aggr]
     lazy = isinstance(linear.weight, UninitializedParameter)
-    if reduce != "max" and not lazy and linear.weight.shape[0] < linear.weight.shape[1]:
+    if reduce != "max" and not lazy and not sums_first(x, linear.weight, reduce):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
         return out if linear.bias is None else out + linear.bias
     result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))

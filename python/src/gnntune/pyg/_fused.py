@@ -13,33 +13,37 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.parameter import UninitializedParameter
 from torch_geometric.nn.dense.linear import Linear
 
 from gnntune.torch import Graph
-from gnntune.torch._autograd import at_once, functorch_active, once
+from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once, quick_apply
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._operators import Now
-from gnntune.torch._run import PLAIN, Numbers, run
+from gnntune.torch._run import PLAIN, Numbers, modes, run
+from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-# Below, a run costs the host more than it moves: features that an aggregation of raw features may gather to save the
-# backward's run.
+# Features of all vertices, above which a map of them is worth more than what its call costs the host.
 _SMALL = 4_000_000
 _any_global_hook: Any = getattr(nn.modules.module, "_has_any_global_hook", lambda: True)
 _any_autocast: Any = torch._C._is_any_autocast_enabled
+_tracing = torch.compiler.is_dynamo_compiling
 
 
 def quiet(*tensors: Tensor | None) -> bool:
-    """Whether a layer may be computed as a whole: tensors of one type that no mode, transform or autocast looks at."""
-    if torch.compiler.is_compiling() or _any_autocast() or functorch_active() or not at_once(tensors):
+    """Whether a layer may be computed as a whole: tensors of one type that no mode, transform or autocast looks at, and
+    sums that nobody wants in another way."""
+    # What else traces than torch.compile comes with modes, or with tensors of its own.
+    if scopes or _tracing() or _any_autocast() or functorch_active() or modes():
         return False
-    dtype = tensors[0].dtype if tensors[0] is not None else None
-    for t in tensors:  # noqa: SIM110  a generator costs more than all of the rest
-        if t is not None and t.dtype is not dtype:
+    dtype = None
+    for t in tensors:
+        if t is None:
+            continue
+        if type(t) not in PLAIN_TYPES or (t.dtype is not dtype and dtype is not None):
             return False
+        dtype = t.dtype
     return True
 
 
@@ -48,24 +52,23 @@ def is_plain(linear: Any) -> bool:
     if type(linear) not in _LINEAR or _any_global_hook():
         return False
     d = linear.__dict__
-    for name in _HOOKS:
-        if d[name]:
-            return False
-    return not isinstance(linear.weight, UninitializedParameter)
+    if d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"]:
+        return False
+    # A weight that is computed, by torch.nn.utils.parametrize say, is no parameter of this name.
+    return type(d["_parameters"].get("weight")) is nn.Parameter
 
 
-def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
-    """Whether features are aggregated before they are mapped. A maximum has to be.
+def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
+    """Whether features are aggregated before they are mapped: where a step aggregates fewer so. A maximum has to be.
 
-    Otherwise the order that aggregates fewer features, unless the other one saves a run: raw features have no gradient,
-    so that their aggregation has no backward.
+    It aggregates forward and backward; where features that want no gradient come first, nothing needs the backward.
+    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp).
     """
     width, out = x.shape[1], weight.shape[0]
     if reduce == "max" or width <= out:
         return True
-    if x.requires_grad or not weight.requires_grad or not torch.is_grad_enabled():
-        return False
-    return width <= 2 * out or graph.m * width <= _SMALL
+    once = weight.requires_grad and not x.requires_grad and torch.is_grad_enabled()
+    return once and width < 2 * out
 
 
 def constants(
@@ -144,6 +147,9 @@ class _Mapped(torch.autograd.Function):
         return None, None, None, None, None, grad_x, grad_target, grad_weight, grad_root, grad_bias
 
 
+_apply_mapped = quick_apply(_Mapped)
+
+
 def _spmm_backward(graph: Graph, numbers: Numbers, saved: tuple[Tensor | None, ...], grad: Tensor) -> Tensor:
     grad_x = FORMULAS["spmm"].backward(Now(graph), numbers, (True, False, False), saved, grad)[0]
     assert grad_x is not None
@@ -164,8 +170,8 @@ def mapped(
 
     `edges` are constants, in the order of runs. Tensors that are quiet(), linear maps that are plain.
     """
-    first = sums_first(graph, x, weight, numbers.reduce)
-    result: Tensor = _Mapped.apply(
+    first = sums_first(x, weight, numbers.reduce)
+    result: Tensor = _apply_mapped(
         graph, numbers, edges, first, target is x, x, None if target is x else target, weight, root, bias
     )
     return result
@@ -190,6 +196,9 @@ class _Gat(torch.autograd.Function):
         h = flat.view(x.shape[0], *att_row.shape[1:])
         if att_row.shape[1] == 1:
             row, col = flat.mm(att_row[0].t()), flat.mm(att_col[0].t())
+        elif flat.numel() > _SMALL:
+            of_row, of_col = _by_head(att_row, att_col)
+            row, col = flat.mm(of_row), flat.mm(of_col)
         else:
             row, col = (h * att_row).sum(-1), (h * att_col).sum(-1)
         out, lse = run(graph, "gat", numbers, h, row, col, seed)
@@ -208,13 +217,40 @@ class _Gat(torch.autograd.Function):
             grad = grad.contiguous()
         grad_bias = grad.sum(0) if for_bias else None
         g, g_row, g_col = run(graph, "gat_grad", numbers, h, row, col, grad.view(h.shape), out, lse, seed)
-        grad_row = _score_gradient(g_row, h) if for_row else None
-        grad_col = _score_gradient(g_col, h) if for_col else None
-        g.addcmul_(g_row.unsqueeze(2), att_row).addcmul_(g_col.unsqueeze(2), att_col)
         flat = g.flatten(1)
+        grad_row: Tensor | None
+        grad_col: Tensor | None
+        if h.shape[1] > 1 and h.numel() > _SMALL:
+            both = torch.cat((g_row, g_col), 1)
+            grad_row, grad_col = _score_gradients(both, h)
+            flat.addmm_(both, _by_head(att_row, att_col).transpose(1, 2).flatten(0, 1))
+        else:
+            grad_row = _score_gradient(g_row, h) if for_row else None
+            grad_col = _score_gradient(g_col, h) if for_col else None
+            g.addcmul_(g_row.unsqueeze(2), att_row).addcmul_(g_col.unsqueeze(2), att_col)
         grad_weight = flat.t().mm(x) if for_weight else None
         grad_x = flat.mm(weight) if for_x else None
         return None, None, grad_x, grad_weight, grad_row, grad_col, grad_bias, None
+
+
+_apply_gat = quick_apply(_Gat)
+
+# Scores of several heads are dot products of their features with att: a product and a sum. Of many that is three
+# passes over memory, so there it is a product of matrices with zeros for other heads, which is one.
+
+
+def _by_head(att_row: Tensor, att_col: Tensor) -> Tensor:
+    """[2, heads k, heads]: each att in the rows of its head's features and the column of its head, else zeros."""
+    att = torch.cat((att_row, att_col)).transpose(1, 2)
+    return torch.diag_embed(att, dim1=1, dim2=3).view(2, -1, att_row.shape[1])
+
+
+def _score_gradients(both: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+    """Of att_row and att_col, from the gradients [n, 2 heads] of both scores side by side: [1, heads, k] each."""
+    heads, k = h.shape[1:]
+    products = h.flatten(1).t().mm(both).view(heads, k, 2, heads)
+    grads = products.diagonal(dim1=0, dim2=3).permute(1, 2, 0).contiguous()
+    return grads[:1], grads[1:]
 
 
 def _score_gradient(grad: Tensor, h: Tensor) -> Tensor:
@@ -235,7 +271,7 @@ def gat(
     seed: Tensor | None,
 ) -> Tensor:
     """GAT of a square graph on x mapped by `weight`: [n, heads k], plus bias. Tensors that are quiet()."""
-    result: Tensor = _Gat.apply(graph, numbers, x, weight, att_row, att_col, bias, seed)
+    result: Tensor = _apply_gat(graph, numbers, x, weight, att_row, att_col, bias, seed)
     return result
 
 
@@ -257,7 +293,10 @@ class _Agnn(torch.autograd.Function):
         return None, grad_x.add_(grad_row), grad_beta
 
 
+_apply_agnn = quick_apply(_Agnn)
+
+
 def agnn(graph: Graph, x: Tensor, beta: Tensor) -> Tensor:
     """AGNN of a square graph. Tensors that are quiet()."""
-    result: Tensor = _Agnn.apply(graph, x, beta)
+    result: Tensor = _apply_agnn(graph, x, beta)
     return result

@@ -14,9 +14,9 @@ from gnntune import _native
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Now, Traced, execute
-from gnntune.torch._run import Numbers, modes, pair_of
+from gnntune.torch._run import Numbers, modes, pair_of, watchers
 
-_PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
+PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
 functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _grad_enabled = torch.is_grad_enabled
 
@@ -29,6 +29,12 @@ def once(backward: Callable[..., Any]) -> Callable[..., Any]:
         return refusing(ctx, *grads) if _grad_enabled() else backward(ctx, *grads)
 
     return either
+
+
+def quick_apply(function: type[torch.autograd.Function]) -> Callable[..., Any]:
+    """Its apply() without what that does for torch.func and for default arguments, where neither comes."""
+    parent: Any = super(torch.autograd.Function, function)
+    return parent.apply  # type: ignore[no-any-return]
 
 
 class _Differentiable(torch.autograd.Function):
@@ -47,8 +53,7 @@ class _Differentiable(torch.autograd.Function):
         return None, None, None, *grads
 
 
-# autograd.Function.apply without what it does for torch.func, which does not come here, and for default arguments.
-_apply: Any = super(torch.autograd.Function, _Differentiable).apply
+_apply = quick_apply(_Differentiable)
 
 _saves: dict[Any, tuple[Numbers, tuple[int | None, ...]]] = {}
 _MOST_SAVES = 1024
@@ -68,6 +73,17 @@ def _find_saves(key: Any, op: str, numbers: Numbers, needs: tuple[bool, ...], re
 _native.set_autograd(_apply, _saves, _find_saves, execute)
 
 
+class _Watched(_Differentiable):
+    """The same for who watches runs, which _native.forward() would do by itself."""
+
+    @staticmethod
+    def forward(ctx: Any, graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:  # type: ignore[override]
+        results = execute(graph, op, numbers, *inputs)
+        ctx.state = (graph, op, numbers)
+        ctx.save_for_backward(*FORMULAS[op].save(numbers, ctx.needs_input_grad[3:], inputs, results))
+        return results[0]
+
+
 def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation, differentiable where one of its inputs wants a gradient."""
     if torch.compiler.is_compiling() or not at_once(inputs):
@@ -79,6 +95,8 @@ def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Te
 
 def differentiable(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation whose inputs are plain tensors, one of which wants a gradient."""
+    if watchers:
+        return _Watched.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
     if functorch_active():
         return _Differentiable.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
     return _apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
@@ -89,6 +107,6 @@ def at_once(inputs: tuple[Tensor | None, ...]) -> bool:
     if modes():
         return False
     for t in inputs:  # noqa: SIM110  a generator costs more than all of the rest
-        if type(t) not in _PLAIN_TYPES:
+        if type(t) not in PLAIN_TYPES:
             return False
     return True

@@ -526,6 +526,11 @@ class _Reordered(torch.autograd.Function):
         return _Reordered.apply(grad, inverse, order), None, None
 
 
+def forget_captured(graph: Graph) -> None:
+    """Lets go of one graph: the CUDA graphs that were captured with it are gone."""
+    _captured.discard(graph)
+
+
 def release_captured() -> None:
     """Lets go of the graphs that CUDA graphs were captured with: call it when none of those is replayed any more."""
     _captured.clear()

@@ -23,7 +23,7 @@ _GRAPH_ARGUMENTS = 4
 _SCHEMAS = {
     "spmm": (
         "Tensor x, Tensor? weight, Tensor? self_weight",
-        "str reduce, bool reversed, float max_error, bool allow_sampling",
+        "str reduce, bool reversed, float max_error, bool allow_sampling, str config=''",
         "Tensor",
     ),
     "spmm_max": ("Tensor x, Tensor? weight, Tensor? self_weight", "", "(Tensor, Tensor)"),
@@ -67,7 +67,7 @@ _SCHEMAS = {
 
 
 def _names(text: str) -> list[str]:
-    return [part.split()[-1] for part in text.split(", ") if part]
+    return [part.split()[-1].partition("=")[0] for part in text.split(", ") if part]
 
 
 _INPUT_COUNT = {name: len(_names(inputs)) for name, (inputs, _, _) in _SCHEMAS.items()}

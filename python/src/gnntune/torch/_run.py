@@ -7,6 +7,7 @@ bytes, is copied first. Per-edge arrays are in CSR order.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,6 +57,7 @@ class Numbers(NamedTuple):
     optional: bool = True  # lse and argmax are wanted
     max_error: float = 0.0
     allow_sampling: bool = False
+    config: str = ""  # "": chosen
 
 
 @functools.lru_cache(maxsize=1024)
@@ -68,9 +70,10 @@ def numbers_of(
     optional: bool = True,
     max_error: float = 0.0,
     allow_sampling: bool = False,
+    config: str = "",
 ) -> Numbers:
     """Numbers that are one object whenever they are equal; not for code that torch.compile traces."""
-    return Numbers(reduce, reversed, scale, negative_slope, dropout, optional, max_error, allow_sampling)
+    return Numbers(reduce, reversed, scale, negative_slope, dropout, optional, max_error, allow_sampling, config)
 
 
 class Pair(NamedTuple):
@@ -104,8 +107,20 @@ class Call(NamedTuple):
     through_f32: bool = False  # no variant has the problem's type here: it is computed in float32
 
 
+Watcher = Callable[["Graph", str, Numbers, "tuple[Tensor | None, ...]"], "tuple[Tensor, ...]"]
+watchers: list[Watcher] = []
+"""Who is asked in the place of a run, the last one; nearly always nobody. Of every thread, backward's too."""
+
+
 def run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
     """Runs `op` on the current stream of the graph's device. Returns its results, in the order of outputs_of()."""
+    if watchers:
+        return watchers[-1](graph, op, numbers, inputs)
+    return run_unwatched(graph, op, numbers, *inputs)
+
+
+def run_unwatched(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+    """run() for who watches it."""
     results: Any = _native.run_tensors(graph, op, numbers, *inputs)
     return _run(graph, op, numbers, *inputs) if results is None else results
 
@@ -248,11 +263,10 @@ def _workspace(graph: Graph, size: int) -> tuple[Tensor | None, Any]:
     return memory, -(-memory.data_ptr() // _WORKSPACE_ALIGNMENT) * _WORKSPACE_ALIGNMENT
 
 
-def _prepare(graph: Graph, key: Any, op: str, numbers: Numbers, inputs: Sequence[Tensor | None]) -> Call:
-    given = dict(zip(INPUTS[op], inputs))
-    _check_types(graph, op, given)
+def problem_of(graph: Graph, op: str, numbers: Numbers, given: dict[str, Tensor | None]) -> Problem:
+    """The problem of a run with these inputs, by their names."""
     heads, k = _sizes(op, given)
-    problem = Problem(
+    return Problem(
         op,
         k,
         heads,
@@ -266,7 +280,14 @@ def _prepare(graph: Graph, key: Any, op: str, numbers: Numbers, inputs: Sequence
         allow_sampling=numbers.allow_sampling,
         # A batch is gone after its step: no format pays, and nobody counts features, which waits for the GPU.
         expected_calls=1.0 if graph.transient else 1000.0,
+        config=numbers.config or None,
     )
+
+
+def _prepare(graph: Graph, key: Any, op: str, numbers: Numbers, inputs: Sequence[Tensor | None]) -> Call:
+    given = dict(zip(INPUTS[op], inputs))
+    _check_types(graph, op, given)
+    problem = problem_of(graph, op, numbers, given)
     _check_shapes(graph, problem, given)
     outputs = outputs_of(graph, problem, numbers, given)
     try:

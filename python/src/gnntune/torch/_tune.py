@@ -64,9 +64,9 @@ def tune(
         raise InvalidArgument(f"budget is {budget}; expected seconds")
     if db is not None:
         _device.configure(db)
-    with _as_before(model):
+    with as_before(model):
         if step is None:
-            step = _step_of(model, _features(model, graph) if x is None else x, graph)
+            step = step_of(model, features_of(model, graph) if x is None else x, graph)
         step()
     known = [g for g in (graph, graph._looped, graph._bare) if g is not None]
     jobs = [(g, problem, before) for g in dict.fromkeys(known) for problem, before in g.problems().items()]
@@ -96,7 +96,7 @@ def _measure(graph: Graph, context: Handle, problem: Problem) -> tuple[str, str]
     return config, source
 
 
-def _features(model: object, graph: Graph) -> Tensor:
+def features_of(model: object, graph: Graph) -> Tensor:
     width = None
     for module in model.modules() if isinstance(model, nn.Module) else ():
         width = getattr(module, "in_channels", None) or getattr(module, "in_features", None)
@@ -107,7 +107,7 @@ def _features(model: object, graph: Graph) -> Tensor:
     return torch.randn(graph.n_cols, width, device=graph.device)
 
 
-def _step_of(model: Callable[..., Any], x: Tensor, graph: Graph) -> Callable[[], object]:
+def step_of(model: Callable[..., Any], x: Tensor, graph: Graph) -> Callable[[], object]:
     def step() -> None:
         result = model(x, graph)
         first = result[0] if isinstance(result, (tuple, list)) else result
@@ -118,7 +118,7 @@ def _step_of(model: Callable[..., Any], x: Tensor, graph: Graph) -> Callable[[],
 
 
 @contextlib.contextmanager
-def _as_before(model: object) -> Iterator[None]:
+def as_before(model: object) -> Iterator[None]:
     """What the block does to the model's gradients and buffers, and to torch's generators, is undone."""
     parameters = list(model.parameters()) if isinstance(model, nn.Module) else []
     buffers = list(model.buffers()) if isinstance(model, nn.Module) else []

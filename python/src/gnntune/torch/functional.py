@@ -20,7 +20,8 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument
 from gnntune.torch._autograd import apply, at_once
 from gnntune.torch._operators import Traced, execute
-from gnntune.torch._run import PLAIN, PLAIN_PAIR, Numbers, Pair, pair_of
+from gnntune.torch._run import PLAIN, PLAIN_PAIR, Numbers, Pair, pair_of, watchers
+from gnntune.torch._ways import current, run_way, scopes
 
 if TYPE_CHECKING:
     from gnntune.torch._graph import Graph
@@ -45,6 +46,7 @@ def spmm(
     csr_order: bool = False,
     max_error: float = 0.0,
     allow_sampling: bool = False,
+    config: str = "",
 ) -> Tensor:
     """Sums over neighbours: y[i] = sum over the edges e = (j -> i) of weight[e] x[j], plus self_weight[i] x[i].
 
@@ -53,14 +55,21 @@ def spmm(
     without self_weight); a target without edges gets 0. Of tied maxima the first edge has the gradient.
 
     `max_error` allows configs of reduced precision up to that error, as the database has measured it on this graph,
-    and `allow_sampling` those that leave out edges by design; gradients stay exact.
+    and `allow_sampling` those that leave out edges by design; gradients stay exact. `config` names the config to run,
+    such as "spmm.es_bucket{S=32}"; params that it leaves out have their defaults.
     """
+    if scopes and not _tracing() and (found := current()) is not None:
+        if weight is not None and not csr_order:
+            weight = graph.to_csr_order(weight)
+        return run_way(spmm, found, graph, x, weight, self_weight, reduce)
     pair = _REDUCTIONS.get(reduce)
     if pair is None:
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
-    if max_error or allow_sampling:
-        pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling))
-    if not _tracing() and (weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)):
+    if max_error or allow_sampling or config:
+        pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling, config=config))
+    if not (watchers or _tracing()) and (
+        weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)
+    ):
         result = _quick(graph, "spmm", pair, x, weight, self_weight)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -82,7 +91,7 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
     x_row [n_rows, k] or [n_rows, h, k], x [n_cols, ...] likewise. Returns [m] or [m, h].
     """
     pair = PLAIN_PAIR if scale == 1.0 else _pair(Numbers(scale=scale))
-    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+    if not (watchers or _tracing()) and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
         result = _quick(graph, "sddmm", pair, x_row, x)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -92,7 +101,7 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
 
 def edge_softmax(graph: Graph, logits: Tensor, *, csr_order: bool = False) -> Tensor:
     """The softmax of each edge's logit among the edges of its target. logits [m] or [m, h]; returns the same shape."""
-    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+    if not (watchers or _tracing()) and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
         result = _quick(graph, "edge_softmax", PLAIN_PAIR, logits)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -125,7 +134,7 @@ def gat(
         seed = None
     elif seed is None:
         seed = new_seed(x.device)
-    if not _tracing():
+    if not (watchers or _tracing()):
         result = _quick(graph, "gat", pair, x, score_row, score_col, seed)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -139,7 +148,7 @@ def agnn(graph: Graph, x: Tensor, beta: Tensor, x_row: Tensor | None = None) -> 
     x [n_cols, k] or [n_cols, h, k], x_row [n_rows, ...] likewise (default: x, of a square graph), beta [h]. Returns
     [n_rows, k] or [n_rows, h, k].
     """
-    if not _tracing():
+    if not (watchers or _tracing()):
         result = _quick(graph, "agnn", PLAIN_PAIR, x, x if x_row is None else x_row, beta)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -172,7 +181,7 @@ def attention(
         seed = None
     elif seed is None:
         seed = new_seed(value.device)
-    if not _tracing():
+    if not (watchers or _tracing()):
         result = _quick(graph, "attention", pair, value, query, key, seed)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -188,7 +197,9 @@ def gcn(graph: Graph, x: Tensor) -> Tensor:
     """
     if not _tracing():
         loopless = graph.without_loops()
-        result = _quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
+        if scopes and current() is not None:
+            return spmm(loopless, x, *loopless.norm(x.dtype), csr_order=True)
+        result = None if watchers else _quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
         if result is not None:
             return result  # type: ignore[no-any-return]
     return apply(graph, "gcn", PLAIN, _cast(x))

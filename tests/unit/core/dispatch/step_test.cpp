@@ -29,13 +29,26 @@ TEST(Step, GcnNormalisesOnceAndRunsBackThroughTheReversedGraph) {
               "backward of layers 1 and 2: spmm k=64 f32 sum weighted reversed self_loop, 2 a step, 0 before\n");
 }
 
+TEST(Step, AWidthOfTheInputSaysWhichLayersSumFirst) {
+    // 29 < 2 * 16: summed before the product, once; 16 > 7: behind it, forward and backward.
+    EXPECT_EQ(text_of({StepModel::gcn, {{16}, {7}}, 29}),
+              "normalisation, once: gcn_norm k=1 f32 sum unweighted forward, 0 a step, 1 before\n"
+              "forward of layer 1: spmm k=29 f32 sum weighted forward self_loop, 1 a step, 0 before\n"
+              "forward of layer 2: spmm k=7 f32 sum weighted forward self_loop, 1 a step, 0 before\n"
+              "backward of layer 2: spmm k=7 f32 sum weighted reversed self_loop, 1 a step, 0 before\n");
+    // 32 = 2 * 16 costs the same; a wide input is summed behind the product; a wider output before.
+    EXPECT_EQ(text_of({StepModel::gcn, {{16}, {7}}, 32}), text_of({StepModel::gcn, {{16}, {7}}}));
+    EXPECT_EQ(text_of({StepModel::gcn, {{16}, {40}}, 500}), text_of({StepModel::gcn, {{16}, {16}}}));
+}
+
 TEST(Step, ItsTextReadsBack) {
-    for (const Step& step :
-         {Step{StepModel::gcn, {{64}, {7}}}, Step{StepModel::gat, {{8, 8}, {7, 1}}}, Step{StepModel::agnn, {{16}}}}) {
+    EXPECT_EQ(to_text(Step{StepModel::gcn, {{16}, {7}}, 29}), "gcn 29:16,7");
+    for (const Step& step : {Step{StepModel::gcn, {{64}, {7}}}, Step{StepModel::gcn, {{64}, {7}}, 29},
+                             Step{StepModel::gat, {{8, 8}, {7, 1}}}, Step{StepModel::agnn, {{16}}}}) {
         EXPECT_EQ(parse_step(to_text(step)), step);
     }
-    for (const char* text :
-         {"", "gcn", "gcn ", "gcn 64,", "gcn 64x1", "gcn 0", "gat 8x", "gat 8x0", "sage 64", "gcn 64 ", "gcn 64,07"}) {
+    for (const char* text : {"", "gcn", "gcn ", "gcn 64,", "gcn 64x1", "gcn 0", "gat 8x", "gat 8x0", "sage 64",
+                             "gcn 64 ", "gcn 64,07", "gcn :7", "gcn 0:7", "gcn 2:"}) {
         EXPECT_EQ(parse_step(text), std::nullopt) << text;
     }
 }

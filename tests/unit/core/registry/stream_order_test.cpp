@@ -1,8 +1,8 @@
 // Graphs that are built in stream order: which variants come first, so that nobody has to wait.
 #include <gtest/gtest.h>
 
-#include "core/graph/graph.hpp"
 #include "core/registry/device.hpp"
+#include "core/registry/graph.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 

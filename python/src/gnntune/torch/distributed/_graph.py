@@ -15,7 +15,7 @@ from gnntune.torch._graph import Graph
 from gnntune.torch.distributed._model import Forecast, Link, forecast, measure_link
 from gnntune.torch.distributed._ranks import Ranks
 from gnntune.torch.distributed._rows import Halo, blocks_by_edges, check_parts, read_parts
-from gnntune.torch.distributed._split import Slice, columns, even, offsets, patterns, slices_of
+from gnntune.torch.distributed._split import Slice, columns, even, offsets, patterns, slices_of, whole_vectors
 
 MODES = ("auto", "features", "rows", "one")
 _MIX = 0x9E3779B97F4A7C15
@@ -82,6 +82,8 @@ class DistributedGraph:
             raise InvalidArgument(f"mode is {mode!r}; expected one of {', '.join(MODES)}")
         if parts is not None and mode in ("features", "one"):
             raise InvalidArgument(f"mode is {mode!r} and parts are given; a partition is for mode='rows'")
+        if graph.transient:
+            raise InvalidArgument("a transient graph lives for a step; make one that lasts")
         if tail not in (True, False, "auto"):
             raise InvalidArgument(f"tail is {tail!r}; expected True, False or 'auto'")
         self.device = _device.known_device(torch.device(device)) if device is not None else graph.device
@@ -92,6 +94,8 @@ class DistributedGraph:
         self._blocks: dict[Any, list[Block]] = {}
         self._looped_weight: Tensor | None = None
         self._forecasts: dict[tuple[int, torch.dtype], Forecast] = {}
+        self._known: dict[tuple[int, torch.dtype], Forecast] = {}  # by the columns that there are then
+        self._splits: dict[tuple[int, torch.dtype, int | None], tuple[list[Slice], bool]] = {}
         self._calls = 0
         self._check_same(graph)
         self.link = link
@@ -224,6 +228,8 @@ class DistributedGraph:
             if self.link is None:
                 self.link = measure_link(self.ranks, self.device)
             found = self._forecasts[k, dtype] = forecast(self.graph, self.ranks, self.link, k, dtype)
+            self._known[whole_vectors(k, self.size, dtype.itemsize), dtype] = found
+            self._splits.clear()
         return found
 
     def explain(self) -> str:
@@ -247,9 +253,19 @@ class DistributedGraph:
 
     def split(self, k: int, dtype: torch.dtype, unit: int | None = None) -> tuple[list[Slice], bool]:
         """The slices of k columns, and whether the last one is made by blocks. unit: of a head, which stays whole."""
-        sizes = columns(k, self.size) if unit is None else [unit * size for size in even(k // unit, self.size)]
+        found = self._splits.get((k, dtype, unit))
+        if found is None:
+            found = self._splits[k, dtype, unit] = self._split(k, dtype, unit)
+        return found
+
+    def _split(self, k: int, dtype: torch.dtype, unit: int | None) -> tuple[list[Slice], bool]:
+        sizes = (
+            columns(k, self.size, dtype.itemsize)
+            if unit is None
+            else [unit * size for size in even(k // unit, self.size)]
+        )
         one, widest = unit or 1, max(sizes)
-        known = self._forecasts.get((k, dtype)) if unit is None else None
+        known = self._known.get((k, dtype)) if unit is None else None
         if isinstance(self._slices, tuple) and sum(self._slices) == widest and unit is None:
             pattern = self._slices
         elif isinstance(self._slices, int):

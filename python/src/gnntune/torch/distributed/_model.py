@@ -20,7 +20,7 @@ from gnntune.torch._graph import Graph
 from gnntune.torch._operators import execute
 from gnntune.torch._run import PLAIN_PAIR
 from gnntune.torch.distributed._ranks import Ranks
-from gnntune.torch.distributed._split import columns, even, patterns
+from gnntune.torch.distributed._split import columns, even, patterns, whole_vectors
 
 Points = tuple[tuple[int, float], ...]
 """Pairs of bytes and microseconds, ascending."""
@@ -246,7 +246,7 @@ def choose(
 ) -> Forecast:
     """The pattern of slices with the least time."""
     best: Forecast | None = None
-    for pattern in patterns(max(columns(k, size)), element_size):
+    for pattern in patterns(max(columns(whole_vectors(k, size, element_size), size, element_size)), element_size):
         for tail in (False, True)[: 1 + (size > 1)]:
             total = expected_us(link, n, size, pattern, kernels_of, element_size, tail)
             kernels_us = sum(kernels_of[width].us for width in pattern)
@@ -275,7 +275,9 @@ def spmm_times(graph: Graph, ranks: Ranks, k: int, dtype: torch.dtype, sizes: Se
     """The kernels of a sum of k columns, and of every width of a slice of them over groups of these sizes."""
     widths = {k}
     for size in sizes:
-        for pattern in patterns(max(columns(k, size)), dtype.itemsize):
+        for pattern in patterns(
+            max(columns(whole_vectors(k, size, dtype.itemsize), size, dtype.itemsize)), dtype.itemsize
+        ):
             widths.update(pattern)
     return {width: _kernel(graph, ranks, width, dtype) for width in sorted(widths)}
 

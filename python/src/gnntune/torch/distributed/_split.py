@@ -11,6 +11,8 @@ Range = tuple[int, int]
 
 _ROW_BYTES = 128
 """A row of a slice that is narrower than a cache line costs as much to gather as one of a line."""
+_VECTOR_BYTES = 16
+"""Rows of whole vectors are gathered by the widest loads."""
 _UNITS = (8, 4, 2, 1)
 _UNEVEN = 1.05
 
@@ -33,16 +35,21 @@ def ranges(sizes: Sequence[int], first: int = 0) -> list[Range]:
     return [(first + a, first + b) for a, b in itertools.pairwise(starts)]
 
 
-def columns(k: int, parts: int) -> list[int]:
-    """How many of k columns each rank has: multiples of 8 (else of 4, of 2) where that is as even, for wide loads."""
-    for unit in _UNITS:
-        whole, rest = divmod(k, unit)
-        sizes = [unit * size for size in even(whole, parts)]
-        if rest:  # to one of the smaller parts
-            sizes[-1] += rest
-        if max(sizes, default=0) <= _UNEVEN * k / parts or unit == 1:
-            return sizes
-    raise AssertionError("the last unit always fits")
+def whole_vectors(k: int, parts: int, element_size: int) -> int:
+    """The columns that k are filled up to, so that parts have whole vectors; k where they are narrower than that."""
+    vector = _VECTOR_BYTES // element_size
+    return -(-k // vector) * vector if k >= parts * vector else k
+
+
+def columns(k: int, parts: int, element_size: int) -> list[int]:
+    """How many of k columns each rank has: whole vectors if there are enough, pairs of them if that is as even."""
+    vector = _VECTOR_BYTES // element_size
+    if k < parts * vector or k % vector:
+        return even(k, parts)
+    pairs = [2 * vector * size for size in even(k // (2 * vector), parts)]
+    if k % (2 * vector) == 0 and max(pairs) <= _UNEVEN * k / parts:
+        return pairs
+    return [vector * size for size in even(k // vector, parts)]
 
 
 class Slice(NamedTuple):

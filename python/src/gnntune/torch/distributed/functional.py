@@ -15,16 +15,15 @@ from torch.autograd.function import once_differentiable
 
 from gnntune._errors import InvalidArgument
 from gnntune.torch import functional
-from gnntune.torch._autograd import _Now
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
-from gnntune.torch._operators import execute
+from gnntune.torch._operators import Now, execute
 from gnntune.torch._run import PLAIN_REVERSED, Numbers, pair_of
 from gnntune.torch.distributed._exchange import Leaving, all_ranks, by_columns, to_columns, to_rows
 from gnntune.torch.distributed._graph import DistributedGraph, norm_of, wrapped
 from gnntune.torch.distributed._ranks import Ranks
 from gnntune.torch.distributed._rows import Fetched
-from gnntune.torch.distributed._split import Slice, even, ranges, slices_of
+from gnntune.torch.distributed._split import Slice, even, ranges, slices_of, whole_vectors
 
 _HEAD_SEED = 0x632BE59BD9B4E019
 
@@ -51,8 +50,10 @@ def spmm(graph: DistributedGraph, x: Tensor, weight: Tensor | None = None, *, re
     assert graph.graph is not None
     if graph.mode == "one":
         return x * 1 if graph.rank else functional.spmm(graph.graph, x, weight, reduce=reduce, csr_order=True)
-    result: Tensor = _Sum.apply(graph, "spmm", Numbers(reduce=reduce), x, weight)
-    return result
+    if weight is not None and weight.dim() == 2 and weight.shape[1] > 1:  # heads stay whole
+        result: Tensor = _Sum.apply(graph, "spmm", Numbers(reduce=reduce), x, weight)
+        return result
+    return _sum(graph, "spmm", Numbers(reduce=reduce), x, weight)
 
 
 def gcn(graph: DistributedGraph, x: Tensor) -> Tensor:
@@ -67,8 +68,18 @@ def gcn(graph: DistributedGraph, x: Tensor) -> Tensor:
     assert graph.graph is not None
     if graph.mode == "one":
         return x * 1 if graph.rank else functional.gcn(graph.graph, x)
-    result: Tensor = _Sum.apply(graph, "gcn", Numbers(), x, None)
-    return result
+    return _sum(graph, "gcn", Numbers(), x, None)
+
+
+def _sum(graph: DistributedGraph, kind: str, numbers: Numbers, x: Tensor, weight: Tensor | None) -> Tensor:
+    """_Sum of columns that are filled up with zeros to whole vectors."""
+    flat = x.flatten(1)
+    k = flat.shape[1]
+    more = whole_vectors(k, graph.size, x.element_size()) - k
+    if more:
+        flat = nn.functional.pad(flat, (0, more))
+    y: Tensor = _Sum.apply(graph, kind, numbers, flat, weight)
+    return (y[:, :k] if more else y).reshape(y.shape[0], *x.shape[1:])
 
 
 def gat(
@@ -214,7 +225,7 @@ class _Sum(torch.autograd.Function):
             if grad_s.shape[1] == 0:
                 return grad_s.new_empty(graph.n_cols, 0)
             given = grad_s.view(grad_s.shape[0], grad_s.shape[1] // unit, unit) if by_head else grad_s
-            grads = FORMULAS["spmm"].backward(_Now(local), numbers, needs, saved[s], given)
+            grads = FORMULAS["spmm"].backward(Now(local), numbers, needs, saved[s], given)
             if grad_weight is not None:
                 found = grads[1]
                 assert found is not None
@@ -306,7 +317,7 @@ class _Attention(torch.autograd.Function):
                 x_s = grad_s.new_empty(graph.n_cols, 0)
             else:
                 kept = [next(left) for _ in range(6)]
-                grads = FORMULAS["gat"].backward(_Now(local), numbers, (True,) * 4, kept, how.split(grad_s))
+                grads = FORMULAS["gat"].backward(Now(local), numbers, (True,) * 4, kept, how.split(grad_s))
                 for whole, found in ((rows, grads[1]), (columns, grads[2])):
                     assert found is not None
                     how.of_slice_in_place(whole, s).add_(found)

@@ -1,0 +1,171 @@
+"""Labelled graphs: topology from a file that the program reads, features, labels and splits from an .npz beside it.
+
+The arrays of NAME.npz: `labels` int [n], -1 for none; features as CSR (`feat_indptr`, `feat_indices`, `feat_data`,
+`feat_shape`) or `feat_dense` [n, width]; `train_mask`, `val_mask`, `test_mask` [splits, n] where the source has splits;
+`feat_available` [n] where features of some vertices are lost. The graph is NAME.mtx, .mtx.gz or .mtx.xz.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from gnntune._errors import InvalidArgument, InvalidGraph
+from gnntune._program import program_path
+from gnntune.torch import Graph
+
+TRAIN, VALIDATION = 20, 30
+"""Vertices of each class in a split that is made here; the rest are for testing."""
+
+
+class Split(NamedTuple):
+    """Ids of the vertices to train on, to choose by, and to test on."""
+
+    train: Tensor
+    validation: Tensor
+    test: Tensor
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A labelled graph on the host; its methods put parts of it on a device.
+
+    `splits` has the three masks of each split, [3, n]; `split_rule` says where they come from.
+    """
+
+    name: str
+    row_ptr: npt.NDArray[Any]
+    col: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    splits: list[npt.NDArray[Any]]
+    split_rule: str
+    features: int
+    classes: int
+    _x: tuple[Tensor, ...]
+
+    @property
+    def n(self) -> int:
+        return len(self.row_ptr) - 1
+
+    @property
+    def m(self) -> int:
+        return len(self.col)
+
+    def graph(self, device: str | torch.device = "cpu") -> Graph:
+        """The graph for gnntune's layers; its edge_index is what PyTorch Geometric's take."""
+        row_ptr, col = torch.from_numpy(self.row_ptr), torch.from_numpy(self.col)
+        return Graph.from_csr(row_ptr.to(device), col.to(device), self.n)
+
+    def x(self, device: str | torch.device = "cpu") -> Tensor:
+        """Features, dense [n, features]: rows of counts that add up to one, or columns of mean 0 and deviation 1."""
+        if len(self._x) == 1:
+            return self._x[0].to(device)
+        row, column, value = (part.to(device) for part in self._x)
+        dense = torch.zeros(self.n, self.features, device=device)
+        return dense.index_put_((row, column), value, accumulate=True)
+
+    def y(self, device: str | torch.device = "cpu") -> Tensor:
+        """Labels [n], -1 for none."""
+        return torch.from_numpy(self.labels).long().to(device)
+
+    def split(self, number: int = 0, device: str | torch.device = "cpu") -> Split:
+        """One of the splits. Split `number` of a graph with fewer is split `number` modulo their count."""
+        masks = self.splits[number % len(self.splits)]
+        return Split(*(torch.from_numpy(np.flatnonzero(mask)).to(device) for mask in masks))
+
+
+def load(path: str | os.PathLike[str], *, splits: int = 10) -> Labelled:
+    """Reads NAME.npz and the graph NAME.mtx* beside it.
+
+    A graph that has no splits gets `splits` of them, seeded by their number: 20 vertices of each class to train on, 30
+    to choose by, the rest to test on (`numpy.random.RandomState(number)`). Raises InvalidGraph where features or labels
+    are missing: accuracy on such a graph would mean nothing.
+    """
+    file = Path(path)
+    topology = next((p for p in (file.with_suffix(s) for s in (".mtx", ".mtx.gz", ".mtx.xz")) if p.exists()), None)
+    if topology is None:
+        raise InvalidArgument(f"{file}: its graph, {file.stem}.mtx, .mtx.gz or .mtx.xz, is not beside it")
+    with np.load(file) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    if "labels" not in arrays:
+        what = "several labels for each vertex" if "labels_multihot" in arrays else "no labels"
+        raise InvalidGraph(f"{file}: has {what}; expected `labels` with one class for each vertex")
+    labels = arrays["labels"].astype(np.int64)
+    available = arrays.get("feat_available")
+    if available is not None and not available.all():
+        raise InvalidGraph(
+            f"{file}: has features of {np.count_nonzero(available):,} of {len(labels):,} vertices only; what a model "
+            "learns from them is no accuracy of this graph"
+        )
+    row_ptr, col, n_cols = _read(topology)
+    n = len(row_ptr) - 1
+    if n != n_cols or n != len(labels):
+        raise InvalidGraph(f"{topology}: {n} x {n_cols}; expected {len(labels)} vertices, as {file} has labels")
+    x, width = _features(file, arrays, n)
+    if labels.max(initial=-1) < 0:
+        raise InvalidGraph(f"{file}: no vertex has a label")
+    made, rule = _splits(arrays, labels, splits)
+    return Labelled(file.stem, row_ptr, col, labels, made, rule, width, int(labels.max()) + 1, x)
+
+
+def _read(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    with tempfile.TemporaryDirectory(prefix="gnntune-") as folder:
+        made = Path(folder) / "graph.npz"
+        words = [program_path(), "convert", path, made, "--ignore-weights", "-q"]
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise InvalidGraph(done.stderr.strip() or f"{path}: cannot be read")
+        with np.load(made) as file:
+            shape = file["shape"]
+            return file["indptr"].astype(np.int32), file["indices"].astype(np.int32), int(shape[1])
+
+
+def _features(file: Path, arrays: dict[str, npt.NDArray[Any]], n: int) -> tuple[tuple[Tensor, ...], int]:
+    """Dense features, or row, column and value of sparse ones, and their width."""
+    if "feat_dense" in arrays:
+        dense: npt.NDArray[Any] = arrays["feat_dense"].astype(np.float32)
+        if dense.shape[0] != n:
+            raise InvalidGraph(f"{file}: feat_dense has {dense.shape[0]} rows; expected {n}")
+        deviation: npt.NDArray[Any] = dense.std(axis=0)
+        scaled = (dense - dense.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+        return (torch.from_numpy(scaled.astype(np.float32)),), dense.shape[1]
+    if "feat_indptr" not in arrays:
+        raise InvalidGraph(f"{file}: has no features: neither feat_indptr nor feat_dense")
+    if len(arrays["feat_indptr"]) != n + 1:
+        raise InvalidGraph(f"{file}: feat_indptr has {len(arrays['feat_indptr'])} offsets; expected {n + 1}")
+    counts = np.diff(arrays["feat_indptr"])
+    row = np.repeat(np.arange(n), counts)
+    value: npt.NDArray[Any] = arrays["feat_data"].astype(np.float32)
+    total = np.zeros(n, np.float32)
+    np.add.at(total, row, np.abs(value))
+    value = (value / np.where(total > 0, total, 1)[row]).astype(np.float32)
+    parts = (row, arrays["feat_indices"].astype(np.int64), value)
+    return tuple(torch.from_numpy(part) for part in parts), int(arrays["feat_shape"][1])
+
+
+def _splits(
+    arrays: dict[str, npt.NDArray[Any]], labels: npt.NDArray[Any], count: int
+) -> tuple[list[npt.NDArray[Any]], str]:
+    if all(name in arrays for name in ("train_mask", "val_mask", "test_mask")):
+        masks = [np.atleast_2d(arrays[name]).astype(bool) for name in ("train_mask", "val_mask", "test_mask")]
+        return [np.stack(split) for split in zip(*masks)], f"{len(masks[0])} of the file"
+    made = []
+    for seed in range(count):
+        random = np.random.RandomState(seed)
+        masks = [np.zeros(len(labels), bool) for _ in range(3)]
+        for label in range(labels.max() + 1):
+            members = random.permutation(np.flatnonzero(labels == label))
+            masks[0][members[:TRAIN]] = True
+            masks[1][members[TRAIN : TRAIN + VALIDATION]] = True
+            masks[2][members[TRAIN + VALIDATION :]] = True
+        made.append(np.stack(masks))
+    return made, f"{count} made here: {TRAIN} and {VALIDATION} of each class, the rest"

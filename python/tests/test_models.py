@@ -1,0 +1,160 @@
+"""gnntune.models: the same models of either side's layers, labelled graphs, training."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+
+import gnntune
+
+torch = pytest.importorskip("torch")
+pyg = pytest.importorskip("torch_geometric.nn")
+import gnntune.models as models
+import gnntune.pyg as gp
+import gnntune.torch as gt
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    path = Path(os.environ.get("GNNTUNE_DATA", Path(__file__).parents[2] / "data")) / "cora.npz"
+    if not path.exists():
+        pytest.skip(f"{path} is not here; GNNTUNE_DATA names its folder")
+    return models.load(path)
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_a_model_is_the_same_of_either_sides_layers(name, device):
+    index, (n, _) = reference.edges("random", device)
+    graph, x = gt.Graph(index, n), torch.randn(n, 12, device=device)
+    torch.manual_seed(1)
+    ours = models.build(name, 12, 5, hidden=16, layers=3, dropout=0.0).to(device)
+    torch.manual_seed(1)
+    theirs = models.build(name, 12, 5, hidden=16, layers=3, dropout=0.0, convs=pyg).to(device)
+    for (key, mine), (other, value) in zip(ours.state_dict().items(), theirs.state_dict().items()):
+        assert key == other and torch.equal(mine, value)
+    got, wanted = ours(x, graph), theirs(x, index)
+    assert got.shape == (n, 5) and torch.allclose(got, wanted, atol=1e-4)
+    got.square().sum().backward()
+    wanted.square().sum().backward()
+    for (key, mine), value in zip(ours.named_parameters(), theirs.parameters()):
+        if value.grad is not None:
+            scale = max(1.0, float(value.grad.abs().max()))
+            assert torch.allclose(mine.grad, value.grad, atol=2e-4 * scale), key
+
+
+@pytest.mark.parametrize("name", ["GCN", "GAT"])
+def test_cora_is_learnt_as_well_as_by_pytorch_geometric(labelled, name):
+    x, y, split = labelled.x(), labelled.y(), labelled.split(0)
+    graph = labelled.graph()
+    found = {}
+    for side, convs, adjacency in (("ours", gp, graph), ("theirs", pyg, graph.edge_index)):
+        torch.manual_seed(0)
+        # Without dropout both draw nothing, and learn the same.
+        model = models.build(name, labelled.features, labelled.classes, hidden=16, dropout=0.0, convs=convs)
+        found[side] = models.fit(model, adjacency, x, y, split, epochs=30)
+        right = models.hits(model.eval()(x, adjacency), y, split.validation).float().mean()
+        assert float(right) == pytest.approx(found[side].validation)  # the best epoch's weights stayed
+    assert found["ours"].loss == pytest.approx(found["theirs"].loss, rel=1e-2)
+    assert found["ours"].test == pytest.approx(found["theirs"].test, abs=0.01)
+    assert found["ours"].test > 0.6
+
+
+def test_cora_is_what_its_source_says(labelled):
+    assert (labelled.n, labelled.m, labelled.features, labelled.classes) == (2708, 10556, 1433, 7)
+    split = labelled.split(0)
+    assert [len(ids) for ids in split] == [140, 500, 1000]
+    assert len(set(torch.cat(list(split)).tolist())) == 1640
+    assert torch.allclose(labelled.x().sum(1), torch.ones(2708), atol=1e-5)
+    assert labelled.split_rule == "1 of the file"
+
+
+def written(folder, n=6, entries=((1, 2), (2, 1)), **arrays):
+    lines = "".join(f"{i} {j}\n" for i, j in entries)
+    head = "%%MatrixMarket matrix coordinate pattern general\n"
+    (folder / "g.mtx").write_text(f"{head}{n} {n} {len(entries)}\n{lines}")
+    np.savez(folder / "g.npz", **arrays)
+    return folder / "g.npz"
+
+
+def test_a_graph_without_splits_gets_seeded_ones(tmp_path):
+    labels = np.repeat(np.arange(2), 200)
+    path = written(tmp_path, 400, labels=labels, feat_dense=np.random.RandomState(0).rand(400, 3).astype(np.float32))
+    data, again = models.load(path, splits=3), models.load(path, splits=2)
+    assert len(data.splits) == 3 and "made here" in data.split_rule
+    assert np.array_equal(data.splits[1], again.splits[1]) and not np.array_equal(data.splits[0], data.splits[1])
+    train, validation, test = data.split(2)
+    assert (len(train), len(validation), len(test)) == (40, 60, 300)
+    assert data.y()[train].bincount().tolist() == [20, 20]
+    assert data.split(5).train.tolist() == train.tolist()  # modulo their number
+    x = data.x()
+    assert x.dtype == torch.float32 and torch.allclose(x.mean(0), torch.zeros(3), atol=1e-5)
+
+
+DENSE = np.ones((6, 2), np.float32)
+LABELS = np.array([0, 1, 0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "error", "words"),
+    [
+        ({"feat_dense": DENSE}, gnntune.InvalidGraph, "no labels"),
+        ({"labels_multihot": np.ones((6, 2))}, gnntune.InvalidGraph, "several labels"),
+        ({"labels": LABELS}, gnntune.InvalidGraph, "no features"),
+        (
+            {"labels": LABELS, "feat_dense": DENSE, "feat_available": np.array([1, 1, 0, 0, 0, 0])},
+            gnntune.InvalidGraph,
+            "features of 2 of 6 vertices only",
+        ),
+        ({"labels": LABELS[:5], "feat_dense": DENSE}, gnntune.InvalidGraph, "expected 5 vertices"),
+        ({"labels": LABELS, "feat_dense": DENSE[:4]}, gnntune.InvalidGraph, "4 rows; expected 6"),
+        ({"labels": -np.ones(6, int), "feat_dense": DENSE}, gnntune.InvalidGraph, "no vertex has a label"),
+    ],
+)
+def test_what_accuracy_cannot_be_had_of_is_refused_in_words(tmp_path, arrays, error, words):
+    with pytest.raises(error, match=words):
+        models.load(written(tmp_path, **arrays))
+
+
+def test_a_graph_file_that_is_missing_is_named(tmp_path):
+    path = written(tmp_path, labels=LABELS, feat_dense=DENSE)
+    (tmp_path / "g.mtx").unlink()
+    with pytest.raises(gnntune.InvalidArgument, match=r"g\.mtx, \.mtx\.gz or \.mtx\.xz, is not beside it"):
+        models.load(path)
+
+
+def test_mistakes_of_building_and_training(labelled):
+    with pytest.raises(gnntune.InvalidArgument, match="no model is called 'GNC'; expected one of GCN, GAT"):
+        models.build("GNC", 3, 2)
+    with pytest.raises(gnntune.InvalidArgument, match="multiple of 8"):
+        models.build("GAT", 3, 2, hidden=12)
+    with pytest.raises(gnntune.InvalidArgument, match="layers is 0"):
+        models.build("GCN", 3, 2, layers=0)
+    model = models.build("GCN", labelled.features, labelled.classes, hidden=4)
+    arguments = model, labelled.graph(), labelled.x(), labelled.y()
+    none = labelled.split(0)._replace(validation=torch.empty(0, dtype=torch.long))
+    with pytest.raises(gnntune.InvalidArgument, match="no vertices for validation"):
+        models.fit(*arguments, none)
+    with pytest.raises(gnntune.InvalidArgument, match="epochs is 0"):
+        models.fit(*arguments, labelled.split(0), epochs=0)
+    with torch.no_grad():
+        model.layers[0].lin.weight.fill_(float("nan"))
+    with pytest.raises(gnntune.RunFailed, match="the loss of the last epoch is nan"):
+        models.fit(*arguments, labelled.split(0), epochs=1)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name", models.MODELS)
+def test_captured_epochs_are_the_eager_ones(labelled, name):
+    graph, x, y, split = labelled.graph("cuda"), labelled.x("cuda"), labelled.y("cuda"), labelled.split(0, "cuda")
+    found = []
+    for capture in (False, True):
+        torch.manual_seed(0)
+        model = models.build(name, labelled.features, labelled.classes, hidden=16, dropout=0.0).cuda()
+        found.append(models.fit(model, graph, x, y, split, epochs=10, capture=capture))
+    assert found[0].loss == pytest.approx(found[1].loss, rel=1e-2)
+    assert found[0].test == pytest.approx(found[1].test, abs=0.03)
+    gt.release_captured()
