@@ -88,6 +88,29 @@ run 0 db merge --from work --db all.db --csv
 run 0 db merge --from work --db again.db
 attempts again.db | diff - one >/dev/null || fail "db merge --from has not all"
 
+# Killed in the middle of a unit of several problems: another rank takes in what is measured of it, and measures the rest.
+run 0 generate uniform --n-rows 20000 --m 200000 -o big.gnng
+step="tune big.gnng --device cpu --step gcn --dim 64,16 --exhaustive --max-samples 20 --work work3 --db three.db"
+rows() { "$GNNTUNE" db sql "select count(*) from measurement where status in ('ok', 'abandoned')" --db "$1" --csv 2>/dev/null | tail -n 1; }
+last="gnntune $step, to be killed"
+# shellcheck disable=SC2086
+"$GNNTUNE" $step --shard 0/2 >out 2>err &
+rank=$!
+for _ in $(seq 600); do
+    measured=$(rows work3/rank-0.db)
+    [ "${measured:-0}" -ge 3 ] && break
+    sleep 0.02
+done
+kill -KILL "$rank" 2>/dev/null
+wait "$rank" 2>/dev/null
+grep -q ' begun ' work3/units || fail "the unit was done, or not begun, before the kill"
+measured=$(rows work3/rank-0.db)
+# shellcheck disable=SC2086
+"$GNNTUNE" $step --shard 1/2 >out 2>err
+err_has "rank 0 ended before it was done: takes in what it has measured"
+[ "$(rows three.db)" -gt "$measured" ] || fail "nothing was measured behind the kill"
+[ -z "$(twice three.db)" ] || fail "measured twice: $(twice three.db | head -3)"
+
 # What contradicts the folder is a sentence.
 # shellcheck disable=SC2086
 run 2 tune graphs/ $options --seed 2 --db all.db --shard 0/4 --work work
