@@ -45,7 +45,8 @@ def read(
 
     Raises DatabaseError if the file is missing or damaged, InvalidGraph for a name that it does not have.
     """
-    whole, _ = run_json(["report", *_options({"db": db, "graph": graph, "score": score, "folds": folds})])
+    words = [] if graph is None else ["--graph", graph if isinstance(graph, str) else ",".join(graph)]
+    whole, _ = run_json(["report", *words, *_options({"db": db, "score": score, "folds": folds})])
     return Numbers(whole["data"][0])
 
 
@@ -191,16 +192,38 @@ def named(ax: Axes, title: str, about: str, setting: _Row | None) -> Axes:
 
 def time_axis(ax: Axes) -> None:
     ax.set_xscale("log")
-    plain_ticks(ax.xaxis, "{:g}")
+    plain_ticks(ax.xaxis, number_words)
     ax.set_xlabel("time, µs")
 
 
-def plain_ticks(axis: Any, form: str) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+def plain_ticks(axis: Any, words: Callable[[float], str]) -> None:
+    """Round numbers in words on a logarithmic axis that has its data; several of them however short it is."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: form.format(value)))
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if high > 6 * low else MaxNLocator(5))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: words(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def whole_ticks(axis: Any) -> None:
+    """Whole numbers on a linear axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def number_words(value: float) -> str:
+    """The number with at most six digits: 0.5, 1500."""
+    return f"{value:g}"
+
+
+def byte_words(value: float) -> str:
+    """Bytes in binary units: 64 KiB."""
+    for scale, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if value >= scale:
+            return f"{value / scale:g} {unit}"
+    return f"{value:g} B"
 
 
 def plain(text: str, most: int = 400) -> str:

@@ -18,6 +18,7 @@ from gnntune._drawing import (
     Numbers,
     Paint,
     axes_for,
+    byte_words,
     choose,
     count_words,
     geomean,
@@ -25,6 +26,7 @@ from gnntune._drawing import (
     is_exact,
     largest,
     named,
+    number_words,
     numbers_of,
     one_graph,
     one_problem,
@@ -38,6 +40,7 @@ from gnntune._drawing import (
     time_axis,
     time_words,
     variant_of,
+    whole_ticks,
 )
 from gnntune._errors import InvalidArgument
 
@@ -67,8 +70,8 @@ def won(
 ) -> Axes:
     """What won? A cell for each graph and width: variant, time, and how many times as fast as the library's default.
 
-    The `most` graphs with most edges are shown. `op` ("spmm") or `what` ("spmm f32 sum weighted forward") chooses a
-    setting; without them it is the one with most problems.
+    The `most` graphs with most edges are shown; ≈ marks a config whose answer is not exact. `op` ("spmm") or `what`
+    ("spmm f32 sum weighted forward") chooses a setting; without them it is the one with most problems.
     """
     import numpy as np
 
@@ -85,7 +88,10 @@ def won(
         row, column = names.index(p["fingerprint"]), widths.index(p["k"])
         cells[row, column] = rgb(paint.cell(variant_of(p["won"])))
         over = p["over_library_default"]
-        words = f"{short_name(p['won'])}\n{time_words(p['won_us'])}" + (f"  {over:.2f}x" if over is not None else "")
+        exact = any(is_exact(row) for row in p["configs"] if row["config"] == p["won"])
+        words = f"{'' if exact else '≈ '}{short_name(p['won'])}\n{time_words(p['won_us'])}" + (
+            f"  {over:.2f}x" if over is not None else ""
+        )
         ax.text(column, row, plain(words), ha="center", va="center", fontsize=size, color=paint.named("cell"))
     ax.imshow(cells, aspect="auto")
     ax.set_xticks(range(len(widths)), [f"k = {width}" for width in widths])
@@ -130,7 +136,9 @@ def limit(
             line = sorted((r["table_bytes"], r["gbps"]) for r in setting["gather"] if r["row_bytes"] == row_bytes)
             label = f"gather rows of {row_bytes:.0f} B, measured"
             ax.plot(*zip(*line), color=hot, linestyle=style, label=label)
-    ax.set_xlabel("size of the table that rows are gathered from, bytes")
+    ax.xaxis.set_major_formatter(lambda value, _: byte_words(value))
+    plain_ticks(ax.yaxis, number_words)
+    ax.set_xlabel("size of the table that rows are gathered from")
     ax.set_ylabel("GB/s of the higher limit's bytes")
     ax.legend(fontsize="small")
     return named(ax, "How close to the limit?", f"{setting['what']}, n = {count_words(dots)}", setting)
@@ -172,10 +180,11 @@ def gain(
         bar.set_facecolor(paint.named("c3" if edge < _SLOWER * 0.9999 else "c0"))
         bar.set_edgecolor(paint.named("paper"))
     ax.set_xscale("log")
-    plain_ticks(ax.xaxis, "{:g}x")
+    plain_ticks(ax.xaxis, lambda value: f"{value:g}x")
     ax.axvline(1, color=paint.named("soft"), linestyle=":")
     ax.axvline(mean, color=paint.named("ink"), linewidth=2, label=f"geometric mean {mean:.2f}x")
     ax.set_xlabel("time of the alternative over that of the choice")
+    whole_ticks(ax.yaxis)
     ax.set_ylabel("problems")
     ax.legend(fontsize="small")
     slower = int((ratios < _SLOWER).sum())
@@ -197,12 +206,17 @@ def degrees(db: Database = None, *, graph: str | None = None, ax: Axes | None = 
     ax = axes_for(ax, (6, 4))
     paint = Paint(numbers, ax)
     empty = []
-    for key, word, color, marker in (("row_degrees", "rows", "c0", "o"), ("col_degrees", "columns", "c1", "D")):
+    # Where both are alike, a dot stands in each ring.
+    looks = (("row_degrees", "rows", "c0", "o", 3.0, True), ("col_degrees", "columns", "c1", "D", 7.0, False))
+    for key, word, color, marker, size, filled in looks:
         pairs = [(degree, count) for degree, count in facts[key] if degree > 0]
         none = sum(count for degree, count in facts[key] if degree == 0)
         empty.append(f"{none:,} empty {word}")
         if pairs:
-            ax.plot(*zip(*pairs), marker, color=paint.named(color), markersize=4, alpha=0.7, label=word)
+            ink = paint.named(color)
+            face = ink if filled else "none"
+            xs, ys = zip(*pairs)
+            ax.plot(xs, ys, marker, color=ink, markerfacecolor=face, markersize=size, label=word)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("degree")
@@ -232,16 +246,17 @@ def configs(
         raise InvalidArgument(f"configs: nothing was timed on {problem['graph']!r}, k = {problem['k']}")
     ax = axes_for(ax, (7, max(3.0, min(9.0, 0.12 * len(rows) + 1.5))))
     paint = Paint(numbers, ax)
-    for place, row in enumerate(rows):
+    for place, row in enumerate(rows, 1):
         ax.plot([row["ci_low_us"], row["ci_high_us"]], [place, place], color=paint.named("soft"), linewidth=1, zorder=1)
-    scatter(ax, paint, list(enumerate(rows)), lambda r: (r[1]["median_us"], r[0], r[1]["variant"], is_exact(r[1])))
-    early = [(row["median_us"], place) for place, row in enumerate(rows) if row["status"] != "ok"]
+    scatter(ax, paint, list(enumerate(rows, 1)), lambda r: (r[1]["median_us"], r[0], r[1]["variant"], is_exact(r[1])))
+    early = [(row["median_us"], place) for place, row in enumerate(rows, 1) if row["status"] != "ok"]
     if early:
         xs, ys = zip(*early)
         ax.scatter(xs, ys, s=40, color=ax.get_facecolor(), alpha=0.6, zorder=3)
     time_axis(ax)
     ax.invert_yaxis()
-    ax.set_ylabel("place")
+    whole_ticks(ax.yaxis)
+    ax.set_ylabel("place, the fastest first")
     ax.legend(fontsize="small")
     where = f"{problem['problem']}, n = {count_words(rows, 'config')}"
     return named(ax, f"Configs on {shortened(problem['graph'], 40)}", where, setting)
@@ -322,7 +337,7 @@ def building(
             ax.plot(starts[name], at, "o", color=paint.named("paper"), markeredgecolor=paint.named("ink"), zorder=4)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    plain_ticks(ax.yaxis, "{:g}")
+    plain_ticks(ax.yaxis, number_words)
     ax.set_xlabel("calls on this graph")
     ax.set_ylabel("time of a call with its share of building, µs")
     ax.legend(fontsize="small")
@@ -354,7 +369,7 @@ def model(db: Database = None, *, op: str | None = None, ax: Axes | None = None)
     ax.set_xscale("log")
     ax.set_yscale("log")
     for axis in (ax.xaxis, ax.yaxis):
-        plain_ticks(axis, "{:g}")
+        plain_ticks(axis, number_words)
     ax.set_xlabel("measured, µs")
     ax.set_ylabel("expected by the model, µs")
     ax.legend(fontsize="small")
