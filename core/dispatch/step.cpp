@@ -28,7 +28,7 @@ Summed summed_by(const Step& step, std::size_t layer) {
     if (step.features == 0) return {out};
     const std::int32_t in = layer == 0 ? step.features : step.layers[layer - 1].k;
     // Two sums of what came out of the product, or one of the input; else two either way.
-    if (layer == 0) return in < 2 * out.k ? Summed{{in, 1}, false} : Summed{out};
+    if (layer == 0) return in <= 2 * out.k ? Summed{{in, 1}, false} : Summed{out};
     return {{std::min(in, out.k), 1}};
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/common/error.hpp"
 #include "profiles/fields/json_sax.hpp"
+#include "profiles/fields/values.hpp"
 
 namespace gnntune::store {
 namespace {

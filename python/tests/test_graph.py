@@ -242,6 +242,22 @@ def test_what_one_transient_graph_has_prepared_serves_the_next(device, monkeypat
             assert torch.allclose(passing, lasting, rtol=1e-3, atol=1e-3)
 
 
+def test_gradients_that_are_not_contiguous_go_by_the_same_recipe(device):
+    if not _run._can_run_tensors:
+        pytest.skip("this torch has no exchange interface")
+    for _ in range(3):
+        index, (n, _) = reference.edges("random", device)
+        x = torch.ones(n, 24, device=device, requires_grad=True)
+        gt.spmm(gt.Graph(index, n, transient=True), x).sum().backward()  # whose gradient is one element, n times
+    kinds = [
+        entry[1]
+        for _, entries in _run._recipes.values()
+        for entry in entries
+        if (entry[1].op, entry[1].k, entry[1].direction) == ("spmm", 24, "reversed")
+    ]
+    assert len(kinds) == 1
+
+
 def test_a_call_of_a_kind_that_was_seen_is_refused_in_the_same_words(device):
     x = torch.ones(6, 3, device=device)
     for index in (

@@ -9,6 +9,7 @@
 #include "profiles/database/file_system.hpp"
 #include "profiles/snapshot/layers.hpp"
 #include "tools/common/parse.hpp"
+#include "tools/common/program.hpp"
 #include "tools/common/streams.hpp"
 #include "tools/common/suggest.hpp"
 
@@ -94,6 +95,17 @@ bool Parsed::flag(const std::string& name) const {
     if (values_.count(name) == 0) return false;
     const bool* is_on = boost::any_cast<bool>(&values_[name].value());
     return is_on == nullptr || *is_on;
+}
+
+std::string Parsed::typed(const std::set<std::string>& except) const {
+    std::string words;
+    const auto add = [&words](const std::string& word) { words += (words.empty() ? "" : " ") + word; };
+    for (const auto& [name, value] : values_) {
+        if (value.defaulted() || name == kArguments || except.contains(name)) continue;
+        add("--" + name);
+        if (const auto* text = boost::any_cast<std::string>(&value.value())) add(shell_quoted(*text));
+    }
+    return words;
 }
 
 std::optional<std::string> Parsed::find(const std::string& name) const {

@@ -13,6 +13,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,8 @@ public:
     bool given(const std::string& name) const;
     /// Of an option without a value, added with po::bool_switch() or with nothing but its help.
     bool flag(const std::string& name) const;
+    /// What was typed but for the options of `except`, as it can be typed again: in order of name.
+    std::string typed(const std::set<std::string>& except) const;
     /// The value as typed, or the option's default, or nothing.
     std::optional<std::string> find(const std::string& name) const;
     /// find(), and an empty text for nothing.

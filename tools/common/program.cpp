@@ -1,5 +1,7 @@
 #include "tools/common/program.hpp"
 
+#include <unistd.h>
+
 #include "kernels/register_all.hpp"
 #include "tools/git_commit.hpp"
 
@@ -27,6 +29,11 @@ const char* compiler() {
 }
 const char* cuda_toolkit() {
     return GNNTUNE_CUDA_TOOLKIT;
+}
+
+std::string host_name() {
+    char name[256] = {};
+    return gethostname(name, sizeof name - 1) == 0 ? name : "a host without a name";
 }
 
 const Registry& registry() {

@@ -17,6 +17,9 @@ const char* build_type();
 const char* compiler();
 const char* cuda_toolkit();
 
+/// The name of this machine.
+std::string host_name();
+
 /// Every variant of this build.
 const Registry& registry();
 

@@ -131,7 +131,7 @@ int run_db_import(const Args& args) {
     }
     store::Store store = open_store(target, store::Mode::read_write_create, out);
     const MergeSource source{imported.path(), file};
-    merge_into(store, {&source, 1}, parsed->common, out);
+    merge_into(store, {&source, 1}, {}, parsed->common, out);
     return kExitOk;
 }
 

@@ -15,10 +15,11 @@
 namespace gnntune::tools {
 namespace {
 
-/// Makes choices again, by the rule and the default constraints.
+/// Makes choices again, by the rule and constraints.
 class Chooser {
 public:
-    Chooser(store::Store& store, Output& out) : store_(store), queries_(store, out) {}
+    Chooser(store::Store& store, const Constraints& constraints, Output& out)
+        : store_(store), constraints_(constraints), queries_(store, out) {}
 
     /// The choice, if this build has variants that may be chosen.
     std::optional<Choice> again(const store::OpenChoice& open) const {
@@ -29,7 +30,7 @@ public:
         const auto rows = store_.measurements(open.key, {open.policy, open.clock, {}});
         const auto candidates =
             candidates_of(registry(), *query, rows, store_.choice(open.key, open.policy, open.clock));
-        const Decision decision = choose(candidates, {});
+        const Decision decision = choose(candidates, constraints_);
         if (!decision.winner) return std::nullopt;
         return choice_of(registry(), candidates, decision);
     }
@@ -40,6 +41,7 @@ public:
 
 private:
     store::Store& store_;
+    const Constraints& constraints_;
     StoredQueries queries_;
 };
 
@@ -75,21 +77,31 @@ std::optional<std::string> merge_check(const Config& config, std::int32_t versio
     return foreign_params(config, version);
 }
 
-void merge_into(store::Store& store, std::span<const MergeSource> sources, const CommonOptions& common, Output& out) {
-    Table table = merge_table();
+void require_mergeable(const std::filesystem::path& from) {
+    if (const auto damage = store::Database::damage_of(from)) {
+        throw database_error(
+            fmt::format("{0}: the file is damaged ({1}); save what can be read with `gnntune db rescue "
+                        "{0} FILE` and take in FILE",
+                        from.string(), *damage));
+    }
+    store::Store::open(from, store::Mode::read_only).require_mergeable(merge_check);
+}
+
+Merged take_in(store::Store& store, std::span<const MergeSource> sources, const Constraints& constraints,
+               const CommonOptions& common, Output& out) {
+    Merged merged;
     std::vector<store::MergeReport> reports;
-    std::exception_ptr refused;
     for (const MergeSource& source : sources) {
         try {
             reports.push_back(store.merge(source.database, merge_check));
         } catch (const Error&) {
-            refused = std::current_exception();
+            merged.refused = std::current_exception();
             break;
         }
     }
     // Once all are in: of their choices the newest is there, whatever the order of the files.
     std::optional<std::int64_t> run;
-    const Chooser chooser(store, out);
+    const Chooser chooser(store, constraints, out);
     for (std::size_t f = 0; f < reports.size(); ++f) {
         const std::string& from = sources[f].name;
         const store::MergeReport& report = reports[f];
@@ -118,16 +130,23 @@ void merge_into(store::Store& store, std::span<const MergeSource> sources, const
         out.warn_of_many(conflicts, [&](std::size_t more) {
             return fmt::format("{}: {} conflicts more; --verbose lists them", from, more);
         });
-        table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
-                   report.models, static_cast<std::int64_t>(conflicts.size()), made, changed, report.errata});
+        merged.measurements += report.measurements;
+        merged.table.add({from, report.measurements, report.known, report.graphs, report.environments, report.runs,
+                          report.models, static_cast<std::int64_t>(conflicts.size()), made, changed, report.errata});
         if (made < static_cast<std::int64_t>(report.open_choices.size())) {
             out.warn(fmt::format("{}: {} choices stay as they are: this build has no variant that may be chosen there",
                                  from, static_cast<std::int64_t>(report.open_choices.size()) - made));
         }
     }
     if (run) store.end_run(*run);
-    if (!refused || table.rows() > 0) out.print(table);
-    if (refused) std::rethrow_exception(refused);
+    return merged;
+}
+
+void merge_into(store::Store& store, std::span<const MergeSource> sources, const Constraints& constraints,
+                const CommonOptions& common, Output& out) {
+    const Merged merged = take_in(store, sources, constraints, common, out);
+    if (!merged.refused || merged.table.rows() > 0) out.print(merged.table);
+    if (merged.refused) std::rethrow_exception(merged.refused);
 }
 
 }  // namespace gnntune::tools

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profiles/store/store.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/output.hpp"
 #include "tools/common/program.hpp"

@@ -6,6 +6,7 @@
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
 #include "tools/common/exit_code.hpp"
+#include "tools/common/graphs.hpp"
 #include "tools/common/output_file.hpp"
 #include "tools/common/suggest.hpp"
 #include "tools/common/write_graph.hpp"

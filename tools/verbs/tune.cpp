@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "core/common/error.hpp"
@@ -18,15 +19,17 @@
 #include "tools/common/interrupt.hpp"
 #include "tools/common/machine_load.hpp"
 #include "tools/common/open_store.hpp"
-#include "tools/common/parse.hpp"
 #include "tools/common/problems.hpp"
 #include "tools/common/program.hpp"
 #include "tools/common/progress.hpp"
 #include "tools/common/steps.hpp"
 #include "tools/common/within_memory.hpp"
 #include "tools/verbs/graph_outcome.hpp"
+#include "tools/verbs/held_graph.hpp"
 #include "tools/verbs/plan_store.hpp"
 #include "tools/verbs/tune_options.hpp"
+#include "tools/verbs/tune_plan.hpp"
+#include "tools/verbs/tune_shard.hpp"
 #include "tuner/profile.hpp"
 #include "tuner/tune.hpp"
 
@@ -38,7 +41,8 @@ public:
     TuneVerb(const Parsed& parsed)
         : parsed_(parsed),
           out_("tune", parsed.common),
-          device_(parsed.common.device()),
+          shard_(TuneShard::from(parsed, out_)),
+          device_(shard_ ? shard_->device() : parsed.common.device()),
           store_(open_store()),
           tuner_(registry(), device_, store_),
           profiler_(registry(), device_, store_, parsed.common.seed) {
@@ -68,10 +72,12 @@ public:
         // Last, since they may wait, and look for clocks on the device.
         if (!parsed.flag("dry-run")) lock_ = exclusive(device_, parsed, out_);
         tune_.clocks = clocks(parsed, device_, out_);
+        problems_ = tune_.problems;
+        if (shard_) shard_->agree(device_, tune_, step_.has_value(), graphs_);
     }
 
     int run() {
-        if (parsed_.flag("dry-run")) return dry_run();
+        if (parsed_.flag("dry-run")) return print_tune_plan(graphs_, device_, tuner_, tune_, step_, out_);
         try {
             return measure();
         } catch (const store::FileMoved& moved) {
@@ -85,27 +91,36 @@ public:
 private:
     int measure() {
         if (interrupted()) return kExitInterrupted;  // while it waited for the GPU
+        if (shard_ && shard_->all_done()) return leave(kExitOk);
         if (const auto warning = load_warning(device_, "the same command measures what is missing"))
             out_.warn(*warning);
+        const auto database = store_.path();
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
-                              store_.path().string()));
+                              database.string()));
+        if (shard_) shard_->time_sentinels(device_, tune_.clocks.front());
         const std::int64_t run =
             store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),
-                              device_.environment.device_name});
+                              shard_ ? shard_->host(device_) : device_.environment.device_name});
         Progress progress(out_, "tune", 0);
         if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
         progress_ = &progress;
-        const bool complete = tune_graphs(run);
+        const bool complete = shard_ ? tune_units(run) : tune_graphs(run);
         progress_ = nullptr;
         store_.end_run(run);
         out_.set_status("");
         print_results();
         const int code = complete ? exit_code() : interrupted() ? kExitInterrupted : kExitIncomplete;
+        if (shard_) return leave(code);
         if (complete && code != kExitIncomplete) return code;
-        out_.note(fmt::format("{}everything measured is in {}; {}: {}", complete ? "" : "stopped; ",
-                              store_.path().string(),
+        out_.note(fmt::format("{}everything measured is in {}; {}: {}", complete ? "" : "stopped; ", database.string(),
                               tune_.again ? "--again begins anew, with more time" : "go on with", command_line()));
         return code;
+    }
+
+    // Others may read its database from now on.
+    int leave(int code) {
+        { const store::Store closed = std::move(store_); }
+        return shard_->leave() || code != kExitOk ? code : kExitIncomplete;
     }
 
     // False if something is left.
@@ -114,13 +129,14 @@ private:
         work_ = ExpectedWork(graphs_.size());
         TimeShares::Hooks hooks;
         hooks.work = [&](std::size_t graph) {
-            graph_ = graph;
+            current_ = graph;
             outcome() = {};
-            const bool done = tune_graph(graphs_[graph], run);
+            const bool done = tune_graph(graph, run);
+            held_.reset();
             if (!work_.was_read(graph)) work_.read(graph, 0);
             return done;
         };
-        hooks.quit = [this] { return interrupted() || (measured_ > 0 && shares_.all_is_over(elapsed_s())); };
+        hooks.quit = [this] { return quit(); };
         hooks.elapsed_s = [this] { return elapsed_s(); };
         hooks.done = [this] { return measured_; };
         const auto open = shares_.run(graphs_.size(), hooks);
@@ -129,7 +145,25 @@ private:
         }
         return open.empty();
     }
-    GraphOutcome& outcome() { return outcomes_[graph_]; }
+    // What this rank gets of it. False if it was stopped before nothing was left.
+    bool tune_units(std::int64_t run) {
+        while (!quit()) {
+            const auto unit = shard_->next(store_, held_ ? std::optional(held_graph_) : std::nullopt);
+            if (!unit) return !interrupted();
+            current_ = outcomes_.size();
+            outcomes_.emplace_back();
+            work_ = ExpectedWork(outcomes_.size());
+            tune_.problems.clear();
+            for (const std::size_t p : unit->problems) tune_.problems.push_back(problems_.at(p));
+            const std::int64_t disturbed = disturbed_;
+            if (!tune_graph(unit->graph, run)) return false;
+            const GraphOutcome& all = outcome();
+            shard_->finish(disturbed_ == disturbed && all.lost + all.untimed + all.unread == 0);
+        }
+        return false;
+    }
+    bool quit() const { return interrupted() || (measured_ > 0 && shares_.all_is_over(elapsed_s())); }
+    GraphOutcome& outcome() { return outcomes_[current_]; }
     void print_results() {
         for (const GraphOutcome& one : outcomes_) all_.add(one);
         say_what_is_missing();
@@ -143,7 +177,7 @@ private:
     store::Store open_store() {
         store::OpenOptions options;
         options.warn = [this](const std::string& text) { out_.warn(text); };
-        const auto path = parsed_.common.database_path();
+        const auto path = shard_ ? shard_->database() : parsed_.common.database_path();
         if (!parsed_.flag("dry-run")) {
             options.set_damaged_aside = true;  // a night of measuring must not stand still for it
             return tools::open_store(path, store::Mode::read_write_create, std::move(options));
@@ -174,7 +208,8 @@ private:
     // Of a run that came to its end.
     int exit_code() const {
         if (all_.wrong > 0) return kExitVerification;
-        if (all_.unread > 0 || (all_.unfit > 0 && all_.unfit == graphs_.size())) return kExitInput;
+        if (shard_ && outcomes_.empty()) return kExitOk;  // others did all of it
+        if (all_.unread > 0 || (all_.unfit > 0 && all_.unfit == outcomes_.size())) return kExitInput;
         // With a limit of time what other programs have prevented is left for the next run, as what came too late is:
         // which of both it was is a matter of moments.
         if (tune_.limited && all_.lost == 0 && all_.untimed > 0) return kExitIncomplete;
@@ -184,81 +219,24 @@ private:
     bool stop() const { return interrupted() || shares_.share_is_over(elapsed_s()); }
     double elapsed_s() const { return progress_ ? progress_->elapsed_s() : 0.0; }
 
-    int dry_run() {
-        Table table = plan_table();
-        double total_s = 0;
-        for (const GraphArgument& argument : graphs_) {
-            if (interrupted()) return kExitInterrupted;
-            auto input = load_among(argument, graphs_.size(), out_);
-            if (!input) {
-                ++all_.unread;
-                continue;
-            }
-            tuner::GraphWorkload workload(registry(), device_, std::move(input->graph));
-            GraphRecord record;
-            record.fingerprint = workload.graph().fingerprint();
-            for (const auto& step : tuner_.plan(workload, record, tune_)) {
-                table.add({argument.name, short_problem(step.problem), std::string(to_text(step.policy)),
-                           std::string(to_text(step.clock)), static_cast<std::int64_t>(step.configs),
-                           static_cast<std::int64_t>(step.open), step.estimate_s});
-                total_s += step.estimate_s;
-            }
-        }
-        out_.print(table);
-        if (step_) {
-            out_.note(fmt::format("step {}, chosen together:", to_text(*step_)));
-            for (const StepCall& call : calls_of(*step_)) {
-                out_.note(
-                    fmt::format("  {}: {}{}", call.role, short_problem(call.problem),
-                                call.runs_per_step > 1 ? fmt::format(", {} runs a step", call.runs_per_step) : ""));
-            }
-        }
-        // A search decides as it goes how many it measures.
-        const char* more =
-            tune_.exhaustive ? "" : "; a search may measure more than `to measure`, --exhaustive measures all";
-        out_.note(fmt::format("estimated time: {} where nothing else runs (a guess from sizes, not a measurement{})",
-                              duration_text(total_s), more));
-        if (const auto warning = load_warning(device_, "it goes faster")) out_.warn(*warning);
-        return all_.unread > 0 ? kExitInput : kExitOk;
+    // False if the graph cannot be used: the outcome has it.
+    bool hold(std::size_t graph) {
+        if (held_ && held_graph_ == graph) return true;
+        held_.reset();  // first: memory may not be enough for two
+        held_ = hold_graph(graphs_[graph], graphs_.size(), device_, outcome(), out_);
+        held_graph_ = graph;
+        return held_ != nullptr;
     }
 
     // False if it was stopped.
-    bool tune_graph(const GraphArgument& argument, std::int64_t run) {
-        auto loaded = load_among(argument, graphs_.size(), out_);
-        if (!loaded) {
-            ++outcome().unread;
-            return true;
-        }
-        InputGraph& input = *loaded;
-        if (input.graph.m() == 0) {
-            ++outcome().unfit;
-            out_.warn(input.name + " has no edges: there is nothing to tune");
-            return true;
-        }
-        InputGraph description = input;
-        description.graph = {};
-        std::optional<tuner::GraphWorkload> held;
-        const bool fits = hold_among(sized_name(input), graphs_.size(), out_, [&] {
-            held.emplace(registry(), device_, std::move(input.graph));
-            held->graph().features();
-        });
-        if (!fits) {
-            ++outcome().unread;
-            return true;
-        }
-        tuner::GraphWorkload& workload = *held;
-        const Features& features = workload.graph().features();
-        GraphRecord record = graph_record(description, workload.graph().fingerprint(), features);
-        record.n_rows = workload.graph().n_rows();
-        record.n_cols = workload.graph().n_cols();
-        record.m = workload.graph().m();
-        out_.note(fmt::format("graph   {}  n {}  m {}  mean degree {:.2f}  max {}  fingerprint {}", record.name,
-                              record.n_rows, record.m, features.degree_mean, features.degree_max,
-                              record.fingerprint.text()));
+    bool tune_graph(std::size_t graph, std::int64_t run) {
+        if (!hold(graph)) return true;
+        tuner::GraphWorkload& workload = held_->workload;
+        const GraphRecord& record = held_->record;
         std::int64_t later = 0;  // of the steps that have not begun
         const auto planned = tuner_.plan(workload, record, tune_);
         for (const auto& step : planned) later += static_cast<std::int64_t>(step.open);
-        work_.read(graph_, later);
+        work_.read(current_, later);
         std::size_t begun = 0;
         std::int64_t step_end = 0;
 
@@ -298,7 +276,7 @@ private:
             } else if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
                 out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
             }
-            const std::string where = graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph_ + 1, graphs_.size()) : "";
+            const std::string where = graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph + 1, graphs_.size()) : "";
             const std::string name = best.empty() ? "" : best + " ";
             progress_->update(measured_, fmt::format("{}{}  best {}{:.1f} us", where, problem_text_, name, best_us));
         };
@@ -408,6 +386,7 @@ private:
     const Parsed& parsed_;
     std::optional<store::FolderBeside> scratch_;
     Output out_;
+    std::optional<TuneShard> shard_;
     Device device_;
     std::optional<tuner::DeviceLock> lock_;
     store::Store store_;
@@ -419,9 +398,12 @@ private:
     double budget_s_ = 0;
     TimeShares shares_{0};
     std::vector<GraphArgument> graphs_;
-    std::vector<GraphOutcome> outcomes_;  // of each
+    std::vector<Problem> problems_;       // that are asked for
+    std::vector<GraphOutcome> outcomes_;  // of each graph, or of each unit that this rank took up
     ExpectedWork work_;
-    std::size_t graph_ = 0;  // the present one
+    std::size_t current_ = 0;  // of outcomes_
+    std::unique_ptr<HeldGraph> held_;
+    std::size_t held_graph_ = 0;  // of graphs_
     GraphOutcome all_;
     std::map<std::string, std::int64_t> measured_of_;  // by this run, by place_of()
     DeviceConstants constants_;

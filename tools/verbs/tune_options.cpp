@@ -16,7 +16,8 @@ Options tune_options() {
                  "stopped: what the database has is not measured again.",
                  {"gnntune tune data/cora.mtx.gz --dim 16,64", "gnntune tune graphs/ --op spmm,sddmm --budget 5m",
                   "gnntune tune @list.txt --policy both --db mine.db", "gnntune tune standin/ogbn_arxiv --dry-run",
-                  "gnntune tune data/cora.mtx.gz --step gcn --dim 64,7 --format-limit 1MiB"}});
+                  "gnntune tune data/cora.mtx.gz --step gcn --dim 64,7 --format-limit 1MiB",
+                  "srun gnntune tune --shard auto --work work/ graphs/ --db all.db"}});
     add_problem_options(options, "16,32,64,128,256");
     add_timing_options(options);
     add_constraint_options(options);
@@ -32,6 +33,11 @@ Options tune_options() {
          "read the hardware counters of what was chosen, and store them (gnntune profile)")
         ("again", boost::program_options::bool_switch(), "measure once more what the database has")
         ("dry-run", boost::program_options::bool_switch(), "print what would be done and stop");
+    // clang-format on
+    // clang-format off
+    options.group("Several processes").add_options()
+        ("shard", value("WHICH"), "this is rank I of N, I/N, or auto: what the launcher says (docs/scaling.md)")
+        ("work", value("DIR"), "folder in which the ranks share out the graphs; the last of them merges into --db");
     // clang-format on
     add_exclusive_options(options);
     add_graph_options(options);

@@ -1,7 +1,9 @@
 // SGT on the CPU: each window is sorted and walked by one thread. Edges of a window stay in its own part of every
 // array, so only the number of TC blocks passes between windows.
+#include <algorithm>
 #include <vector>
 
+#include "core/common/parallel_for.hpp"
 #include "kernels/formats/sgt/translate.hpp"
 
 namespace gnntune::formats {

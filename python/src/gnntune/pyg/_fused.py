@@ -68,7 +68,7 @@ def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
     if reduce == "max" or width <= out:
         return True
     once = weight.requires_grad and not x.requires_grad and torch.is_grad_enabled()
-    return once and width < 2 * out
+    return once and width <= 2 * out
 
 
 def constants(

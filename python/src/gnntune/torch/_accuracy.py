@@ -351,6 +351,9 @@ class _Study:
                 if alone and alone.loss_high > max_loss:
                     continue
                 picks = (*now[:place], rule, *now[place + 1 :])
+                if picks == exact:  # loses nothing, and is no row
+                    now = picks
+                    break
                 if picks not in known:
                     known[picks] = self._row(options, picks)
                 if known[picks].loss_high <= max_loss:

@@ -14,7 +14,7 @@ from gnntune import _native
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Now, Traced, execute
-from gnntune.torch._run import Numbers, modes, pair_of, watchers
+from gnntune.torch._run import Numbers, modes, pair_of
 
 PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
 functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
@@ -73,17 +73,6 @@ def _find_saves(key: Any, op: str, numbers: Numbers, needs: tuple[bool, ...], re
 _native.set_autograd(_apply, _saves, _find_saves, execute)
 
 
-class _Watched(_Differentiable):
-    """The same for who watches runs, which _native.forward() would do by itself."""
-
-    @staticmethod
-    def forward(ctx: Any, graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:  # type: ignore[override]
-        results = execute(graph, op, numbers, *inputs)
-        ctx.state = (graph, op, numbers)
-        ctx.save_for_backward(*FORMULAS[op].save(numbers, ctx.needs_input_grad[3:], inputs, results))
-        return results[0]
-
-
 def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation, differentiable where one of its inputs wants a gradient."""
     if torch.compiler.is_compiling() or not at_once(inputs):
@@ -95,8 +84,6 @@ def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Te
 
 def differentiable(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation whose inputs are plain tensors, one of which wants a gradient."""
-    if watchers:
-        return _Watched.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
     if functorch_active():
         return _Differentiable.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
     return _apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]

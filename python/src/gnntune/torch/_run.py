@@ -127,12 +127,18 @@ def run_unwatched(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | Non
 
 def _run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
     """What run() does, step by step; prepares what it does at once the next time."""
+    if any(t is not None and t.layout is torch.strided and not t.is_contiguous() for t in inputs):
+        # The gradient of a sum, say, whose elements are all one: the copy may be of a kind that was seen.
+        inputs = tuple(t.contiguous() if t is not None and t.layout is torch.strided else t for t in inputs)
+        results: Any = _native.run_tensors(graph, op, numbers, *inputs)
+        if results is not None:
+            return results  # type: ignore[no-any-return]
     key = (op, numbers, _deterministic(), *[None if t is None else (t.shape, t.dtype, t.device) for t in inputs])
     call = graph._calls.get(key)
     new = call is None
     if call is None or not call.shared:
         call = _prepare(graph, key, op, numbers, inputs)
-    if call.shared and not call.through_f32 and new:
+    if call.shared and not call.through_f32 and new and not watchers:  # what runs in C asks no watcher
         (_learn if graph.transient else _remember)(graph, op, numbers, call, inputs)
     if call.through_f32:
         wide = run(graph, op, numbers, *[t.float() if t is not None and t.dtype in _HALF else t for t in inputs])
@@ -140,17 +146,17 @@ def _run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tup
     stream = _device.stream_of(graph.device)
     if stream:
         graph.note_stream(stream)
-    results = [torch.empty(shape, dtype=dtype, device=graph.device) for shape, dtype in call.outputs]
-    arrays: list[Any] = [t if t.is_contiguous() else t.contiguous() for t in inputs if t is not None]
-    arrays += results
+    made = [torch.empty(shape, dtype=dtype, device=graph.device) for shape, dtype in call.outputs]
+    arrays: list[Any] = [t for t in inputs if t is not None]
+    arrays += made
     memory, workspace = _workspace(graph, call.workspace_bytes)
     if not _native.run(call.code, stream, workspace, *arrays):
-        count = len(arrays) - len(results)
-        arrays = [t if t.data_ptr() % 16 == 0 else t.clone() for t in arrays[:count]] + results
+        count = len(arrays) - len(made)
+        arrays = [t if t.data_ptr() % 16 == 0 else t.clone() for t in arrays[:count]] + made
         if not _native.run(call.code, stream, workspace, *arrays):
             raise InvalidArgument("torch gave memory that is not aligned to 16 bytes")
     del memory
-    return tuple(results)
+    return tuple(made)
 
 
 # ---- The way of run_tensors(), in C ----
@@ -243,7 +249,7 @@ def _learn(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Sequence
     if len(_recipes) >= _MOST_NUMBERS:  # of a dropout that changes with each step, say
         _recipes.clear()
     known = _recipes.setdefault((op, id(numbers), _deterministic()), (numbers, []))[1]
-    if len(known) < _MOST_SHAPES:
+    if len(known) < _MOST_SHAPES and all(other[0] != entry[0] for other in known):
         known.append(entry)
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from gnntune._errors import InvalidArgument
 from gnntune._problem import Problem
+from gnntune.torch import _device
 from gnntune.torch._graph import Graph, forget_captured
 from gnntune.torch._run import INPUTS, Numbers, Watcher, problem_of, run_unwatched, watchers
 from gnntune.torch._time import time_us
@@ -48,10 +49,18 @@ def _watching(watcher: Watcher) -> Iterator[None]:
     if watchers:
         raise InvalidArgument("a step's time cannot be taken inside another")
     watchers.append(watcher)
+    _forget_calls()  # those that run in C
     try:
         yield
     finally:
         watchers.clear()
+        _forget_calls()  # so that they are prepared for C again
+
+
+def _forget_calls() -> None:
+    for graph in list(_device.graphs.values()):
+        graph._fast.clear()
+        graph._calls.clear()
 
 
 def step_time(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable
@@ -51,9 +52,18 @@ def _on_gpu(call: Callable[[], object]) -> float:
             return once
         recorded = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(recorded, stream=stream):
+            # Not by torch.cuda.graph(), which collects garbage and empties the cache first, every time. What garbage
+            # holds of the GPU must not be freed meanwhile.
+            collects = gc.isenabled()
+            gc.disable()
+            recorded.capture_begin()
+            try:
                 for _ in range(_RUNS):
                     call()
+            finally:
+                recorded.capture_end()
+                if collects:
+                    gc.enable()
         except RuntimeError:
             torch.cuda.synchronize()
             return statistics.median(_events(call) for _ in range(_ROUNDS))

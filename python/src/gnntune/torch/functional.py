@@ -20,7 +20,7 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument
 from gnntune.torch._autograd import apply, at_once
 from gnntune.torch._operators import Traced, execute
-from gnntune.torch._run import PLAIN, PLAIN_PAIR, Numbers, Pair, pair_of, watchers
+from gnntune.torch._run import PLAIN, PLAIN_PAIR, Numbers, Pair, pair_of
 from gnntune.torch._ways import current, run_way, scopes
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def spmm(
         raise InvalidArgument(f"reduce is {reduce!r}; expected 'sum', 'mean' or 'max'")
     if max_error or allow_sampling or config:
         pair = _pair(Numbers(reduce=reduce, max_error=max_error, allow_sampling=allow_sampling, config=config))
-    if not (watchers or _tracing()) and (
-        weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)
-    ):
+    if not _tracing() and (weight is None or (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order)):
         result = _quick(graph, "spmm", pair, x, weight, self_weight)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -91,7 +89,7 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
     x_row [n_rows, k] or [n_rows, h, k], x [n_cols, ...] likewise. Returns [m] or [m, h].
     """
     pair = PLAIN_PAIR if scale == 1.0 else _pair(Numbers(scale=scale))
-    if not (watchers or _tracing()) and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
         result = _quick(graph, "sddmm", pair, x_row, x)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -101,7 +99,7 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
 
 def edge_softmax(graph: Graph, logits: Tensor, *, csr_order: bool = False) -> Tensor:
     """The softmax of each edge's logit among the edges of its target. logits [m] or [m, h]; returns the same shape."""
-    if not (watchers or _tracing()) and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
+    if not _tracing() and (graph.runs_in_csr_order if csr_order else graph.runs_in_edge_order):
         result = _quick(graph, "edge_softmax", PLAIN_PAIR, logits)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -134,7 +132,7 @@ def gat(
         seed = None
     elif seed is None:
         seed = new_seed(x.device)
-    if not (watchers or _tracing()):
+    if not _tracing():
         result = _quick(graph, "gat", pair, x, score_row, score_col, seed)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -148,7 +146,7 @@ def agnn(graph: Graph, x: Tensor, beta: Tensor, x_row: Tensor | None = None) -> 
     x [n_cols, k] or [n_cols, h, k], x_row [n_rows, ...] likewise (default: x, of a square graph), beta [h]. Returns
     [n_rows, k] or [n_rows, h, k].
     """
-    if not (watchers or _tracing()):
+    if not _tracing():
         result = _quick(graph, "agnn", PLAIN_PAIR, x, x if x_row is None else x_row, beta)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -181,7 +179,7 @@ def attention(
         seed = None
     elif seed is None:
         seed = new_seed(value.device)
-    if not (watchers or _tracing()):
+    if not _tracing():
         result = _quick(graph, "attention", pair, value, query, key, seed)
         if result is not None:
             return result  # type: ignore[no-any-return]
@@ -199,7 +197,7 @@ def gcn(graph: Graph, x: Tensor) -> Tensor:
         loopless = graph.without_loops()
         if scopes and current() is not None:
             return spmm(loopless, x, *loopless.norm(x.dtype), csr_order=True)
-        result = None if watchers else _quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
+        result = _quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
         if result is not None:
             return result  # type: ignore[no-any-return]
     return apply(graph, "gcn", PLAIN, _cast(x))
