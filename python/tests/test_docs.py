@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -27,6 +28,8 @@ def run(*words, tmp_path):
 def test_every_block_of_the_page_runs_after_those_before_it(tmp_path):
     blocks = BLOCK.findall((ROOT / "docs/python.md").read_text())
     assert len(blocks) >= 6
+    if importlib.util.find_spec("matplotlib") is None:
+        blocks = [block for block in blocks if "gnntune.plot" not in block]
     script = tmp_path / "blocks.py"
     script.write_text("\n".join(blocks) + "\nassert same, 'a layer of ours is not theirs'\n")
     said = run(script, tmp_path=tmp_path)

@@ -91,6 +91,10 @@ def main():
                 page.picture(pictures / ("full_dark.png" if dark else "full_without_scripts.png"))
         narrow = browser.open(full, width=400, height=800)
         check(narrow.run("document.documentElement.scrollWidth <= innerWidth"), "the page fits a telephone")
+        # Figures scroll there, and are not shrunk until nobody can read them.
+        scales = narrow.run("""Array.from(document.querySelectorAll(".plot svg")).filter((s) => s.offsetParent || s.getBoundingClientRect().width)
+            .map((s) => s.getBoundingClientRect().width / s.viewBox.baseVal.width)""")
+        check(scales and min(scales) > 0.8, f"figures can be read on a telephone: {min(scales, default=0)}")
         quiet(narrow)
         if pictures:
             narrow.picture(pictures / "full_narrow.png", {"x": 0, "y": 0, "width": 400, "height": 3000})

@@ -253,7 +253,7 @@ constexpr Listing kListings[] = {{"best", best},     {"graphs", graphs},   {"pro
 
 int run_db_ls(const Args& args) {
     constexpr const char* kUsage =
-        "gnntune db ls [options] [best|graphs|problems|runs|choices|environments|models|steps|accuracies]";
+        "gnntune db ls [best|graphs|problems|runs|choices|environments|models|steps|accuracies]";
     Options options("db ls",
                     {kUsage,
                      "Lists the database: for every graph, problem, device, policy and clock the fastest exact "

@@ -41,6 +41,18 @@ std::optional<double> Case::roofline_share() const {
     return roofline->us() / row->measured.median_us;
 }
 
+std::optional<Rate> Case::rate() const {
+    const Row* row = winner();
+    if (!row || !roofline || row->answer == Answer::sampled || row->answer == Answer::approximate) return std::nullopt;
+    const Work& w = roofline->work;
+    Rate rate;
+    rate.gathers = roofline->gather_us >= roofline->floor_us;
+    const double moved = w.a_bytes + w.out_bytes + (rate.gathers ? w.gather_max_bytes : w.gather_min_bytes);
+    rate.gbps = moved / row->measured.median_us / 1e3;
+    if (!(rate.gbps > 0)) return std::nullopt;
+    return rate;
+}
+
 std::string Setting::what() const {
     std::string text = to_text(problem);
     if (const auto at = text.find(" k=1"); at != std::string::npos) text.erase(at, 4);

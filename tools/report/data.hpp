@@ -61,6 +61,12 @@ struct Scores {
     std::optional<double> over_library_best() const { return ratio(library_best_us, won_us); }
 };
 
+/// What a winner makes of its roofline, beside the rates of the device.
+struct Rate {
+    bool gathers = true;  ///< gathering is the higher limit, else moving every byte once
+    double gbps = 0;      ///< of that limit's bytes
+};
+
 /// A problem on a graph, under the policy and clock of its setting.
 struct Case {
     std::size_t graph = 0;  ///< index into Report::graphs
@@ -82,6 +88,9 @@ struct Case {
     const Row* winner() const { return won() ? &rows[*won()] : nullptr; }
     /// Of the roofline, as a share of 1; nothing without one, and of a winner that drops edges.
     std::optional<double> roofline_share() const;
+    /// How fast the winner moves the bytes of whichever limit of the roofline is the higher one; nothing where the share
+    /// would have none.
+    std::optional<Rate> rate() const;
 };
 
 /// What a figure is about: all but graph and width.

@@ -31,18 +31,16 @@ struct Dot {
 std::vector<Dot> dots_of(const Report& report, const Setting& setting) {
     std::vector<Dot> dots;
     for (const Case& c : setting.cases) {
-        const Row* row = c.winner();
-        if (!row || !c.roofline || row->answer == Answer::sampled || row->answer == Answer::approximate) continue;
-        const Work& w = c.roofline->work;
+        const auto rate = c.rate();
+        if (!rate) continue;
         Dot dot;
         dot.c = &c;
-        dot.gathers = c.roofline->gather_us >= c.roofline->floor_us;
-        dot.table_bytes = std::max(1024.0, w.gather_min_bytes);
-        const double moved = w.a_bytes + w.out_bytes + (dot.gathers ? w.gather_max_bytes : w.gather_min_bytes);
-        dot.gbps = moved / row->measured.median_us / 1e3;
+        dot.gathers = rate->gathers;
+        dot.table_bytes = std::max(1024.0, c.roofline->work.gather_min_bytes);
+        dot.gbps = rate->gbps;
         if (setting.constants.copy_gbps > 0) dot.share = c.roofline_share();
         dot.large = static_cast<double>(report.graphs[c.graph].record.m) > kLargeEdges;
-        if (dot.gbps > 0) dots.push_back(dot);
+        dots.push_back(dot);
     }
     return dots;
 }

@@ -1,5 +1,11 @@
 #include "tools/report/json.hpp"
 
+#include <array>
+#include <map>
+
+#include "tools/report/page.hpp"
+#include "tools/report/palette.hpp"
+
 namespace gnntune::tools::report {
 namespace {
 
@@ -70,6 +76,11 @@ Json json_of(const Report& report, const Setting& setting, const Case& c) {
               {"over_library_default", or_null(c.scores.over_library_default())},
               {"over_library_best", or_null(c.scores.over_library_best())}};
     const bool known = c.roofline && setting.constants.copy_gbps > 0;
+    const auto rate = c.rate();
+    json["gbps"] = rate ? Json(rate->gbps) : Json();
+    json["limit"] = rate ? Json(rate->gathers ? "gather" : "copy") : Json();
+    json["roofline_share"] = known && rate ? or_null(c.roofline_share()) : Json();
+    json["row_bytes"] = c.roofline ? Json(c.roofline->work.row_bytes) : Json();
     json["table_bytes"] = c.roofline ? Json(c.roofline->work.gather_min_bytes) : Json();
     json["roofline_us"] = known ? Json(c.roofline->us()) : Json();
     json["roofline_floor_us"] = known ? Json(c.roofline->floor_us) : Json();
@@ -94,6 +105,7 @@ Json json_of(const Report& report, const Setting& setting) {
               {"op", to_text(setting.problem.op)},
               {"policy", to_text(setting.policy)},
               {"clock", to_text(setting.clock)},
+              {"where", setting.where()},
               {"widths", setting.widths},
               {"copy_gbps", setting.constants.copy_gbps > 0 ? Json(setting.constants.copy_gbps) : Json()}};
     json["gather"] = Json::array();
@@ -145,6 +157,40 @@ Json json_of(const ModelFacts& model) {
     return json;
 }
 
+constexpr std::array<const char*, kShapes> kShapeWords{"circle",  "square",          "triangle",
+                                                       "diamond", "turned triangle", "cross"};
+
+/// Colours by name, of the first rule of the style sheet that begins so.
+Json colors_of(std::string_view css, std::string_view rule) {
+    Json colors = Json::object();
+    const auto begin = css.find(rule);
+    if (begin == css.npos) return colors;
+    const std::string_view body = css.substr(begin, css.find('}', begin) - begin);
+    for (auto at = body.find("--"); at != body.npos; at = body.find("--", at + 1)) {
+        const auto colon = body.find(':', at);
+        const auto end = body.find(';', at);
+        if (colon == body.npos || end == body.npos) break;
+        auto value = body.substr(colon + 1, end - colon - 1);
+        value.remove_prefix(value.find_first_not_of(' '));
+        std::string hex(value);
+        if (hex.size() == 4) hex = {'#', hex[1], hex[1], hex[2], hex[2], hex[3], hex[3]};
+        colors[std::string(body.substr(at + 2, colon - at - 2))] = hex;
+    }
+    return colors;
+}
+
+Json looks_of(const Report& report) {
+    const Palette palette(report);
+    Json variants = Json::object();
+    for (const Palette::Look& look : palette.looks()) {
+        variants[look.variant] = {{"color", look.color},
+                                  {"shape", kShapeWords.at(static_cast<std::size_t>(look.shape))}};
+    }
+    return {{"variants", std::move(variants)},
+            {"light", colors_of(figure_css(), ":root {")},
+            {"dark", colors_of(figure_css(), ":root[data-theme=\"dark\"] {")}};
+}
+
 }  // namespace
 
 Json json_of(const Report& report) {
@@ -153,7 +199,8 @@ Json json_of(const Report& report) {
               {"measurements", report.measurements},
               {"first_taken_at", report.first_taken_at},
               {"last_taken_at", report.last_taken_at},
-              {"damage", report.damage}};
+              {"damage", report.damage},
+              {"looks", looks_of(report)}};
     for (const char* list : {"graphs", "settings", "steps", "models", "outcomes", "failures"})
         json[list] = Json::array();
     for (const GraphFacts& graph : report.graphs) json["graphs"].push_back(json_of(graph));

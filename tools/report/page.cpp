@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/report/text.hpp"
 
 namespace gnntune::tools::report {
 namespace {
+
+/// Narrower, the words in a figure could not be read: it scrolls sideways instead.
+constexpr double kReadableWidth = 820;
 
 constexpr std::size_t kOpenGroups = 1;
 
@@ -65,9 +69,10 @@ std::string figure_of(const Figure& figure) {
         out += fmt::format("<p class=\"nothing\">{}</p>\n", escaped(figure.alt));
     } else {
         out += fmt::format(
-            "<div class=\"plot\" style=\"max-width:{}px\"><svg viewBox=\"0 0 {} {}\" role=\"img\" "
-            "aria-label=\"{}\">\n{}</svg></div>\n",
-            px(figure.width), px(figure.width), px(figure.height), escaped(figure.alt), figure.svg);
+            "<div class=\"plot\" style=\"max-width:{}px\"><svg style=\"min-width:{}px\" viewBox=\"0 0 {} {}\" "
+            "role=\"img\" aria-label=\"{}\">\n{}</svg></div>\n",
+            px(figure.width), px(std::min(figure.width, kReadableWidth)), px(figure.width), px(figure.height),
+            escaped(figure.alt), figure.svg);
     }
     if (!figure.note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", escaped(figure.note));
     if (!figure.table.rows.empty()) {

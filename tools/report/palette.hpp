@@ -20,12 +20,14 @@ public:
     /// A config whose answer is not exact is drawn hollow.
     std::string color(const Row& row) const;
 
-private:
     struct Look {
         std::string variant;
         std::string color;
         int shape = 0;
     };
+    const std::vector<Look>& looks() const { return looks_; }
+
+private:
     const Look* find(const std::string& variant) const;
     std::vector<Look> looks_;
 };
