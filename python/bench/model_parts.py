@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable
@@ -160,6 +161,8 @@ def epoch(
                 forms = {"edge_index": None, "adj_t": "adj_t"}
             for form, kind in forms.items():
                 row = {"side": side, "form": form}
+                step = model = adjacency = None  # else what the form before left is freed in the middle of this one's
+                gc.collect()
                 try:
                     out = int(options.get("out", classes))
                     y = torch.randint(out, (source.n,), device=study.device)

@@ -440,7 +440,8 @@ def test_dropout_of_attention_draws_in_training_only(device):
         layer.to(device).train()
         assert not torch.equal(layer(x, index), layer(x, index))
         layer.eval()
-        assert torch.equal(layer(x, index), layer(x, index))
+        # A graph that comes again may get another plan, which sums in another order.
+        same([layer(x, index)], [layer(x, index)], 1e-5)
 
 
 def test_a_model_learns(device):

@@ -51,22 +51,23 @@ def _on_gpu(call: Callable[[], object]) -> float:
         if once > _LONGEST_US:
             return once
         recorded = torch.cuda.CUDAGraph()
+        # Not by torch.cuda.graph(), which collects garbage and empties the cache first, every time. What garbage holds
+        # of the GPU must not be freed meanwhile.
+        collects = gc.isenabled()
+        gc.disable()
         try:
-            # Not by torch.cuda.graph(), which collects garbage and empties the cache first, every time. What garbage
-            # holds of the GPU must not be freed meanwhile.
-            collects = gc.isenabled()
-            gc.disable()
             recorded.capture_begin()
             try:
                 for _ in range(_RUNS):
                     call()
             finally:
                 recorded.capture_end()
-                if collects:
-                    gc.enable()
         except RuntimeError:
             torch.cuda.synchronize()
             return statistics.median(_events(call) for _ in range(_ROUNDS))
+        finally:
+            if collects:
+                gc.enable()
         recorded.replay()
         found = statistics.median(_events(recorded.replay) for _ in range(_ROUNDS)) / _RUNS
     torch.cuda.current_stream().wait_stream(stream)
