@@ -154,7 +154,7 @@ TEST(LibraryAbi, StructsHaveNoPadding) {
         end += field.bytes;
     }
     EXPECT_EQ(end, struct_bytes);
-    EXPECT_EQ(fields().size(), 83U);
+    EXPECT_EQ(fields().size(), 84U);
 }
 
 TEST(LibraryAbi, DefaultsNeverChange) {
