@@ -1,4 +1,4 @@
-"""The operators of torch.library: opcheck, torch.compile without graph breaks or a recompilation for each graph."""
+"""The operators registered with PyTorch: opcheck, torch.compile without graph breaks or a recompilation for each graph."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import reference
 
 torch = pytest.importorskip("torch")
 import torch._dynamo.testing
+from torch import library as registration
 
 import gnntune.torch as gt
 from gnntune.torch import _device, _operators
@@ -63,7 +64,7 @@ def test_opcheck(device, grad):
     index, (n, _) = reference.edges("random", device)
     g = gt.Graph(index, n)
     for operator, inputs, numbers in cases(g, device, grad):
-        torch.library.opcheck(operator, (*inputs, *arguments(g), *numbers))
+        registration.opcheck(operator, (*inputs, *arguments(g), *numbers))
 
 
 def test_an_operator_differentiates_as_the_function(device):

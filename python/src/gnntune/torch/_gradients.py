@@ -1,7 +1,7 @@
 """The gradient of every operation, as further operations; how they are run is the caller's business.
 
-An operation is run through a `Runner`: on a Graph at once (autograd.Function in eager mode), or as an operator of
-torch.library (under torch.compile). Both have the same formulas, and so the same gradients.
+An operation is run through a `Runner`: on a Graph at once (autograd.Function in eager mode), or as an operator
+registered with PyTorch (under torch.compile). Both have the same formulas, and so the same gradients.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The operations as operators of torch.library, for torch.compile and everything else that traces: gnntune::spmm, ...
+"""The operations as operators registered with PyTorch, for torch.compile and everything else that traces: gnntune::spmm, ...
 
 An operator gets the graph as its arrays and its number, which is symbolic: a compiled function serves every graph.
 Eager code does not come here: a call of an operator costs several times what the operation does.
@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch import library as registration
 
 from gnntune.torch import _device
 from gnntune.torch._gradients import FORMULAS, Formula
@@ -252,15 +253,15 @@ def _autograd(name: str, formula: Formula) -> tuple[Any, Any]:
     return setup_context, backward
 
 
-_new_library: Any = torch.library.Library
+_new_library: Any = registration.Library
 _library = _new_library("gnntune", "DEF")
 for _name, (_inputs, _numbers, _results) in _SCHEMAS.items():
     _schema = f"({', '.join(part for part in (_inputs, _GRAPH, _numbers) if part)}) -> {_results}"
     _library.define(_name + _schema, tags=(torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides))
     for _key in ("CPU", "CUDA"):
         _library.impl(_name, _implementation(_name), _key)
-    torch.library.register_fake(f"gnntune::{_name}", _fake(_name), lib=_library)
+    registration.register_fake(f"gnntune::{_name}", _fake(_name), lib=_library)
     _formula = FORMULAS.get("spmm" if _name == "spmm_max" else _name)
     if _formula is not None:
         _setup, _backward = _autograd(_name, _formula)
-        torch.library.register_autograd(f"gnntune::{_name}", _backward, setup_context=_setup, lib=_library)
+        registration.register_autograd(f"gnntune::{_name}", _backward, setup_context=_setup, lib=_library)

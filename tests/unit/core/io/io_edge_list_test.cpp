@@ -10,9 +10,12 @@
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/core/io/read_problem.hpp"
 
 namespace gnntune::io_edge_list_test {
 namespace {
+
+using test::problem;
 
 using Ints = std::vector<std::int32_t>;
 using Ids = std::vector<std::int64_t>;
@@ -34,18 +37,6 @@ Ints cols(const io::LoadedGraph& g) {
 }
 Floats weights(const io::LoadedGraph& g) {
     return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
-}
-
-template <typename Read>
-std::string problem(Read read_it) {
-    try {
-        read_it();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
-        return error.what();
-    }
-    ADD_FAILURE() << "no error";
-    return {};
 }
 
 TEST(EdgeList, MeansSourceThenTarget) {

@@ -17,23 +17,14 @@
 #include "tests/unit/common/expect_has.hpp"
 #include "tests/unit/common/temporary_folder.hpp"
 #include "tests/unit/core/io/npz_bytes.hpp"
+#include "tests/unit/core/io/read_problem.hpp"
 
 namespace gnntune::io_limits_test {
 namespace {
 
-constexpr std::uint64_t kMebibyte = 1 << 20;
+using test::problem;
 
-template <typename Read>
-std::string problem(Read read_it) {
-    try {
-        read_it();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
-        return error.what();
-    }
-    ADD_FAILURE() << "no error";
-    return {};
-}
+constexpr std::uint64_t kMebibyte = 1 << 20;
 
 TEST(Limits, ColumnsAreCheckedAsRowsAre) {
     const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
