@@ -1,4 +1,4 @@
-"""The operators registered with PyTorch: opcheck, torch.compile without graph breaks or a recompilation for each graph."""
+"""The operators registered with PyTorch: opcheck, torch.compile without graph breaks or recompiling for each graph."""
 
 from __future__ import annotations
 
