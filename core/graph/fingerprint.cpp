@@ -27,6 +27,10 @@ std::optional<Fingerprint> Fingerprint::parse(std::string_view text) {
     return f;
 }
 
+Fingerprint finished(const FingerprintSums& sums, std::int64_t n_rows, std::int64_t n_cols, std::int64_t m) {
+    return {finish(sums.hi, n_rows, n_cols, m, kSeedHi), finish(sums.lo, n_rows, n_cols, m, kSeedLo)};
+}
+
 Fingerprint fingerprint(const CsrView& csr) {
     std::uint64_t lo = 0;
     std::uint64_t hi = 0;
@@ -42,7 +46,7 @@ Fingerprint fingerprint(const CsrView& csr) {
 #pragma omp parallel for schedule(guided) reduction(+ : lo, hi)
         for (std::int32_t i = 0; i < csr.n_rows; ++i) add_row(i, lo, hi);
     }
-    return {finish(hi, csr.n_rows, csr.n_cols, csr.m, kSeedHi), finish(lo, csr.n_rows, csr.n_cols, csr.m, kSeedLo)};
+    return finished({hi, lo}, csr.n_rows, csr.n_cols, csr.m);
 }
 
 Fingerprint fingerprint(const CooView& coo) {
@@ -58,7 +62,7 @@ Fingerprint fingerprint(const CooView& coo) {
 #pragma omp parallel for reduction(+ : lo, hi)
         for (std::int64_t e = 0; e < coo.m; ++e) add_edge(e, lo, hi);
     }
-    return {finish(hi, coo.n_rows, coo.n_cols, coo.m, kSeedHi), finish(lo, coo.n_rows, coo.n_cols, coo.m, kSeedLo)};
+    return finished({hi, lo}, coo.n_rows, coo.n_cols, coo.m);
 }
 
 }  // namespace gnntune
