@@ -176,11 +176,11 @@ def test_torch_gradients_come_from_the_transposed_graph(matrix):
 def test_torch_wrong_arguments_are_named(matrix):
     row_ptr, col = torch.from_numpy(matrix.indptr), torch.from_numpy(matrix.indices)
     graph = gt.TiledGraph(row_ptr, col, N_COLS, device="cpu", tile_edges=TILE)
-    with pytest.raises(gnntune.InvalidArgument, match="x is of torch.float64"):
+    with pytest.raises(gnntune.InvalidArgument, match=r"x is of torch\.float64"):
         graph.spmm(torch.from_numpy(features()).double())
     with pytest.raises(gnntune.InvalidArgument, match="weight is of"):
         graph.spmm(torch.from_numpy(features()), torch.ones(graph.m - 1))
-    with pytest.raises(gnntune.InvalidArgument, match="row_ptr is of torch.float32"):
+    with pytest.raises(gnntune.InvalidArgument, match=r"row_ptr is of torch\.float32"):
         gt.TiledGraph(row_ptr.float(), col, N_COLS)
 
 

@@ -146,11 +146,11 @@ class Context:
     ) -> TiledGraph:
         """A graph of any number of edges, cut into tiles of rows, each of fewer than 2^31.
 
-        row_ptr [n_rows + 1] of int64 or int32 and col_idx [m] of int32, or of int64, which is narrowed each time that it
-        is read: both are borrowed, leave them unchanged. `place` is "resident", "streamed" (a tile at a time comes
+        row_ptr [n_rows + 1] of int64 or int32 and col_idx [m] of int32, or of int64, which is narrowed each time that
+        it is read: both are borrowed, leave them unchanged. `place` is "resident", "streamed" (a tile at a time comes
         through two buffers, for graphs past the device's memory) or "auto". `tile_edges` are the most edges of a tile,
-        `pin` page-locks col_idx for a CUDA device. What would take more bytes than `host_limit` or `backend_limit` raises
-        OutOfMemory before anything is allocated; tiled_memory() says what that is.
+        `pin` page-locks col_idx for a CUDA device. What would take more bytes than `host_limit` or `backend_limit`
+        raises OutOfMemory before anything is allocated; tiled_memory() says what that is.
         """
         description, sizes, arrays = _description(row_ptr, col_idx, n_cols)
         tiles = tiling(place, tile_edges, pin, host_limit, backend_limit)

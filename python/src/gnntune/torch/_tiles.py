@@ -27,8 +27,8 @@ class TiledGraph:
     row_ptr
         [n_rows + 1] of int64 or int32, on the CPU: where the edges of each target begin.
     col
-        [m] of int32 on the CPU: the source of each edge; int64 is narrowed each time that it is read. Both are borrowed:
-        leave them unchanged. Page-locked memory (`pin_memory()`) is copied from where it lies.
+        [m] of int32 on the CPU: the source of each edge; int64 is narrowed each time that it is read. Both are
+        borrowed: leave them unchanged. Page-locked memory (`pin_memory()`) is copied from where it lies.
     n_cols
         Number of sources; n_rows by default.
     device
