@@ -1,7 +1,9 @@
 """Tiled graphs over NumPy arrays and torch tensors, with tiles so small that little graphs have many."""
 
 import gc
+import re
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,3 +206,17 @@ def test_torch_threads_take_turns_and_handles_end(matrix):
     assert not wrong
     del graph
     gc.collect()
+
+
+def test_what_the_page_shows_runs():
+    page = Path(__file__).parents[2] / "docs/scaling.md"
+    if not page.exists():
+        pytest.skip("the tests run beside a packed package")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S)
+    (block,) = [block for block in blocks if "TiledGraph" in block]
+    said = []
+    names = {"print": lambda *words: said.append(words)}
+    exec(block, names)
+    assert names["y"].shape == (10_000, 64) and names["graph"].streamed
+    assert said[0][0].tiles == 5 or said[0][0].tiles == 6
+    assert "streamed from" in said[1][0]
