@@ -46,7 +46,7 @@ Fingerprint fingerprint(const CsrView& csr) {
 #pragma omp parallel for schedule(guided) reduction(+ : lo, hi)
         for (std::int32_t i = 0; i < csr.n_rows; ++i) add_row(i, lo, hi);
     }
-    return finished({hi, lo}, csr.n_rows, csr.n_cols, csr.m);
+    return {finish(hi, csr.n_rows, csr.n_cols, csr.m, kSeedHi), finish(lo, csr.n_rows, csr.n_cols, csr.m, kSeedLo)};
 }
 
 Fingerprint fingerprint(const CooView& coo) {
@@ -62,7 +62,7 @@ Fingerprint fingerprint(const CooView& coo) {
 #pragma omp parallel for reduction(+ : lo, hi)
         for (std::int64_t e = 0; e < coo.m; ++e) add_edge(e, lo, hi);
     }
-    return finished({hi, lo}, coo.n_rows, coo.n_cols, coo.m);
+    return {finish(hi, coo.n_rows, coo.n_cols, coo.m, kSeedHi), finish(lo, coo.n_rows, coo.n_cols, coo.m, kSeedLo)};
 }
 
 }  // namespace gnntune

@@ -117,6 +117,14 @@ void TileFeed::copy(const void* from, std::size_t bytes, void* to, bool page_loc
     }
 }
 
+void TileFeed::copy_within(const void* from, std::size_t bytes, void* to, StreamHandle stream) {
+    if (!lanes_) {
+        copy_bytes(from, bytes, to);
+    } else {
+        GNNTUNE_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
+    }
+}
+
 void TileFeed::arrive(int slot, StreamHandle stream) {
     if (!lanes_) return;
     const CudaEvent& filled = lanes_->filled[static_cast<std::size_t>(slot)];
@@ -155,6 +163,9 @@ void TileFeed::copy_ids(const WideCsrView& graph, std::int64_t first, std::int64
     gnntune::copy_ids(graph, first, count, to);
 }
 void TileFeed::copy(const void* from, std::size_t bytes, void* to, bool) {
+    copy_bytes(from, bytes, to);
+}
+void TileFeed::copy_within(const void* from, std::size_t bytes, void* to, StreamHandle) {
     copy_bytes(from, bytes, to);
 }
 void TileFeed::arrive(int, StreamHandle) {}

@@ -47,6 +47,8 @@ public:
     void begin(int slot, StreamHandle after, bool follows);
     void copy_ids(const WideCsrView& graph, std::int64_t first, std::int64_t count, std::int32_t* to, bool page_locked);
     void copy(const void* from, std::size_t bytes, void* to, bool page_locked);
+    /// From backend memory to backend memory, in the order of `stream`.
+    void copy_within(const void* from, std::size_t bytes, void* to, StreamHandle stream);
     /// Work on `stream` from now on finds what was copied.
     void arrive(int slot, StreamHandle stream);
     /// What reads the slot is on `stream` now.

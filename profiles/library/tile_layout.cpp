@@ -18,6 +18,8 @@ namespace {
 // What is left to see of a stream is the first tile's way in and the last one's kernel: small tiles hide more. Of this
 // many edges a tile is long enough for the link and for a kernel to run at their rates.
 constexpr std::int64_t kStreamedEdges = std::int64_t{1} << 25;
+// Of a resident one: beyond this a larger tile gains nothing, and buffers grow with it.
+constexpr std::int64_t kResidentEdges = std::int64_t{1} << 28;
 
 std::uint64_t bytes_of(std::int64_t count, std::int64_t each) {
     return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(each);
@@ -154,7 +156,7 @@ TileLayout lay_out(const Context& context, const gnntune_csr& csr, const gnntune
     layout.streamed = tiling.place == GNNTUNE_TILES_STREAMED;
     const auto edges = [&] {
         if (tiling.tile_edges > 0) return tiling.tile_edges;
-        return layout.streamed ? kStreamedEdges : kMaxEdges;
+        return layout.streamed ? kStreamedEdges : kResidentEdges;
     };
     cut_tiles(context, layout, edges());
     if (tiling.place == GNNTUNE_TILES_AUTO && !fits_resident(context, layout)) {
@@ -174,9 +176,9 @@ TileMemory memory_of(const Context& context, const TileLayout& layout, const Pro
     const std::int64_t width = std::int64_t{problem.k} * problem.heads;
     // Partial sums of long rows: a tile has at most one for so many of its edges.
     std::uint64_t backend = (std::uint64_t{16} << 20) + bytes_of(layout.largest / 64 + 1, 4 * width);
-    if (layout.streamed && problem.weighted) {
+    if (problem.weighted && (layout.streamed || layout.tiles.size() > 1)) {
         const auto each = static_cast<std::int64_t>(size_of(problem.dtype)) * problem.heads;
-        backend += kTileSlots * padded_bytes(bytes_of(layout.largest, each));
+        backend += (layout.streamed ? kTileSlots : 1) * padded_bytes(bytes_of(layout.largest, each));
     }
     const std::uint64_t host = 8192 * static_cast<std::uint64_t>(layout.tiles.size());
     return is_cuda(context) ? TileMemory{host, backend} : TileMemory{host + backend, 0};

@@ -71,14 +71,16 @@ gnntune_status gnntune_tiled_memory(gnntune_context* context, const gnntune_csr*
 }
 
 gnntune_status gnntune_tiled_graph_create(gnntune_context* context, const gnntune_csr* csr,
-                                          const gnntune_tiling* tiling, gnntune_tiled_graph** out) {
+                                          const gnntune_tiling* tiling, gnntune_stream stream,
+                                          gnntune_tiled_graph** out) {
     return lib::guarded([&] {
         *lib::require(out, "out") = nullptr;
         lib::require(context, "context");
         const lib::Context& c = *context->context;
         const lib::DeviceGuard guard(c.device);
+        lib::refuse_capture(c.device, stream, "creating a graph");
         lib::TileLayout layout = layout_of(c, csr, tiling);
-        auto graph = std::make_shared<lib::TiledGraph>(context->context, std::move(layout), csr->trusted != 0);
+        auto graph = std::make_shared<lib::TiledGraph>(context->context, std::move(layout), csr->trusted != 0, stream);
         *out = new gnntune_tiled_graph{context->context, std::move(graph)};
     });
 }

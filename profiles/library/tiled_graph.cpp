@@ -40,7 +40,7 @@ BackendArray<T>::BackendArray([[maybe_unused]] const Device& device, std::size_t
 template class BackendArray<std::int32_t>;
 template class BackendArray<std::byte>;
 
-TiledGraph::TiledGraph(std::shared_ptr<const Context> context, TileLayout layout, bool trusted)
+TiledGraph::TiledGraph(std::shared_ptr<const Context> context, TileLayout layout, bool trusted, StreamHandle stream)
     : context_(std::move(context)), layout_(std::move(layout)), feed_(context_->device) {
     const TileMemory needed = memory_of(*context_, layout_);
     require_within_limits(*context_, layout_, needed);
@@ -53,10 +53,10 @@ TiledGraph::TiledGraph(std::shared_ptr<const Context> context, TileLayout layout
     if (layout_.pin && graph.m > 0) pinned_.emplace(graph.col_idx, id_bytes);
     ids_page_locked_ = !graph.wide_ids && is_page_locked(context_->device, graph.col_idx, id_bytes);
     const MemoryScope scope(memory_kind(context_->device), memory_);
-    make_tiles();
+    make_tiles(stream);
 }
 
-void TiledGraph::make_tiles() {
+void TiledGraph::make_tiles(StreamHandle stream) {
     const Device& device = context_->device;
     const bool cuda = device.backend == Backend::cuda;
     const WideCsrView& graph = layout_.graph;
@@ -69,6 +69,8 @@ void TiledGraph::make_tiles() {
     }
     offsets_ = BackendArray<std::int32_t>(device, offsets);
     ids_ = BackendArray<std::int32_t>(device, ids);
+    // Copies run on another stream, and what an allocator hands out may still be in use on the caller's.
+    wait_for(device, stream, "creating a graph");
     tiles_ = std::vector<Tile>(layout_.tiles.size());
 
     std::int32_t* next_offset = offsets_.data();

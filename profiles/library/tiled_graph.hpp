@@ -42,7 +42,7 @@ public:
     };
 
     /// Borrows row_ptr and col_idx. Throws as validate_ids (unless trusted) and require_within_limits.
-    TiledGraph(std::shared_ptr<const Context> context, TileLayout layout, bool trusted);
+    TiledGraph(std::shared_ptr<const Context> context, TileLayout layout, bool trusted, StreamHandle stream);
 
     const Context& context() const { return *context_; }
     const TileLayout& layout() const { return layout_; }
@@ -67,7 +67,7 @@ public:
     void release(const TileMemory& plan);
 
 private:
-    void make_tiles();
+    void make_tiles(StreamHandle stream);
 
     std::shared_ptr<const Context> context_;
     TileLayout layout_;

@@ -23,14 +23,10 @@ std::size_t on_boundary(std::size_t bytes) {
     return (bytes + kBoundary - 1) / kBoundary * kBoundary;
 }
 
-/// The power of two, at most `most`, that divides every offset at which a slice begins.
-std::int32_t common_alignment(std::int32_t most, const std::vector<TiledGraph::Tile>& tiles, std::size_t row_bytes,
-                              std::size_t edge_bytes) {
+/// The power of two, at most `most`, that divides every offset at which rows of a tile begin.
+std::int32_t common_alignment(std::int32_t most, const std::vector<TiledGraph::Tile>& tiles, std::size_t row_bytes) {
     std::uint64_t all = static_cast<std::uint64_t>(most);
-    for (const TiledGraph::Tile& tile : tiles) {
-        all |= static_cast<std::uint64_t>(tile.rows.first_row) * row_bytes;
-        all |= static_cast<std::uint64_t>(tile.rows.first_edge) * edge_bytes;
-    }
+    for (const TiledGraph::Tile& tile : tiles) all |= static_cast<std::uint64_t>(tile.rows.first_row) * row_bytes;
     return static_cast<std::int32_t>(std::uint64_t{1} << std::countr_zero(all));
 }
 
@@ -63,9 +59,8 @@ TiledPlan::TiledPlan(std::shared_ptr<TiledGraph> graph, const Request& request, 
         if (problem.weighted) {
             edge_bytes_ = size_of(problem.dtype) * (heads_of_edges ? static_cast<std::size_t>(problem.heads) : 1);
         }
-        const bool slices_weights = problem.weighted && !layout.streamed;
-        request_.constraints.operand_alignment = common_alignment(
-            request.constraints.operand_alignment, graph_->tiles(), row_bytes_, slices_weights ? edge_bytes_ : 0);
+        request_.constraints.operand_alignment =
+            common_alignment(request.constraints.operand_alignment, graph_->tiles(), row_bytes_);
         const std::uint64_t own = context.device.backend == Backend::cuda ? needed.backend_bytes : needed.host_bytes;
         memory_ = std::make_shared<CountingMemory>(context.memory, own, "a plan of a tiled graph");
         plan_tiles(stream);
@@ -99,9 +94,11 @@ void TiledPlan::plan_tiles(StreamHandle stream) {
         }
     }
     const MemoryScope scope(memory_kind(context.device), memory_);
-    if (layout.streamed && edge_bytes_ > 0) {
-        weights_ = BackendArray<std::byte>(
-            context.device, kTileSlots * on_boundary(static_cast<std::size_t>(layout.largest) * edge_bytes_));
+    const bool copies = std::any_of(graph_->tiles().begin(), graph_->tiles().end(),
+                                    [this](const TiledGraph::Tile& tile) { return copies_weights(tile); });
+    if (copies) {
+        const std::size_t each = on_boundary(static_cast<std::size_t>(layout.largest) * edge_bytes_);
+        weights_ = BackendArray<std::byte>(context.device, (layout.streamed ? kTileSlots : 1) * each);
     }
     if (workspace_bytes_ > 0) {
         workspace_ = BackendArray<std::byte>(context.device, workspace_bytes_ + kBoundary);
@@ -109,12 +106,24 @@ void TiledPlan::plan_tiles(StreamHandle stream) {
         const auto at = reinterpret_cast<std::uintptr_t>(workspace_begin_);
         workspace_begin_ += on_boundary(at) - at;
     }
+    wait_for(context.device, stream, "creating a plan");  // what an allocator hands out may still be in use on it
     checked_.resize(plans_.size());
+}
+
+bool TiledPlan::copies_weights(const TiledGraph::Tile& tile) const {
+    if (edge_bytes_ == 0 || tile.rows.m == 0) return false;
+    if (graph_->layout().streamed) return true;
+    const auto promised = static_cast<std::uint64_t>(request_.constraints.operand_alignment);
+    return static_cast<std::uint64_t>(tile.rows.first_edge) * edge_bytes_ % promised != 0;
+}
+
+const void* TiledPlan::weights_in(const gnntune_operands& given, const TiledGraph::Tile& tile) const {
+    return moved(given.edge_weight, static_cast<std::uint64_t>(tile.rows.first_edge) * edge_bytes_);
 }
 
 std::byte* TiledPlan::weights_of(const TiledGraph::Tile& tile) const {
     const std::size_t each = on_boundary(static_cast<std::size_t>(graph_->layout().largest) * edge_bytes_);
-    return weights_.data() + static_cast<std::size_t>(tile.slot) * each;
+    return weights_.data() + (graph_->layout().streamed ? static_cast<std::size_t>(tile.slot) * each : 0);
 }
 
 gnntune_operands TiledPlan::operands_of(const TiledGraph::Tile& tile, const gnntune_operands& given) const {
@@ -122,10 +131,7 @@ gnntune_operands TiledPlan::operands_of(const TiledGraph::Tile& tile, const gnnt
     const std::uint64_t begin = static_cast<std::uint64_t>(tile.rows.first_row) * row_bytes_;
     own.y = const_cast<void*>(moved(given.y, begin));
     if (edge_bytes_ > 0 && given.edge_weight && tile.rows.m > 0) {
-        own.edge_weight =
-            graph_->layout().streamed
-                ? weights_of(tile)
-                : moved(given.edge_weight, static_cast<std::uint64_t>(tile.rows.first_edge) * edge_bytes_);
+        own.edge_weight = copies_weights(tile) ? weights_of(tile) : weights_in(given, tile);
     }
     return own;
 }
@@ -146,6 +152,18 @@ void TiledPlan::require_operands(const gnntune_operands& given, [[maybe_unused]]
         if (reinterpret_cast<std::uintptr_t>(given.edge_weight) % size_of(request_.problem.dtype) != 0) {
             throw invalid_argument(fmt::format("operands.edge_weight is not aligned to the {} bytes of an element",
                                                size_of(request_.problem.dtype)));
+        }
+    }
+    if (given.edge_weight && edge_bytes_ > 0) {
+        const auto weights = reinterpret_cast<std::uintptr_t>(given.edge_weight);
+        const auto y = reinterpret_cast<std::uintptr_t>(given.y);
+        const WideCsrView& graph = graph_->layout().graph;
+        if (y < weights + static_cast<std::uintptr_t>(graph.m) * edge_bytes_ &&
+            weights < y + static_cast<std::uintptr_t>(graph.n_rows) * row_bytes_) {
+            throw invalid_argument(
+                "operands.y shares memory with operands.edge_weight; a run overwrites it, so give it memory that "
+                "nothing "
+                "else uses");
         }
     }
 #if GNNTUNE_WITH_CUDA
@@ -179,14 +197,14 @@ void TiledPlan::run(const gnntune_operands& given, StreamHandle stream) {
     feed.follow_last_run(stream);
     for (std::size_t t = 0; t < plans_.size(); ++t) {
         const TiledGraph::Tile& tile = tiles[t];
+        const std::size_t weight_bytes = static_cast<std::size_t>(tile.rows.m) * edge_bytes_;
         if (layout.streamed) {
             // Work on the stream may have written the weights. The library alone writes ids.
             graph_->bring(tile, stream, brings_weights && t == 0);
-            if (brings_weights) {
-                feed.copy(moved(given.edge_weight, static_cast<std::uint64_t>(tile.rows.first_edge) * edge_bytes_),
-                          static_cast<std::size_t>(tile.rows.m) * edge_bytes_, weights_of(tile), locked);
-            }
+            if (brings_weights) feed.copy(weights_in(given, tile), weight_bytes, weights_of(tile), locked);
             feed.arrive(tile.slot, stream);
+        } else if (copies_weights(tile)) {
+            feed.copy_within(weights_in(given, tile), weight_bytes, weights_of(tile), stream);
         }
         plans_[t].plan->run(checked_[t], workspace_begin_, stream);
         if (layout.streamed) feed.leave(tile.slot, stream);

@@ -29,7 +29,11 @@ public:
 private:
     void plan_tiles(StreamHandle stream);
     gnntune_operands operands_of(const TiledGraph::Tile& tile, const gnntune_operands& given) const;
+    /// Whether kernels get a copy of the tile's weights: those of a streamed graph are brought with its ids, and slices of
+    /// the caller's that do not begin where the caller has promised are moved to where they do.
+    bool copies_weights(const TiledGraph::Tile& tile) const;
     std::byte* weights_of(const TiledGraph::Tile& tile) const;
+    const void* weights_in(const gnntune_operands& given, const TiledGraph::Tile& tile) const;
     void require_operands(const gnntune_operands& given, StreamHandle stream) const;
 
     std::shared_ptr<TiledGraph> graph_;
@@ -39,7 +43,7 @@ private:
     std::size_t row_bytes_ = 0;               ///< of y
     std::size_t edge_bytes_ = 0;              ///< of edge_weight; 0: not weighted
     std::vector<Outcome> plans_;              ///< of each tile
-    BackendArray<std::byte> weights_;         ///< the two buffers of a streamed plan
+    BackendArray<std::byte> weights_;  ///< two buffers of a streamed plan, one of a resident one; none if not needed
     BackendArray<std::byte> workspace_;
     std::byte* workspace_begin_ = nullptr;
     std::size_t workspace_bytes_ = 0;

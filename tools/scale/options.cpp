@@ -11,6 +11,7 @@ const char* const kUsage =
     R"(usage: gnntune_stream [OPTIONS]
 
   --scale N         2^N rows and columns (default: 26)
+  --graph FILE      a graph in the place of an R-MAT: .gnng or a CSR .npz of any number of edges, or what gnntune reads
   --edges N         expected edges (default: 3000000000)
   --k N             features (default: 64)
   --weighted        edge weights too, from host memory as the ids are
@@ -50,6 +51,8 @@ Options options_of(int argc, char** argv) {
         const auto whole = [&](std::int64_t least) { return number<std::int64_t>(option, text, least); };
         if (option == "--scale") {
             o.rmat.scale = static_cast<int>(std::min<std::int64_t>(whole(1), 30));
+        } else if (option == "--graph") {
+            o.graph = text;
         } else if (option == "--edges") {
             o.rmat.edges = whole(1);
         } else if (option == "--k") {

@@ -13,6 +13,7 @@ extern const char* const kUsage;
 
 struct Options {
     Rmat rmat;
+    std::string graph;  ///< a file; empty: the R-MAT
     std::int64_t k = 64;
     bool weighted = false;
     std::int64_t tile = 0;

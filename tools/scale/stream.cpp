@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <filesystem>
 #include <gnntune/gnntune.hpp>
 #include <memory>
 #include <set>
@@ -23,6 +24,7 @@
 
 #include "core/common/error.hpp"
 #include "core/graph/row_tiles.hpp"
+#include "core/io/wide_graph.hpp"
 #include "core/reference/tolerance.hpp"
 #include "tools/scale/device.hpp"
 #include "tools/scale/options.hpp"
@@ -67,7 +69,7 @@ public:
         const api::TiledMemory streamed = context_->tiled_memory(csr, tiling(GNNTUNE_TILES_STREAMED), &problem_.raw());
         const api::TiledMemory resident = context_->tiled_memory(csr, tiling(GNNTUNE_TILES_RESIDENT), &problem_.raw());
         put("edges", static_cast<double>(m_), "");
-        put("rows", static_cast<double>(o_.rmat.n()), "");
+        put("rows", static_cast<double>(n_rows_), "");
         put("tiles", static_cast<double>(streamed.tiles), "");
         state_memory(streamed, resident);
         make_arrays();
@@ -99,7 +101,7 @@ public:
         const std::time_t now = std::time(nullptr);
         std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
         for (const auto& [what, value] : measured_) {
-            std::fprintf(file, "%s,rmat scale %d,%lld,%s,%s,%.9g,%s,%s,%s\n", processor_->name().c_str(), o_.rmat.scale,
+            std::fprintf(file, "%s,%s,%lld,%s,%s,%.9g,%s,%s,%s\n", processor_->name().c_str(), graph_name().c_str(),
                          static_cast<long long>(o_.k), o_.weighted ? "yes" : "no", what.c_str(), value.first,
                          value.second.c_str(), o_.commit.c_str(), date);
         }
@@ -124,11 +126,31 @@ private:
         return t;
     }
 
-    /// Offsets alone: with them all sizes are known.
+    std::string graph_name() const {
+        if (!o_.graph.empty()) return std::filesystem::path(o_.graph).stem().string();
+        return "rmat scale " + std::to_string(o_.rmat.scale);
+    }
+
+    /// Offsets, with which all sizes are known; of a file the ids too.
     void draw() {
+        if (!o_.graph.empty()) {
+            gnntune::io::ReadOptions options;
+            options.ignore_weights = true;
+            auto file = gnntune::io::read_wide_graph(o_.graph, options);
+            n_rows_ = file.n_rows;
+            n_cols_ = file.n_cols;
+            m_ = file.m();
+            row_ptr_.assign(file.row_ptr.begin(), file.row_ptr.end());
+            columns_ = HostMemory(edge_bytes());
+            std::copy(file.col_idx.begin(), file.col_idx.end(), columns_.as<std::int32_t>());
+            say("%s: %lld x %lld with %lld edges", o_.graph.c_str(), static_cast<long long>(n_rows_),
+                static_cast<long long>(n_cols_), static_cast<long long>(m_));
+            return;
+        }
         const double expected = 4.0 * static_cast<double>(o_.rmat.edges) * (o_.weighted ? 2 : 1);
+        n_rows_ = n_cols_ = o_.rmat.n();
         say("rmat of 2^%d rows and %lld expected edges: offsets %.2f GiB, edges about %.2f GiB of host memory",
-            o_.rmat.scale, static_cast<long long>(o_.rmat.edges), 8 * static_cast<double>(o_.rmat.n() + 1) / kGib,
+            o_.rmat.scale, static_cast<long long>(o_.rmat.edges), 8 * static_cast<double>(n_rows_ + 1) / kGib,
             expected / kGib);
         row_ptr_ = row_offsets(o_.rmat);
         m_ = row_ptr_.back();
@@ -141,7 +163,8 @@ private:
         api::Csr csr;
         csr.memory = GNNTUNE_HOST;
         csr.offset_type = GNNTUNE_INT64;
-        csr.n_rows = csr.n_cols = o_.rmat.n();
+        csr.n_rows = n_rows_;
+        csr.n_cols = n_cols_;
         csr.m = m_;
         csr.row_ptr = row_ptr_.data();
         csr.col_idx = columns_.data() ? columns_.data() : &kNoId;  // memory is counted before there are any
@@ -149,16 +172,17 @@ private:
     }
 
     std::size_t edge_bytes() const { return 4 * static_cast<std::size_t>(m_); }
-    std::size_t row_bytes() const { return 4 * static_cast<std::size_t>(o_.rmat.n() * o_.k); }
+    std::size_t x_bytes() const { return 4 * static_cast<std::size_t>(n_cols_ * o_.k); }
+    std::size_t y_bytes() const { return 4 * static_cast<std::size_t>(n_rows_ * o_.k); }
 
     void state_memory(const api::TiledMemory& streamed, const api::TiledMemory& resident) {
         const double arrays =
-            8.0 * static_cast<double>(o_.rmat.n() + 1) + static_cast<double>(edge_bytes()) * (o_.weighted ? 2 : 1);
-        const double features = 2.0 * static_cast<double>(row_bytes());
-        const double host =
-            arrays + static_cast<double>(streamed.host_bytes) + (processor_->is_cuda() ? 0 : 2 * features);
+            8.0 * static_cast<double>(n_rows_ + 1) + static_cast<double>(edge_bytes()) * (o_.weighted ? 2 : 1);
+        const double features = static_cast<double>(x_bytes() + y_bytes());
+        const double host = arrays + static_cast<double>(streamed.host_bytes) +
+                            (processor_->is_cuda() ? 0 : features + static_cast<double>(y_bytes()));
         // Results of both kinds are held at a time, but one kind's tiles.
-        const double device = 1.5 * features +
+        const double device = features + static_cast<double>(y_bytes()) +
                               static_cast<double>(std::max(streamed.backend_bytes, resident.backend_bytes)) +
                               (o_.weighted ? static_cast<double>(edge_bytes()) : 0);
         say("host memory: arrays %.2f GiB, library at most %.2f GiB; device memory: features and results %.2f GiB, "
@@ -186,17 +210,19 @@ private:
     }
 
     void make_arrays() {
-        columns_ = HostMemory(edge_bytes());
-        fill_columns(o_.rmat, row_ptr_, columns_.as<std::int32_t>());
-        say("columns drawn");
+        if (o_.graph.empty()) {
+            columns_ = HostMemory(edge_bytes());
+            fill_columns(o_.rmat, row_ptr_, columns_.as<std::int32_t>());
+            say("columns drawn");
+        }
         if (o_.weighted) {
             weights_ = HostMemory(edge_bytes());
             fill(kWeights, 0, m_, weights_.as<float>());
             say("weights drawn");
         }
-        x_ = processor_->allocate(row_bytes());
-        y_ = processor_->allocate(row_bytes());
-        processor_->fill(static_cast<float*>(x_.get()), o_.rmat.n() * o_.k,
+        x_ = processor_->allocate(x_bytes());
+        y_ = processor_->allocate(y_bytes());
+        processor_->fill(static_cast<float*>(x_.get()), n_cols_ * o_.k,
                          [](std::int64_t first, std::int64_t count, float* to) { fill(kFeatures, first, count, to); });
         say("features on the device");
     }
@@ -239,7 +265,7 @@ private:
                 plan.run(static_cast<const float*>(x_.get()), weight, static_cast<float*>(y), processor_->stream());
             });
         };
-        processor_->set(y, 0xff, row_bytes());  // NaN
+        processor_->set(y, 0xff, y_bytes());  // NaN
         const double first = once();
         check(name, y);
         const double seconds = median(once);
@@ -284,13 +310,13 @@ private:
                                  std::memcpy(to, weights_.as<float>() + first, 4 * static_cast<std::size_t>(count));
                              });
         }
-        const auto other = processor_->allocate(row_bytes());
+        const auto other = processor_->allocate(y_bytes());
         time_plan("resident", plan, static_cast<const float*>(weights.get()), other.get());
-        const std::int64_t differ = processor_->differences(y_.get(), other.get(), row_bytes());
+        const std::int64_t differ = processor_->differences(y_.get(), other.get(), y_bytes());
         put("elements unlike resident", static_cast<double>(differ), "");
         if (differ > 0) ++wrong_;
         say("streamed and resident results differ in %lld of %lld elements", static_cast<long long>(differ),
-            static_cast<long long>(o_.rmat.n() * o_.k));
+            static_cast<long long>(n_rows_ * o_.k));
     }
 
     void conclude() {
@@ -301,7 +327,8 @@ private:
 
     std::set<std::int64_t> sampled_rows() const {
         gnntune::WideCsrView view;
-        view.n_rows = view.n_cols = static_cast<std::int32_t>(o_.rmat.n());
+        view.n_rows = static_cast<std::int32_t>(n_rows_);
+        view.n_cols = static_cast<std::int32_t>(n_cols_);
         view.m = m_;
         view.row_ptr = row_ptr_.data();
         view.col_idx = columns_.data();
@@ -311,11 +338,11 @@ private:
             rows.insert(tile.first_row + tile.n_rows - 1);
         }
         std::int64_t longest = 0;
-        for (std::int64_t i = 0; i < o_.rmat.n(); ++i) {
+        for (std::int64_t i = 0; i < n_rows_; ++i) {
             if (length(i) > length(longest)) longest = i;
         }
         rows.insert(longest);
-        const auto n = static_cast<std::uint64_t>(o_.rmat.n());
+        const auto n = static_cast<std::uint64_t>(n_rows_);
         for (std::int64_t i = 0; i < o_.rows; ++i) {
             rows.insert(static_cast<std::int64_t>((value_at(7, static_cast<std::uint64_t>(i)) + 1.0) * 0.5 *
                                                   static_cast<double>(n)));
@@ -373,6 +400,8 @@ private:
     std::unique_ptr<api::Context> context_;
     api::Problem problem_ = api::spmm(1);
     std::vector<std::int64_t> row_ptr_;
+    std::int64_t n_rows_ = 0;
+    std::int64_t n_cols_ = 0;
     std::int64_t m_ = 0;
     HostMemory columns_;
     HostMemory weights_;

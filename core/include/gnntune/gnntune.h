@@ -587,7 +587,7 @@ typedef struct gnntune_tiling {
      * but seconds for each ten GB. 0 by default: memory that the caller has page-locked is seen as such. */
     int32_t pin;
     int64_t tile_edges; /* most edges of a tile, 1 to 2^31 - 1; a longer row is a tile of its own. 0, the default: 2^25
-                         * where the graph is streamed, else 2^31 - 1 */
+                         * where the graph is streamed, else 2^28 */
     /* Most memory of the graph and its plans together, beside the caller's arrays, features and results; what exceeds it
      * is refused before anything is allocated. Of the cpu backend all is host memory. GNNTUNE_NO_LIMIT by default. */
     uint64_t host_limit_bytes;
@@ -617,10 +617,12 @@ GNNTUNE_API gnntune_status gnntune_tiled_memory(gnntune_context* context, const 
  * graph and every plan on it have been destroyed. int64 ids are narrowed on their way, each time they are streamed; on the
  * cpu backend a resident graph copies them.
  *   tiling  NULL for the defaults
- * Synchronises. Errors: INVALID_GRAPH, UNSUPPORTED for a row of more than 2^31 - 1 edges, OUT_OF_MEMORY, also for a limit
+ *   stream  waited for, so that memory of an allocator that keeps the order of streams is free; the graph may be used on any
+ * Synchronises, so it cannot be captured. Errors: INVALID_GRAPH, UNSUPPORTED for a row of more than 2^31 - 1 edges, OUT_OF_MEMORY, also for a limit
  * of `tiling` that would be exceeded. */
 GNNTUNE_API gnntune_status gnntune_tiled_graph_create(gnntune_context* context, const gnntune_csr* csr,
-                                                      const gnntune_tiling* tiling, gnntune_tiled_graph** out);
+                                                      const gnntune_tiling* tiling, gnntune_stream stream,
+                                                      gnntune_tiled_graph** out);
 
 /* Wait first for runs of its plans. */
 GNNTUNE_API void gnntune_tiled_graph_destroy(gnntune_tiled_graph* graph);

@@ -329,9 +329,9 @@ public:
     }
 
     /// Of arrays in host memory, whose offsets may be over 2^31.
-    TiledGraph tiled(const gnntune_csr& csr, const gnntune_tiling& tiling = Tiling()) {
+    TiledGraph tiled(const gnntune_csr& csr, const gnntune_tiling& tiling = Tiling(), gnntune_stream stream = nullptr) {
         gnntune_tiled_graph* made = nullptr;
-        check(gnntune_tiled_graph_create(get(), &csr, &tiling, &made));
+        check(gnntune_tiled_graph_create(get(), &csr, &tiling, stream, &made));
         return TiledGraph(made);
     }
     /// What tiled(), and a plan of the problem if there is one, would take.

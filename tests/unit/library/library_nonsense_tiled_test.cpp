@@ -15,8 +15,9 @@ void LibraryNonsense::add_tiled() {
             gt::Csr csr = tiled_csr();
             gt::Tiling tiling = tiled_tiling();
             change(csr, tiling);
-            return empty_handed<gnntune_tiled_graph>(
-                [&](gnntune_tiled_graph** out) { return gnntune_tiled_graph_create(context, &csr, &tiling, out); });
+            return empty_handed<gnntune_tiled_graph>([&](gnntune_tiled_graph** out) {
+                return gnntune_tiled_graph_create(context, &csr, &tiling, nullptr, out);
+            });
         });
         // What it would take is refused in the same words, but for ids, which it does not read, and limits.
         if (what.starts_with("id ") || expected == GNNTUNE_OUT_OF_MEMORY) return;
@@ -69,15 +70,17 @@ void LibraryNonsense::add_tiled() {
 
     const gt::Csr csr = tiled_csr();
     add("gnntune_tiled_graph_create", "context is NULL", kInvalid, "context is NULL", [=] {
-        return empty_handed<gnntune_tiled_graph>(
-            [&](gnntune_tiled_graph** out) { return gnntune_tiled_graph_create(nullptr, &csr, nullptr, out); });
+        return empty_handed<gnntune_tiled_graph>([&](gnntune_tiled_graph** out) {
+            return gnntune_tiled_graph_create(nullptr, &csr, nullptr, nullptr, out);
+        });
     });
     add("gnntune_tiled_graph_create", "csr is NULL", kInvalid, "gnntune_csr is NULL", [=] {
-        return empty_handed<gnntune_tiled_graph>(
-            [&](gnntune_tiled_graph** out) { return gnntune_tiled_graph_create(context, nullptr, nullptr, out); });
+        return empty_handed<gnntune_tiled_graph>([&](gnntune_tiled_graph** out) {
+            return gnntune_tiled_graph_create(context, nullptr, nullptr, nullptr, out);
+        });
     });
     add("gnntune_tiled_graph_create", "out is NULL", kInvalid, "out is NULL",
-        [=] { return gnntune_tiled_graph_create(context, &csr, nullptr, nullptr); });
+        [=] { return gnntune_tiled_graph_create(context, &csr, nullptr, nullptr, nullptr); });
     add("gnntune_tiled_memory", "context is NULL", kInvalid, "context is NULL",
         [=] { return gnntune_tiled_memory(nullptr, &csr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr); });
     add("gnntune_tiled_memory", "no results", GNNTUNE_OK, "",

@@ -1,9 +1,13 @@
 // Tiled graphs through the public headers, on the cpu backend: what a device's tiles go through, with limits so small that
 // little graphs have many.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <thread>
 
+#include "core/common/float16.hpp"
 #include "core/graph/row_tiles.hpp"
 #include "tests/unit/library/library_fixture.hpp"
 
@@ -94,6 +98,34 @@ TEST_F(LibraryTiled, MeansMaximaAndHeadsAreThoseOfTheWholeGraph) {
             graph.plan(problem).run(x.data(), weight.data(), y.data());
             expect_near(y, expected);
         }
+    }
+}
+
+// Slices of weights begin at any edge, but variants of 16-bit storage want more than the two bytes of an element.
+TEST_F(LibraryTiled, WeightsOfSixteenBitsAreThoseOfTheWholeGraph) {
+    const auto rounded = [](const std::vector<float>& values) {
+        std::vector<Float16> out;
+        for (const float v : values) out.push_back(from_float<Float16>(v));
+        return out;
+    };
+    const std::vector<Float16> x = rounded(x_);
+    const std::vector<Float16> weight = rounded(weight_);
+    const gt::Problem problem = gt::spmm(kK).weighted().dtype(GNNTUNE_F16);
+    gt::Graph graph = graph_in(*context_);
+    const gt::Plan plan = context_->plan(graph, problem);
+    std::vector<Float16> expected(static_cast<std::size_t>(csr_.n_rows * kK));
+    HostWorkspace workspace(plan.workspace_bytes());
+    gt::Operands operands;
+    operands.x = x.data();
+    operands.edge_weight = weight.data();
+    operands.y = expected.data();
+    plan.run(operands, workspace.data(), workspace.bytes());
+    for (const auto place : {GNNTUNE_TILES_RESIDENT, GNNTUNE_TILES_STREAMED}) {
+        gt::TiledGraph tiles = tiled(tiling(place));
+        std::vector<Float16> y(expected.size());
+        operands.y = y.data();
+        tiles.plan(problem).run(operands);
+        for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(to_float(y[i]), to_float(expected[i])) << "at " << i;
     }
 }
 
@@ -220,6 +252,8 @@ TEST_F(LibraryTiled, WrongOperandsAreRefusedBeforeAnythingIsWritten) {
         EXPECT_NE(refusal(x_.data(), weight_.data(), nullptr).find("operands.y is NULL"), std::string::npos);
         // y begins where x does: every tile's rows but the first's are elsewhere.
         EXPECT_NE(refusal(y.data(), weight_.data(), y.data()).find("shares memory"), std::string::npos);
+        EXPECT_NE(refusal(x_.data(), weight_.data(), weight_.data() + 150).find("operands.edge_weight"),
+                  std::string::npos);
         const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(weight_.data()) + 2);
         EXPECT_NE(refusal(x_.data(), odd, y.data()).find("operands.edge_weight is not aligned"), std::string::npos);
         for (const float v : y) EXPECT_EQ(v, -7.0F);
@@ -248,6 +282,35 @@ TEST_F(LibraryTiled, PlansOfOneGraphShareItsBuffersAndThreadsTakeTurns) {
         });
     }
     for (std::thread& thread : threads) thread.join();
+}
+
+// Pages that were never written are read as zeros and take no memory, so there may be 2^31 edges here, all from vertex 0.
+TEST_F(LibraryTiled, MoreThanTwoToThe31EdgesAreSummed) {
+    constexpr std::int64_t kEach = std::int64_t{1} << 20;  // edges of a row: sums of ones that a float holds
+    constexpr std::int64_t kRows = (std::int64_t{1} << 11) + 2;
+    constexpr std::int64_t kEdges = kRows * kEach;
+    static_assert(kEdges > std::numeric_limits<std::int32_t>::max());
+    constexpr std::size_t kBytes = static_cast<std::size_t>(kEdges) * sizeof(std::int32_t);
+    void* ids = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (ids == MAP_FAILED) GTEST_SKIP() << "no address space of 8 GB";
+    const std::unique_ptr<void, void (*)(void*)> owner(ids, [](void* p) { munmap(p, kBytes); });
+    for (std::int64_t i = 0; i <= kRows; ++i) row_ptr_.push_back(i * kEach);
+    gt::Csr csr;
+    csr.memory = GNNTUNE_HOST;
+    csr.n_rows = kRows;
+    csr.n_cols = 3;
+    csr.m = kEdges;
+    csr.offset_type = GNNTUNE_INT64;
+    csr.row_ptr = row_ptr_.data();
+    csr.col_idx = ids;
+    csr.trusted = 1;
+    EXPECT_EQ(context_->tiled_memory(csr, gt::Tiling()).tiles, 9);
+    gt::TiledGraph graph = context_->tiled(csr);
+    const gt::TiledPlan plan = graph.plan(gt::spmm(1));
+    const float x[3] = {0.5F, 7, 7};
+    std::vector<float> y(kRows, -7.0F);
+    plan.run(x, nullptr, y.data());
+    for (const float v : y) ASSERT_EQ(v, 0.5F * kEach);
 }
 
 TEST_F(LibraryTiled, HandlesMayEndInAnyOrder) {
