@@ -27,9 +27,9 @@ static struct {
     const char* name;
     int32_t number;
 } shim_types[kTypes] = {
-    {2, 32, "aoti_torch_dtype_float32", -1}, {2, 16, "aoti_torch_dtype_float16", -1},
+    {2, 32, "aoti_torch_dtype_float32", -1},  {2, 16, "aoti_torch_dtype_float16", -1},
     {4, 16, "aoti_torch_dtype_bfloat16", -1}, {0, 32, "aoti_torch_dtype_int32", -1},
-    {0, 64, "aoti_torch_dtype_int64", -1},   {1, 8, "aoti_torch_dtype_uint8", -1},
+    {0, 64, "aoti_torch_dtype_int64", -1},    {1, 8, "aoti_torch_dtype_uint8", -1},
 };
 static int32_t cpu_number, cuda_number;
 

@@ -245,7 +245,10 @@ class Graph:
     def _set_sizes(self, n_rows: int, n_cols: int, m: int, device: torch.device, *, transient: bool) -> None:
         self.n_rows, self.n_cols, self.m = n_rows, n_cols, m
         if n_rows > _MOST or n_cols > _MOST or m > _MOST:
-            raise InvalidGraph(f"{n_rows} x {n_cols} with {m} edges: sizes must fit int32")
+            raise InvalidGraph(
+                f"{n_rows} x {n_cols} with {m} edges: sizes must fit int32; gnntune.torch.TiledGraph "
+                "takes any number of edges"
+            )
         self.device = _device.known_device(device)
         self.transient = transient
         self._sizes = (n_rows, n_cols, m) if transient else None
