@@ -668,9 +668,8 @@ PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count) {
 }
 
 // Which tensors a backward wants to see: indices of inputs, -1 - i for results, None for nothing. A new reference.
-static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
-    PyObject* all = PyObject_GetAttr(ctx, needs_name);
-    PyObject* needs = all ? PySequence_GetSlice(all, 3, 3 + inputs) : NULL;
+static PyObject* saves_of_kind(PyObject* all, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
+    PyObject* needs = PySequence_GetSlice(all, 3, 3 + inputs);
     PyObject* number = needs ? PyLong_FromVoidPtr(numbers) : NULL;
     PyObject* key = number ? PyTuple_Pack(3, op, number, needs) : NULL;
     PyObject* known = key ? PyDict_GetItemWithError(saves, key) : NULL;
@@ -683,8 +682,46 @@ static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssi
     Py_XDECREF(key);
     Py_XDECREF(number);
     Py_XDECREF(needs);
-    Py_XDECREF(all);
     return known;
+}
+
+// The same, of kinds that were asked for before; under the interpreter's lock.
+static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
+    enum { kPlaces = 64 };
+    static struct {
+        PyObject *op, *numbers, *indices;  // references: what is alive keeps its address
+        Py_ssize_t inputs, results;
+        unsigned needs;
+    } kinds[kPlaces];
+    PyObject* all = PyObject_GetAttr(ctx, needs_name);
+    if (!all) return NULL;
+    unsigned needs = 0;
+    for (Py_ssize_t i = 0; i < inputs; ++i) {
+        if (PyTuple_GetItem(all, 3 + i) == Py_True) needs |= 1u << i;
+    }
+    const size_t place = (((uintptr_t)numbers >> 4) ^ ((uintptr_t)op >> 5) ^ needs) % kPlaces;
+    PyObject* found = kinds[place].indices;
+    if (found && kinds[place].op == op && kinds[place].numbers == numbers && kinds[place].needs == needs &&
+        kinds[place].inputs == inputs && kinds[place].results == results) {
+        Py_INCREF(found);
+    } else {
+        found = saves_of_kind(all, op, numbers, inputs, results);
+        if (found) {
+            PyObject* const gone[] = {kinds[place].op, kinds[place].numbers, kinds[place].indices};
+            Py_INCREF(op);
+            Py_INCREF(numbers);
+            Py_INCREF(found);
+            kinds[place].op = op;
+            kinds[place].numbers = numbers;
+            kinds[place].indices = found;
+            kinds[place].inputs = inputs;
+            kinds[place].results = results;
+            kinds[place].needs = needs;
+            for (int i = 0; i < 3; ++i) Py_XDECREF(gone[i]);
+        }
+    }
+    Py_DECREF(all);
+    return found;
 }
 
 // forward(ctx, graph, op, numbers, *inputs) of the autograd.Function: runs, and says what is saved. Its state is
