@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn.dense.linear import Linear
 
@@ -117,7 +116,7 @@ class _Mapped(torch.autograd.Function):
             target = x
         if first:
             summed, *argmax = run(graph, "spmm", numbers, x, *edges)
-            out = F.linear(summed, weight, bias)
+            out = summed.mm(weight.t()) if bias is None else torch.addmm(bias, summed, weight.t())
             ctx.to_save = (x if numbers.reduce != "sum" else None, summed, target, weight, root, *argmax)
         else:
             mapped = x.mm(weight.t())

@@ -263,7 +263,7 @@ class Graph:
         self._plans: dict[Any, Handle] = {}
         self._lock = threading.RLock()
         self._streams: set[int] = set()
-        _device.graphs[self.number] = self
+        _device.enter(self.number, self)
 
     # ---- What it is ----
 
@@ -505,12 +505,16 @@ class Graph:
             torch.cuda.synchronize(self.device)
             self._streams.clear()
 
-    def __del__(self) -> None:
-        if getattr(self, "_streams", None) and _device.usable():
+    def __del__(self, _leave: Any = _device.leave) -> None:
+        known = self.__dict__
+        if "number" not in known:  # refused before it was a graph
+            return
+        if known["_streams"] and _device.usable():
             if torch.cuda.is_current_stream_capturing():
                 _captured.add(self)  # to wait would end the capture
-            else:
-                self._wait()
+                return
+            self._wait()
+        _leave(known["number"])
 
 
 # The ids of vertices that loops were made with last, by device and stream.
