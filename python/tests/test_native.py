@@ -144,3 +144,31 @@ def test_graphs_that_are_gone_are_forgotten():
     del graph
     gc.collect()
     assert _device.graph_of(number) is None and number not in _device._graphs
+
+
+@pytest.mark.parametrize("op", ["gat", "spmm"])
+def test_a_gradient_that_is_one_run_asks_no_python(device, monkeypatch, op):
+    from gnntune.torch import _gradients
+
+    graph = gt.Graph(torch.randint(0, 20, (2, 90), device=device), 20)
+    x = torch.randn(20, 2, 3, device=device, requires_grad=True)
+    score, ones = torch.randn(20, 2, device=device), torch.ones(20, 2, 3, device=device)
+
+    def grad():
+        y = gt.gat(graph, x, score, score) if op == "gat" else gt.spmm(graph, x)
+        return torch.autograd.grad(y, x, ones)[0]
+
+    def refuse(*_):
+        raise AssertionError("asked Python")
+
+    wanted = grad()
+    formula = _gradients.FORMULAS[op]
+    monkeypatch.setitem(_gradients.FORMULAS, op, formula._replace(backward=refuse))
+    torch.testing.assert_close(grad(), wanted)
+    weight = torch.rand(graph.m, device=device, requires_grad=True)
+    with pytest.raises(AssertionError, match="asked Python"):  # what is more than one run
+        gt.spmm(graph, x, weight).sum().backward() if op == "spmm" else grad_of_shape(graph, x, score)
+
+
+def grad_of_shape(graph, x, score):
+    gt.gat(graph, x, score, score).sum().backward()  # a gradient that has to be copied first

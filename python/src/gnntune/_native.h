@@ -79,5 +79,6 @@ PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* backward_of(PyObject* self, PyObject* type);
 
 #endif

@@ -1,6 +1,7 @@
 """Types of the extension module; _native.c says what its functions do."""
 
 from collections.abc import Callable
+from typing import Any
 
 OK: int
 INVALID_ARGUMENT: int
@@ -155,8 +156,12 @@ def set_autograd(
     saves: object,
     find_saves: Callable[..., tuple[int | None, ...]],
     run: Callable[..., tuple[object, ...]],
+    backward: Callable[..., tuple[object, ...]],
+    watchers: list[Any],
+    sum_reversed: object,
     /,
 ) -> None: ...
+def backward_of(node: type, /) -> object: ...
 def tensor_call(call: bytes, device: tuple[int, int], inputs: tuple[object, ...], /) -> bytes: ...
 def recipe(
     call: bytes,

@@ -5,7 +5,6 @@
 #include "_shim.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 typedef int32_t (*empty_function)(int64_t ndim, const int64_t* sizes, const int64_t* strides, int32_t dtype,
@@ -111,59 +110,4 @@ PyObject* shim_wrap(void* tensor) {
     PyObject* wrapped = wrap_tensor(tensor);
     delete_tensor(tensor);
     return wrapped;
-}
-
-// ---- The allocator of a context ----
-
-// Which tensor an address belongs to. Some hundreds of them at a time, a few for each graph that is alive.
-typedef struct Kept Kept;
-struct Kept {
-    void* address;
-    void* tensor;
-    Kept* next;
-};
-enum { kSlots = 4096 };
-static Kept* kept_by_address[kSlots];
-static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-static Kept** slot_of(const void* address) {
-    return &kept_by_address[((uintptr_t)address >> 9) % kSlots];  // torch's blocks are multiples of 512 bytes
-}
-
-void* shim_alloc_bytes(size_t bytes, size_t alignment, int32_t index) {
-    const int64_t shape[1] = {(int64_t)bytes};
-    Kept* made = malloc(sizeof *made);
-    if (!made) return NULL;
-    if (!shim_allocate(1, 8, 1, index, 1, shape, &made->tensor, &made->address)) {
-        free(made);
-        return NULL;
-    }
-    if (!made->address || (uintptr_t)made->address % alignment != 0) {
-        delete_tensor(made->tensor);
-        free(made);
-        return NULL;
-    }
-    Kept** slot = slot_of(made->address);
-    pthread_mutex_lock(&kept_mutex);
-    made->next = *slot;
-    *slot = made;
-    pthread_mutex_unlock(&kept_mutex);
-    return made->address;
-}
-
-int shim_free_bytes(void* address) {
-    Kept* found = NULL;
-    pthread_mutex_lock(&kept_mutex);
-    for (Kept** at = slot_of(address); *at; at = &(*at)->next) {
-        if ((*at)->address == address) {
-            found = *at;
-            *at = found->next;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&kept_mutex);
-    if (!found) return 0;
-    delete_tensor(found->tensor);
-    free(found);
-    return 1;
 }

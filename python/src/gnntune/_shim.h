@@ -17,9 +17,4 @@ void shim_free(void* tensor);
 // The tensor as a Python object, which it belongs to from now on. NULL and an exception if torch fails.
 PyObject* shim_wrap(void* tensor);
 
-// Memory of a CUDA device for the library, in stream order; NULL if there is none. No lock of the interpreter is needed.
-void* shim_alloc_bytes(size_t bytes, size_t alignment, int32_t index);
-// 0 for an address that shim_alloc_bytes() has not returned.
-int shim_free_bytes(void* address);
-
 #endif

@@ -101,8 +101,11 @@ static PyObject *empty_like, *modes, *autocast, *grad_enabled, *deterministic, *
 // Python's part: recipes by operation, numbers and determinism; apply() of the autograd.Function whose forward() is below;
 // which tensors that saves, by operation, numbers and needs; who finds that out; who runs what has no way here.
 static PyObject *recipes, *function_apply, *saves, *find_saves, *run_in_python;
+// Python's backward; who watches runs, a list; the numbers of a sum's gradient.
+static PyObject *backward_in_python, *watchers, *sum_reversed;
 static PyObject *requires_grad_name, *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name,
-    *new_empty_name, *needs_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name;
+    *new_empty_name, *needs_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name,
+    *saved_tensors_name, *spmm_name, *gat_grad_name, *agnn_grad_name, *attention_grad_name;
 
 int intern_tensor_names(void) {
     const struct {
@@ -120,6 +123,11 @@ int intern_tensor_names(void) {
         {&to_save_name, "to_save"},
         {&state_name, "state"},
         {&plans_name, "_plans"},
+        {&saved_tensors_name, "saved_tensors"},
+        {&spmm_name, "spmm"},
+        {&gat_grad_name, "gat_grad"},
+        {&agnn_grad_name, "agnn_grad"},
+        {&attention_grad_name, "attention_grad"},
         {&handle_name, "_handle"},
         {&context_name, "_context"},
     };
@@ -155,13 +163,18 @@ PyObject* set_torch(PyObject* self, PyObject* args) {
     Py_RETURN_TRUE;
 }
 
-// set_autograd(apply, saves, find_saves, run): once, behind set_torch().
+// set_autograd(apply, saves, find_saves, run, backward, watchers, sum_reversed): once, behind set_torch().
 PyObject* set_autograd(PyObject* self, PyObject* args) {
     (void)self;
-    PyObject* given[4];
-    if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3])) return NULL;
-    PyObject** kept[4] = {&function_apply, &saves, &find_saves, &run_in_python};
-    for (int i = 0; i < 4; ++i) {
+    enum { kGiven = 7 };
+    PyObject* given[kGiven];
+    if (!PyArg_ParseTuple(args, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                          &given[6])) {
+        return NULL;
+    }
+    PyObject** kept[kGiven] = {&function_apply,     &saves,    &find_saves,  &run_in_python,
+                               &backward_in_python, &watchers, &sum_reversed};
+    for (int i = 0; i < kGiven; ++i) {
         Py_INCREF(given[i]);
         *kept[i] = given[i];
     }
@@ -619,9 +632,9 @@ static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
 PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
     if (!exchange) Py_RETURN_NONE;
-    PyObject* const watchers[] = {modes, autocast, functorch};
-    for (size_t i = 0; i < sizeof watchers / sizeof watchers[0]; ++i) {
-        const int on = is_on(watchers[i]);
+    PyObject* const questions[] = {modes, autocast, functorch};
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; ++i) {
+        const int on = is_on(questions[i]);
         if (on < 0) return NULL;
         if (on) Py_RETURN_FALSE;
     }
@@ -805,4 +818,103 @@ PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     if (done) return first_of(results);
     Py_DECREF(results);
     return NULL;
+}
+
+// The name of an operation's gradient that is one run, of attention's kinds; NULL for others.
+static PyObject* attention_gradient(PyObject* op) {
+    if (PyUnicode_CompareWithASCIIString(op, "gat") == 0) return gat_grad_name;
+    if (PyUnicode_CompareWithASCIIString(op, "agnn") == 0) return agnn_grad_name;
+    if (PyUnicode_CompareWithASCIIString(op, "attention") == 0) return attention_grad_name;
+    return NULL;
+}
+
+// Whether the features of a sum are all that wants a gradient: reduce is the first of `numbers`.
+static int is_sum_of_features(PyObject* ctx, PyObject* numbers) {
+    PyObject* reduce = PyTuple_GetItem(numbers, 0);
+    if (!reduce || PyUnicode_CompareWithASCIIString(reduce, "sum") != 0) return 0;
+    PyObject* needs = PyObject_GetAttr(ctx, needs_name);
+    if (!needs) return 0;
+    const int alone = PyTuple_Size(needs) == 6 && PyTuple_GetItem(needs, 3) == Py_True &&
+                      PyTuple_GetItem(needs, 4) == Py_False && PyTuple_GetItem(needs, 5) == Py_False;
+    Py_DECREF(needs);
+    return alone;
+}
+
+// The gradients of a run, as FORMULAS of gnntune.torch._gradients has them for the kinds that are one run again. None where
+// Python has to do it.
+static PyObject* gradients(PyObject* self, PyObject* ctx, PyObject* state, PyObject* saved, PyObject* grad) {
+    enum { kMostArguments = 3 + kMostTensors, kBefore = 3 };  // graph, op and numbers want none
+    PyObject* run[kMostArguments] = {PyTuple_GetItem(state, 0), NULL, PyTuple_GetItem(state, 2)};
+    PyObject* op = PyTuple_GetItem(state, 1);
+    const Py_ssize_t count = PyTuple_Size(saved);
+    Py_ssize_t used = 3, inputs = 0;
+    if (!run[0] || !op || !run[2]) return NULL;
+    PyObject* gradient = attention_gradient(op);
+    if (gradient && (count == 5 || count == 6)) {  // three inputs, perhaps the seed of dropout, y, lse
+        inputs = count - 2;
+        run[1] = gradient;
+        for (Py_ssize_t i = 0; i < 3; ++i) run[used++] = PyTuple_GetItem(saved, i);
+        run[used++] = grad;
+        run[used++] = PyTuple_GetItem(saved, count - 2);
+        run[used++] = PyTuple_GetItem(saved, count - 1);
+        if (inputs == 4) run[used++] = PyTuple_GetItem(saved, 3);
+    } else if (count == 4 && PyUnicode_CompareWithASCIIString(op, "spmm") == 0 && is_sum_of_features(ctx, run[2])) {
+        inputs = 3;
+        run[1] = spmm_name;
+        run[2] = sum_reversed;
+        run[used++] = grad;
+        run[used++] = PyTuple_GetItem(saved, 1);
+        run[used++] = PyTuple_GetItem(saved, 2);
+    } else {
+        if (PyErr_Occurred()) return NULL;
+        Py_RETURN_NONE;
+    }
+    PyObject* results = run_tensors(self, run, used);
+    if (!results || results == Py_None) return results;
+    const Py_ssize_t found = PyTuple_Size(results);
+    PyObject* all = PyTuple_New(kBefore + inputs);
+    for (Py_ssize_t i = 0; all && i < kBefore + inputs; ++i) {
+        PyObject* one = i >= kBefore && i - kBefore < found ? PyTuple_GetItem(results, i - kBefore) : Py_None;
+        Py_INCREF(one);
+        PyTuple_SetItem(all, i, one);
+    }
+    Py_DECREF(results);
+    return all;
+}
+
+// backward(ctx, grad) of the autograd.Function, as a method of its node.
+static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count) {
+    const int twice = is_on(grad_enabled);  // a gradient of the gradient: Python refuses in words
+    if (twice < 0) return NULL;
+    PyObject* found = NULL;
+    if (count == 1 && !twice && PyList_Size(watchers) == 0) {
+        PyObject* state = PyObject_GetAttr(ctx, state_name);
+        PyObject* saved = state ? PyObject_GetAttr(ctx, saved_tensors_name) : NULL;
+        found = saved ? gradients(NULL, ctx, state, saved, args[0]) : NULL;
+        Py_XDECREF(saved);
+        Py_XDECREF(state);
+        if (found != Py_None) return found;
+        Py_DECREF(found);
+    }
+    PyObject* all = PyTuple_New(count + 1);
+    if (!all) return NULL;
+    for (Py_ssize_t i = 0; i <= count; ++i) {
+        PyObject* one = i == 0 ? ctx : args[i - 1];
+        Py_INCREF(one);
+        PyTuple_SetItem(all, i, one);
+    }
+    found = PyObject_CallObject(backward_in_python, all);
+    Py_DECREF(all);
+    return found;
+}
+
+// backward_of(type) -> backward() as a method of that type of nodes.
+PyObject* backward_of(PyObject* self, PyObject* type) {
+    (void)self;
+    static PyMethodDef method = {"apply", (PyCFunction)(void (*)(void))backward, METH_FASTCALL, NULL};
+    if (!PyType_Check(type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a type");
+        return NULL;
+    }
+    return PyDescr_NewMethod((PyTypeObject*)type, &method);
 }

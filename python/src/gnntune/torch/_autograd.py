@@ -14,7 +14,7 @@ from gnntune import _native
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Now, Traced, execute
-from gnntune.torch._run import Numbers, modes, pair_of
+from gnntune.torch._run import PLAIN_REVERSED, Numbers, modes, pair_of, watchers
 
 PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
 functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
@@ -47,6 +47,7 @@ class _Differentiable(torch.autograd.Function):
     """An operation with its gradient; double backward is refused by torch in words.
 
     Its forward is forward() of _native, which runs what was prepared, or execute(), and saves what find_saves() names.
+    What torch calls for a gradient is in _native too; it leaves to backward() what is no single run.
     """
 
     forward = staticmethod(_native.forward)
@@ -76,7 +77,10 @@ def _find_saves(key: Any, op: str, numbers: Numbers, needs: tuple[bool, ...], re
     return found  # type: ignore[no-any-return]
 
 
-_native.set_autograd(_apply, _saves, _find_saves, execute)
+_native.set_autograd(_apply, _saves, _find_saves, execute, _Differentiable.backward, watchers, PLAIN_REVERSED)
+_node: Any = getattr(_Differentiable, "_backward_cls", None)
+if _node is not None and callable(getattr(_node, "apply", None)):
+    _node.apply = _native.backward_of(_node)
 
 
 def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:

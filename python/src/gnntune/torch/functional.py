@@ -169,12 +169,16 @@ def attention(
     query [n_rows, h, k], key and value [n_cols, h, k]; returns [n_rows, h, k]. `scale` is 1 / sqrt(k) by default;
     dropout and seed as in gat().
     """
-    plain = scale is None and dropout == 0.0
-    pair = _scaled.get(value.shape[-1]) if plain and not _tracing() else None
+    plain = scale is None and dropout == 0.0 and not _tracing()
+    pair = _scaled.get(value.shape[-1]) if plain else None
     if pair is None:
         pair = _dropping(scale=value.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout)
-        if plain and not _tracing():
+        if plain:
             _scaled[value.shape[-1]] = pair
+    if plain:
+        result = _quick(graph, "attention", pair, value, query, key, None)
+        if result is not None:
+            return result  # type: ignore[no-any-return]
     if not dropout:
         seed = None
     elif seed is None:
