@@ -7,6 +7,7 @@
 //
 // Built against the stable ABI of CPython 3.10, so one file serves every later version.
 #include "_native.h"
+#include "_shim.h"
 
 #include <gnntune/gnntune.h>
 #include <stddef.h>
@@ -83,16 +84,18 @@ static PyObject* version(PyObject* self, PyObject* none) {
     return PyLong_FromUnsignedLong(gnntune_version());
 }
 
-// What a context allocates with: Python callables. Made with a context, and kept as long as the process: graphs and
-// plans may outlive their context, and contexts are few.
+// What a context allocates with: torch's shim, and Python callables where that is not there or has nothing. Made with a
+// context, and kept as long as the process: graphs and plans may outlive their context, and contexts are few.
 typedef struct {
     PyObject* alloc;  // (bytes) -> address
     PyObject* free;   // (address, bytes)
+    int32_t device;
 } Allocator;
 
 static void* call_alloc(size_t bytes, size_t alignment, void* user) {
     const Allocator* allocator = user;
-    void* memory = NULL;
+    void* memory = shim_ready() ? shim_alloc_bytes(bytes, alignment, allocator->device) : NULL;
+    if (memory) return memory;
     const PyGILState_STATE state = PyGILState_Ensure();
     PyObject* result = PyObject_CallFunction(allocator->alloc, "n", (Py_ssize_t)bytes);
     if (result) {
@@ -113,6 +116,7 @@ static void* call_alloc(size_t bytes, size_t alignment, void* user) {
 
 static void call_free(void* memory, size_t bytes, void* user) {
     const Allocator* allocator = user;
+    if (shim_free_bytes(memory)) return;
     const PyGILState_STATE state = PyGILState_Ensure();
     PyObject* result = PyObject_CallFunction(allocator->free, "Nn", from_pointer(memory), (Py_ssize_t)bytes);
     if (!result) PyErr_WriteUnraisable(allocator->free);
@@ -146,7 +150,7 @@ static PyObject* open_context(PyObject* self, PyObject* args) {
         }
         Py_INCREF(alloc);
         Py_INCREF(free_);
-        *allocator = (Allocator){alloc, free_};
+        *allocator = (Allocator){alloc, free_, options.device};
         options.alloc = call_alloc;
         options.free = call_free;
         options.allocator_user = allocator;
@@ -532,6 +536,7 @@ static PyMethodDef methods[] = {
     {"tensor_call", tensor_call, METH_VARARGS, NULL},
     {"recipe", recipe, METH_VARARGS, NULL},
     {"run_tensors", (PyCFunction)(void (*)(void))run_tensors, METH_FASTCALL, NULL},
+    {"plain", (PyCFunction)(void (*)(void))plain, METH_FASTCALL, NULL},
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, NULL},
     {"forward", (PyCFunction)(void (*)(void))forward, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

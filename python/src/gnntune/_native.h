@@ -57,6 +57,7 @@ PyObject* set_autograd(PyObject* self, PyObject* args);
 PyObject* tensor_call(PyObject* self, PyObject* args);
 PyObject* recipe(PyObject* self, PyObject* args);
 PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
 
