@@ -70,8 +70,7 @@ PyObject* tiled_memory(PyObject* self, PyObject* args) {
     int32_t streamed = 0;
     gnntune_status status;
     const gnntune_problem* counted = wanted == Py_None ? NULL : &problem;
-    Py_BEGIN_ALLOW_THREADS status =
-        gnntune_tiled_memory(c, &csr, &tiling, counted, &host, &backend, &count, &streamed);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_tiled_memory(c, &csr, &tiling, counted, &host, &backend, &count, &streamed);
     Py_END_ALLOW_THREADS if (status != GNNTUNE_OK) return raise_status(status);
     PyObject* is_streamed = PyBool_FromLong(streamed);
     return Py_BuildValue("KKLN", (unsigned long long)host, (unsigned long long)backend, (long long)count, is_streamed);
