@@ -250,9 +250,15 @@ class TestCaches:
         import weakref
 
         index, (n, _) = reference.edges("random", device)
-        gone = weakref.ref(_graphs.graph_of(index, n, n))
+        gone, place = weakref.ref(_graphs.graph_of(index, n, n)), id(index)
+        known = _graphs._known[place]
         del index
         gc.collect()
+        assert place not in _graphs._known
+        other = torch.zeros(2, 1, dtype=torch.int64, device=device)
+        _graphs._known[id(other)] = known  # as if the id had come again before that was noticed
+        assert _graphs.graph_of(other, n, n).m == 1
+        del known
         assert gone() is None
 
 

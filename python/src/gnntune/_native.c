@@ -18,6 +18,12 @@
 
 static PyObject* data_ptr_name;  // "data_ptr", what a torch tensor answers with its address
 
+static PyObject* destroy_plan;  // plan_destroy() of the module
+
+PyObject* plan_destroyer(void) {
+    return destroy_plan;
+}
+
 PyObject* raise_status(int32_t status) {
     PyObject* errors = PyImport_ImportModule("gnntune._errors");
     if (!errors) return NULL;
@@ -272,29 +278,70 @@ static PyObject* graph_format_bytes(PyObject* self, PyObject* handle) {
 
 // ---- Plans ----
 
-// plan_create(context, graph, stream, op, k, heads, dtype, reduce, direction, weighted, self_loop, deterministic,
-//             allow_sampling, policy, operand_alignment, max_error, expected_calls, workspace_limit_bytes, config) -> plan
+int read_problem(PyObject* tuple, gnntune_problem* problem) {
+    const gnntune_problem defaults = GNNTUNE_PROBLEM_INIT;
+    long long limit;
+    *problem = defaults;
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "expected what Problem.native() has returned");
+        return 0;
+    }
+    if (!PyArg_ParseTuple(tuple, "iiiiiippppiiddLz", &problem->op, &problem->k, &problem->heads, &problem->dtype,
+                          &problem->reduce, &problem->direction, &problem->weighted, &problem->self_loop,
+                          &problem->deterministic, &problem->allow_sampling, &problem->policy,
+                          &problem->operand_alignment, &problem->max_error, &problem->expected_calls, &limit,
+                          &problem->config)) {
+        return 0;
+    }
+    if (limit >= 0) problem->workspace_limit_bytes = (uint64_t)limit;
+    return 1;
+}
+
+// plan_create(context, graph, stream, op, k, ...) -> plan. The problem's arguments are those of read_problem().
 static PyObject* plan_create(PyObject* self, PyObject* args) {
     (void)self;
-    PyObject *context, *graph, *stream;
-    gnntune_problem problem = GNNTUNE_PROBLEM_INIT;
-    long long limit;
-    if (!PyArg_ParseTuple(args, "OOOiiiiiippppiiddLz", &context, &graph, &stream, &problem.op, &problem.k,
-                          &problem.heads, &problem.dtype, &problem.reduce, &problem.direction, &problem.weighted,
-                          &problem.self_loop, &problem.deterministic, &problem.allow_sampling, &problem.policy,
-                          &problem.operand_alignment, &problem.max_error, &problem.expected_calls, &limit,
-                          &problem.config)) {
+    enum { kBefore = 3 };
+    gnntune_problem problem;
+    if (PyTuple_Size(args) < kBefore) {
+        PyErr_SetString(PyExc_TypeError, "expected plan_create(context, graph, stream, *problem)");
         return NULL;
     }
-    if (limit >= 0) problem.workspace_limit_bytes = (uint64_t)limit;
-    gnntune_context* c = to_pointer(context);
-    gnntune_graph* g = to_pointer(graph);
-    gnntune_stream s = to_pointer(stream);
+    gnntune_context* c = to_pointer(PyTuple_GetItem(args, 0));
+    gnntune_graph* g = to_pointer(PyTuple_GetItem(args, 1));
+    gnntune_stream s = to_pointer(PyTuple_GetItem(args, 2));
     if (PyErr_Occurred()) return NULL;
+    PyObject* rest = PyTuple_GetSlice(args, kBefore, PyTuple_Size(args));
+    gnntune_plan* plan = NULL;
+    gnntune_status status = GNNTUNE_OK;
+    const int known = rest && read_problem(rest, &problem);
+    if (known) {
+        Py_BEGIN_ALLOW_THREADS status = gnntune_plan_create(c, g, &problem, s, &plan);
+        Py_END_ALLOW_THREADS
+    }
+    Py_XDECREF(rest);  // has the text of the config
+    if (!known) return NULL;
+    return status == GNNTUNE_OK ? from_pointer(plan) : raise_status(status);
+}
+
+PyObject* problem_of(PyObject* self, PyObject* args) {
+    (void)self;
+    gnntune_problem problem;
+    if (!read_problem(args, &problem)) return NULL;
+    if (problem.config) Py_RETURN_NONE;
+    return PyBytes_FromStringAndSize((const char*)&problem, sizeof problem);
+}
+
+void* make_plan(void* context, void* graph, PyObject* problem, void* stream) {
+    const gnntune_problem* p = (const gnntune_problem*)PyBytes_AsString(problem);
     gnntune_plan* plan = NULL;
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS status = gnntune_plan_create(c, g, &problem, s, &plan);
-    Py_END_ALLOW_THREADS return status == GNNTUNE_OK ? from_pointer(plan) : raise_status(status);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_plan_create(context, graph, p, stream, &plan);
+    if (status == GNNTUNE_OK && strstr(gnntune_plan_config(plan), "preprocess=1")) {
+        gnntune_plan_destroy(plan);
+        plan = NULL;
+    }
+    Py_END_ALLOW_THREADS if (status != GNNTUNE_OK && status != GNNTUNE_UNSUPPORTED) raise_status(status);
+    return plan;
 }
 
 static PyObject* plan_destroy(PyObject* self, PyObject* handle) {
@@ -501,6 +548,13 @@ static PyObject* repeat(PyObject* self, PyObject* const* args, Py_ssize_t count)
     return PyFloat_FromDouble((double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
 }
 
+// has_shim() -> bool: whether memory of torch comes without Python.
+static PyObject* has_shim(PyObject* self, PyObject* none) {
+    (void)self;
+    (void)none;
+    return PyBool_FromLong(shim_ready());
+}
+
 // ---- The module ----
 
 static PyMethodDef methods[] = {
@@ -517,6 +571,7 @@ static PyMethodDef methods[] = {
     {"graph_format_bytes", graph_format_bytes, METH_O, NULL},
     {"plan_create", plan_create, METH_VARARGS, NULL},
     {"plan_destroy", plan_destroy, METH_O, NULL},
+    {"problem", problem_of, METH_VARARGS, NULL},
     {"plan_facts", plan_facts, METH_O, NULL},
     {"plan_is_shared", plan_is_shared, METH_O, NULL},
     {"plan_explain", plan_explain, METH_O, NULL},
@@ -531,6 +586,7 @@ static PyMethodDef methods[] = {
     {"tiled_plan_destroy", tiled_plan_destroy, METH_O, NULL},
     {"tiled_plan_explain", tiled_plan_explain, METH_O, NULL},
     {"tiled_run", tiled_run, METH_VARARGS, NULL},
+    {"has_shim", has_shim, METH_NOARGS, NULL},
     {"set_torch", set_torch, METH_VARARGS, NULL},
     {"set_autograd", set_autograd, METH_VARARGS, NULL},
     {"tensor_call", tensor_call, METH_VARARGS, NULL},
@@ -607,7 +663,9 @@ static int add_names(PyObject* module) {
 
 static int execute(PyObject* module) {
     data_ptr_name = PyUnicode_InternFromString("data_ptr");
-    if (!data_ptr_name || !intern_tensor_names()) return -1;
+    if (!data_ptr_name || !intern_tensor_names() || !add_handle_type(module)) return -1;
+    destroy_plan = PyObject_GetAttrString(module, "plan_destroy");
+    if (!destroy_plan) return -1;
     return add_names(module);
 }
 

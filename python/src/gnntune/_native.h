@@ -26,6 +26,19 @@ int run_plan(const Call* call, const void* plan, void* const* arrays, void* work
              void* stream);
 size_t workspace_of(const void* plan);
 
+// (op, k, heads, dtype, reduce, direction, weighted, self_loop, deterministic, allow_sampling, policy, operand_alignment,
+// max_error, expected_calls, workspace_limit_bytes, config): what Problem.native() returns. Borrows the text of config from
+// the tuple. 0 and an exception for anything else.
+struct gnntune_problem;
+int read_problem(PyObject* tuple, struct gnntune_problem* problem);
+
+// The problem in arguments of plan_create() behind the stream: bytes, for make_plan(). None where it names a config.
+PyObject* problem_of(PyObject* self, PyObject* args);
+
+// A plan. NULL, without an exception, where Python has to make it: nothing supports the problem, or runs may not overlap.
+void* make_plan(void* context, void* graph, PyObject* problem, void* stream);
+PyObject* plan_destroyer(void);  // plan_destroy() of the module
+
 // The address of an operand: None, an integer, or an object with data_ptr(). 0 and an exception for anything else.
 int address_of(PyObject* object, void** out);
 
@@ -48,6 +61,12 @@ PyObject* tiled_plan(PyObject* self, PyObject* args);
 PyObject* tiled_plan_destroy(PyObject* self, PyObject* handle);
 PyObject* tiled_plan_explain(PyObject* self, PyObject* handle);
 PyObject* tiled_run(PyObject* self, PyObject* args);
+
+// ---- _handle.c ----
+
+int add_handle_type(PyObject* module);
+// A Handle of what destroy() ends.
+PyObject* new_handle(void* pointer, PyObject* destroy);
 
 // ---- _tensors.c: functions of the module, and what they need to be set up ----
 

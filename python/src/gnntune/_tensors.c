@@ -102,7 +102,7 @@ static PyObject *empty_like, *modes, *autocast, *grad_enabled, *deterministic, *
 // which tensors that saves, by operation, numbers and needs; who finds that out; who runs what has no way here.
 static PyObject *recipes, *function_apply, *saves, *find_saves, *run_in_python;
 static PyObject *requires_grad_name, *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name,
-    *new_empty_name, *needs_name, *to_save_name, *state_name;
+    *new_empty_name, *needs_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name;
 
 int intern_tensor_names(void) {
     const struct {
@@ -119,6 +119,9 @@ int intern_tensor_names(void) {
         {&needs_name, "needs_input_grad"},
         {&to_save_name, "to_save"},
         {&state_name, "state"},
+        {&plans_name, "_plans"},
+        {&handle_name, "_handle"},
+        {&context_name, "_context"},
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
         if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
@@ -391,8 +394,39 @@ static PyObject* matched(PyObject* entry, void** arrays, int32_t used, PyObject*
     return NULL;
 }
 
+// The plan of a problem on a transient graph: a Handle, a new reference. None where Python has to look.
+static PyObject* planned(PyObject* graph, PyObject* entry, void* stream) {
+    PyObject* problem = PyTuple_GetItem(entry, 1);
+    PyObject* bytes = PyTuple_GetItem(entry, 5);
+    PyObject* plans = PyObject_GetAttr(graph, plans_name);
+    if (!plans) return NULL;
+    PyObject* handle = PyDict_GetItemWithError(plans, problem);
+    Py_XINCREF(handle);
+    if (!handle && !PyErr_Occurred() && !stream && bytes != Py_None) {
+        // Whose graph is described already; the first plan on one is Python's.
+        PyObject* described = PyObject_GetAttr(graph, handle_name);
+        PyObject* context = described && described != Py_None ? PyObject_GetAttr(graph, context_name) : NULL;
+        PyObject* graph_number = context ? PyObject_GetAttr(described, value_name) : NULL;
+        PyObject* context_number = graph_number ? PyObject_GetAttr(context, value_name) : NULL;
+        void* g = context_number ? PyLong_AsVoidPtr(graph_number) : NULL;
+        void* c = context_number ? PyLong_AsVoidPtr(context_number) : NULL;
+        void* plan = g && c ? make_plan(c, g, bytes, NULL) : NULL;
+        if (plan) {
+            handle = new_handle(plan, plan_destroyer());
+            if (handle && PyDict_SetItem(plans, problem, handle) != 0) Py_CLEAR(handle);
+        }
+        Py_XDECREF(context_number);
+        Py_XDECREF(graph_number);
+        Py_XDECREF(context);
+        Py_XDECREF(described);
+    }
+    Py_DECREF(plans);
+    if (handle || PyErr_Occurred()) return handle;
+    return PyObject_CallMethodObjArgs(graph, planned_name, problem, PyTuple_GetItem(entry, 2), NULL);
+}
+
 // `entry` is (bytes of recipe(), problem, arguments of the plan, a tensor for each result that is of its type and device,
-// one of bytes for the workspace). The graph makes the plan, or has it; None where it leaves that to Python.
+// one of bytes for the workspace, bytes of problem() or None). None where Python has to look.
 static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays, int32_t used, PyObject* graph,
                         const int64_t* sizes) {
     const Recipe* head = (const Recipe*)PyBytes_AsString(PyTuple_GetItem(entry, 0));
@@ -400,9 +434,8 @@ static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays,
     PyObject* like = PyTuple_GetItem(entry, 3);
     void* stream;
     if (!find_stream(head->device, graph, &stream)) return NULL;
-    PyObject* handle =
-        PyObject_CallMethodObjArgs(graph, planned_name, PyTuple_GetItem(entry, 1), PyTuple_GetItem(entry, 2), NULL);
-    if (handle == Py_None) return handle;  // Python has to look
+    PyObject* handle = planned(graph, entry, stream);
+    if (handle == Py_None) return handle;
     PyObject* number = handle ? PyObject_GetAttr(handle, value_name) : NULL;
     const void* plan = number ? PyLong_AsVoidPtr(number) : NULL;
     Py_XDECREF(number);
@@ -668,9 +701,8 @@ PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count) {
 }
 
 // Which tensors a backward wants to see: indices of inputs, -1 - i for results, None for nothing. A new reference.
-static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
-    PyObject* all = PyObject_GetAttr(ctx, needs_name);
-    PyObject* needs = all ? PySequence_GetSlice(all, 3, 3 + inputs) : NULL;
+static PyObject* saves_of_kind(PyObject* all, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
+    PyObject* needs = PySequence_GetSlice(all, 3, 3 + inputs);
     PyObject* number = needs ? PyLong_FromVoidPtr(numbers) : NULL;
     PyObject* key = number ? PyTuple_Pack(3, op, number, needs) : NULL;
     PyObject* known = key ? PyDict_GetItemWithError(saves, key) : NULL;
@@ -683,8 +715,46 @@ static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssi
     Py_XDECREF(key);
     Py_XDECREF(number);
     Py_XDECREF(needs);
-    Py_XDECREF(all);
     return known;
+}
+
+// The same, of kinds that were asked for before; under the interpreter's lock.
+static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
+    enum { kPlaces = 64 };
+    static struct {
+        PyObject *op, *numbers, *indices;  // references: what is alive keeps its address
+        Py_ssize_t inputs, results;
+        unsigned needs;
+    } kinds[kPlaces];
+    PyObject* all = PyObject_GetAttr(ctx, needs_name);
+    if (!all) return NULL;
+    unsigned needs = 0;
+    for (Py_ssize_t i = 0; i < inputs; ++i) {
+        if (PyTuple_GetItem(all, 3 + i) == Py_True) needs |= 1u << i;
+    }
+    const size_t place = (((uintptr_t)numbers >> 4) ^ ((uintptr_t)op >> 5) ^ needs) % kPlaces;
+    PyObject* found = kinds[place].indices;
+    if (found && kinds[place].op == op && kinds[place].numbers == numbers && kinds[place].needs == needs &&
+        kinds[place].inputs == inputs && kinds[place].results == results) {
+        Py_INCREF(found);
+    } else {
+        found = saves_of_kind(all, op, numbers, inputs, results);
+        if (found) {
+            PyObject* const gone[] = {kinds[place].op, kinds[place].numbers, kinds[place].indices};
+            Py_INCREF(op);
+            Py_INCREF(numbers);
+            Py_INCREF(found);
+            kinds[place].op = op;
+            kinds[place].numbers = numbers;
+            kinds[place].indices = found;
+            kinds[place].inputs = inputs;
+            kinds[place].results = results;
+            kinds[place].needs = needs;
+            for (int i = 0; i < 3; ++i) Py_XDECREF(gone[i]);
+        }
+    }
+    Py_DECREF(all);
+    return found;
 }
 
 // forward(ctx, graph, op, numbers, *inputs) of the autograd.Function: runs, and says what is saved. Its state is

@@ -4,26 +4,6 @@
 #include <gnntune/gnntune.h>
 #include <string.h>
 
-// (op, k, ..., config): what Problem.native() returns. Borrows the text of config from the tuple.
-static int problem_of(PyObject* tuple, gnntune_problem* problem) {
-    const gnntune_problem defaults = GNNTUNE_PROBLEM_INIT;
-    *problem = defaults;
-    long long limit;
-    if (!PyTuple_Check(tuple)) {
-        PyErr_SetString(PyExc_TypeError, "expected what Problem.native() has returned");
-        return 0;
-    }
-    if (!PyArg_ParseTuple(tuple, "iiiiiippppiiddLz", &problem->op, &problem->k, &problem->heads, &problem->dtype,
-                          &problem->reduce, &problem->direction, &problem->weighted, &problem->self_loop,
-                          &problem->deterministic, &problem->allow_sampling, &problem->policy,
-                          &problem->operand_alignment, &problem->max_error, &problem->expected_calls, &limit,
-                          &problem->config)) {
-        return 0;
-    }
-    if (limit >= 0) problem->workspace_limit_bytes = (uint64_t)limit;
-    return 1;
-}
-
 // (row_ptr, wide_offsets, col_idx, wide_ids, n_rows, n_cols, m, trusted) and (place, pin, tile_edges, host limit, backend
 // limit), limits of -1 being none.
 static int description_of(PyObject* graph, PyObject* tiles, gnntune_csr* csr, gnntune_tiling* tiling) {
@@ -64,7 +44,7 @@ PyObject* tiled_memory(PyObject* self, PyObject* args) {
     if (!PyArg_ParseTuple(args, "OOOO", &context, &graph, &tiles, &wanted)) return NULL;
     gnntune_context* c = to_pointer(context);
     if (PyErr_Occurred() || !description_of(graph, tiles, &csr, &tiling)) return NULL;
-    if (wanted != Py_None && !problem_of(wanted, &problem)) return NULL;
+    if (wanted != Py_None && !read_problem(wanted, &problem)) return NULL;
     uint64_t host = 0, backend = 0;
     int64_t count = 0;
     int32_t streamed = 0;
@@ -118,7 +98,7 @@ PyObject* tiled_plan(PyObject* self, PyObject* args) {
     if (!PyArg_ParseTuple(args, "OOO", &graph, &stream, &wanted)) return NULL;
     gnntune_tiled_graph* g = to_pointer(graph);
     gnntune_stream s = to_pointer(stream);
-    if (PyErr_Occurred() || !problem_of(wanted, &problem)) return NULL;
+    if (PyErr_Occurred() || !read_problem(wanted, &problem)) return NULL;
     gnntune_tiled_plan* plan = NULL;
     gnntune_status status;
     Py_BEGIN_ALLOW_THREADS status = gnntune_tiled_plan_create(g, &problem, s, &plan);

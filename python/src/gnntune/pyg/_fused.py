@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn.dense.linear import Linear
 
@@ -93,6 +92,9 @@ def constants(
     return weight, None if self_weight is None else self_weight.to(dtype)
 
 
+# Tensors to save go to `to_save`, as save_for_backward() has them: its call alone costs what a view does.
+
+
 class _Mapped(torch.autograd.Function):
     """weight (sums of x over the graph) + root target + bias."""
 
@@ -114,14 +116,14 @@ class _Mapped(torch.autograd.Function):
             target = x
         if first:
             summed, *argmax = run(graph, "spmm", numbers, x, *edges)
-            out = F.linear(summed, weight, bias)
-            ctx.save_for_backward(x if numbers.reduce != "sum" else None, summed, target, weight, root, *argmax)
+            out = summed.mm(weight.t()) if bias is None else torch.addmm(bias, summed, weight.t())
+            ctx.to_save = (x if numbers.reduce != "sum" else None, summed, target, weight, root, *argmax)
         else:
             mapped = x.mm(weight.t())
             (out,) = run(graph, "spmm", numbers, mapped, *edges)
             if bias is not None:
                 out.add_(bias)
-            ctx.save_for_backward(mapped if numbers.reduce != "sum" else None, x, target, weight, root)
+            ctx.to_save = (mapped if numbers.reduce != "sum" else None, x, target, weight, root)
         if root is not None:
             assert target is not None
             out.addmm_(target, root.t())
@@ -214,7 +216,7 @@ class _Gat(torch.autograd.Function):
         else:
             row, col = (h * att_row).sum(-1), (h * att_col).sum(-1)
         out, lse = run(graph, "gat", numbers, h, row, col, seed)
-        ctx.save_for_backward(x, weight, att_row, att_col, h, row, col, out, lse, seed)
+        ctx.to_save = (x, weight, att_row, att_col, h, row, col, out, lse, seed)
         ctx.state = (graph, numbers)
         result = out.view(flat.shape)
         return result if bias is None else result + bias
@@ -293,7 +295,7 @@ class _Agnn(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, graph: Graph, x: Tensor, beta: Tensor) -> Tensor:
         out, lse = run(graph, "agnn", PLAIN, x, x, beta)
-        ctx.save_for_backward(x, beta, out, lse)
+        ctx.to_save = (x, beta, out, lse)
         ctx.graph = graph
         return out
 

@@ -43,7 +43,7 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
     """
     if isinstance(adjacency, Graph):
         return adjacency if (adjacency.n_rows, adjacency.n_cols) == (n_rows, n_cols) else None
-    key = adjacency
+    key: Any = adjacency
     if not isinstance(adjacency, Tensor):
         if not hasattr(adjacency, "storage") or not hasattr(adjacency, "csr"):
             return None
@@ -58,7 +58,8 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
     sizes = (n_rows, n_cols)
     with _lock:
         known = _known.get(id(key))
-        if known is not None and known.key() is key and known.version == key._version and known.sizes == sizes:
+        living: Any = None if known is None else known.key()
+        if known is not None and living is key and known.version == key._version and known.sizes == sizes:
             known.uses += 1
             if known.uses == _LASTING_USES and known.graph.transient:
                 if capturing(known.graph.device):

@@ -70,14 +70,18 @@ def prepare(
             raise Refused(f"features of {features.dim()} dimensions")
         if features.dtype not in _FLOATS:
             raise Refused(f"features of {features.dtype}")
-    if source.device.type not in ("cpu", "cuda"):
+    if not (source.is_cpu or source.is_cuda):
         raise Refused(f"the device {source.device}")
     if size is not None:
         n_cols, n_rows = size
+    elif target is source:
+        n_cols = n_rows = source.shape[0]
     elif target is None:
         raise Refused("targets without features and without size")
     else:
         n_cols, n_rows = source.shape[0], target.shape[0]
+    if type(adjacency) is Graph and adjacency.n_rows == n_rows and adjacency.n_cols == n_cols:
+        return adjacency
     if torch.compiler.is_compiling() and not isinstance(adjacency, Graph):
         raise Refused("torch.compile of an edge_index: give it a gnntune.torch.Graph instead")
     graph = graph_of(adjacency, n_rows, n_cols)

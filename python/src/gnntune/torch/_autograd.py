@@ -32,7 +32,13 @@ def once(backward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def quick_apply(function: type[torch.autograd.Function]) -> Callable[..., Any]:
-    """Its apply() without what that does for torch.func and for default arguments, where neither comes."""
+    """Its apply() without what that does for torch.func and for default arguments, where neither comes.
+
+    What torch calls in a backward becomes its backward() too, without the functions that look for it first.
+    """
+    node: Any = getattr(function, "_backward_cls", None)
+    if node is not None and callable(getattr(node, "apply", None)):
+        node.apply = function.backward
     parent: Any = super(torch.autograd.Function, function)
     return parent.apply  # type: ignore[no-any-return]
 

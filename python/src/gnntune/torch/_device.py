@@ -25,11 +25,32 @@ _cpu = torch.device("cpu")
 _pid = os.getpid()
 _options: dict[str, Any] = {"db": None, "sources": None, "tune_budget_us": -1, "format_limit_bytes": -1}
 
-graphs: weakref.WeakValueDictionary[int, Graph] = weakref.WeakValueDictionary()
-"""Every graph by its id, for the operators that torch.compile calls."""
+_graphs: dict[int, weakref.ref[Graph]] = {}
+"""Every graph by its number. A graph takes itself out: that costs less than a WeakValueDictionary."""
 
 # The stream of this thread as a number; a tenth of what torch.cuda.current_stream() costs.
 _raw_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+
+def enter(number: int, graph: Graph) -> None:
+    """Makes a graph known by its number, until leave()."""
+    _graphs[number] = weakref.ref(graph)
+
+
+def leave(number: int, _pop: Any = _graphs.pop) -> None:
+    """Forgets a number; at the interpreter's end too."""
+    _pop(number, None)
+
+
+def graph_of(number: int) -> Graph | None:
+    """The graph of a number, if it lives: for the operators that torch.compile calls."""
+    known = _graphs.get(number)
+    return None if known is None else known()
+
+
+def all_graphs() -> list[Graph]:
+    """Every graph that lives."""
+    return [graph for known in list(_graphs.values()) if (graph := known()) is not None]
 
 
 def stream_of(device: torch.device) -> int:
@@ -79,7 +100,7 @@ def database() -> str | None:
 def reopen() -> None:
     """Forgets contexts and plans: the next operation opens the database again."""
     with _lock:
-        for graph in list(graphs.values()):
+        for graph in all_graphs():
             graph.forget_plans()
         _contexts.clear()
 

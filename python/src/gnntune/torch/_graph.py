@@ -263,7 +263,7 @@ class Graph:
         self._plans: dict[Any, Handle] = {}
         self._lock = threading.RLock()
         self._streams: set[int] = set()
-        _device.graphs[self.number] = self
+        _device.enter(self.number, self)
 
     # ---- What it is ----
 
@@ -347,11 +347,14 @@ class Graph:
         return self._looped
 
     def _list_with_loops(self) -> Graph:
-        assert self._list is not None
-        edges = self._list[:, self._list[0] != self._list[1]]  # waits: their number is not known before
-        loops = torch.arange(self.n_rows, dtype=torch.int32, device=self.device).expand(2, -1)
+        edges = self._list
+        assert edges is not None
+        kept = (edges[0] != edges[1]).nonzero().view(-1)  # waits: their number is not known before
+        if kept.numel() != self.m:
+            edges = edges.index_select(1, kept)
         looped = Graph.__new__(Graph)
-        looped._set_list(torch.cat([edges, loops], dim=1), self.n_rows, self.n_cols)
+        own = _vertices(self.n_rows, self.device).expand(2, -1)
+        looped._set_list(torch.cat([edges, own], dim=1), self.n_rows, self.n_cols)
         return looped
 
     def without_loops(self) -> Graph:
@@ -502,12 +505,32 @@ class Graph:
             torch.cuda.synchronize(self.device)
             self._streams.clear()
 
-    def __del__(self) -> None:
-        if getattr(self, "_streams", None) and _device.usable():
+    def __del__(self, _leave: Any = _device.leave) -> None:
+        known = self.__dict__
+        if "number" not in known:  # refused before it was a graph
+            return
+        if known["_streams"] and _device.usable():
             if torch.cuda.is_current_stream_capturing():
                 _captured.add(self)  # to wait would end the capture
-            else:
-                self._wait()
+                return
+            self._wait()
+        _leave(known["number"])
+
+
+# The ids of vertices that loops were made with last, by device and stream.
+_ids_of: dict[tuple[torch.device, int], Tensor] = {}
+_MOST_IDS = 2**20
+
+
+def _vertices(n: int, device: torch.device) -> Tensor:
+    """0, 1 ... n - 1 in int32: a part of what was made before on this stream, since every batch wants them."""
+    stream = _device.stream_of(device)
+    known = _ids_of.get((device, stream))
+    if known is None or known.numel() < n:
+        known = torch.arange(max(n, 1024), dtype=torch.int32, device=device)
+        if n <= _MOST_IDS and not _device.capturing(device):
+            _ids_of[device, stream] = known
+    return known[:n]
 
 
 class Looped:

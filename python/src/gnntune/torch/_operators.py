@@ -131,7 +131,7 @@ class Traced:
 
 
 def _graph_of(number: int) -> Any:
-    graph = _device.graphs.get(number & ~1)
+    graph = _device.graph_of(number & ~1)
     if graph is None:
         raise RuntimeError(
             f"the graph number {number} is gone: keep a Graph as long as compiled code is called with it"
@@ -145,7 +145,7 @@ def _settle(number: int, op: str, numbers: Numbers, inputs: tuple[Tensor | None,
     Compiled code that becomes CUDA graphs warms up on a stream of its own, and takes all memory of its thread from a
     pool in which nothing else may stay: no plan, no format. So the first run there happens twice, once in a thread.
     """
-    graph = _device.graphs.get(number & ~1)
+    graph = _device.graph_of(number & ~1)
     stream = 0 if graph is None else _device.stream_of(graph.device)
     if graph is None or stream == 0:
         return

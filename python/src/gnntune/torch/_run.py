@@ -116,7 +116,8 @@ def run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tupl
     """Runs `op` on the current stream of the graph's device. Returns its results, in the order of outputs_of()."""
     if watchers:
         return watchers[-1](graph, op, numbers, inputs)
-    return run_unwatched(graph, op, numbers, *inputs)
+    results: Any = _native.run_tensors(graph, op, numbers, *inputs)
+    return _run(graph, op, numbers, *inputs) if results is None else results
 
 
 def run_unwatched(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tuple[Tensor, ...]:
@@ -245,6 +246,8 @@ def _learn(graph: Graph, op: str, numbers: Numbers, call: Call, inputs: Sequence
         problem.native(),
         tuple(torch.empty(1, dtype=dtype, device=graph.device) for _, dtype in call.outputs),
         torch.empty(1, dtype=torch.uint8, device=graph.device),
+        # Self loops ask for a square graph, which Graph.plan() looks at.
+        None if problem.self_loop else _native.problem(*problem.native()),
     )
     if len(_recipes) >= _MOST_NUMBERS:  # of a dropout that changes with each step, say
         _recipes.clear()

@@ -58,7 +58,7 @@ def _watching(watcher: Watcher) -> Iterator[None]:
 
 
 def _forget_calls() -> None:
-    for graph in list(_device.graphs.values()):
+    for graph in _device.all_graphs():
         graph._fast.clear()
         graph._calls.clear()
 

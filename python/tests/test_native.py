@@ -1,0 +1,146 @@
+"""What gnntune._native does without Python: memory of torch's shim, handles, and what it asks of tensors."""
+
+import gc
+import os
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import gnntune.torch as gt
+from gnntune import _native
+from gnntune.torch import _graph
+
+_STEP = """
+import torch, gnntune.torch as gt
+from gnntune import _native
+torch.manual_seed(0)
+index, x = torch.randint(0, 50, (2, 400)), torch.randn(50, 4, 3, requires_grad=True)
+s = torch.randn(50, 4, requires_grad=True)
+for transient in (False, True, True):
+    graph = gt.Graph(index, 50, transient=transient)
+    (gt.gat(graph, x, s, s).sum() + gt.spmm(graph, x, reduce="max").sum()).backward()
+print(_native.has_shim(), x.grad.double().sum().item(), s.grad.double().abs().sum().item())
+"""
+
+
+def step(**environment):
+    words = subprocess.run(
+        [sys.executable, "-c", _STEP], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    ).stdout.split()
+    return words[0] == "True", [float(word) for word in words[1:]]
+
+
+def test_a_step_is_the_same_with_and_without_torchs_shim():
+    with_shim, found = step()
+    without, wanted = step(GNNTUNE_NO_SHIM="1")
+    assert not without
+    assert with_shim == _native.has_shim()
+    assert found == pytest.approx(wanted, rel=1e-6)
+
+
+def test_torchs_shim_is_found():
+    assert _native.has_shim()  # torch has all of it since 2.10; without it everything runs, slower
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_results_are_tensors_of_torchs_own(device, dtype):
+    graph = gt.Graph(torch.randint(0, 20, (2, 90), device=device), 20)
+    x = torch.randn(20, 6, device=device, dtype=dtype)
+    with torch.no_grad():
+        results = [gt.spmm(graph, x) for _ in range(3)]
+    for y in results:
+        assert type(y) is torch.Tensor and y.dtype == dtype and y.device == x.device and y.is_contiguous()
+        assert not y.requires_grad and y.untyped_storage().nbytes() >= y.numel() * y.element_size()
+    assert len({y.data_ptr() for y in results}) == 3
+    with torch.inference_mode():
+        assert gt.spmm(graph, x).is_inference()
+
+
+class TestHandle:
+    def test_it_is_destroyed_once(self):
+        gone = []
+        handle = _native.Handle(7, gone.append)
+        assert handle.value == 7
+        handle.close()
+        handle.close()
+        assert handle.value == 0 and gone == [7]
+        del handle
+        assert gone == [7]
+        _native.Handle(8, gone.append)
+        assert gone == [7, 8]
+        _native.Handle(0, gone.append)
+        assert gone == [7, 8]
+
+    def test_a_failure_while_it_goes_is_not_lost(self, monkeypatch):
+        failed = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failed.append(unraisable.exc_type))
+        _native.Handle(7, lambda value: 1 // 0)
+        assert failed == [ZeroDivisionError]
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+    def test_a_child_destroys_nothing(self):
+        gone = []
+        handle = _native.Handle(7, gone.append)
+        child = os.fork()
+        if child == 0:
+            handle.close()
+            os._exit(len(gone))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        handle.close()
+        assert gone == [7]
+
+    def test_its_arguments_have_types(self):
+        with pytest.raises(TypeError):
+            _native.Handle("seven", print)
+
+
+class TestPlain:
+    def test_tensors_of_one_type_are(self):
+        x = torch.randn(3, 4)
+        assert _native.plain(x, None, torch.nn.Parameter(x)) is True
+        assert _native.plain() is True
+
+    def test_other_types_modes_and_autocast_are_not(self):
+        x = torch.randn(3, 4)
+        assert _native.plain(x, x.half()) is False
+        assert _native.plain(x, "x") is False
+        with torch.autocast("cpu"):
+            assert _native.plain(x) is False
+
+        class Mode(torch.utils._python_dispatch.TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                return function(*args, **kwargs or {})
+
+        with Mode():
+            assert _native.plain(x) is False
+        seen = []
+        torch.func.vmap(lambda t: seen.append(_native.plain(x)) or t)(x)
+        assert seen == [False]
+
+
+def test_a_batch_gets_loops_whatever_it_has(device):
+    _graph._ids_of.clear()
+    for n, edges in (
+        (3, [[0, 1], [1, 2]]),
+        (2000, [[0, 1, 1, 5], [1, 1, 2, 5]]),  # more vertices than were counted before
+        (4, [[0, 1, 2, 3], [0, 1, 2, 3]]),
+        (2, [[], []]),
+    ):
+        index = torch.tensor(edges, dtype=torch.int64, device=device)
+        looped = gt.Graph(index, n, transient=True).with_loops()
+        wanted = sorted({(s, t) for s, t in zip(*edges) if s != t} | {(v, v) for v in range(n)})
+        assert sorted(map(tuple, looped.edge_index.t().tolist())) == wanted
+
+
+def test_graphs_that_are_gone_are_forgotten():
+    from gnntune.torch import _device
+
+    graph = gt.Graph(torch.tensor([[0, 1], [1, 0]]), 2)
+    number = graph.number
+    assert _device.graph_of(number) is graph and graph in _device.all_graphs()
+    del graph
+    gc.collect()
+    assert _device.graph_of(number) is None and number not in _device._graphs
