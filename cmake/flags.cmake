@@ -19,7 +19,6 @@ include(cuda)
 # Interface target that every target of the project links: warnings, sanitizers, the source root as include root.
 add_library(gnntune_options INTERFACE)
 target_include_directories(gnntune_options INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_definitions(gnntune_options INTERFACE GNNTUNE_WITH_CUDA=$<BOOL:${GNNTUNE_WITH_CUDA}>)
 # -Wrestrict of GCC 12 is wrong about "text" + std::string (its bug 105651), wherever inlining happens to show it both.
 target_compile_options(gnntune_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-unknown-pragmas>
@@ -28,6 +27,13 @@ target_compile_options(gnntune_options INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>
     # Line tables are for compute-sanitizer and profilers. They are most of a kernel's size, so releases go without.
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CONFIG:Debug,RelWithDebInfo>>:-lineinfo>)
+# What asks whether this build has CUDA, and its headers. Whatever does not link it is compiled alike with CUDA and without, so
+# that a build which gets CUDA later keeps its objects.
+add_library(gnntune_cuda INTERFACE)
+target_compile_definitions(gnntune_cuda INTERFACE GNNTUNE_WITH_CUDA=$<BOOL:${GNNTUNE_WITH_CUDA}>)
+if(GNNTUNE_WITH_CUDA)
+    target_link_libraries(gnntune_cuda INTERFACE $<IF:$<BOOL:${GNNTUNE_PORTABLE}>,CUDA::cudart_static,CUDA::cudart>)
+endif()
 # Device code is stored compressed: a seventh of the size, unpacked when a kernel is first used.
 if(GNNTUNE_WITH_CUDA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     target_compile_options(gnntune_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)

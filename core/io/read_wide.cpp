@@ -102,22 +102,45 @@ WideCsrGraph widened(CsrGraph&& graph) {
 }  // namespace
 }  // namespace detail
 
-WideCsrGraph read_wide_graph(const std::filesystem::path& path, const ReadOptions& options) {
-    const bool changes =
-        options.reverse || options.remove_self_loops || options.merge_duplicates || options.make_symmetric;
-    std::error_code error;
-    if (!changes && !std::filesystem::is_directory(path, error)) {
-        try {
-            const auto limits = detail::Limits::from(options);
-            const auto bytes = detail::open_bytes(path, limits);
-            if (auto graph = detail::read_wide({*bytes, path.string(), limits}, options)) return *std::move(graph);
-        } catch (const std::bad_alloc&) {
-            throw Error(ErrorKind::out_of_memory,
-                        path.string() + ": memory ran out while it was read; use a machine with more memory");
-        }
+namespace {
+
+bool changes(const ReadOptions& options) {
+    return options.reverse || options.remove_self_loops || options.merge_duplicates || options.make_symmetric;
+}
+
+/// Nothing for lists, and for graphs that are to be changed: what read_graph holds.
+std::optional<WideCsrGraph> try_wide(const detail::RandomBytes& bytes, const std::string& name,
+                                     const detail::Limits& limits, const ReadOptions& options) {
+    if (changes(options)) return std::nullopt;
+    const auto out_of_memory = [&] {
+        return Error(ErrorKind::out_of_memory,
+                     name + ": memory ran out while it was read; use a machine with more memory");
+    };
+    try {
+        return detail::read_wide({bytes, name, limits}, options);
+    } catch (const std::bad_alloc&) {
+        throw out_of_memory();
+    } catch (const std::length_error&) {
+        throw out_of_memory();
     }
-    // Lists, and graphs that are to be changed: what read_graph holds.
+}
+
+}  // namespace
+
+WideCsrGraph read_wide_graph(const std::filesystem::path& path, const ReadOptions& options) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+        const auto limits = detail::Limits::from(options);
+        const auto bytes = detail::open_bytes(path, limits);
+        if (auto graph = try_wide(*bytes, path.string(), limits, options)) return *std::move(graph);
+    }
     return detail::widened(read_graph(path, options).graph);
+}
+
+WideCsrGraph read_wide_graph_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options) {
+    const detail::MemoryBytes memory(bytes, name);
+    if (auto graph = try_wide(memory, name, detail::Limits::from(options), options)) return *std::move(graph);
+    return detail::widened(read_graph_bytes(bytes, name, options).graph);
 }
 
 void write_wide_graph(const std::filesystem::path& path, const WideCsrGraph& graph) {

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "core/common/host_vector.hpp"
 #include "core/graph/row_tiles.hpp"
@@ -30,6 +32,9 @@ struct WideCsrGraph {
 /// options, ignore_weights and memory_limit_bytes count there; with one that changes the graph it is read as by read_graph. Errors as
 /// read_graph; ErrorKind::unsupported for more than 2^31 - 2 rows or columns, and for other formats of too many entries.
 WideCsrGraph read_wide_graph(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// The same from bytes in memory; `name` stands in messages, and its suffix is used as a file's would be.
+WideCsrGraph read_wide_graph_bytes(std::string_view bytes, const std::string& name, const ReadOptions& options = {});
 
 /// Writes .gnng with offsets of 64 bits, which read_graph reads too where it holds the entries. The file appears under its
 /// name when it is complete.

@@ -56,6 +56,10 @@ Device cpu_device() {
     return d;
 }
 
+bool built_with_cuda() {
+    return GNNTUNE_WITH_CUDA != 0;
+}
+
 #if !GNNTUNE_WITH_CUDA
 int cuda_device_count() {
     return 0;

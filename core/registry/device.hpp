@@ -28,6 +28,9 @@ struct Device {
 /// The host's processors, seen through OpenMP.
 Device cpu_device();
 
+/// Whether this build has the variants for GPUs, usable GPU or not.
+bool built_with_cuda();
+
 /// Number of usable CUDA devices: 0 without a driver, without a GPU, or in a build without CUDA.
 int cuda_device_count();
 

@@ -112,6 +112,11 @@ Fingerprint TiledGraph::fingerprint() {
     return *fingerprint_;
 }
 
+std::optional<Fingerprint> TiledGraph::known_fingerprint() {
+    const std::lock_guard lock(facts_);
+    return fingerprint_;
+}
+
 void TiledGraph::bring(const Tile& tile, StreamHandle stream, bool follows) {
     if (!layout_.streamed) return;
     feed_.begin(tile.slot, stream, follows);

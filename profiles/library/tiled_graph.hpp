@@ -58,6 +58,8 @@ public:
 
     /// Computed at first use, on the host.
     Fingerprint fingerprint();
+    /// If it was.
+    std::optional<Fingerprint> known_fingerprint();
 
     /// Fills the tile's buffer, where it has one; what `stream` does next finds it there. For who has the turn.
     void bring(const Tile& tile, StreamHandle stream, bool follows);

@@ -35,7 +35,8 @@ const void* moved(const void* array, std::uint64_t bytes) {
 }
 
 bool database_knows(const Context& context, Graph& graph, const Request& request) {
-    if (request.named) return false;
+    // A fingerprint is a pass over the edges.
+    if (request.named || !context.no_database_reason().empty()) return false;
     const auto answers = context.snapshot.answers(graph.fingerprint(), request.problem);
     const store::SnapshotEntry* entry = answers->find(request.policy);
     return entry && entry->current_rows > 0;
@@ -227,8 +228,9 @@ std::string TiledPlan::explain() {
                             kTileSlots);
     }
     std::string text = line("tiles", fmt::format("{} of at most {} edges, {}", plans_.size(), layout.largest, where));
-    text += line("graph", fmt::format("{}, {} x {}, {} edges", graph_->fingerprint().text(), layout.graph.n_rows,
-                                      layout.graph.n_cols, layout.graph.m));
+    const auto fingerprint = graph_->known_fingerprint();
+    text += line("graph", fmt::format("{}{} x {}, {} edges", fingerprint ? fingerprint->text() + ", " : "",
+                                      layout.graph.n_rows, layout.graph.n_cols, layout.graph.m));
     const TileMemory whole = memory_of(context, layout);
     text += line("memory",
                  fmt::format("at most {} bytes on the host, {} on the device, beside features and results",
@@ -237,7 +239,9 @@ std::string TiledPlan::explain() {
     for (const Outcome& plan : plans_) ++configs[plan.plan->config().text()];
     for (const auto& [config, count] : configs) text += line("of tiles", fmt::format("{}: {}", count, config));
     if (plans_.empty()) return text;
-    text += "\nThe first tile:\n";
+    const bool known = plans_.front().story->bucket.empty();
+    text += fmt::format("\nThe first tile, {}:\n",
+                        known ? "which the database knows" : "which is planned by its shape, as all unknown ones are");
     const std::lock_guard turn(graph_->turn());
     return text +
            library::explain(context, *graph_->tiles().front().graph, *plans_.front().plan, *plans_.front().story);

@@ -5,7 +5,8 @@ run 0 paper
 out_has "gnntune paper tcgnn --figure 7"
 out_has "gnntune paper fusegnn --crossing"
 run 0 paper esspmm --csv
-[ "$(wc -l <out)" -eq 5 ] || fail "expected four tables and figures of esspmm"
+[ "$(wc -l <out)" -eq 13 ] || fail "expected four tables and figures of esspmm, and eight of whole models"
+out_has "gnntune paper esspmm --table V --models FILE"
 out_lacks "tcgnn"
 
 # Structure: the graph given, the others missing with the command that adds them.
@@ -47,6 +48,34 @@ run 2 paper --table 5
 run 6 paper tcgnn --table 5 --db missing.db
 run 6 paper fusegnn --crossing --db missing.db
 
+# Whole models: from the rows of python/bench/models.py, as the page has them.
+models="$SOURCE/profiles/measured/nvidia_h200_models.csv.gz"
+run 0 paper esspmm --table V --models "$models" --csv
+out_has "dblp_apcpa,GCN,fastrand,fastrand S=64 rescaled,"
+run 0 paper fusegnn --table 3 --models "$models"
+out_has "GCN-16, one layer"
+out_has "7.75"
+out_has "NVIDIA H200"
+run 0 paper tcgnn --figure 6 --models "$models"
+out_has "geometric mean"
+echo "part,graph,n,m,model,side,form,way,what,value,low,high,device,torch,pyg,date,commit" >none.csv
+run 0 paper tcgnn --table 1 --models none.csv
+out_has "nothing measured"
+err_has "python/bench/models.py GRAPHS --csv FILE --parts breakdown"
+run 2 paper tcgnn --figure 6
+err_has "figure 6 of tcgnn is of whole models; expected --models FILE"
+run 2 paper esspmm --table II --models "$models"
+err_has "has nothing of whole models"
+run 2 paper tcgnn --figure 99 --models "$models"
+err_has "expected one of 6"
+run 2 paper tcgnn --models "$models"
+err_has "expects --table N or --figure N"
+run 2 paper tcgnn --figure 6 --models "$models" "$cora"
+run 3 paper tcgnn --figure 6 --models "$cora"
+err_has "has no column 'part'"
+run 3 paper tcgnn --figure 6 --models missing.csv
+err_has "missing.csv"
+
 # Only what was named is tuned, and misspelt names are not taken for it.
 run 0 tune "$cora" --device cpu --op spmm --dim 4 --variant spmm.cpu_rows --db b.db --csv -q
 out_has "spmm.cpu_rows"
@@ -66,3 +95,9 @@ json "[r for r in j['data'][0]['rows'] if r['graph'] == 'cora'][0]['sgt_blocks_1
 json "j['data'][0]['missing']"
 run 0 paper fusegnn --crossing --db a.db --json
 json "j['data'][0]['rows'] == []"
+run 0 paper esspmm --figure 3 --models "$models" --json
+json "j['data'][0]['number'] == '3' and j['data'][0]['measured'] and j['data'][0]['paper_says']"
+json "all(abs(r['share_percent'] - 100 * r['exact_us'] / r['inference_us']) < 1e-6 for r in j['data'][0]['rows'])"
+# The page was made by tools/end-to-end-figures; the program says the same.
+last="paper_page.py"
+python3 "$SOURCE/tests/cli/paper_page.py" "$GNNTUNE" "$SOURCE" >"$work/out" 2>"$work/err" || fail "page and program differ"

@@ -10,7 +10,9 @@
 
 #include "core/common/error.hpp"
 #include "core/graph/convert.hpp"
+#include "core/graph/row_tiles.hpp"
 #include "core/io/graph_io.hpp"
+#include "core/io/wide_graph.hpp"
 
 namespace gnntune::fuzz {
 
@@ -36,6 +38,12 @@ void check(const Loaded& loaded) {
     }
 }
 
+inline void check(const io::WideCsrGraph& g) {
+    validate_offsets(g.view());
+    validate_ids(g.view());
+    if (!g.edge_weight.empty() && g.edge_weight.size() != g.col_idx.size()) std::abort();
+}
+
 /// Checks what `load` returns. `load` may throw an Error instead; one of check() ends the target, as all else does.
 template <typename Load>
 int hold(const Load& load) {
@@ -49,6 +57,15 @@ int hold(const Load& load) {
     }
     check(*loaded);
     return 0;
+}
+
+/// The same bytes as a graph whose offsets are of 64 bits.
+inline int read_wide(std::string_view bytes, io::Format format, const char* name) {
+    io::ReadOptions options;
+    options.format = format;
+    options.memory_limit_bytes = kMemoryLimitBytes;
+    options.ignore_weights = !bytes.empty() && (static_cast<unsigned char>(bytes.back()) & 1);
+    return hold([&] { return io::read_wide_graph_bytes(bytes, name, options); });
 }
 
 /// The last byte chooses the fix-ups, so that they are reached too.

@@ -19,5 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         header.checksum = static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), size));
         std::memcpy(bytes.data(), &header, sizeof header);
     }
+    gnntune::fuzz::read_wide(bytes, gnntune::io::Format::gnng, "fuzz.gnng");
     return gnntune::fuzz::read(bytes, gnntune::io::Format::gnng, "fuzz.gnng");
 }

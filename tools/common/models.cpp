@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
+#include "core/registry/device.hpp"
 #include "profiles/fields/features_json.hpp"
 #include "tools/common/program.hpp"
 #include "tuner/ablation.hpp"
@@ -159,7 +160,7 @@ std::string what_is_there(const store::Store& store) {
 }  // namespace
 
 std::string nothing_measured(const store::Store& store, const std::string& file, const Parsed& parsed) {
-    if (GNNTUNE_WITH_CUDA == 0 && backend_of(store, parsed) == Backend::cuda && !store.problems().empty()) {
+    if (!built_with_cuda() && backend_of(store, parsed) == Backend::cuda && !store.problems().empty()) {
         return file +
                ": its measurements are of a GPU, and this build has no CUDA variants to judge them by; build with "
                "nvcc (a GPU is not needed), or give --device cpu for measurements of CPUs";

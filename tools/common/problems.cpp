@@ -6,6 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/ops/arrays.hpp"
+#include "core/registry/device.hpp"
 #include "tools/common/program.hpp"
 #include "tools/common/suggest.hpp"
 #include "tuner/clocks.hpp"
@@ -242,7 +243,7 @@ std::vector<std::string> named_variants(const Parsed& parsed, const std::vector<
         const Variant* v = registry().find(id);
         if (!v) {
             throw invalid_argument(fmt::format("--variant: this build{} has no '{}'{} (gnntune list)",
-                                               GNNTUNE_WITH_CUDA ? "" : ", which is one without CUDA,", id,
+                                               built_with_cuda() ? "" : ", which is one without CUDA,", id,
                                                did_you_mean(id, known)));
         }
         std::string reason = idle(*v, problems, device, sampling);

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "core/registry/device.hpp"
 #include "core/registry/typical.hpp"
 #include "core/registry/variant.hpp"
 #include "profiles/snapshot/layers.hpp"
@@ -27,7 +28,7 @@ public:
         const Variant* variant = registry().find(config.variant);
         if (!variant) {
             // Without CUDA half of the variants are missing, and nothing is wrong with the file.
-            if (GNNTUNE_WITH_CUDA == 0) {
+            if (!built_with_cuda()) {
                 ++unknown_[config.variant];
                 return std::nullopt;
             }

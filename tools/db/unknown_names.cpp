@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/ops/legal.hpp"
+#include "core/registry/device.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/common/program.hpp"
 #include "tools/common/suggest.hpp"
@@ -106,7 +107,7 @@ std::optional<std::string> unknown_name(const Erratum& erratum) {
 }
 
 bool may_be_of_cuda(const Erratum& erratum) {
-    return GNNTUNE_WITH_CUDA == 0 && erratum.backend != Backend::cpu && !registry().find(erratum.variant);
+    return !built_with_cuda() && erratum.backend != Backend::cpu && !registry().find(erratum.variant);
 }
 
 }  // namespace gnntune::tools

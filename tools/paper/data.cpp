@@ -1,22 +1,12 @@
 #include "tools/paper/data.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "core/common/error.hpp"
+#include "tools/paper/fields.hpp"
 
 namespace gnntune::tools::paper {
 namespace {
-
-// A misspelt key would otherwise read as a default.
-void require_keys(const Json& object, const std::string& where, std::initializer_list<std::string_view> known) {
-    if (!object.is_object()) throw input_error("papers: " + where + " is no object");
-    for (const auto& entry : object.items()) {
-        if (std::find(known.begin(), known.end(), entry.key()) == known.end()) {
-            throw input_error("papers: " + where + " has an unknown key '" + entry.key() + "'");
-        }
-    }
-}
 
 template <typename T, typename Parse>
 T word_of(const Json& object, const char* key, T otherwise, Parse parse) {
@@ -25,11 +15,6 @@ T word_of(const Json& object, const char* key, T otherwise, Parse parse) {
     const auto value = parse(text);
     if (!value) throw input_error("papers: '" + text + "' is no " + key);
     return *value;
-}
-
-std::vector<std::string> one_or_more(const Json& value) {
-    if (value.is_string()) return {value.get<std::string>()};
-    return value.get<std::vector<std::string>>();
 }
 
 Term term_of(const Json& json, const std::string& where) {
@@ -70,15 +55,9 @@ std::vector<Term> terms_of(const Json& json, const std::string& where) {
     return terms;
 }
 
-Cell cell_of(const Json& value, const std::string& where) {
-    if (value.is_string()) return value.get<std::string>();
-    if (value.is_number()) return value.get<double>();
-    throw input_error("papers: a figure of " + where + " is " + value.dump() + ", expected a number or a text");
-}
-
 std::map<std::string, Cell> figures_of(const Json& json, const std::string& where) {
     std::map<std::string, Cell> figures;
-    for (const auto& entry : json.items()) figures[entry.key()] = cell_of(entry.value(), where);
+    for (const auto& entry : json.items()) figures[entry.key()] = figure_of(entry.value(), where);
     return figures;
 }
 
@@ -227,7 +206,7 @@ std::vector<Paper> parse_papers(std::string_view text) {
         const Json document = Json::parse(text);
         for (const Json& json : document.at("papers")) {
             Paper paper;
-            require_keys(json, "a paper", {"id", "title", "venue", "device", "graphs", "items"});
+            require_keys(json, "a paper", {"id", "title", "venue", "device", "graphs", "items", "whole"});
             paper.id = json.at("id").get<std::string>();
             paper.title = json.at("title").get<std::string>();
             paper.venue = json.at("venue").get<std::string>();
@@ -239,6 +218,9 @@ std::vector<Paper> parse_papers(std::string_view text) {
                                              graph.value().at("file").get<std::string>()};
             }
             for (const Json& item : json.at("items")) paper.items.push_back(item_of(item, paper));
+            for (const Json& item : json.value("whole", Json::array())) {
+                paper.whole.push_back(parse_whole(item, paper.id));
+            }
             papers.push_back(std::move(paper));
         }
         return papers;

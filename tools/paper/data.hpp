@@ -1,7 +1,8 @@
 // What data/papers.json says: the tables and figures of the papers, the paper's own figures in them, and for each
 // column of ours the question to the database or to the graph that answers it.
 //
-//   paper    id, title, venue, device (the paper's), graphs: key -> {paper: its name there, name: ours, file: to type}
+//   paper    id, title, venue, device (the paper's), graphs: key -> {paper: its name there, name: ours, file: to type},
+//            items, and whole: those of whole models (whole.hpp)
 //   item     kind (table or figure), number, alias, title, source, says (the paper), ours, columns, rows, and
 //   optionally
 //            sums (model -> name -> terms), model_title, average {of: columns, paper: figures}
@@ -30,6 +31,7 @@
 
 #include "core/registry/op.hpp"
 #include "tools/common/table.hpp"
+#include "tools/paper/whole.hpp"
 
 namespace gnntune::tools::paper {
 
@@ -97,6 +99,7 @@ struct Paper {
     std::string device;
     std::map<std::string, GraphName> graphs;
     std::vector<Item> items;
+    std::vector<WholeItem> whole;  ///< some have the number of an item: the same of whole models
 };
 
 /// Throws ErrorKind::input in words for anything that is not as above: an unknown key, a column that is not there.

@@ -10,17 +10,12 @@
 #include "profiles/fields/features_json.hpp"
 #include "tools/paper/commands.hpp"
 #include "tools/paper/facts.hpp"
+#include "tools/paper/fields.hpp"
 
 namespace gnntune::tools::paper {
 namespace {
 
 constexpr double kMebi = 1024.0 * 1024.0;
-
-std::optional<double> number_of(const Cell& cell) {
-    if (const auto* real = std::get_if<double>(&cell)) return *real;
-    if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
-    return std::nullopt;
-}
 
 std::vector<std::int32_t> widths_of(const Term& term, const Row& row) {
     if (term.problem.k > 0) return {term.problem.k};

@@ -101,7 +101,7 @@ public:
         const std::time_t now = std::time(nullptr);
         std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
         for (const auto& [what, value] : measured_) {
-            std::fprintf(file, "%s,%s,%lld,%s,%s,%.9g,%s,%s,%s\n", processor_->name().c_str(), graph_name().c_str(),
+            std::fprintf(file, "%s,%s,%lld,%s,%s,%.12g,%s,%s,%s\n", processor_->name().c_str(), graph_name().c_str(),
                          static_cast<long long>(o_.k), o_.weighted ? "yes" : "no", what.c_str(), value.first,
                          value.second.c_str(), o_.commit.c_str(), date);
         }
@@ -322,7 +322,7 @@ private:
     void conclude() {
         const double slower = std::max(got("link"), got("resident"));
         put("of the slower", 100 * slower / got("streamed"), "%");
-        if (processor_->is_cuda()) put("of the slower, pageable", 100 * slower / got("pageable"), "%");
+        if (processor_->is_cuda()) put("pageable of the slower", 100 * slower / got("pageable"), "%");
     }
 
     std::set<std::int64_t> sampled_rows() const {

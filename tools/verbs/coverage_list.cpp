@@ -7,6 +7,7 @@
 
 #include "core/common/error.hpp"
 #include "core/ops/legal.hpp"
+#include "core/registry/device.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/graphs.hpp"
@@ -93,7 +94,7 @@ int list_coverage(const Parsed& parsed) {
         }
         all_read = graphs.all_read();
     }
-    if (GNNTUNE_WITH_CUDA == 0 && device.backend == Backend::cuda) {
+    if (!built_with_cuda() && device.backend == Backend::cuda) {
         out.note("this build has no variants for GPUs: build it with nvcc (a GPU is not needed)");
     }
     print_coverage_list(out, listed, demands, shown);

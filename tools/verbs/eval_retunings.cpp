@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/common/error.hpp"
+#include "core/registry/device.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/models.hpp"
 #include "tools/common/output.hpp"
@@ -82,7 +83,7 @@ int eval_retunings(const Parsed& parsed) {
         out.note(fmt::format("{}: clock {}, policy {}, {} runs", to_text(op), to_text(first.filter.clock),
                              to_text(first.filter.policy), runs.size()));
     }
-    if (table.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_of(runs.front(), parsed) == Backend::cuda) {
+    if (table.rows() == 0 && !built_with_cuda() && backend_of(runs.front(), parsed) == Backend::cuda) {
         throw input_error(nothing_measured(runs.front(), parsed.arguments.front(), parsed));
     }
     if (table.rows() == 0) {

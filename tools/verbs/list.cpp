@@ -11,6 +11,7 @@
 #include "core/generate/generate.hpp"
 #include "core/ops/legal.hpp"
 #include "core/ops/op_record.hpp"
+#include "core/registry/device.hpp"
 #include "core/registry/typical.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/output.hpp"
@@ -224,7 +225,7 @@ int run_list(const Args& args) {
 
     Output out("list", parsed->common);
     if (what == "variants") {
-        if (GNNTUNE_WITH_CUDA == 0 && backend_named(*parsed) == Backend::cuda) {
+        if (!built_with_cuda() && backend_named(*parsed) == Backend::cuda) {
             out.note("this build has no variants for GPUs: build it with nvcc (a GPU is not needed)");
         }
         out.print(variants(*parsed));

@@ -8,6 +8,7 @@
 
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
+#include "core/io/file.hpp"
 #include "profiles/database/file_system.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/graphs.hpp"
@@ -33,15 +34,55 @@ const paper::Paper& find_paper(const std::string& id) {
         fmt::format("there is no paper '{}'{}; expected one of {}", id, did_you_mean(id, ids), joined(ids)));
 }
 
-const paper::Item& find_item(const paper::Paper& p, const std::string& kind, const std::string& number) {
-    std::vector<std::string> names;
-    for (const paper::Item& item : p.items) {
+/// Of `items`, which are of ops or of whole models; null if it is not there, and `names` are those that are.
+template <typename Item>
+const Item* among(const std::vector<Item>& items, const std::string& kind, const std::string& number,
+                  std::vector<std::string>& names) {
+    for (const Item& item : items) {
         if ((kind == "table") != item.is_table) continue;
-        if (item.number == number || item.alias == number) return item;
+        if (item.number == number || item.alias == number) return &item;
         names.push_back(item.number);
     }
-    throw invalid_argument(
+    return nullptr;
+}
+
+Error cannot_be_made(const paper::Paper& p, const std::string& kind, const std::string& number,
+                     const std::vector<std::string>& names) {
+    return invalid_argument(
         fmt::format("--{}: '{}' of {} cannot be made here; expected one of {}", kind, number, p.id, joined(names)));
+}
+
+const paper::Item& find_item(const paper::Paper& p, const std::string& kind, const std::string& number) {
+    std::vector<std::string> names;
+    if (const auto* item = among(p.items, kind, number, names)) return *item;
+    std::vector<std::string> whole;
+    if (among(p.whole, kind, number, whole)) {
+        throw invalid_argument(fmt::format(
+            "{} {} of {} is of whole models; expected --models FILE, the CSV that python/bench/models.py writes", kind,
+            number, p.id));
+    }
+    throw cannot_be_made(p, kind, number, names);
+}
+
+const paper::WholeItem& find_whole(const paper::Paper& p, const std::string& kind, const std::string& number) {
+    std::vector<std::string> names;
+    if (const auto* item = among(p.whole, kind, number, names)) return *item;
+    std::vector<std::string> others;
+    if (among(p.items, kind, number, others)) {
+        throw invalid_argument(
+            fmt::format("{} {} of {} has nothing of whole models: leave --models out", kind, number, p.id));
+    }
+    throw cannot_be_made(p, kind, number, names);
+}
+
+std::string content_of(const std::string& path) {
+    io::FileReader file(path);
+    std::string text;
+    for (std::array<char, 65536> piece{};;) {
+        const std::size_t got = file.read(piece.data(), piece.size());
+        text.append(piece.data(), got);
+        if (got < piece.size()) return text;
+    }
 }
 
 Table list_of(const std::vector<paper::Paper>& list) {
@@ -55,6 +96,11 @@ Table list_of(const std::vector<paper::Paper>& list) {
             const std::string kind = item.is_table ? "table" : "figure";
             table.add({p.id, kind, item.number, item.title,
                        fmt::format("gnntune paper {} --{} {}", p.id, kind, item.number)});
+        }
+        for (const paper::WholeItem& item : p.whole) {
+            const std::string kind = item.is_table ? "table" : "figure";
+            table.add({p.id, kind, item.number, item.title,
+                       fmt::format("gnntune paper {} --{} {} --models FILE", p.id, kind, item.number)});
         }
         if (p.id == "fusegnn") {
             table.add({p.id, std::string("crossing"), std::string(),
@@ -158,6 +204,43 @@ void print_sheet(const paper::Paper& p, const paper::Item& item, const paper::Sh
     }
 }
 
+void print_whole(const paper::Paper& p, const paper::WholeItem& item, const paper::WholeSheet& sheet, Output& out) {
+    Table table(sheet.columns);
+    for (const auto& cells : sheet.rows) table.add(cells);
+    if (out.format() == OutputFormat::json) {
+        Json data;
+        data["paper"] = p.id;
+        data["kind"] = item.is_table ? "table" : "figure";
+        data["number"] = item.number;
+        data["title"] = item.title;
+        data["source_in_paper"] = item.source;
+        data["paper_device"] = p.device;
+        data["paper_says"] = item.says;
+        data["ours"] = item.ours;
+        data["measured"] = sheet.measured;
+        data["rows"] = table.json();
+        out.print_json(Json::array({data}));
+        return;
+    }
+    if (out.format() == OutputFormat::table) {
+        out.print_line(fmt::format("{}, {}: {}", p.id, item.name(), item.title));
+        out.print(paragraph("paper", fmt::format("{}; {}; {}", p.venue, p.device, item.source)));
+        out.print(paragraph("", item.says));
+        if (sheet.measured.empty()) out.print(paragraph("ours", "nothing measured"));
+        for (const std::string& text : sheet.measured) {
+            out.print(paragraph(&text == &sheet.measured.front() ? "ours" : "", text));
+        }
+        out.print(paragraph("", item.ours));
+        out.print_line();
+    }
+    out.print(table);
+    if (sheet.rows.empty()) {
+        out.note(fmt::format(
+            "the file has nothing of this; to fill it: python3 python/bench/models.py GRAPHS --csv FILE --parts {}",
+            fmt::join(item.part, ",")));
+    }
+}
+
 Table crossing_table(const std::vector<paper::Crossing>& rows, const std::optional<paper::Source>& source) {
     std::vector<Column> columns{{"graph", "graph", ""},
                                 {"n_rows", "rows", "", 0, false},
@@ -244,12 +327,14 @@ Options paper_options() {
         {"gnntune paper [options] [PAPER [GRAPH...]]",
          "Prints a table or figure of one of the three papers behind the kernels (tcgnn, fusegnn, esspmm) "
          "with our figure beside the paper's: times from the database, what a graph's structure says from "
-         "its features there or from the graphs given. Without a number: what can be printed.",
+         "its features there or from the graphs given, whole models from the CSV of python/bench/models.py. Without a "
+         "number: what can be printed.",
          {"gnntune paper tcgnn", "gnntune paper tcgnn --figure 7 data/ standin/ppi",
           "gnntune paper fusegnn --crossing --db papers.db", "gnntune paper esspmm --table IV pubmed.mtx.gz"}});
     options.group("What").add_options()("table", value("N"), "this table of the paper")(
         "figure", value("N"), "this figure of the paper")("crossing", boost::program_options::bool_switch(),
-                                                          "fusegnn: over how many calls GAR is cheaper than GAS");
+                                                          "fusegnn: over how many calls GAR is cheaper than GAS")(
+        "models", value("FILE"), "of whole models, from this CSV of python/bench/models.py (.gz and .xz too)");
     add_graph_options(options);
     return options;
 }
@@ -262,10 +347,12 @@ int run_paper(const Args& args) {
     if (!parsed) return kExitOk;
     const auto table = parsed->find("table");
     const auto figure = parsed->find("figure");
+    const auto models = parsed->find("models");
     const bool crossing = parsed->flag("crossing");
     if ((table ? 1 : 0) + (figure ? 1 : 0) + (crossing ? 1 : 0) > 1) {
         throw invalid_argument("--table, --figure and --crossing exclude each other");
     }
+    if (models && !table && !figure) throw invalid_argument("--models expects --table N or --figure N beside it");
     if (parsed->arguments.size() < 2) refuse_reading(read_options(*parsed), "no graph is given");
     Output out("paper", parsed->common);
     if (parsed->arguments.empty()) {
@@ -285,6 +372,12 @@ int run_paper(const Args& args) {
         const auto store = open_if_there(parsed->common, out);
         paper::Evidence evidence(registry(), store ? &*store : nullptr);
         print_crossing(evidence, out);
+        return kExitOk;
+    }
+    if (models) {
+        const paper::WholeItem& item = find_whole(p, table ? "table" : "figure", table ? *table : *figure);
+        require_arguments(*parsed, 1, 1, "gnntune paper PAPER --table N|--figure N --models FILE");
+        print_whole(p, item, paper::fill_whole(item, paper::parse_model_rows(content_of(*models), *models)), out);
         return kExitOk;
     }
     const paper::Item& item = find_item(p, table ? "table" : "figure", table ? *table : *figure);

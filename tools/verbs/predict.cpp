@@ -14,6 +14,7 @@
 #include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
 #include "core/features/features.hpp"
+#include "core/registry/device.hpp"
 #include "core/registry/errata.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/snapshot/layers.hpp"
@@ -122,7 +123,7 @@ public:
             if (!graphs.hold([&] { features = features_of(input->graph.view()); })) continue;
             for (const Problem& problem : problems(parsed_)) rank(input->name, features, problem);
         }
-        if (table_.rows() == 0 && GNNTUNE_WITH_CUDA == 0 && backend_ == Backend::cuda) {
+        if (table_.rows() == 0 && !built_with_cuda() && backend_ == Backend::cuda) {
             throw input_error(models_.front().path.string() +
                               ": its models are of a GPU, and this build has no CUDA variants to rank; build with nvcc "
                               "(a GPU is not needed), or give --device cpu");

@@ -9,6 +9,10 @@
 #include "core/graph/fingerprint_mix.hpp"
 #include "core/ops/oracles.hpp"
 #include "tuner/measuring/host_memory.hpp"
+#if GNNTUNE_WITH_CUDA
+#include "core/gpu/stream.hpp"
+#include "core/reference/compare_gpu.hpp"
+#endif
 
 namespace gnntune::tuner {
 namespace {
@@ -37,7 +41,7 @@ GraphWorkload::GraphWorkload(const Registry& registry, const Device& device, Csr
 #if GNNTUNE_WITH_CUDA
     if (device.backend == Backend::cuda) {
         GNNTUNE_CUDA(cudaSetDevice(device.ordinal));
-        stream_ = std::make_unique<CudaStream>();
+        stream_ = std::make_shared<CudaStream>();
         row_ptr_ = Array(Backend::cuda, host_.row_ptr.data(), host_.row_ptr.size() * sizeof(std::int32_t));
         col_idx_ = Array(Backend::cuda, host_.col_idx.data(), host_.col_idx.size() * sizeof(std::int32_t));
         const CsrView view{
@@ -55,7 +59,7 @@ GraphWorkload::GraphWorkload(const Registry& registry, const Device& device, Csr
 GraphWorkload::GraphWorkload(std::unique_ptr<Graph> graph, CsrGraph host)
     : host_(std::move(host)), graph_(std::move(graph)) {
 #if GNNTUNE_WITH_CUDA
-    if (graph_->device().backend == Backend::cuda) stream_ = std::make_unique<CudaStream>();
+    if (graph_->device().backend == Backend::cuda) stream_ = std::make_shared<CudaStream>();
 #endif
 }
 
@@ -151,7 +155,7 @@ const ProblemWorkload::Expected& ProblemWorkload::expected(const std::optional<S
 #if GNNTUNE_WITH_CUDA
     if (graph_.device().backend == Backend::cuda) {
         for (reference::Oracle& oracle : e.oracles) {
-            e.on_device.emplace_back(oracle);
+            e.on_device.push_back(std::make_shared<reference::DeviceOracle>(oracle));
             oracle = {};  // the device holds it now
         }
     }
@@ -167,7 +171,7 @@ reference::Comparison ProblemWorkload::compare(const Expected& e, Precision prec
         reference::Comparison c;
 #if GNNTUNE_WITH_CUDA
         if (!e.on_device.empty()) {
-            c = e.on_device[i].compare(result, precision, static_cast<cudaStream_t>(graph_.stream()));
+            c = e.on_device[i]->compare(result, precision, static_cast<cudaStream_t>(graph_.stream()));
         } else {
             c = reference::compare(e.oracles[i], result, precision);
         }

@@ -9,10 +9,13 @@
 #include "core/ops/inputs.hpp"
 #include "core/registry/graph.hpp"
 #include "tuner/measuring/array.hpp"
-#if GNNTUNE_WITH_CUDA
-#include "core/gpu/stream.hpp"
-#include "core/reference/compare_gpu.hpp"
-#endif
+
+namespace gnntune {
+class CudaStream;
+}
+namespace gnntune::reference {
+class DeviceOracle;
+}
 
 namespace gnntune::tuner {
 
@@ -39,9 +42,7 @@ private:
     Array row_ptr_;
     Array col_idx_;
     std::unique_ptr<Graph> graph_;
-#if GNNTUNE_WITH_CUDA
-    std::unique_ptr<CudaStream> stream_;
-#endif
+    std::shared_ptr<CudaStream> stream_;  ///< of graphs in device memory
 };
 
 /// Operands, outputs and oracles of one problem. Values are uniform in (-1, 1), logits in (-4, 4); edge weights are the
@@ -72,9 +73,7 @@ private:
     struct Expected {
         std::optional<SampleRule> rule;
         std::vector<reference::Oracle> oracles;  ///< empty ones where the device holds them
-#if GNNTUNE_WITH_CUDA
-        std::vector<reference::DeviceOracle> on_device;
-#endif
+        std::vector<std::shared_ptr<const reference::DeviceOracle>> on_device;
     };
 
     const Expected& expected(const std::optional<SampleRule>& rule);

@@ -78,6 +78,7 @@ TEST_F(WideGraph, IsReadBackAsItWasWritten) {
             const auto path = folder_.path() / "g.gnng";
             io::write_wide_graph(path, wide);
             expect_same(io::read_wide_graph(path), wide);
+            expect_same(io::read_wide_graph_bytes(bytes_of(path), "g.gnng"), wide);
             // With so few entries it is an ordinary graph too, of the same fingerprint.
             CsrGraph sorted = csr;
             sort_columns(sorted);
