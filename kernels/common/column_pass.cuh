@@ -19,11 +19,12 @@
 //   Term                              what it needs of an edge
 //   bool kHeavy                       weigh() takes many registers
 //   bool kZeroDrops                   an edge of weight 0 adds nothing, whatever grad_y holds
-//   bool kSelects                     an edge has some elements of its row of grad_y only, those whose mark is its id:
-//                                     marks are read first, and of grad_y the vectors that have one. Then also:
-//   const int32* marks                [n_rows, heads, k], aligned to 16 bytes
-//   void load_ids(run, ids)           of the edges of a run
-//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC, and then also:
+//   bool kSelects                     an edge has some elements of its row of grad_y only: which is read first, and of
+//                                     grad_y the vectors that have one. Then also:
+//   bool kByMarks                     it is those elements of a row of marks that are the edge's id
+//   void select(run, rows, elements, selected)  says which, of the lane's RowElements of each edge
+//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC: its row of grad_y is
+//                                     asked for before them, and used after. Then also:
 //   bool self_loops()                 whether columns have
 //   float self_share(column)          what its gradients are multiplied with
 //   float self_weight(unit)
@@ -41,6 +42,7 @@
 #include "kernels/common/group_reduce.cuh"
 #include "kernels/common/head_groups.cuh"
 #include "kernels/common/merge_rows.cuh"
+#include "kernels/common/prefetch.cuh"
 
 namespace gnntune::kernels {
 
@@ -65,6 +67,15 @@ struct ColumnPass {
 template <int VEC, int ITEMS>
 using ColumnSums = LaneSums<VEC, ITEMS>;
 
+/// A lane's elements of a row of grad_y, all heads together.
+struct RowElements {
+    std::int64_t begin;      ///< the first of them
+    std::uint32_t elements;  ///< of a row
+    int vectors;             ///< of this lane
+    int step;                ///< elements from one to the next
+    bool inside;             ///< this lane has a head
+};
+
 /// Which elements of a lane's vectors are their edge's: a bit for each.
 template <int VEC, int ITEMS, int RUN>
 struct SelectedElements {
@@ -75,11 +86,46 @@ struct SelectedElements {
         const int at = u * kOfEdge + i * VEC;  // VEC divides 32
         return bits[at / 32] >> (at % 32) & ((1U << VEC) - 1U);
     }
-    /// Reads the marks of a run's edges, those of 32 elements at once. `marks`: this lane's of row 0, of which it has
-    /// `items` vectors, `step` elements apart.
-    __device__ __forceinline__ void find(const std::int32_t* marks, std::uint32_t row_bytes, const EdgeRun<RUN>& run,
-                                         bool inside, const std::int32_t (&rows)[RUN], const std::int32_t (&ids)[RUN],
-                                         int items, int step) {
+    /// Reads bits [edges, stride bytes] of a run's edges, in which a row's elements stand in their order. A vector's lie
+    /// in one byte.
+    __device__ __forceinline__ void read(const std::uint8_t* bits_of, std::uint32_t stride, const EdgeRun<RUN>& run,
+                                         const std::int32_t (&ids)[RUN], const RowElements& lane) {
+        std::uint8_t byte[RUN][ITEMS];
+        const std::uint8_t* first = bits_of + (lane.begin >> 3);
+        const auto shift = static_cast<unsigned>(lane.begin) & 7U;
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                byte[u][i] = 0;
+                if (lane.inside && run.has(u) && i < lane.vectors) {
+                    const auto at = shift + static_cast<unsigned>(i * lane.step);
+                    byte[u][i] = __ldg(row_of(first, ids[u], stride) + (at >> 3));
+                }
+            }
+        }
+#pragma unroll
+        for (unsigned& word : bits) word = 0;
+#pragma unroll
+        for (int u = 0; u < RUN; ++u) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                const unsigned place = (shift + static_cast<unsigned>(i * lane.step)) & 7U;
+                const int at = u * kOfEdge + i * VEC;
+                bits[at / 32] |= (byte[u][i] >> place & ((1U << VEC) - 1U)) << at % 32;
+            }
+        }
+    }
+    /// Compares the marks of a run's edges with their ids, those of 32 elements at once. `marks`: [rows, elements],
+    /// aligned to 16 bytes.
+    __device__ __forceinline__ void find(const std::int32_t* marks, const EdgeRun<RUN>& run,
+                                         const std::int32_t (&rows)[RUN], const std::int32_t (&ids)[RUN],
+                                         const RowElements& lane) {
+        marks += lane.begin;
+        const auto row_bytes = lane.elements * static_cast<std::uint32_t>(sizeof(std::int32_t));
+        const bool inside = lane.inside;
+        const int items = lane.vectors;
+        const int step = lane.step;
         constexpr int kAtOnce = VEC < 4 ? VEC : 4;
         constexpr int kPacks = kOfEdge / kAtOnce;
         constexpr int kBatch = kOfEdge >= 32 ? 1 : RUN * kOfEdge > 32 ? 32 / kOfEdge : RUN;
@@ -143,13 +189,17 @@ __device__ __forceinline__ void gather_selected(const T* grad_y, std::uint32_t r
     }
 }
 
-/// dot += <x, value> and sum += w * value in the elements whose bit is set.
-template <int VEC, typename T>
+/// dot += <x, value> and sum += w * value in the elements whose bit is set. ONE_BY_ONE: bits that were read are looked at
+/// one after the other; of a register's, ptxas 13.0 makes seven predicates at once, and runs out of them.
+template <bool ONE_BY_ONE, int VEC, typename T>
 __device__ __forceinline__ void fma_selected(unsigned selected, float w, const Pack<T, VEC>& x,
                                              const Pack<T, VEC>& value, float& dot, Vec<VEC>& sum) {
 #pragma unroll
     for (int j = 0; j < VEC; ++j) {
-        if ((selected >> j & 1U) == 0) continue;  // an infinite x or w must not turn nothing into NaN
+        const bool here = (selected & 1U) != 0;
+        selected >>= 1;
+        if constexpr (ONE_BY_ONE) asm volatile("" : "+r"(selected));
+        if (!here) continue;  // an infinite x or w must not turn nothing into NaN
         dot = fmaf(widened(x.v[j]), widened(value.v[j]), dot);
         sum.v[j] = fmaf(w, widened(value.v[j]), sum.v[j]);
     }
@@ -172,27 +222,20 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         if (a.x && place.inside && place.f + i * step < a.k)
             x[i] = load_pack<VEC>(a.x + unit * a.k + place.f + i * step);
     }
+    // A self loop's row of grad_y is on its way into L2 while the edges are walked: no registers wait for it.
+    [[maybe_unused]] bool has_own = false;
     if constexpr (Edges::kSelfLoops) {
-        if (edges.self_loops() && task.leads && group == 0 && place.inside) {
-            const float share = edges.self_share(task.row);
-            const float w = share * edges.self_weight(unit);
-            float dot_own = 0.0F;
+        has_own = edges.self_loops() && task.leads && group == 0 && place.inside;
+        if (has_own) {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
-                if (place.f + i * step >= a.k) continue;
-                const auto value = load_pack<VEC>(a.grad_y + unit * a.k + place.f + i * step);
-                dot_own = dot(dot_own, x[i], value);
-                fma(r.x[i], w, value);
+                if (place.f + i * step < a.k) prefetch(a.grad_y + unit * a.k + place.f + i * step);
             }
-            r.own = share * dot_own;
         }
     }
-    // Of kSelects: where this lane's elements of a row stand, and how many vectors of them there are.
-    [[maybe_unused]] const std::int64_t unit_begin = static_cast<std::int64_t>(place.head) * a.k + place.f;
-    [[maybe_unused]] const auto row_elements = static_cast<std::uint32_t>(a.heads) * static_cast<std::uint32_t>(a.k);
-    [[maybe_unused]] const auto row_bytes = row_elements * static_cast<std::uint32_t>(sizeof(T));
-    [[maybe_unused]] const auto mark_bytes = row_elements * static_cast<std::uint32_t>(sizeof(std::int32_t));
-    [[maybe_unused]] const int steps = (a.k - place.f + step - 1) / step;
+    [[maybe_unused]] const RowElements lane{static_cast<std::int64_t>(place.head) * a.k + place.f,
+                                            static_cast<std::uint32_t>(a.heads) * static_cast<std::uint32_t>(a.k),
+                                            (a.k - place.f + step - 1) / step, step, place.inside};
     // Lanes of this head in the warp; the first of those that have this lane's edges; where that edge's lanes begin.
     const unsigned mask = head_mask(a.head_lanes);
     const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
@@ -214,10 +257,9 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             if (here[i]) terms[i] = edges.load(edge, __ldg(a.row_idx + edge), place.head);
         }
         if constexpr (Edges::kSelects) {
-            std::int32_t ids[RUN];
-            edges.load_ids(run, ids);
-            selected.find(edges.marks + unit_begin, mark_bytes, run, place.inside, rows, ids, steps, step);
-            gather_selected(a.grad_y + unit_begin, row_bytes, rows, selected, step, value);
+            edges.select(run, rows, lane, selected);
+            gather_selected(a.grad_y + lane.begin, lane.elements * static_cast<std::uint32_t>(sizeof(T)), rows,
+                            selected, step, value);
         } else {
 #pragma unroll
             for (int u = 0; u < RUN; ++u) {
@@ -242,7 +284,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 if constexpr (Edges::kSelects) {
-                    fma_selected(selected.of(u, i), w, x[i], value[u][i], dots[u], r.x[i]);
+                    fma_selected<!Edges::kByMarks>(selected.of(u, i), w, x[i], value[u][i], dots[u], r.x[i]);
                 } else {
                     dots[u] = dot(dots[u], x[i], value[u][i]);
                     if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[i], w, value[u][i]);
@@ -256,6 +298,21 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             if (here[i] && writes) r.own += edges.finish(terms[i], place.head, dots[i]);
         }
     }
+    if constexpr (Edges::kSelfLoops) {
+        if (has_own) {
+            const float share = edges.self_share(task.row);
+            const float w = share * edges.self_weight(unit);
+            float dot_own = 0.0F;
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                if (place.f + i * step >= a.k) continue;
+                const auto value = load_pack<VEC>(a.grad_y + unit * a.k + place.f + i * step);
+                dot_own = dot(dot_own, x[i], value);
+                fma(r.x[i], w, value);
+            }
+            r.own += share * dot_own;
+        }
+    }
     return r;
 }
 
@@ -264,9 +321,13 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
 constexpr int column_registers() {
     constexpr int kWords = RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4 + 2 * ITEMS * VEC + 8 * (HELD - 1);
-    // Marks stand where the vectors will be, but ids, rows and bits stand beside them.
-    if (Edges::kSelects) return RUN * ITEMS * VEC <= 16 ? 80 : ITEMS < 4 && VEC <= 4 ? 96 : 112;
-    return (kWords <= 32 ? 64 : kWords <= 48 ? 80 : 112) + (Edges::kHeavy ? 16 : 0);
+    bool wide = Edges::kHeavy;
+    if constexpr (Edges::kSelects) {
+        // Marks stand where the vectors will be, but ids, rows and bits stand beside them.
+        if (Edges::kByMarks) return RUN * ITEMS * VEC <= 16 ? 80 : ITEMS < 4 && VEC <= 4 ? 96 : 112;
+        wide = true;  // ids and bits
+    }
+    return (kWords <= 32 ? 64 : kWords <= 48 ? 80 : 112) + (wide ? 16 : 0);
 }
 
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>

@@ -21,6 +21,7 @@
 
 #include "kernels/common/gather_sums.cuh"
 #include "kernels/common/head_groups.cuh"
+#include "kernels/common/prefetch.cuh"
 #include "kernels/spmm_grad/columns/launch.hpp"
 
 namespace gnntune::spmm_grad_columns {
@@ -31,7 +32,8 @@ template <typename T>
 struct Arguments {
     BinnedRowsView cols;
     const std::int32_t* row_idx;  ///< of the CSC
-    const float* share;
+    const float* edge_share;      ///< [m] in the order of the CSC, or null
+    const float* share;           ///< [n_rows], of self loops; or null
     const T* self_weight;
     const T* x;
     const T* grad_y;
@@ -61,19 +63,15 @@ __global__ void __launch_bounds__(kMaxBinThreads, 2) columns_kernel(const __grid
 
     LaneSums<VEC, ITEMS> r{};
     const LaneVectors<ITEMS, T> from(a.grad_y, a.k, f0, step);
+    // A self loop's rows are on their way into L2 while the edges are walked: no registers wait for them.
     if constexpr (SELF) {
         if (leads) {
             const LaneVectors<ITEMS, T> own(a.x, a.k, f0, step);
-            const float s = a.share_of(task.row);
-            const float w = s * load_value(a.self_weight + task.row);
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
-                const Pack<T, VEC> value = load_pack<VEC>(from.at(i, task.row));
-                const Pack<T, VEC> x = load_pack<VEC>(own.at(i, task.row));
-                fma(r.x[i], w, value);
-                if (f0 + i * step < a.k) r.own = dot(r.own, x, value);  // lanes beyond k have the first vector
+                prefetch(from.at(i, task.row));
+                prefetch(own.at(i, task.row));
             }
-            r.own *= s;
         }
     }
     const TeamWalk<kRun> walk(task.begin, task.end, group, task.team >> lanes_shift, a.m, a.ids_aligned);
@@ -83,19 +81,32 @@ __global__ void __launch_bounds__(kMaxBinThreads, 2) columns_kernel(const __grid
         float s[kRun];
         Pack<T, VEC> value[kRun][ITEMS];
         load_run(a.row_idx, run, rows);
+        if (a.edge_share) {
+            load_run(a.edge_share, run, s);
+        } else {
 #pragma unroll
-        for (int u = 0; u < kRun; ++u) s[u] = 1.0F;
-        if (a.share) {
-#pragma unroll
-            for (int u = 0; u < kRun; ++u) {
-                if (run.has(u)) s[u] = __ldg(a.share + rows[u]);
-            }
+            for (int u = 0; u < kRun; ++u) s[u] = 1.0F;
         }
         gather(run, from, rows, value);
 #pragma unroll
         for (int u = 0; u < kRun; ++u) {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) fma(r.x[i], s[u], value[u][i]);
+        }
+    }
+    if constexpr (SELF) {
+        if (leads) {
+            const LaneVectors<ITEMS, T> own(a.x, a.k, f0, step);
+            const float share = a.share_of(task.row);
+            const float w = share * load_value(a.self_weight + task.row);
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) {
+                const Pack<T, VEC> value = load_pack<VEC>(from.at(i, task.row));
+                const Pack<T, VEC> x = load_pack<VEC>(own.at(i, task.row));
+                fma(r.x[i], w, value);
+                if (f0 + i * step < a.k) r.own = dot(r.own, x, value);  // lanes beyond k have the first vector
+            }
+            r.own *= share;
         }
     }
     merge_groups<SELF>(r, a.lanes, a.lanes, task.team, group, shared);

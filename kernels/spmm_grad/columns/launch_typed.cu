@@ -31,9 +31,15 @@ void launch_items(const State& s, const Arguments<T>& a, cudaStream_t stream) {
 
 }  // namespace
 
-void make_shares(const CsrFormat& csr, bool self_loop, float* share, StreamHandle stream) {
-    enqueue_row_shares(csr, self_loop, share, static_cast<cudaStream_t>(stream));
-    GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+void make_shares(const CsrFormat& csr, State& s, StreamHandle stream_handle) {
+    auto* stream = static_cast<cudaStream_t>(stream_handle);
+    s.edge_share = DeviceBuffer<float>(static_cast<std::size_t>(s.csc->m));
+    enqueue_column_shares(csr, *s.csc, s.self_loop, s.edge_share.data(), stream);
+    if (s.self_loop) {
+        s.share = DeviceBuffer<float>(static_cast<std::size_t>(csr.n_rows));
+        enqueue_row_shares(csr, true, s.share.data(), stream);
+    }
+    GNNTUNE_CUDA(cudaStreamSynchronize(stream));
 }
 
 template <typename T>
@@ -43,6 +49,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     Arguments<T> a{};
     a.cols = view_of(s.cols, *s.csc);
     a.row_idx = s.csc->col_idx;
+    a.edge_share = s.edge_share.data();
     a.share = s.share.data();
     a.self_weight = s.self_loop ? elements_of<T>(o.self_weight) : nullptr;
     a.x = s.self_loop ? elements_of<T>(o.x) : nullptr;

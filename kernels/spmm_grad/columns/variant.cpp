@@ -81,8 +81,7 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     state->self_loop = p.self_loop;
     if (p.reduce == Reduce::mean) {
         const auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-        state->share = DeviceBuffer<float>(static_cast<std::size_t>(csr->n_rows));
-        make_shares(*csr, p.self_loop, state->share.data(), c.stream);
+        make_shares(*csr, *state, c.stream);
     }
     return state;
 }
