@@ -83,7 +83,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_grad_max_bits(Registry& registry) {
     Variant v;
     v.id = "spmm_grad.max_bits";
-    v.summary = "of a maximum: bits of what each edge won first, then one pass over columns binned by degree, no atomics";
+    v.summary =
+        "of a maximum: bits of what each edge won first, then one pass over columns binned by degree, no atomics";
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
