@@ -21,10 +21,9 @@
 //   bool kZeroDrops                   an edge of weight 0 adds nothing, whatever grad_y holds
 //   bool kSelects                     an edge has some elements of its row of grad_y only: which is read first, and of
 //                                     grad_y the vectors that have one. Then also:
-//   bool kByMarks                     it is those elements of a row of marks that are the edge's id
 //   void select(run, rows, elements, selected)  says which, of the lane's RowElements of each edge
-//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC: its row of grad_y is
-//                                     asked for before them, and used after. Then also:
+//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC: it is added
+//                                     after them in f32, before them in 16 bits. Then also:
 //   bool self_loops()                 whether columns have
 //   float self_share(column)          what its gradients are multiplied with
 //   float self_weight(unit)
@@ -85,36 +84,6 @@ struct SelectedElements {
     __device__ __forceinline__ unsigned of(int u, int i) const {
         const int at = u * kOfEdge + i * VEC;  // VEC divides 32
         return bits[at / 32] >> (at % 32) & ((1U << VEC) - 1U);
-    }
-    /// Reads bits [edges, stride bytes] of a run's edges, in which a row's elements stand in their order. A vector's lie
-    /// in one byte.
-    __device__ __forceinline__ void read(const std::uint8_t* bits_of, std::uint32_t stride, const EdgeRun<RUN>& run,
-                                         const std::int32_t (&ids)[RUN], const RowElements& lane) {
-        std::uint8_t byte[RUN][ITEMS];
-        const std::uint8_t* first = bits_of + (lane.begin >> 3);
-        const auto shift = static_cast<unsigned>(lane.begin) & 7U;
-#pragma unroll
-        for (int u = 0; u < RUN; ++u) {
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                byte[u][i] = 0;
-                if (lane.inside && run.has(u) && i < lane.vectors) {
-                    const auto at = shift + static_cast<unsigned>(i * lane.step);
-                    byte[u][i] = __ldg(row_of(first, ids[u], stride) + (at >> 3));
-                }
-            }
-        }
-#pragma unroll
-        for (unsigned& word : bits) word = 0;
-#pragma unroll
-        for (int u = 0; u < RUN; ++u) {
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                const unsigned place = (shift + static_cast<unsigned>(i * lane.step)) & 7U;
-                const int at = u * kOfEdge + i * VEC;
-                bits[at / 32] |= (byte[u][i] >> place & ((1U << VEC) - 1U)) << at % 32;
-            }
-        }
     }
     /// Compares the marks of a run's edges with their ids, those of 32 elements at once. `marks`: [rows, elements],
     /// aligned to 16 bytes.
@@ -189,17 +158,13 @@ __device__ __forceinline__ void gather_selected(const T* grad_y, std::uint32_t r
     }
 }
 
-/// dot += <x, value> and sum += w * value in the elements whose bit is set. ONE_BY_ONE: bits that were read are looked at
-/// one after the other; of a register's, ptxas 13.0 makes seven predicates at once, and runs out of them.
-template <bool ONE_BY_ONE, int VEC, typename T>
+/// dot += <x, value> and sum += w * value in the elements whose bit is set.
+template <int VEC, typename T>
 __device__ __forceinline__ void fma_selected(unsigned selected, float w, const Pack<T, VEC>& x,
                                              const Pack<T, VEC>& value, float& dot, Vec<VEC>& sum) {
 #pragma unroll
     for (int j = 0; j < VEC; ++j) {
-        const bool here = (selected & 1U) != 0;
-        selected >>= 1;
-        if constexpr (ONE_BY_ONE) asm volatile("" : "+r"(selected));
-        if (!here) continue;  // an infinite x or w must not turn nothing into NaN
+        if ((selected >> j & 1U) == 0) continue;  // an infinite x or w must not turn nothing into NaN
         dot = fmaf(widened(x.v[j]), widened(value.v[j]), dot);
         sum.v[j] = fmaf(w, widened(value.v[j]), sum.v[j]);
     }
@@ -222,16 +187,31 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         if (a.x && place.inside && place.f + i * step < a.k)
             x[i] = load_pack<VEC>(a.x + unit * a.k + place.f + i * step);
     }
-    // A self loop's row of grad_y is on its way into L2 while the edges are walked: no registers wait for it.
+    // In f32 a self loop's row of grad_y is on its way into L2 while the edges are walked: no registers wait for it.
+    [[maybe_unused]] const auto own_term = [&](const auto& of) {
+        const float share = of.self_share(task.row);
+        const float w = share * of.self_weight(unit);
+        float dot_own = 0.0F;
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            if (place.f + i * step >= a.k) continue;
+            const auto value = load_pack<VEC>(a.grad_y + unit * a.k + place.f + i * step);
+            dot_own = dot(dot_own, x[i], value);
+            fma(r.x[i], w, value);
+        }
+        r.own += share * dot_own;
+    };
+    constexpr bool kOwnLast = sizeof(T) == 4;
     [[maybe_unused]] bool has_own = false;
     if constexpr (Edges::kSelfLoops) {
         has_own = edges.self_loops() && task.leads && group == 0 && place.inside;
-        if (has_own) {
+        if (has_own && kOwnLast) {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 if (place.f + i * step < a.k) prefetch(a.grad_y + unit * a.k + place.f + i * step);
             }
         }
+        if (has_own && !kOwnLast) own_term(edges);
     }
     [[maybe_unused]] const RowElements lane{static_cast<std::int64_t>(place.head) * a.k + place.f,
                                             static_cast<std::uint32_t>(a.heads) * static_cast<std::uint32_t>(a.k),
@@ -284,7 +264,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 if constexpr (Edges::kSelects) {
-                    fma_selected<!Edges::kByMarks>(selected.of(u, i), w, x[i], value[u][i], dots[u], r.x[i]);
+                    fma_selected(selected.of(u, i), w, x[i], value[u][i], dots[u], r.x[i]);
                 } else {
                     dots[u] = dot(dots[u], x[i], value[u][i]);
                     if (!Edges::kZeroDrops || w != 0.0F) fma(r.x[i], w, value[u][i]);
@@ -299,19 +279,7 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         }
     }
     if constexpr (Edges::kSelfLoops) {
-        if (has_own) {
-            const float share = edges.self_share(task.row);
-            const float w = share * edges.self_weight(unit);
-            float dot_own = 0.0F;
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) {
-                if (place.f + i * step >= a.k) continue;
-                const auto value = load_pack<VEC>(a.grad_y + unit * a.k + place.f + i * step);
-                dot_own = dot(dot_own, x[i], value);
-                fma(r.x[i], w, value);
-            }
-            r.own += share * dot_own;
-        }
+        if (has_own && kOwnLast) own_term(edges);
     }
     return r;
 }
@@ -321,13 +289,9 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>
 constexpr int column_registers() {
     constexpr int kWords = RUN * ITEMS * VEC * static_cast<int>(sizeof(T)) / 4 + 2 * ITEMS * VEC + 8 * (HELD - 1);
-    bool wide = Edges::kHeavy;
-    if constexpr (Edges::kSelects) {
-        // Marks stand where the vectors will be, but ids, rows and bits stand beside them.
-        if (Edges::kByMarks) return RUN * ITEMS * VEC <= 16 ? 80 : ITEMS < 4 && VEC <= 4 ? 96 : 112;
-        wide = true;  // ids and bits
-    }
-    return (kWords <= 32 ? 64 : kWords <= 48 ? 80 : 112) + (wide ? 16 : 0);
+    // Marks stand where the vectors will be, but ids, rows and bits stand beside them.
+    if (Edges::kSelects) return RUN * ITEMS * VEC <= 16 ? 80 : ITEMS < 4 && VEC <= 4 ? 96 : 112;
+    return (kWords <= 32 ? 64 : kWords <= 48 ? 80 : 112) + (Edges::kHeavy ? 16 : 0);
 }
 
 template <int VEC, int ITEMS, int RUN, int HELD, typename T, typename Edges>

@@ -47,9 +47,15 @@ MaxParams MaxParams::defaults(const Query& q) {
     const std::int32_t whole = kernels::next_power_of_two(q.problem.k) / p.vec;
     p.lanes = std::min(whole, std::clamp(64 / p.vec, 16, 32));
     if (whole > 4 * p.lanes) p.lanes = 32;
+    const bool wide = p.vec * size_of(q.problem.dtype) == 16 && p.lanes * p.vec >= 64;
     const double work = static_cast<double>(q.m) * q.problem.k;
     p.share = work > 2e7 ? 32 : 8;
     p.warps_per_block = work > 8e7 ? 4 : 16;
+    // Seen on two graphs: in f32 where much is to be done, in 16 bits where edges have weights.
+    if (wide && (size_of(q.problem.dtype) == 4 ? work > 8e7 : q.problem.weighted)) {
+        p.items = 2;
+        p.lanes /= 2;
+    }
     return p;
 }
 

@@ -20,8 +20,6 @@ void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHa
                                  s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr,
                                  o.argmax_saved,
-                                 nullptr,
-                                 0,
                                  aligned_to_four(s.csc->edge_id),
                                  {s.self_loop ? elements_of<T>(o.self_weight) : nullptr},
                                  elements_of<T>(o.grad_self_weight),

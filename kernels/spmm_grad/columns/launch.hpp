@@ -18,6 +18,7 @@ struct State {
     std::int32_t k;
     DType dtype;
     bool self_loop;
+    bool maximum;
 };
 
 /// Fills the shares of a mean, 1 / terms of a row: its edges, and its self loop if there are any. Synchronises.

@@ -1,4 +1,4 @@
-// What gradients of spmm do with an edge, for kernels/common/column_pass.cuh: spmm_grad.binned, spmm_grad.max_bits.
+// What gradients of spmm do with an edge, for kernels/common/column_pass.cuh: spmm_grad.binned.
 //
 //   grad_x[j, :] = sum over edges e with source j of w_e s_i grad_y[i, :] (+ self_weight[j] s_j grad_y[j, :])
 //   grad_edge_weight[e] = s_i <grad_y[i, :], x[j, :]>                  s_i = 1, for the mean 1 / terms of row i
@@ -17,8 +17,8 @@
 namespace gnntune::kernels {
 
 /// What a gradient is of: sums and means of one head without self loops, those of any number of heads with or without,
-/// or maxima, by their argmax or by a bit for each edge and element.
-enum class Of { sums, heads, maxima, maxima_by_bits };
+/// or maxima.
+enum class Of { sums, heads, maxima };
 
 template <typename T, Of OF>
 struct SpmmEdges {
@@ -29,8 +29,7 @@ struct SpmmEdges {
     };
     static constexpr bool kHeavy = false;
     static constexpr bool kZeroDrops = false;
-    static constexpr bool kSelects = OF == Of::maxima || OF == Of::maxima_by_bits;
-    static constexpr bool kByMarks = OF == Of::maxima;
+    static constexpr bool kSelects = OF == Of::maxima;
     static constexpr bool kSelfLoops = OF == Of::heads;
 
     const std::int32_t* edge_id;
@@ -39,9 +38,7 @@ struct SpmmEdges {
     const T* edge_weight;
     T* grad_edge_weight;
     const std::int32_t* marks;  ///< argmax; null but for maxima
-    const std::uint8_t* bits;   ///< [m, bits_stride] in the caller's order; null but for maxima by bits
-    std::uint32_t bits_stride;
-    bool edge_ids_aligned;  ///< to four
+    bool edge_ids_aligned;      ///< to four
     SelfTerm<T> self;
     T* grad_self_weight;
     std::int32_t heads;
@@ -87,11 +84,7 @@ struct SpmmEdges {
 #pragma unroll
             for (int u = 0; u < RUN; ++u) ids[u] = static_cast<std::int32_t>(run.first + static_cast<std::uint32_t>(u));
         }
-        if constexpr (kByMarks) {
-            selected.find(marks, run, rows, ids, lane);
-        } else {
-            selected.read(bits, bits_stride, run, ids, lane);
-        }
+        selected.find(marks, run, rows, ids, lane);
     }
 };
 
