@@ -19,11 +19,11 @@
 //   Term                              what it needs of an edge
 //   bool kHeavy                       weigh() takes many registers
 //   bool kZeroDrops                   an edge of weight 0 adds nothing, whatever grad_y holds
-//   bool kSelects                     an edge has some elements of its row of grad_y only, those whose mark is its id:
-//                                     marks are read first, and of grad_y the vectors that have one. Then also:
-//   const int32* marks                [n_rows, heads, k], aligned to 16 bytes
-//   void load_ids(run, ids)           of the edges of a run
-//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC, and then also:
+//   bool kSelects                     an edge has some elements of its row of grad_y only: which is read first, and of
+//                                     grad_y the vectors that have one. Then also:
+//   void select(run, rows, elements, selected)  says which, of the lane's RowElements of each edge
+//   bool kSelfLoops                   a column may have an edge to itself besides those of the CSC: it is added
+//                                     after them in f32, before them in 16 bits. Then also:
 //   bool self_loops()                 whether columns have
 //   float self_share(column)          what its gradients are multiplied with
 //   float self_weight(unit)
@@ -41,6 +41,7 @@
 #include "kernels/common/group_reduce.cuh"
 #include "kernels/common/head_groups.cuh"
 #include "kernels/common/merge_rows.cuh"
+#include "kernels/common/prefetch.cuh"
 
 namespace gnntune::kernels {
 
@@ -65,6 +66,15 @@ struct ColumnPass {
 template <int VEC, int ITEMS>
 using ColumnSums = LaneSums<VEC, ITEMS>;
 
+/// A lane's elements of a row of grad_y, all heads together.
+struct RowElements {
+    std::int64_t begin;      ///< the first of them
+    std::uint32_t elements;  ///< of a row
+    int vectors;             ///< of this lane
+    int step;                ///< elements from one to the next
+    bool inside;             ///< this lane has a head
+};
+
 /// Which elements of a lane's vectors are their edge's: a bit for each.
 template <int VEC, int ITEMS, int RUN>
 struct SelectedElements {
@@ -75,11 +85,16 @@ struct SelectedElements {
         const int at = u * kOfEdge + i * VEC;  // VEC divides 32
         return bits[at / 32] >> (at % 32) & ((1U << VEC) - 1U);
     }
-    /// Reads the marks of a run's edges, those of 32 elements at once. `marks`: this lane's of row 0, of which it has
-    /// `items` vectors, `step` elements apart.
-    __device__ __forceinline__ void find(const std::int32_t* marks, std::uint32_t row_bytes, const EdgeRun<RUN>& run,
-                                         bool inside, const std::int32_t (&rows)[RUN], const std::int32_t (&ids)[RUN],
-                                         int items, int step) {
+    /// Compares the marks of a run's edges with their ids, those of 32 elements at once. `marks`: [rows, elements],
+    /// aligned to 16 bytes.
+    __device__ __forceinline__ void find(const std::int32_t* marks, const EdgeRun<RUN>& run,
+                                         const std::int32_t (&rows)[RUN], const std::int32_t (&ids)[RUN],
+                                         const RowElements& lane) {
+        marks += lane.begin;
+        const auto row_bytes = lane.elements * static_cast<std::uint32_t>(sizeof(std::int32_t));
+        const bool inside = lane.inside;
+        const int items = lane.vectors;
+        const int step = lane.step;
         constexpr int kAtOnce = VEC < 4 ? VEC : 4;
         constexpr int kPacks = kOfEdge / kAtOnce;
         constexpr int kBatch = kOfEdge >= 32 ? 1 : RUN * kOfEdge > 32 ? 32 / kOfEdge : RUN;
@@ -172,27 +187,35 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         if (a.x && place.inside && place.f + i * step < a.k)
             x[i] = load_pack<VEC>(a.x + unit * a.k + place.f + i * step);
     }
+    // In f32 a self loop's row of grad_y is on its way into L2 while the edges are walked: no registers wait for it.
+    [[maybe_unused]] const auto own_term = [&](const auto& of) {
+        const float share = of.self_share(task.row);
+        const float w = share * of.self_weight(unit);
+        float dot_own = 0.0F;
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            if (place.f + i * step >= a.k) continue;
+            const auto value = load_pack<VEC>(a.grad_y + unit * a.k + place.f + i * step);
+            dot_own = dot(dot_own, x[i], value);
+            fma(r.x[i], w, value);
+        }
+        r.own += share * dot_own;
+    };
+    constexpr bool kOwnLast = sizeof(T) == 4;
+    [[maybe_unused]] bool has_own = false;
     if constexpr (Edges::kSelfLoops) {
-        if (edges.self_loops() && task.leads && group == 0 && place.inside) {
-            const float share = edges.self_share(task.row);
-            const float w = share * edges.self_weight(unit);
-            float dot_own = 0.0F;
+        has_own = edges.self_loops() && task.leads && group == 0 && place.inside;
+        if (has_own && kOwnLast) {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
-                if (place.f + i * step >= a.k) continue;
-                const auto value = load_pack<VEC>(a.grad_y + unit * a.k + place.f + i * step);
-                dot_own = dot(dot_own, x[i], value);
-                fma(r.x[i], w, value);
+                if (place.f + i * step < a.k) prefetch(a.grad_y + unit * a.k + place.f + i * step);
             }
-            r.own = share * dot_own;
         }
+        if (has_own && !kOwnLast) own_term(edges);
     }
-    // Of kSelects: where this lane's elements of a row stand, and how many vectors of them there are.
-    [[maybe_unused]] const std::int64_t unit_begin = static_cast<std::int64_t>(place.head) * a.k + place.f;
-    [[maybe_unused]] const auto row_elements = static_cast<std::uint32_t>(a.heads) * static_cast<std::uint32_t>(a.k);
-    [[maybe_unused]] const auto row_bytes = row_elements * static_cast<std::uint32_t>(sizeof(T));
-    [[maybe_unused]] const auto mark_bytes = row_elements * static_cast<std::uint32_t>(sizeof(std::int32_t));
-    [[maybe_unused]] const int steps = (a.k - place.f + step - 1) / step;
+    [[maybe_unused]] const RowElements lane{static_cast<std::int64_t>(place.head) * a.k + place.f,
+                                            static_cast<std::uint32_t>(a.heads) * static_cast<std::uint32_t>(a.k),
+                                            (a.k - place.f + step - 1) / step, step, place.inside};
     // Lanes of this head in the warp; the first of those that have this lane's edges; where that edge's lanes begin.
     const unsigned mask = head_mask(a.head_lanes);
     const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
@@ -214,10 +237,9 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
             if (here[i]) terms[i] = edges.load(edge, __ldg(a.row_idx + edge), place.head);
         }
         if constexpr (Edges::kSelects) {
-            std::int32_t ids[RUN];
-            edges.load_ids(run, ids);
-            selected.find(edges.marks + unit_begin, mark_bytes, run, place.inside, rows, ids, steps, step);
-            gather_selected(a.grad_y + unit_begin, row_bytes, rows, selected, step, value);
+            edges.select(run, rows, lane, selected);
+            gather_selected(a.grad_y + lane.begin, lane.elements * static_cast<std::uint32_t>(sizeof(T)), rows,
+                            selected, step, value);
         } else {
 #pragma unroll
             for (int u = 0; u < RUN; ++u) {
@@ -255,6 +277,9 @@ __device__ __forceinline__ ColumnSums<VEC, ITEMS> walk_column(const ColumnPass<T
         for (int i = 0; i < HELD; ++i) {
             if (here[i] && writes) r.own += edges.finish(terms[i], place.head, dots[i]);
         }
+    }
+    if constexpr (Edges::kSelfLoops) {
+        if (has_own && kOwnLast) own_term(edges);
     }
     return r;
 }

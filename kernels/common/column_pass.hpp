@@ -66,7 +66,11 @@ struct ColumnPassParams {
         if (p.items > most_items(problem)) return Verdict::no("four vectors of a lane are for loads of 16 bytes");
         const int head_lanes = p.head_lanes(problem.k);
         if (head_lanes > 32) return Verdict::no("k=" + std::to_string(problem.k) + " needs more items");
-        if (p.items > 1 && head_lanes < 4 * p.items) return Verdict::no("fewer items hold k with half a warp or less");
+        // In 16 bits two vectors go with four lanes too: what is scalar of an edge is half of its work.
+        const int least_lanes = size_of(problem.dtype) == 2 && p.items == 2 ? 4 : 4 * p.items;
+        if (p.items > 1 && head_lanes < least_lanes) {
+            return Verdict::no("fewer items hold k with half a warp or less");
+        }
         const bool wide = most_items(problem) == 4 && head_lanes >= 2;
         if (p.items == 1 ? p.run == 2 || (p.run == 8 && !wide) : p.run != 8 / p.items && !(p.run == 2 && wide)) {
             return Verdict::no(

@@ -6,7 +6,7 @@
 //          First a block for every piece of a long row and head, then blocks of 128 / size teams, a unit each.
 // Data     A thread keeps the first kKept of its values in registers; a row of up to kKept size edges is read once and
 //          written once. Longer ones are read again, from L1 or L2, for the sum and for the result.
-// Long     A row of one piece is its block's work. Pieces of split rows leave (max, sum) in the workspace;
+// Long     A row of one piece is its block's work; up to kBlockKept values a thread stay in registers. Pieces of split rows leave (max, sum) in the workspace;
 //          finish_kernel merges those of its row and writes its piece.
 // Atomics  none; the order of summation depends on `size` and the graph only: repeats bit for bit.
 #pragma once
@@ -20,6 +20,7 @@ using namespace kernels;  // NOLINT: this header is included by launch.cu alone
 
 inline constexpr int kThreads = 128;
 inline constexpr int kKept = 4;
+inline constexpr int kBlockKept = 16;  ///< values of a thread of a block that has a long row
 
 template <typename T>
 struct Edges {
@@ -60,14 +61,40 @@ __device__ __forceinline__ void write_piece(const Edges<T>& g, const RowPiece& p
     }
 }
 
+// A row that its block keeps: every logit is read once, all of a thread's at the same time.
 template <typename T>
-__global__ void __launch_bounds__(kThreads)
+__device__ __forceinline__ void whole_row(const Edges<T>& g, const RowPiece& p, int head, SoftmaxSum* shared) {
+    const std::int64_t first = std::int64_t{p.begin} + threadIdx.x;
+    float kept[kBlockKept];
+    float max = minus_infinity();
+#pragma unroll
+    for (int u = 0; u < kBlockKept; ++u) {
+        const std::int64_t e = first + u * kThreads;
+        kept[u] = e < p.end ? g.logit(g.place(e, head)) : minus_infinity();
+    }
+#pragma unroll
+    for (int u = 0; u < kBlockKept; ++u) max = fmaxf(max, kept[u]);
+    float sum = 0.0F;
+#pragma unroll
+    for (int u = 0; u < kBlockKept; ++u) sum += softmax_term(kept[u], max);
+    const SoftmaxSum all = block_merge({max, sum}, shared);
+    const float scale = softmax_scale(all);
+#pragma unroll
+    for (int u = 0; u < kBlockKept; ++u) {
+        const std::int64_t e = first + u * kThreads;
+        if (e < p.end) g.store(g.place(e, head), softmax_term(kept[u], all.max) * scale);
+    }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kThreads, 12)
     rows_kernel(Edges<T> g, const RowPiece* __restrict__ pieces, unsigned piece_blocks, std::int32_t long_row,
                 SoftmaxSum* __restrict__ partial, int size) {
     if (blockIdx.x < piece_blocks) {
         __shared__ SoftmaxSum shared[kThreads / 32];
         const RowPiece p = pieces[blockIdx.x / static_cast<unsigned>(g.heads)];
         const int head = static_cast<int>(blockIdx.x % static_cast<unsigned>(g.heads));
+        if (p.slot < 0 && p.end - p.begin <= kThreads * kBlockKept) return whole_row(g, p, head, shared);
         const SoftmaxSum all = sum_piece(g, p, head, shared);
         if (p.slot < 0) {
             write_piece(g, p, head, all);

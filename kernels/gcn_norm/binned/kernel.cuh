@@ -12,6 +12,8 @@
 //                   row pointers, a thread per row.
 //          weights  the row's own factor once for a thread, that of the column gathered for each edge. Without
 //                   inverse_root both come from row_ptr, and the team that has the row's first edge writes y_self.
+//                   Both ends of an edge have the same factor, so that the walk may as well go over the CSC, with the
+//                   column for the row: of a reversed problem that is the caller's order, and nothing is scattered.
 // Data     the order of the rows and row_ptr once for each pass over rows; degrees: the weights; weights: col_idx, the
 //          weights, one gathered factor for each edge (or a pair of row pointers), kRun of them under way in a thread.
 //          Stores stay in L2 as long as they may: the neighbour of a row may be another bin's, and half a sector's.
@@ -28,6 +30,7 @@ namespace gnntune::gcn_norm_binned {
 template <typename T>
 struct Arrays {
     kernels::BinnedRowsView rows;
+    const std::int32_t* degree_ptr;  ///< row_ptr of the rows whose edges make degrees
     const std::int32_t* col_idx;
     const std::int32_t* edge_id;
     const T* edge_weight;
@@ -39,7 +42,7 @@ struct Arrays {
 
     /// Of an unweighted graph; whole numbers are rounded once.
     __device__ __forceinline__ float degree(std::int32_t row) const {
-        const std::int32_t edges = __ldg(rows.row_ptr + row + 1) - __ldg(rows.row_ptr + row);
+        const std::int32_t edges = __ldg(degree_ptr + row + 1) - __ldg(degree_ptr + row);
         return static_cast<float>(static_cast<std::uint32_t>(edges) + 1U);
     }
     __device__ __forceinline__ void store(std::int32_t row, float degree) const {

@@ -34,7 +34,7 @@ void launch_typed(const State& s, const Operands& o, void* workspace, cudaStream
     const bool stored = s.params.kernels == 2;
     Arrays<T> a{};
     a.rows = kernels::view_of(s.rows, g);
-    a.col_idx = g.col_idx;
+    a.degree_ptr = g.row_ptr;
     a.edge_id = g.edge_id;
     a.edge_weight = s.weighted ? elements_of<T>(o.edge_weight) : nullptr;
     a.partial = static_cast<double*>(workspace);
@@ -46,9 +46,12 @@ void launch_typed(const State& s, const Operands& o, void* workspace, cudaStream
         launch_degrees(s, a, stream);
         if (g.m == 0) return;
     }
+    a.rows = kernels::view_of(s.walk_rows, *s.walk);
+    a.col_idx = s.walk->col_idx;
+    a.edge_id = s.walk->edge_id;
     auto* kernel = &weights_kernel<T, false, false>;
     if (stored) kernel = s.weighted ? &weights_kernel<T, true, true> : &weights_kernel<T, false, true>;
-    kernel<<<s.rows.blocks, kThreads, 0, stream>>>(a);
+    kernel<<<s.walk_rows.blocks, kThreads, 0, stream>>>(a);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

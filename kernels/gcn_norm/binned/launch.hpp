@@ -8,8 +8,10 @@
 namespace gnntune::gcn_norm_binned {
 
 struct State {
-    std::shared_ptr<const CsrFormat> csr;
-    kernels::BinnedRows rows;
+    std::shared_ptr<const CsrFormat> csr;   ///< of the rows, whose edges make degrees
+    kernels::BinnedRows rows;               ///< likewise
+    std::shared_ptr<const CsrFormat> walk;  ///< the same, or the CSC: in its order edges are weighted
+    kernels::BinnedRows walk_rows;
     NormParams params;
     bool weighted;
     DType dtype;

@@ -14,11 +14,15 @@ inline constexpr int kRun = 4;  ///< edges of a thread whose loads are under way
 struct NormParams {
     int kernels = 2;  ///< 2: degrees, then weights; 1 (unweighted): every edge takes both degrees from row_ptr
     int lanes = 4;    ///< threads of the smallest team
+    int walk = 1;     ///< edges are weighted row by row (1), or column by column (2): both ends have the same factor
 
     static const std::vector<ParamField<NormParams>>& fields();
     static Verdict legal(const Query& query, const NormParams& params);
     static NormParams defaults(const Query& query);
 };
+
+inline constexpr int kByRows = 1;
+inline constexpr int kByColumns = 2;
 
 inline kernels::BinShape shape_of(const NormParams& p) {
     return {p.lanes, p.lanes * kRun, kThreads};

@@ -10,6 +10,7 @@ const std::vector<ParamField<NormParams>>& NormParams::fields() {
     static const std::vector<ParamField<NormParams>> kFields{
         {"kernels", &NormParams::kernels, {1, 2}},
         {"lanes", &NormParams::lanes, {2, 4, 8}},
+        {"walk", &NormParams::walk, {kByRows, kByColumns}, {"rows", "columns"}},
     };
     return kFields;
 }
@@ -17,6 +18,9 @@ const std::vector<ParamField<NormParams>>& NormParams::fields() {
 Verdict NormParams::legal(const Query& q, const NormParams& p) {
     if (q.problem.weighted && p.kernels == 1) {
         return Verdict::no("a weighted degree is a sum over a row: one kernel would repeat it for every edge");
+    }
+    if (p.walk == kByColumns && q.problem.direction == Direction::forward) {
+        return Verdict::no("walk=columns is for reversed problems, whose columns are in the caller's order");
     }
     return kernels::require_grid(shape_of(p).most_blocks(q.n_rows, q.m));
 }
@@ -27,6 +31,7 @@ NormParams NormParams::defaults(const Query& q) {
     NormParams p;
     p.lanes = q.m <= 4 * q.n_rows ? 2 : q.m <= 16 * q.n_rows ? 4 : 8;
     p.kernels = q.problem.weighted || q.m >= 1'000'000 ? 2 : 1;
+    p.walk = q.problem.direction == Direction::reversed ? kByColumns : kByRows;
     return p;
 }
 
@@ -35,9 +40,18 @@ namespace {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     const auto params = from_params<NormParams>(c.params);
+    const bool by_rows = params.walk == kByRows;
     auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
     auto rows = kernels::bin_rows(c, shape_of(params));
-    return std::make_shared<State>(State{std::move(csr), std::move(rows), params, p.weighted, p.dtype});
+    auto walk = by_rows ? csr : c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
+    auto walk_rows = by_rows ? rows : kernels::bin_columns(c, shape_of(params));
+    return std::make_shared<State>(
+        State{std::move(csr), std::move(rows), std::move(walk), std::move(walk_rows), params, p.weighted, p.dtype});
+}
+
+std::vector<std::string_view> formats(const Params& params) {
+    return from_params<NormParams>(params).walk == kByRows ? kernels::needs_rows_by_degree(params)
+                                                           : kernels::needs_both_by_degree(params);
 }
 
 std::size_t workspace(const void* state) {
@@ -71,7 +85,7 @@ void register_gcn_norm_binned(Registry& registry) {
     v.can = {.storage = kEveryStorage};
     kernels::set_typed_params<gcn_norm_binned::NormParams>(v);
     v.deterministic = &kernels::always_deterministic;
-    v.formats = &kernels::needs_rows_by_degree;
+    v.formats = &gcn_norm_binned::formats;
     v.prepare = &gcn_norm_binned::prepare;
     v.workspace_bytes = &gcn_norm_binned::workspace;
     v.launch = &gcn_norm_binned::run;

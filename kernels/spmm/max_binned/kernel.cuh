@@ -7,11 +7,11 @@
 //          caller's order.
 // Work     One launch. The first blocks of grid.x have a piece of a very long row each; those behind them belong to
 //          bins of rows of like degree (kernels/common/binned_rows.hpp); a team of 2^shift threads owns a row.
-//          Team -> groups of `lanes` threads, group -> every n-th run of kRun edges, lane -> a vector of VEC features.
-//          grid.y walks the feature tiles.
-// Data     kRun independent gathers per lane, ids and weights four at a time where several groups share a row. A lane
+//          Team -> groups of `lanes` threads, group -> every n-th run of 8 / ITEMS edges, lane -> ITEMS vectors of VEC
+//          features, every lanes-th of the tile. grid.y walks the feature tiles.
+// Data     8 independent gathers per lane, ids and weights four at a time where several groups share a row. A lane
 //          keeps the largest product of each feature and, with ARGMAX, the place of its edge among the graph's: a
-//          multiply-add, a comparison and two selections for each. Edge ids are read for weights in another order,
+//          product, a comparison and two selections for each. Edge ids are read for weights in another order,
 //          and for the winners when a row is stored.
 // Shared   a tile of features per warp, products and then places, for teams of several warps.
 // Atomics  none. Largest first, of equals the first place, is a total order: the winner does not depend on who meets
@@ -23,13 +23,22 @@
 
 #include "kernels/common/binned_rows.cuh"
 #include "kernels/common/gather_sums.cuh"
+#include "kernels/common/head_groups.cuh"
 #include "kernels/spmm/common/largest.hpp"
 
 namespace gnntune::spmm_max_binned {
 
 using kernels::Vec;
 
-inline constexpr int kRun = 8;  ///< edges whose gathers a lane has under way
+/// Edges that a lane of so many vectors takes in at once.
+constexpr int run_edges(int items) {
+    return 8 / items;
+}
+
+/// Registers of a thread: what 8 gathers, the products and their places take, without spills in the loop.
+constexpr int max_registers(int vec, int items) {
+    return items == 1 ? 64 : vec == 8 ? 96 : 80;
+}
 
 template <typename T>
 struct Arguments {
@@ -131,21 +140,22 @@ __device__ __forceinline__ void store_edges(std::int32_t* p, const std::int32_t 
     }
 }
 
-/// Looks for the places of those NaNs that a walk has met: the first of each feature.
-template <bool WEIGHTED, int VEC, typename T>
-__device__ __forceinline__ void find_nans(const kernels::WeightedEdges<T>& g, const kernels::TeamWalk<kRun>& walk,
-                                          const kernels::LaneVectors<1, T>& x, Largest<VEC, true>& largest) {
+/// Looks for the places of those NaNs that a walk has met in one of a lane's vectors: the first of each feature.
+template <bool WEIGHTED, int VEC, int RUN, int ITEMS, typename T>
+__device__ __forceinline__ void find_nans(const kernels::WeightedEdges<T>& g, const kernels::TeamWalk<RUN>& walk,
+                                          const kernels::LaneVectors<ITEMS, T>& x, int item,
+                                          Largest<VEC, true>& largest) {
     unsigned wanted = 0;
 #pragma unroll
     for (int j = 0; j < VEC; ++j) wanted |= (largest.value.v[j] != largest.value.v[j] ? 1U : 0U) << j;
 #pragma unroll 1
     for (std::uint32_t e = walk.start; wanted != 0 && e < walk.end; e += walk.stride) {
-        const std::uint32_t end = min(e + kRun, walk.end);
+        const std::uint32_t end = min(e + RUN, walk.end);
 #pragma unroll 1
         for (std::uint32_t at = max(e, walk.begin); wanted != 0 && at < end; ++at) {
             float w = 1.0F;
             if constexpr (WEIGHTED) w = kernels::load_value(g.edge_weight + (g.edge_id ? __ldg(g.edge_id + at) : at));
-            const auto value = kernels::load_pack<VEC>(x.at(0, __ldg(g.col_idx + at)));
+            const auto value = kernels::load_pack<VEC>(x.at(item, __ldg(g.col_idx + at)));
 #pragma unroll
             for (int j = 0; j < VEC; ++j) {
                 const float product = w * kernels::widened(value.v[j]);
@@ -158,19 +168,20 @@ __device__ __forceinline__ void find_nans(const kernels::WeightedEdges<T>& g, co
 }
 
 /// What this group's share of the task's edges has.
-template <typename T, int VEC, bool WEIGHTED, bool ARGMAX>
-__device__ __forceinline__ Largest<VEC, ARGMAX> walk_edges(const Arguments<T>& a, const kernels::RowTask& task,
-                                                           int group, int groups, int f) {
-    const kernels::LaneVectors<1, T> x(a.x, a.k, f, 0);
+template <bool WEIGHTED, typename T, int VEC, int ITEMS, bool ARGMAX>
+__device__ __forceinline__ void walk_edges(const Arguments<T>& a, const kernels::RowTask& task, int group, int groups,
+                                           int f, Largest<VEC, ARGMAX> (&largest)[ITEMS]) {
+    constexpr int kRun = run_edges(ITEMS);
+    const kernels::LaneVectors<ITEMS, T> x(a.x, a.k, f, a.lanes * VEC);
     const kernels::TeamWalk<kRun> walk(task.begin, task.end, group, groups, a.edges.m, a.edges.ids_aligned);
-    Largest<VEC, ARGMAX> largest;
     const std::uint32_t first = max(walk.start, walk.begin);
-    largest.clear(first < walk.end ? static_cast<std::int32_t>(first) : kernels::kNoEdge);
+#pragma unroll
+    for (auto& item : largest) item.clear(first < walk.end ? static_cast<std::int32_t>(first) : kernels::kNoEdge);
     for (std::uint32_t e = walk.start; e < task.end; e += walk.stride) {
         const auto run = walk.run(e);
         std::int32_t cols[kRun];
         float w[kRun];
-        kernels::Pack<T, VEC> value[kRun][1];
+        kernels::Pack<T, VEC> value[kRun][ITEMS];
         kernels::load_run(a.edges.col_idx, run, cols);
         if constexpr (WEIGHTED) {
             std::int32_t ids[kRun];
@@ -179,79 +190,95 @@ __device__ __forceinline__ Largest<VEC, ARGMAX> walk_edges(const Arguments<T>& a
         kernels::gather(run, x, cols, value);
 #pragma unroll
         for (int u = 0; u < kRun; ++u) {
-            // Adding -0 changes nothing; -infinity, to the zeros of an edge that does not belong, wins nothing. A
-            // neighbour's weight, from the same 16 bytes, may be infinite.
-            const float weight = !WEIGHTED ? 1.0F : run.has(u) ? w[u] : 0.0F;
-            const float bias = run.has(u) ? -0.0F : kernels::kNoProduct;
+            // A branch for each edge, which the lanes of a warp mostly take together: many rows have fewer edges than a
+            // run, and what an edge costs here is more than a branch.
+            if (!run.has(u)) continue;
 #pragma unroll
-            for (int j = 0; j < VEC; ++j) {
-                largest.append(j, fmaf(weight, kernels::widened(value[u][0].v[j]), bias),
-                               static_cast<std::int32_t>(run.first + static_cast<std::uint32_t>(u)));
+            for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+                for (int j = 0; j < VEC; ++j) {
+                    const float x_j = kernels::widened(value[u][i].v[j]);
+                    largest[i].append(j, WEIGHTED ? w[u] * x_j : x_j,
+                                      static_cast<std::int32_t>(run.first + static_cast<std::uint32_t>(u)));
+                }
             }
         }
     }
     if constexpr (ARGMAX) {
         bool nan = false;
 #pragma unroll
-        for (int j = 0; j < VEC; ++j) nan |= largest.value.v[j] != largest.value.v[j];
-        if (nan) find_nans<WEIGHTED>(a.edges, walk, x, largest);
+        for (const auto& item : largest) {
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) nan |= item.value.v[j] != item.value.v[j];
+        }
+        if (!nan) return;
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) find_nans<WEIGHTED>(a.edges, walk, x, i, largest[i]);
     }
-    return largest;
 }
 
-template <typename T, int VEC, bool WEIGHTED, bool ARGMAX>
-__global__ void __launch_bounds__(kernels::kMaxBinThreads, 2) max_kernel(const __grid_constant__ Arguments<T> a) {
-    extern __shared__ float shared[];  // [warps][VEC][lanes] products, then as many places
+template <typename T, int VEC, int ITEMS, bool WEIGHTED, bool ARGMAX>
+__global__ void GNNTUNE_BIN_BOUNDS((max_registers(VEC, ITEMS))) max_kernel(const __grid_constant__ Arguments<T> a) {
+    extern __shared__ float shared[];  // [warps][ITEMS VEC][lanes] products, then as many places
     const kernels::RowTask task = kernels::row_task(a.rows);
     const int lane = static_cast<int>(threadIdx.x) & (a.lanes - 1);
     const int lanes_shift = 31 - __clz(a.lanes);
     const int group = (static_cast<int>(threadIdx.x) & (task.team - 1)) >> lanes_shift;
-    const int f = (static_cast<int>(blockIdx.y) * a.lanes + lane) * VEC;
-    Largest<VEC, ARGMAX> largest = walk_edges<T, VEC, WEIGHTED, ARGMAX>(a, task, group, task.team >> lanes_shift, f);
+    const int f0 = (static_cast<int>(blockIdx.y) * a.lanes * ITEMS + lane) * VEC;
+    Largest<VEC, ARGMAX> largest[ITEMS];
+    walk_edges<WEIGHTED>(a, task, group, task.team >> lanes_shift, f0, largest);
 
-    for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) largest.meet_lane(offset);
+    for (int offset = a.lanes; offset < min(task.team, 32); offset *= 2) {
+#pragma unroll
+        for (auto& item : largest) item.meet_lane(offset);
+    }
     if (task.team > 32) {  // the same for all threads of a block
         const int warp = static_cast<int>(threadIdx.x) / 32;
         const int warps = static_cast<int>(blockDim.x) / 32;
-        auto* places = reinterpret_cast<std::int32_t*>(shared + warps * VEC * a.lanes);
+        auto* places = reinterpret_cast<std::int32_t*>(shared + warps * ITEMS * VEC * a.lanes);
         if (threadIdx.x % 32 < a.lanes) {
 #pragma unroll
-            for (int j = 0; j < VEC; ++j) {
-                const int at = (warp * VEC + j) * a.lanes + lane;
-                shared[at] = largest.value.v[j];
-                if constexpr (ARGMAX) places[at] = largest.place[j];
+            for (int c = 0; c < ITEMS * VEC; ++c) {
+                const int at = (warp * ITEMS * VEC + c) * a.lanes + lane;
+                shared[at] = largest[c / VEC].value.v[c % VEC];
+                if constexpr (ARGMAX) places[at] = largest[c / VEC].place[c % VEC];
             }
         }
         __syncthreads();
         if (group != 0) return;
         for (int other = 1; other < task.team / 32; ++other) {
 #pragma unroll
-            for (int j = 0; j < VEC; ++j) {
-                const int at = ((warp + other) * VEC + j) * a.lanes + lane;
-                largest.meet(j, shared[at], ARGMAX ? places[at] : 0);
+            for (int c = 0; c < ITEMS * VEC; ++c) {
+                const int at = ((warp + other) * ITEMS * VEC + c) * a.lanes + lane;
+                largest[c / VEC].meet(c % VEC, shared[at], ARGMAX ? places[at] : 0);
             }
         }
     }
-    if (task.row < 0 || group != 0 || f >= a.k) return;
-    if (task.slot >= 0) {
-        const std::int64_t at = static_cast<std::int64_t>(task.slot) * a.k + f;
+    if (task.row < 0 || group != 0) return;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        const int f = f0 + i * a.lanes * VEC;
+        if (f >= a.k) continue;
+        if (task.slot >= 0) {
+            const std::int64_t at = static_cast<std::int64_t>(task.slot) * a.k + f;
+#pragma unroll
+            for (int j = 0; j < VEC; ++j) {
+                a.partial[at + j] = largest[i].value.v[j];
+                if constexpr (ARGMAX) a.partial_places[at + j] = largest[i].place[j];
+            }
+            continue;
+        }
+        std::int32_t edges[VEC];
 #pragma unroll
         for (int j = 0; j < VEC; ++j) {
-            a.partial[at + j] = largest.value.v[j];
-            if constexpr (ARGMAX) a.partial_places[at + j] = largest.place[j];
+            largest[i].reveal_nan(j);
+            if constexpr (ARGMAX) edges[j] = task.begin == task.end ? -1 : a.edge(largest[i].place[j]);
+            if (task.begin == task.end) largest[i].value.v[j] = 0.0F;
         }
-        return;
+        const std::int64_t at = static_cast<std::int64_t>(task.row) * a.k + f;
+        kernels::store_streaming(a.y + at, largest[i].value);
+        if constexpr (ARGMAX) store_edges<VEC>(a.argmax + at, edges);
     }
-    std::int32_t edges[VEC];
-#pragma unroll
-    for (int j = 0; j < VEC; ++j) {
-        largest.reveal_nan(j);
-        if constexpr (ARGMAX) edges[j] = task.begin == task.end ? -1 : a.edge(largest.place[j]);
-        if (task.begin == task.end) largest.value.v[j] = 0.0F;
-    }
-    const std::int64_t at = static_cast<std::int64_t>(task.row) * a.k + f;
-    kernels::store_streaming(a.y + at, largest.value);
-    if constexpr (ARGMAX) store_edges<VEC>(a.argmax + at, edges);
 }
 
 inline constexpr int kMergeThreads = 128;

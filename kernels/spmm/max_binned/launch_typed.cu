@@ -8,12 +8,13 @@
 
 namespace gnntune::spmm_max_binned {
 
-template <typename T, int VEC, bool ARGMAX>
+template <typename T, int VEC, int ITEMS, bool ARGMAX>
 void launch_shape(const State& s, const Arguments<T>& a, cudaStream_t stream) {
     const MaxParams& p = s.params;
-    const dim3 grid(s.rows.blocks, static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(p.lanes, 1, VEC))));
-    auto* kernel = s.weighted ? &max_kernel<T, VEC, true, ARGMAX> : &max_kernel<T, VEC, false, ARGMAX>;
-    const int words = s.rows.has_teams_of_warps() ? p.warps_per_block * p.lanes * VEC * (ARGMAX ? 2 : 1) : 0;
+    const dim3 grid(s.rows.blocks,
+                    static_cast<unsigned>(kernels::ceil_div(s.k, kernels::tile_width(p.lanes, ITEMS, VEC))));
+    auto* kernel = s.weighted ? &max_kernel<T, VEC, ITEMS, true, ARGMAX> : &max_kernel<T, VEC, ITEMS, false, ARGMAX>;
+    const int words = s.rows.has_teams_of_warps() ? p.warps_per_block * p.lanes * ITEMS * VEC * (ARGMAX ? 2 : 1) : 0;
     kernel<<<grid, static_cast<unsigned>(p.threads()), static_cast<std::size_t>(words) * 4, stream>>>(a);
     GNNTUNE_CUDA(cudaGetLastError());
     const auto split = static_cast<unsigned>(s.rows.pieces->split.size());
@@ -23,13 +24,22 @@ void launch_shape(const State& s, const Arguments<T>& a, cudaStream_t stream) {
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
+template <typename T, int VEC, int ITEMS>
+void launch_items(const State& s, const Arguments<T>& a, cudaStream_t stream) {
+    if (a.argmax) {
+        launch_shape<T, VEC, ITEMS, true>(s, a, stream);
+    } else {
+        launch_shape<T, VEC, ITEMS, false>(s, a, stream);
+    }
+}
+
+// A tile is lanes * items vectors, so narrower ones only make for more tiles; two of a lane are those of 16 bytes.
 template <typename T, int VEC>
 void launch_vectors(const State& s, const Arguments<T>& a, cudaStream_t stream) {
-    if (a.argmax) {
-        launch_shape<T, VEC, true>(s, a, stream);
-    } else {
-        launch_shape<T, VEC, false>(s, a, stream);
+    if constexpr (VEC * sizeof(T) == 16) {
+        if (s.params.items == 2) return launch_items<T, VEC, 2>(s, a, stream);
     }
+    launch_items<T, VEC, 1>(s, a, stream);
 }
 
 template <typename T>

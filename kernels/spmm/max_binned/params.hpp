@@ -6,11 +6,12 @@
 
 namespace gnntune::spmm_max_binned {
 
-/// A group of `lanes` threads gathers a tile of lanes * vec features of one edge after the other; rows of more edges
-/// get more groups.
+/// A group of `lanes` threads gathers a tile of lanes * items * vec features of one edge after the other; rows of more
+/// edges get more groups.
 struct MaxParams {
     int lanes = 8;  ///< threads per group
     int vec = 4;    ///< elements per load
+    int items = 1;  ///< vectors of a lane
     int share = 8;  ///< edges of a group at most, until a row has a whole block
     int warps_per_block = 4;
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/registry/graph.hpp"
+#include "kernels/common/shared_memory.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/max_binned/launch.hpp"
@@ -12,6 +13,7 @@ const std::vector<ParamField<MaxParams>>& MaxParams::fields() {
     static const std::vector<ParamField<MaxParams>> kFields{
         {"lanes", &MaxParams::lanes, {1, 2, 4, 8, 16, 32}},
         {"vec", &MaxParams::vec, {1, 2, 4, 8}},
+        {"items", &MaxParams::items, {1, 2}},
         {"share", &MaxParams::share, {8, 32}},
         {"warps_per_block", &MaxParams::warps_per_block, {4, 16}},
     };
@@ -22,8 +24,19 @@ Verdict MaxParams::legal(const Query& q, const MaxParams& p) {
     if (p.vec != kernels::widest_vector(q.problem)) {
         return Verdict::no("vec must be the widest that divides k=" + std::to_string(q.problem.k));
     }
-    const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, 1, p.vec);
+    const Verdict tile = kernels::require_useful_tile(q.problem.k, p.lanes, p.items, p.vec);
     if (!tile) return tile;
+    if (p.items == 2) {
+        if (p.vec * size_of(q.problem.dtype) != 16)
+            return Verdict::no("two vectors of a lane are for loads of 16 bytes");
+        if (kernels::tile_width(p.lanes, p.items, p.vec) < std::min(q.problem.k, 64)) {
+            return Verdict::no("tiles of two vectors a lane are searched from 64 features on");
+        }
+        // A product and a place of every feature of a tile for each warp.
+        if (p.warps_per_block * p.lanes * p.items * p.vec * 8 > kernels::kUnaskedSharedBytes) {
+            return Verdict::no("so wide a tile has blocks of 4 warps only");
+        }
+    }
     return kernels::require_grid(p.shape().most_blocks(q.n_rows, q.m));
 }
 
@@ -34,9 +47,15 @@ MaxParams MaxParams::defaults(const Query& q) {
     const std::int32_t whole = kernels::next_power_of_two(q.problem.k) / p.vec;
     p.lanes = std::min(whole, std::clamp(64 / p.vec, 16, 32));
     if (whole > 4 * p.lanes) p.lanes = 32;
+    const bool wide = p.vec * size_of(q.problem.dtype) == 16 && p.lanes * p.vec >= 64;
     const double work = static_cast<double>(q.m) * q.problem.k;
     p.share = work > 2e7 ? 32 : 8;
     p.warps_per_block = work > 8e7 ? 4 : 16;
+    // Seen on two graphs: in f32 where much is to be done, in 16 bits where edges have weights.
+    if (wide && (size_of(q.problem.dtype) == 4 ? work > 8e7 : q.problem.weighted)) {
+        p.items = 2;
+        p.lanes /= 2;
+    }
     return p;
 }
 
@@ -60,13 +79,13 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<MaxParams>(params);
-    const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, 1, p.vec));
+    const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
     const double order_bytes = 4.0 * static_cast<double>(q.n_rows);
     CostTerms terms = kernels::gather_cost(q, (kernels::csr_bytes(q) + order_bytes) * static_cast<double>(tiles));
     const double argmax = static_cast<double>(q.n_rows) * kernels::argmax_row_bytes(q);
     terms.dram_bytes += argmax;
     terms.l2_bytes += argmax;
-    p.shape().add_cost(kernels::row_classes(q), 8, static_cast<double>(tiles), terms);
+    p.shape().add_cost(kernels::row_classes(q), 8 / p.items, static_cast<double>(tiles), terms);
     return terms;
 }
 

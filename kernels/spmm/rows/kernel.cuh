@@ -15,6 +15,7 @@
 // Needs    lanes and split powers of two, lanes * split <= 32; grid.y <= 65535.
 #pragma once
 
+#include "kernels/common/prefetch.cuh"
 #include "kernels/common/self_term.cuh"
 #include "kernels/spmm/rows/params.hpp"
 
@@ -42,11 +43,14 @@ __global__ void __launch_bounds__(kMaxThreads, ITEMS* UNROLL == 16 ? 2 : 4)
     const std::uint32_t begin = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row)) : 0;
     const std::uint32_t end = here ? static_cast<std::uint32_t>(__ldg(row_ptr + row + 1)) : 0;
     const kernels::LaneVectors<ITEMS, T> from(x, k, f0, step);
-    if constexpr (SELF) {
-        if (here && group == 0) self.add(static_cast<std::int32_t>(row), from, acc);
+    const bool has_own = SELF && here && group == 0;
+    if (has_own) {  // on its way into L2 while the edges are walked: added first, it would be waited for
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) kernels::prefetch(from.at(i, static_cast<std::int32_t>(row)));
     }
     const kernels::TeamWalk<UNROLL> walk(begin, end, group, split, edges.m, edges.ids_aligned);
     kernels::gather_sums<WEIGHTED>(edges, walk, from, acc);
+    if (has_own) self.add(static_cast<std::int32_t>(row), from, acc);
     for (int offset = lanes; offset < team; offset *= 2) {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/gpu/device_buffer.hpp"
 #include "core/graph/formats.hpp"
 #include "core/registry/variant.hpp"
 #include "kernels/common/column_pass.hpp"
@@ -12,6 +13,7 @@ namespace gnntune::spmm_grad_binned {
 struct State {
     std::shared_ptr<const CsrFormat> csc;
     std::shared_ptr<const CsrFormat> csr;  ///< for the mean, whose weights need the rows' degrees; else null
+    DeviceBuffer<float> edge_share;        ///< for the mean: 1 / terms of an edge's row, in the order of the CSC
     kernels::BinnedRows cols;
     kernels::ColumnPassParams params;
     std::int32_t k;
@@ -21,6 +23,9 @@ struct State {
     bool maximum;  ///< by max, with argmax
     DType dtype;
 };
+
+/// Fills edge_share. Synchronises.
+void make_shares(State& state, StreamHandle stream);
 
 std::size_t workspace_bytes(const State& state);
 

@@ -1,5 +1,6 @@
 // launch_typed() for every shape; instantiated for each storage type.
 #include "kernels/spmm_grad/binned/kernel.cuh"
+#include "kernels/spmm_grad/common/row_shares.cuh"
 
 namespace gnntune::spmm_grad_binned {
 
@@ -15,6 +16,7 @@ void launch_reduced(const State& s, const Operands& o, void* workspace, StreamHa
     a.heads = s.heads;
     const SpmmEdges<T, OF> edges{s.csc->edge_id,
                                  s.csr ? s.csr->row_ptr : nullptr,
+                                 s.csr ? s.edge_share.data() : nullptr,
                                  s.weighted ? elements_of<T>(o.edge_weight) : nullptr,
                                  s.weighted ? elements_of<T>(o.grad_edge_weight) : nullptr,
                                  o.argmax_saved,
@@ -34,6 +36,12 @@ void launch_typed(const State& s, const Operands& o, void* workspace, StreamHand
     } else {
         launch_reduced<T, Of::sums>(s, o, workspace, stream);
     }
+}
+
+void make_shares(State& s, StreamHandle stream) {
+    s.edge_share = DeviceBuffer<float>(static_cast<std::size_t>(s.csc->m));
+    enqueue_column_shares(*s.csr, *s.csc, s.self_loop, s.edge_share.data(), static_cast<cudaStream_t>(stream));
+    GNNTUNE_CUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
 }
 
 template void launch_typed<float>(const State&, const Operands&, void*, StreamHandle);

@@ -16,12 +16,21 @@ Verdict applicable(const Query& q) {
 std::shared_ptr<const void> prepare(const PrepareContext& c) {
     const Problem& p = c.query.problem;
     const auto params = from_params<kernels::ColumnPassParams>(c.params);
-    auto csc = c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
-    std::shared_ptr<const CsrFormat> csr;
-    if (p.reduce == Reduce::mean) csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-    auto cols = kernels::bin_columns(c, params.shape());
-    return std::make_shared<State>(State{std::move(csc), std::move(csr), std::move(cols), params, p.k, p.heads,
-                                         p.weighted, p.self_loop, p.reduce == Reduce::max, p.dtype});
+    auto state = std::make_shared<State>();
+    state->csc = c.graph.format_as<CsrFormat>(kFormatCsc, p.direction, c.stream);
+    state->cols = kernels::bin_columns(c, params.shape());
+    state->params = params;
+    state->k = p.k;
+    state->heads = p.heads;
+    state->weighted = p.weighted;
+    state->self_loop = p.self_loop;
+    state->maximum = p.reduce == Reduce::max;
+    state->dtype = p.dtype;
+    if (p.reduce == Reduce::mean) {
+        state->csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
+        make_shares(*state, c.stream);
+    }
+    return state;
 }
 
 std::size_t bytes(const void* state) {

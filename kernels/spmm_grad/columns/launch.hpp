@@ -12,15 +12,17 @@ struct State {
     std::shared_ptr<const CsrFormat> csc;
     kernels::BinnedRows cols;
     ColumnsParams params;
-    DeviceBuffer<float> share;  ///< [n_rows] what a row's terms are multiplied with; empty for the sum
+    DeviceBuffer<float>
+        edge_share;             ///< [m] what an edge's term is multiplied with, in the CSC's order; empty for the sum
+    DeviceBuffer<float> share;  ///< [n_rows] the same of a row's self loop; empty without
     std::int32_t k;
     DType dtype;
     bool self_loop;
+    bool maximum;
 };
 
-/// Writes share[i] = 1 / terms of row i: its edges, and its self loop if `self_loop` says that rows have one. Device
-/// memory, [n_rows]. Synchronises.
-void make_shares(const CsrFormat& csr, bool self_loop, float* share, StreamHandle stream);
+/// Fills the shares of a mean, 1 / terms of a row: its edges, and its self loop if there are any. Synchronises.
+void make_shares(const CsrFormat& csr, State& state, StreamHandle stream);
 
 /// Enqueues one run on operands of type T on the device that is current. Throws on a launch error.
 template <typename T>

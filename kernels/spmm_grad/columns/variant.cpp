@@ -79,10 +79,10 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     state->k = p.k;
     state->dtype = p.dtype;
     state->self_loop = p.self_loop;
+    state->maximum = p.reduce == Reduce::max;
     if (p.reduce == Reduce::mean) {
         const auto csr = c.graph.format_as<CsrFormat>(kFormatCsr, p.direction, c.stream);
-        state->share = DeviceBuffer<float>(static_cast<std::size_t>(csr->n_rows));
-        make_shares(*csr, p.self_loop, state->share.data(), c.stream);
+        make_shares(*csr, *state, c.stream);
     }
     return state;
 }
@@ -112,7 +112,10 @@ CostTerms cost_terms(const Query& q, const Params& params) {
         terms.dram_bytes += rows / 2;  // grad_y is read anyway
         terms.l2_bytes += rows;
     }
-    p.shape().add_cost(kernels::col_classes(q), 8 / p.items, tiles, terms);
+    // A row of argmax with each of grad_y.
+    terms.l2_bytes += static_cast<double>(q.m) * kernels::argmax_row_bytes(q);
+    terms.dram_bytes += static_cast<double>(std::min(q.n_rows, q.m)) * kernels::argmax_row_bytes(q);
+    p.shape().add_cost(kernels::col_classes(q), (problem.reduce == Reduce::max ? 4 : 8) / p.items, tiles, terms);
     return terms;
 }
 
@@ -123,13 +126,13 @@ void register_spmm_grad_columns(Registry& registry) {
     Variant v;
     v.id = "spmm_grad.columns";
     v.summary =
-        "without weights: columns binned by degree, shares of means in fp32, both gradients of self loops in the pass";
+        "without weights: columns binned by degree, shares of means in fp32, marks of maxima, self loops in the pass";
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
     v.default_rank = 4;
     v.can = {.storage = kEveryStorage,
-             .reduce = {Reduce::sum, Reduce::mean},
+             .reduce = kEveryReduction,
              .weights = Takes::no,
              .self_loops = Takes::yes};  // it forms no gradient of them
     v.applicable = &spmm_grad_columns::applicable;
