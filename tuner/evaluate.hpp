@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,12 @@ struct EvaluateOptions {
     /// a time is scored, and nothing is learnt from it.
     std::map<std::string, std::string> families;
     std::vector<double>
-        least_gains;       ///< a strategy more for each: model_or_default with this in the place of kLeastGain
+        least_gains;  ///< a strategy more for each: model_or_default with this in the place of kLeastGain
+    /// The model that was learnt is corrected (refit()) by so many graphs of those that decide, drawn by the seed and none
+    /// that is scored: what a device of which little is known gains. Without, it chooses as it was learnt.
+    std::optional<int> few;
+    const model::Model* known =
+        nullptr;           ///< what was learnt already: nothing is fitted to `learn`, but corrected by few
     bool models = true;    ///< false: nothing is fitted, and strategies that need a model have no choice
     bool searches = true;  ///< whether to replay searches too, which takes most of the time
     std::function<void(std::size_t done, std::size_t total)> progress;  ///< after each fold, one at a time; optional
@@ -69,7 +75,8 @@ inline constexpr double kLostMargin = 0.02;
 
 /// Strategies: model (its first), model_2 to model_5 (the fastest in `decide` of its first so many), model_or_default
 /// (what a dispatcher runs where nothing was measured: core/dispatch/advise.hpp), guided (what a search with the model
-/// finds in `decide`), guided_3 and guided_10 (of so many configs at most, the default among them), unguided (what a
+/// finds in `decide`), guided_3 and guided_10 (of so many configs at most, the default among them), one_by_one_3 (likewise, but each of three is chosen when those
+/// before it have a time, and the model's favourite is the first), unguided (what a
 /// search without a model finds), oracle (the fastest in `decide`: the noise floor), default (the registry's), static
 /// (the config that is best over the training graphs), library_default, library_best, random (the geometric mean over
 /// all candidates), for spmm papers (GAR above a mean degree of 8, else GAS; of class tf32 TC-GNN with its warps), and
