@@ -19,7 +19,7 @@ void require_int32(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m) {
         throw unsupported("graph of " + std::to_string(n_rows) + " x " + std::to_string(n_cols) + " with " +
                           std::to_string(m) +
                           " edges is too large for the int32 formats, which hold 2^31-2 rows and columns and 2^31-1 "
-                          "edges; split it into parts");
+                          "edges; docs/scaling.md says how a graph is cut into tiles of rows");
     }
 }
 

@@ -27,6 +27,10 @@ std::optional<Fingerprint> Fingerprint::parse(std::string_view text) {
     return f;
 }
 
+Fingerprint finished(const FingerprintSums& sums, std::int64_t n_rows, std::int64_t n_cols, std::int64_t m) {
+    return {finish(sums.hi, n_rows, n_cols, m, kSeedHi), finish(sums.lo, n_rows, n_cols, m, kSeedLo)};
+}
+
 Fingerprint fingerprint(const CsrView& csr) {
     std::uint64_t lo = 0;
     std::uint64_t hi = 0;

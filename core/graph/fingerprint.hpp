@@ -25,6 +25,20 @@ struct Fingerprint {
     static std::optional<Fingerprint> parse(std::string_view text);
 };
 
+/// The two sums over some of a graph's edges, modulo 2^64: those over the parts of a graph add up to those of the whole.
+struct FingerprintSums {
+    std::uint64_t hi = 0;
+    std::uint64_t lo = 0;
+
+    FingerprintSums& operator+=(const FingerprintSums& other) {
+        hi += other.hi;
+        lo += other.lo;
+        return *this;
+    }
+};
+/// The fingerprint of a graph of these sizes with these sums over all of its edges.
+Fingerprint finished(const FingerprintSums& sums, std::int64_t n_rows, std::int64_t n_cols, std::int64_t m);
+
 /// Fingerprint of a host graph; OpenMP-parallel.
 Fingerprint fingerprint(const CsrView& csr);
 Fingerprint fingerprint(const CooView& coo);

@@ -136,7 +136,8 @@ void require_counts(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, co
     if (n_rows >= kMaxEdges || n_cols >= kMaxEdges || m > kMaxEdges) {
         throw unsupported(
             fmt::format("{}: {} x {} with {} entries exceeds the int32 formats, which hold 2^31-2 rows and columns and "
-                        "2^31-1 entries; split the graph into parts",
+                        "2^31-1 entries; tiles of rows hold more entries: save the graph as .gnng, or as .npz with "
+                        "scipy's CSR, for read_wide_graph (docs/scaling.md)",
                         name, n_rows, n_cols, m));
     }
 }

@@ -9,6 +9,7 @@
 #include "core/graph/fingerprint.hpp"
 #include "core/io/detail/fail.hpp"
 #include "core/io/detail/output.hpp"
+#include "core/io/detail/wide.hpp"
 #include "core/io/gnng.hpp"
 #include "core/io/graph_io.hpp"
 
@@ -127,22 +128,21 @@ void Output::commit() {
     has_name_ = false;
 }
 
-void write_gnng(Output& out, const CsrView& graph) {
-    const auto rows = static_cast<std::size_t>(graph.n_rows);
-    const auto m = static_cast<std::size_t>(graph.m);
-    gnng::Header header;
+namespace {
+
+/// Writes the header, whose sizes are there, and the arrays.
+template <typename Offset>
+void put_gnng(Output& out, gnng::Header header, const Fingerprint& print, const Offset* row_ptr,
+              const std::int32_t* col_idx, const float* edge_weight) {
+    const auto rows = static_cast<std::size_t>(header.n_rows);
+    const auto m = static_cast<std::size_t>(header.m);
     gnng::kMagic.copy(header.magic, sizeof header.magic);
-    header.n_rows = graph.n_rows;
-    header.n_cols = graph.n_cols;
-    header.m = graph.m;
     bool sorted = true;
     for (std::size_t i = 0; i < rows; ++i) {
-        for (std::int32_t e = graph.row_ptr[i] + 1; e < graph.row_ptr[i + 1]; ++e) {
-            sorted &= graph.col_idx[e - 1] <= graph.col_idx[e];
-        }
+        for (Offset e = row_ptr[i] + 1; e < row_ptr[i + 1]; ++e) sorted &= col_idx[e - 1] <= col_idx[e];
     }
-    header.flags = (graph.edge_weight && m > 0 ? gnng::kWeighted : 0) | (sorted ? gnng::kSortedColumns : 0);
-    const Fingerprint print = fingerprint(graph);
+    header.flags = (edge_weight && m > 0 ? gnng::kWeighted : 0) | (sorted ? gnng::kSortedColumns : 0) |
+                   (sizeof(Offset) == 8 ? gnng::kWideOffsets : 0);
     header.fingerprint_lo = print.lo;
     header.fingerprint_hi = print.hi;
     gnng::lay_out(header);
@@ -151,14 +151,14 @@ void write_gnng(Output& out, const CsrView& graph) {
     const auto for_each_part = [&](auto part) {
         constexpr char kZeros[gnng::kAlignment] = {};
         std::uint64_t at = sizeof header;
-        const auto array = [&](std::uint64_t offset, const void* data, std::size_t count) {
+        const auto array = [&](std::uint64_t offset, const void* data, std::size_t bytes) {
             part(kZeros, static_cast<std::size_t>(offset - at));
-            part(data, count * 4);
-            at = offset + count * 4;
+            part(data, bytes);
+            at = offset + bytes;
         };
-        array(header.row_ptr, graph.row_ptr, rows + 1);
-        array(header.col_idx, graph.col_idx, m);
-        if (header.edge_weight) array(header.edge_weight, graph.edge_weight, m);
+        array(header.row_ptr, row_ptr, (rows + 1) * sizeof(Offset));
+        array(header.col_idx, col_idx, m * 4);
+        if (header.edge_weight) array(header.edge_weight, edge_weight, m * 4);
     };
     uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(&header), sizeof header);
     for_each_part([&](const void* data, std::size_t n) {
@@ -167,6 +167,26 @@ void write_gnng(Output& out, const CsrView& graph) {
     header.checksum = static_cast<std::uint32_t>(crc);
     out.write(&header, sizeof header);
     for_each_part([&](const void* data, std::size_t n) { out.write(data, n); });
+}
+
+template <typename Graph>
+gnng::Header sizes_of(const Graph& graph, std::int64_t m) {
+    gnng::Header header;
+    header.n_rows = graph.n_rows;
+    header.n_cols = graph.n_cols;
+    header.m = m;
+    return header;
+}
+
+}  // namespace
+
+void write_gnng(Output& out, const CsrView& graph) {
+    put_gnng(out, sizes_of(graph, graph.m), fingerprint(graph), graph.row_ptr, graph.col_idx, graph.edge_weight);
+}
+
+void write_wide_gnng(Output& out, const WideCsrGraph& graph) {
+    put_gnng(out, sizes_of(graph, graph.m()), fingerprint(graph.view()), graph.row_ptr.data(), graph.col_idx.data(),
+             graph.edge_weight.empty() ? nullptr : graph.edge_weight.data());
 }
 
 }  // namespace detail

@@ -59,6 +59,8 @@ template <>
 inline constexpr std::size_t kFirstSize<gnntune_problem> = 80;
 template <>
 inline constexpr std::size_t kFirstSize<gnntune_operands> = 256;
+template <>
+inline constexpr std::size_t kFirstSize<gnntune_tiling> = 40;
 
 /// Throws ErrorKind::invalid_argument unless a struct that had `first` bytes in the first header may have `size`: half a
 /// pointer is never taken.

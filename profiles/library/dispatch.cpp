@@ -186,6 +186,13 @@ Trial plan_by_default(const Context& context, Graph& graph, StreamHandle stream,
                 "no config can do " + to_text(request.problem) + " under these constraints" + refusals);
 }
 
+/// What a plan holds comes from the thread's source, the context's or what a tiled graph may hold of it.
+std::shared_ptr<CountingMemory> memory_of_plan(const Context& context) {
+    std::shared_ptr<MemorySource> source = current_memory(memory_kind(context.device));
+    if (!source) source = context.memory;
+    return std::make_shared<CountingMemory>(std::move(source), SIZE_MAX, "a plan");
+}
+
 // In the order of its variant, with the default of this problem and graph for params that were left out.
 Config completed(const Registry& registry, const Query& query, const Config& config) {
     const Variant& variant = *registry.find(config.variant);
@@ -199,7 +206,7 @@ Trial plan_forced(const Context& context, Graph& graph, StreamHandle stream, Sto
     story.source = Source::forced;
     story.config = completed(context.registry, graph.query(story.request.problem), *context.forced);
     Trial trial;
-    trial.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
+    trial.memory = memory_of_plan(context);
     try {
         const MemoryScope scope(memory_kind(context.device), trial.memory);
         trial.plan = std::make_unique<Plan>(graph, story.request.problem, story.config, stream, UnderErrata::allow);
@@ -250,7 +257,7 @@ std::string_view to_text(Source source) {
 Trial try_plan(const Context& context, Graph& graph, const Request& request, const Config& config,
                StreamHandle stream) {
     Trial trial;
-    trial.memory = std::make_shared<CountingMemory>(context.memory, SIZE_MAX, "a plan");
+    trial.memory = memory_of_plan(context);
     try {
         const MemoryScope scope(memory_kind(context.device), trial.memory);
         auto plan = std::make_unique<Plan>(graph, request.problem, config, stream);

@@ -13,6 +13,8 @@
 #include "profiles/library/plan_memo.hpp"
 #include "profiles/library/run.hpp"
 #include "profiles/library/stream_order.hpp"
+#include "profiles/library/tiled_graph.hpp"
+#include "profiles/library/tiled_plan.hpp"
 #include "profiles/library/transient.hpp"
 
 struct gnntune_context {
@@ -37,4 +39,14 @@ struct gnntune_plan {
     std::shared_ptr<const gnntune::library::Story> story;
     std::shared_ptr<gnntune::library::StreamOrder> order;  ///< the graph's
     std::string config;
+};
+
+struct gnntune_tiled_graph {
+    std::shared_ptr<const gnntune::library::Context> context;
+    std::shared_ptr<gnntune::library::TiledGraph> graph;
+};
+
+struct gnntune_tiled_plan {
+    std::shared_ptr<const gnntune::library::Context> context;
+    std::unique_ptr<gnntune::library::TiledPlan> plan;
 };

@@ -3,17 +3,19 @@
 
     PYTHONPATH=build/python python3 python/bench/models.py FOLDER --csv FILE [--seconds N] [--parts LIST] ...
 
-FOLDER has the labelled graphs (NAME.npz with NAME.mtx.gz or .xz) and graphs without labels. Parts, in their order:
+FOLDER has the labelled graphs (NAME.npz with NAME.mtx.gz or .xz) and graphs without labels. A stand-in that it has as
+standin_NAME.gnng (`gnntune generate`) is not made again. Parts, in their order:
 
   samples    ES-SpMM: ten trainings of GCN and SAGE on each labelled graph; accuracy and time of every sampler and S,
              cuSPARSE and our best exact beside them; what the rule chooses and what that loses on test vertices
   train      accuracy of every model on every labelled graph, ours beside PyTorch Geometric's: the same seeds and splits
   tcgnn      TC-GNN's figure 6: an epoch of GCN 2 x 16 and AGNN 4 x 32 on its graphs, stand-ins where they are not here
   fusegnn    fuseGNN's tables 3 and figure 12: a step of one layer and its peak memory, on cora and pubmed
-  labelled   an epoch and its peak memory of every model on every labelled graph
+  labelled   an epoch and its peak memory of every model on every labelled graph, as wide as its features are
   breakdown  fuseGNN's figure 4 and TC-GNN's table 1: what a step of one GCN layer consists of
   step       a step's time, predicted from its operations and measured
-  reddit     fusegnn on standin/reddit, which takes minutes to make
+  standins   an epoch and its peak memory of GCN, GAT and AGNN on stand-ins of graphs with ten million edges and more
+  reddit     fusegnn on standin/reddit
 
 A run that is cut short, or called with fewer --seconds, goes on where it stopped when it is called again with the same
 --csv. Both sides of a comparison run in one process.
@@ -42,10 +44,13 @@ import gnntune
 import gnntune.models as models
 import gnntune.torch as gt
 
-TCGNN = [name for name in model_parts.SIZES if name != "standin/reddit"]
+STANDINS = ("standin/ogbn_arxiv", "standin/ogbn_proteins", "standin/reddit")
+TCGNN = [name for name in model_parts.SIZES if name not in STANDINS]
 FUSEGNN = ("cora", "pubmed")
-PARTS = ("samples", "train", "tcgnn", "fusegnn", "labelled", "breakdown", "step", "reddit")
+PARTS = ("samples", "train", "tcgnn", "fusegnn", "labelled", "breakdown", "step", "standins", "reddit")
 SAMPLED = ("GCN", "SAGE-mean")
+ATTENTION_AND_SUMS = ("GCN", "GAT", "AGNN")
+STEPS = ("cora", "pubmed", "coauthor_physics", "tolokers", "dd")
 
 
 def facts(device: str) -> dict[str, str]:
@@ -73,8 +78,9 @@ class Graphs:
 
     def get(self, name: str) -> Source | None:
         if name not in self.sources:
-            argument = name if name.startswith("standin/") else self.files.get(name)
-            self.sources[name] = None if argument is None else read(argument, self.work)
+            argument = self.files.get(name.replace("/", "_"), name if name.startswith("standin/") else None)
+            found = None if argument is None else read(argument, self.work)
+            self.sources[name] = found and found._replace(name=name)
         return self.sources[name]
 
     def forget(self, name: str) -> None:
@@ -115,7 +121,7 @@ def table(study: Study) -> str:
         close = sum(gap <= max(deviation, 1e-9) for gap, deviation in apart)
         lines.append(f"accuracy of ours within one sd of theirs: {close} of {len(apart)} graphs and models")
     for what in ("epoch, captured", "epoch, eager", "peak memory of an epoch"):
-        for part in ("tcgnn", "fusegnn", "labelled", "reddit"):
+        for part in ("tcgnn", "fusegnn", "labelled", "standins", "reddit"):
             ratios = []
             for pair in values(part=part, what=what).values():
                 best = {s: [float(r["value"]) for r in pair if r["side"] == s] for s in ("theirs", "ours")}
@@ -180,11 +186,12 @@ def _part(study: Study, part: str, graphs: Graphs, labelled: list[models.Labelle
             for data in labelled:
                 model_parts.train(study, data, name, options.seeds, options.epochs)
     if part == "labelled":
-        for data in labelled:
-            source = graphs.get(data.name)
-            for name in options.models:
-                if source is not None:
-                    model_parts.epoch(study, part, source, name, options.each, {})
+        # The papers' models on every graph before the other models.
+        for name in sorted(options.models, key=lambda name: name not in ATTENTION_AND_SUMS):
+            for data in labelled:
+                if (source := graphs.get(data.name)) is not None:
+                    sizes = {"features": data.features, "out": data.classes}
+                    model_parts.epoch(study, part, source, name, options.each, sizes)
     if part == "tcgnn":
         for graph in filter(graphs.wanted, TCGNN):
             if study.left() > 5 and (source := graphs.get(graph)) is not None:
@@ -193,7 +200,7 @@ def _part(study: Study, part: str, graphs: Graphs, labelled: list[models.Labelle
                 model_parts.epoch(study, part, source, "AGNN", options.each, sizes, "AGNN 4 x 32")
     if part in ("fusegnn", "reddit"):
         for graph in filter(graphs.wanted, FUSEGNN if part == "fusegnn" else ("standin/reddit",)):
-            if part == "reddit" and study.left() < 60:
+            if part == "reddit" and study.left() < 30:
                 continue
             source = graphs.get(graph)
             for name in ("GCN", "GAT"):
@@ -206,10 +213,15 @@ def _part(study: Study, part: str, graphs: Graphs, labelled: list[models.Labelle
                 if (source := graphs.get(graph)) is not None:
                     model_parts.breakdown(study, source, hidden)
     if part == "step":
-        for graph in filter(graphs.wanted, ("cora", "pubmed", "coauthor_physics", "tolokers", "dd")):
-            for name in ("GCN", "GAT", "AGNN"):
+        for name in sorted(options.models, key=lambda name: name not in ATTENTION_AND_SUMS):
+            for graph in filter(graphs.wanted, STEPS):
                 if (source := graphs.get(graph)) is not None:
                     model_parts.predicted(study, source, name, options.budget)
+    if part == "standins":
+        for graph in filter(graphs.wanted, STANDINS):
+            for name in ATTENTION_AND_SUMS:
+                if study.left() > 20 and name in options.models and (source := graphs.get(graph)) is not None:
+                    model_parts.epoch(study, part, source, name, options.each, {})
 
 
 def _one_layer(study: Study, part: str, source: Source, name: str, width: int, seconds: float) -> None:

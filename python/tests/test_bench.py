@@ -8,12 +8,11 @@ import importlib
 import re
 import runpy
 import statistics
-import subprocess
-import sys
 import weakref
 from pathlib import Path
 
 import pytest
+from scripts import run_script
 
 ROOT = Path(__file__).parents[2]
 BENCH = ROOT / "python/bench"
@@ -24,8 +23,7 @@ def test_it_writes_rows_and_a_table(cora, tmp_path):
     rows = tmp_path / "rows.csv"
     words = [cora, "--device", "cpu", "--parts", "minibatch,epochs,once", "--models", "GCN-16", "--csv", rows]
     words += ["--epochs", "10", "--seeds", "1", "--seconds", "20", "--seconds-each", "1"]
-    command = [sys.executable, BENCH / "bench.py", *words]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    done = run_script(BENCH / "bench.py", *words)
     assert done.returncode == 0, done.stderr
     with rows.open() as file:
         found = list(csv.DictReader(file))
@@ -116,8 +114,7 @@ def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, t
     words += ["--epochs", "2", "--each", "0.1", "--budget", "0.2", "--seconds", "60"]
 
     def study(parts):
-        command = [sys.executable, BENCH / "models.py", *words, "--parts", parts]
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        done = run_script(BENCH / "models.py", *words, "--parts", parts)
         assert done.returncode == 0, done.stderr
         return done
 

@@ -413,3 +413,29 @@ def test_indices_of_every_kind_of_graph_are_right(device="cuda"):
                 reference.spmm(index.cpu(), sizes[1], x.double().cpu(), None, None),
                 atol=1e-3,
             )
+
+
+class TestTiles:
+    @pytest.mark.parametrize("place", ["resident", "streamed"])
+    @pytest.mark.parametrize("pin", [False, True])
+    def test_sums_beside_torchs_work_are_right(self, place: str, pin: bool):
+        g = make()
+        row_ptr, col = g.row_ptr.cpu().long(), g.col.cpu()
+        tiled = gt.TiledGraph(row_ptr, col, device="cuda", place=place, tile_edges=7000, pin=pin)
+        assert tiled.streamed == (place == "streamed")
+        assert tiled.fingerprint == g.fingerprint
+        weight = torch.randn(g.m)
+        for run in range(5):
+            # What torch frees and hands out again meanwhile, on the same stream and on another.
+            x = features(4000, 32 + run)
+            noise = torch.randn(4000, 500, device="cuda") @ torch.randn(500, 500, device="cuda")
+            del noise
+            stream = torch.cuda.Stream() if run % 2 else torch.cuda.current_stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                got = tiled.spmm(x)
+                weighted = tiled.spmm(x, weight if tiled.streamed else weight.cuda())
+            torch.cuda.current_stream().wait_stream(stream)
+            torch.testing.assert_close(got, gt.spmm(g, x, csr_order=True), rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(weighted, gt.spmm(g, x, weight.cuda(), csr_order=True), rtol=1e-4, atol=1e-4)
+        torch.cuda.synchronize()

@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 import itertools
 
 import distributed_ranks
+from scripts import run_script
 
 import gnntune
 import gnntune.torch as gt
@@ -32,10 +33,8 @@ if not torch.distributed.is_available() or not torch.distributed.is_gloo_availab
 def found(tmp_path_factory):
     """What the ranks of each group found; they are started once."""
     path = tmp_path_factory.mktemp("ranks") / "results.json"
-    words = [sys.executable, "-W", "ignore", distributed_ranks.__file__, str(path)]
     # A thread each: they are several on few cores.
-    settings = {**distributed_ranks.os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(words, capture_output=True, text=True, timeout=400, env=settings)
+    done = run_script(distributed_ranks.__file__, path, env={"OMP_NUM_THREADS": "1"}, timeout=400)
     assert done.returncode == 0, done.stderr
     return json.loads(path.read_text())
 
@@ -213,8 +212,7 @@ def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
         "0.02",
     ]
     words += ["--parts", "link,spmm,gcn"]  # the checks are those of the ranks above
-    command = [str(word) for word in (sys.executable, BENCH, *words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = run_script(BENCH, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     with (tmp_path / "distributed.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import run_script
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
@@ -18,9 +16,7 @@ pytest.importorskip("torch_geometric")
 
 
 def run(*words, tmp_path):
-    settings = {**os.environ, "GNNTUNE_DB": str(tmp_path / "user.db"), "CUDA_VISIBLE_DEVICES": ""}
-    command = [sys.executable, *(str(word) for word in words)]
-    done = subprocess.run(command, env=settings, capture_output=True, text=True, cwd=tmp_path)
+    done = run_script(*words, env={"GNNTUNE_DB": str(tmp_path / "user.db"), "CUDA_VISIBLE_DEVICES": ""}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

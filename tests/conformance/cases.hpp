@@ -16,8 +16,10 @@ struct GraphCase {
     bool rising = false;   ///< one problem has logits that rise with the vertex
 };
 
-/// Every case, built once. Deterministic.
-const std::vector<GraphCase>& graph_cases();
+/// What the cases are called.
+const std::vector<std::string>& graph_names();
+/// One of them, made when it is first asked for. Deterministic. Throws std::invalid_argument for another name.
+const GraphCase& graph_case(const std::string& name);
 
 /// How much of the suite runs, for tools that slow kernels down: the environment variable GNNTUNE_CONFORMANCE_SHORT.
 enum class Scope {

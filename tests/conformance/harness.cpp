@@ -30,13 +30,17 @@ Outcome run_case(const Registry& registry, const Device& device, const Variant& 
 }
 
 Outcome run_case(const Registry& registry, const Device& device, const Variant& variant, const GraphCase& graph) {
-    return run_case(registry, device, variant, graph, problems(variant.op, graph));
+    std::vector<Problem> all = problems(variant.op, graph);
+    // How a CPU kernel cuts a long row does not depend on the width, which the small graphs cross up to 602.
+    if (device.backend == Backend::cpu && graph.large) std::erase_if(all, [](const Problem& p) { return p.k > 64; });
+    return run_case(registry, device, variant, graph, all);
 }
 
 std::vector<Failure> check_executes(const Registry& registry, const Device& device, const Variant& variant) {
     std::set<std::string> reasons;
     std::vector<Failure> failures;
-    for (const GraphCase& graph : graph_cases()) {
+    for (const std::string& name : graph_names()) {
+        const GraphCase& graph = graph_case(name);
         if (graph.edges.m() == 0) continue;
         Fixture fixture(registry, device, graph);
         for (const Problem& problem : problems(variant.op, graph)) {

@@ -51,9 +51,9 @@ fi
             }
         }'
 
-    # What the program prints goes through one place, which makes it printable; tools/run_once is a program of its own.
+    # What the program prints goes through one place, which makes it printable; tools/run_once and tools/scale are programs of their own.
     streams='std::(cout|cerr|clog)|(^|[^A-Za-z0-9_])(f?printf|fputc|fputs|puts|putchar|fwrite|fmt::print)\('
-    sources | sed -n '\,^tools/run_once/,d; \,^tools/common/streams\.cpp$,d; \,^tools/,p' | tr '\n' '\0' |
+    sources | sed -n '\,^tools/run_once/,d; \,^tools/scale/,d; \,^tools/common/streams\.cpp$,d; \,^tools/,p' | tr '\n' '\0' |
         xargs -0 -r grep -nE "$streams" /dev/null |
         sed -E 's,^([^:]*:[0-9]+):.*,\1: only tools/common/streams.cpp writes to stdout and stderr,' || true
 

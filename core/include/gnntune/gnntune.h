@@ -7,6 +7,9 @@
  *   gnntune_run               enqueues the operation, as often as wanted
  *   gnntune_close             lets go
  *
+ * gnntune_tiled_graph_create and what follows it do the same for graphs of more than 2^31 edges, or past the device's
+ * memory.
+ *
  * examples/spmm.c is a whole program. docs/dispatcher.md explains where choices come from.
  *
  * Conventions:
@@ -85,6 +88,8 @@ extern "C" {
 typedef struct gnntune_context gnntune_context;
 typedef struct gnntune_graph gnntune_graph;
 typedef struct gnntune_plan gnntune_plan;
+typedef struct gnntune_tiled_graph gnntune_tiled_graph;
+typedef struct gnntune_tiled_plan gnntune_tiled_plan;
 
 /* A cudaStream_t, declared so that no CUDA header is needed. */
 typedef struct CUstream_st* gnntune_stream;
@@ -179,6 +184,11 @@ enum {
     GNNTUNE_DB_ONLY = 2,         /* measurements of the database, else the default: predicts nothing */
     GNNTUNE_TUNE_ON_MISS = 3     /* where the database has none, gnntune_plan_create measures; else as DB_THEN_MODEL */
 };
+
+/* Where the ids of a tiled graph lie. AUTO is RESIDENT where they and their formats are within backend_limit_bytes and
+ * the ids take at most half of the device memory that is free, else STREAMED; RESIDENT on the cpu backend. */
+typedef int32_t gnntune_tile_place;
+enum { GNNTUNE_TILES_AUTO = 0, GNNTUNE_TILES_RESIDENT = 1, GNNTUNE_TILES_STREAMED = 2 };
 
 /* Of a number of bytes that is not limited. */
 #define GNNTUNE_NO_LIMIT UINT64_MAX
@@ -561,6 +571,88 @@ GNNTUNE_API int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const 
  * caller synchronises. */
 GNNTUNE_API gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
                                        size_t workspace_bytes, gnntune_stream stream);
+
+/* ---- Graphs of more than 2^31 edges, and past the device's memory. ---- */
+
+/* Such a graph is cut into tiles of whole rows, each of at most 2^31 - 1 edges: an ordinary rectangular graph,
+ * n_tile x n_cols, with a plan and kernels as any other. A run computes one tile after the other, each its own rows of y.
+ * Resident, all tiles lie in backend memory. Streamed, their ids stay in host memory, and two buffers of a tile's size take
+ * turns: while kernels read one, the other is filled, by the device itself from page-locked memory, else through two
+ * page-locked buffers of 32 MiB by the calling thread. Then gnntune_tiled_run returns when it has read the host arrays;
+ * from page-locked memory it only enqueues. docs/scaling.md has more. */
+typedef struct gnntune_tiling {
+    size_t struct_size;
+    gnntune_tile_place place;
+    /* For cuda and int32 ids: the library page-locks col_idx where it lies, as long as the graph lives. Takes no memory,
+     * but seconds for each ten GB. 0 by default: memory that the caller has page-locked is seen as such. */
+    int32_t pin;
+    int64_t tile_edges; /* most edges of a tile, 1 to 2^31 - 1; a longer row is a tile of its own. 0, the default: 2^25
+                         * where the graph is streamed, else 2^28 */
+    /* Most memory of the graph and its plans together, beside the caller's arrays, features and results; what exceeds it
+     * is refused before anything is allocated. Of the cpu backend all is host memory. GNNTUNE_NO_LIMIT by default. */
+    uint64_t host_limit_bytes;
+    uint64_t backend_limit_bytes;
+} gnntune_tiling;
+
+#define GNNTUNE_TILING_INIT \
+    { sizeof(gnntune_tiling), GNNTUNE_TILES_AUTO, 0, 0, GNNTUNE_NO_LIMIT, GNNTUNE_NO_LIMIT }
+GNNTUNE_API gnntune_status gnntune_tiling_init(gnntune_tiling* tiling, size_t size);
+
+/* What a tiled graph would take, before it is made: nothing is allocated but a table of tiles, and of the arrays only
+ * row_ptr is read. The graph and its plans never hold more in backend memory: formats that would are not built, as under
+ * format_limit_bytes.
+ *   problem        of a plan that is counted in; NULL: the graph alone
+ *   host_bytes     beside the caller's arrays
+ *   backend_bytes  device memory beside x and y; 0 for the cpu backend
+ *   tiles          how many
+ *   streamed       whether ids are streamed: what GNNTUNE_TILES_AUTO comes to
+ * The last four may be NULL. Errors: as gnntune_tiled_graph_create and gnntune_tiled_plan_create, but no limits. */
+GNNTUNE_API gnntune_status gnntune_tiled_memory(gnntune_context* context, const gnntune_csr* csr,
+                                                const gnntune_tiling* tiling, const gnntune_problem* problem,
+                                                uint64_t* host_bytes, uint64_t* backend_bytes, int64_t* tiles,
+                                                int32_t* streamed);
+
+/* Describes a graph of any number of edges by arrays in host memory: gnntune_csr with memory = GNNTUNE_HOST, offsets and
+ * ids of either type, n_rows and n_cols at most 2^31 - 2. row_ptr and col_idx are borrowed, whatever their type, until the
+ * graph and every plan on it have been destroyed. int64 ids are narrowed on their way, each time they are streamed; on the
+ * cpu backend a resident graph copies them.
+ *   tiling  NULL for the defaults
+ *   stream  waited for, so that memory of an allocator that keeps the order of streams is free; the graph may be used on any
+ * Synchronises, so it cannot be captured. Errors: INVALID_GRAPH, UNSUPPORTED for a row of more than 2^31 - 1 edges, OUT_OF_MEMORY, also for a limit
+ * of `tiling` that would be exceeded. */
+GNNTUNE_API gnntune_status gnntune_tiled_graph_create(gnntune_context* context, const gnntune_csr* csr,
+                                                      const gnntune_tiling* tiling, gnntune_stream stream,
+                                                      gnntune_tiled_graph** out);
+
+/* Wait first for runs of its plans. */
+GNNTUNE_API void gnntune_tiled_graph_destroy(gnntune_tiled_graph* graph);
+
+/* As gnntune_graph_fingerprint: that of the whole graph, however it is cut, and of gnntune_graph where that holds it.
+ * Computed on the host at first need. */
+GNNTUNE_API gnntune_status gnntune_tiled_graph_fingerprint(gnntune_tiled_graph* graph, char out[33]);
+
+/* Plans spmm by sum, mean or maximum on every tile. A tile that the database has measurements of is planned by them, the
+ * others by their shape, as transient graphs are; nothing is measured. Formats of a streamed graph's tiles stay in backend
+ * memory, so configs whose formats have something for each edge give way to those whose formats do not.
+ * Of REVERSED, describe the transposed graph as a tiled graph; self loops must be edges: both are UNSUPPORTED, as are
+ * other operations. Brings every tile to the device once. Synchronises, so it cannot be captured. */
+GNNTUNE_API gnntune_status gnntune_tiled_plan_create(gnntune_tiled_graph* graph, const gnntune_problem* problem,
+                                                     gnntune_stream stream, gnntune_tiled_plan** out);
+
+/* Wait first for runs of the plan. */
+GNNTUNE_API void gnntune_tiled_plan_destroy(gnntune_tiled_plan* plan);
+
+/* Lines for people: tiles, memory, the configs and how many tiles have them, and gnntune_plan_explain of the first tile.
+ * Buffer and result as in gnntune_context_describe. */
+GNNTUNE_API size_t gnntune_tiled_plan_explain(const gnntune_tiled_plan* plan, char* buffer, size_t size);
+
+/* One run: y [n_rows, h, k] of x [n_cols, h, k], both in backend memory. edge_weight [m, h] (MAX: [m]), of a weighted
+ * problem, lies where the ids do: in host memory for a streamed graph, in backend memory for a resident one; work on
+ * `stream` that writes it is waited for. argmax must be NULL, since places of edges need not fit int32. The workspace is
+ * the plan's own. Any number of threads may call it, but runs of all plans of one graph follow one another, on the device
+ * too. It cannot be captured in a CUDA graph. Errors: as gnntune_run. */
+GNNTUNE_API gnntune_status gnntune_tiled_run(const gnntune_tiled_plan* plan, const gnntune_operands* operands,
+                                             gnntune_stream stream);
 
 #ifdef __cplusplus
 }

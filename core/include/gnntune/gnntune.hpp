@@ -43,6 +43,8 @@ struct Delete {
     void operator()(gnntune_context* context) const noexcept { gnntune_close(context); }
     void operator()(gnntune_graph* graph) const noexcept { gnntune_graph_destroy(graph); }
     void operator()(gnntune_plan* plan) const noexcept { gnntune_plan_destroy(plan); }
+    void operator()(gnntune_tiled_graph* graph) const noexcept { gnntune_tiled_graph_destroy(graph); }
+    void operator()(gnntune_tiled_plan* plan) const noexcept { gnntune_tiled_plan_destroy(plan); }
 };
 
 template <typename Handle>
@@ -71,6 +73,9 @@ struct Csr : gnntune_csr {
 };
 struct Coo : gnntune_coo {
     Coo() : gnntune_coo GNNTUNE_COO_INIT {}
+};
+struct Tiling : gnntune_tiling {
+    Tiling() : gnntune_tiling GNNTUNE_TILING_INIT {}
 };
 struct Operands : gnntune_operands {
     Operands() : gnntune_operands GNNTUNE_OPERANDS_INIT {}
@@ -209,6 +214,60 @@ private:
     std::unique_ptr<gnntune_plan, detail::Delete> handle_;
 };
 
+/// A plan of every tile of a TiledGraph. Movable, not copyable.
+class TiledPlan {
+public:
+    explicit TiledPlan(gnntune_tiled_plan* owned) : handle_(owned) {}
+
+    void run(const gnntune_operands& operands, gnntune_stream stream = nullptr) const {
+        check(gnntune_tiled_run(get(), &operands, stream));
+    }
+    /// `edge_weight` is null for an unweighted problem, else it lies where the graph's ids do.
+    void run(const float* x, const float* edge_weight, float* y, gnntune_stream stream = nullptr) const {
+        Operands operands;
+        operands.x = x;
+        operands.edge_weight = edge_weight;
+        operands.y = y;
+        run(operands, stream);
+    }
+    std::string explain() const {
+        return detail::text_of(gnntune_tiled_plan_explain, static_cast<const gnntune_tiled_plan*>(get()));
+    }
+    gnntune_tiled_plan* get() const noexcept { return handle_.get(); }
+
+private:
+    std::unique_ptr<gnntune_tiled_plan, detail::Delete> handle_;
+};
+
+/// What a tiled graph takes; see gnntune_tiled_memory.
+struct TiledMemory {
+    std::uint64_t host_bytes = 0;
+    std::uint64_t backend_bytes = 0;
+    std::int64_t tiles = 0;
+    std::int32_t streamed = 0;
+};
+
+/// A graph of any number of edges, cut into tiles of rows. Movable, not copyable.
+class TiledGraph {
+public:
+    explicit TiledGraph(gnntune_tiled_graph* owned) : handle_(owned) {}
+
+    std::string fingerprint() const {
+        char text[33];
+        check(gnntune_tiled_graph_fingerprint(get(), text));
+        return text;
+    }
+    TiledPlan plan(const Problem& problem, gnntune_stream stream = nullptr) {
+        gnntune_tiled_plan* made = nullptr;
+        check(gnntune_tiled_plan_create(get(), &problem.raw(), stream, &made));
+        return TiledPlan(made);
+    }
+    gnntune_tiled_graph* get() const noexcept { return handle_.get(); }
+
+private:
+    std::unique_ptr<gnntune_tiled_graph, detail::Delete> handle_;
+};
+
 /// One processor, and what is known about it. Movable, not copyable; graphs and plans may outlive it.
 class Context {
 public:
@@ -267,6 +326,21 @@ public:
         gnntune_graph* made = nullptr;
         check(gnntune_graph_create_coo(get(), &coo, stream, &made));
         return Graph(made);
+    }
+
+    /// Of arrays in host memory, whose offsets may be over 2^31.
+    TiledGraph tiled(const gnntune_csr& csr, const gnntune_tiling& tiling = Tiling(), gnntune_stream stream = nullptr) {
+        gnntune_tiled_graph* made = nullptr;
+        check(gnntune_tiled_graph_create(get(), &csr, &tiling, stream, &made));
+        return TiledGraph(made);
+    }
+    /// What tiled(), and a plan of the problem if there is one, would take.
+    TiledMemory tiled_memory(const gnntune_csr& csr, const gnntune_tiling& tiling,
+                             const gnntune_problem* problem = nullptr) {
+        TiledMemory m;
+        check(gnntune_tiled_memory(get(), &csr, &tiling, problem, &m.host_bytes, &m.backend_bytes, &m.tiles,
+                                   &m.streamed));
+        return m;
     }
 
     Plan plan(const Graph& graph, const Problem& problem, gnntune_stream stream = nullptr) {

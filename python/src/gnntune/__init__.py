@@ -21,6 +21,7 @@ from gnntune._errors import (
 from gnntune._problem import Problem
 from gnntune._program import program_path
 from gnntune._results import Best, Candidate, Explanation, GraphInfo, Table, Tuned
+from gnntune._tiles import TiledGraph, TiledMemory, TiledPlan
 from gnntune._verbs import best, explain, info, tune
 
 _number = _native.version()
@@ -45,6 +46,9 @@ __all__ = [
     "ProgramFailed",
     "RunFailed",
     "Table",
+    "TiledGraph",
+    "TiledMemory",
+    "TiledPlan",
     "Tuned",
     "Unsupported",
     "best",

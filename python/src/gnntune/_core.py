@@ -12,6 +12,7 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument, Unsupported
 from gnntune._handle import Handle
 from gnntune._problem import SOURCES, Array, Problem
+from gnntune._tiles import TiledGraph, TiledMemory, tiling
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
@@ -130,6 +131,46 @@ class Context:
         if rows.dtype != cols.dtype:
             rows, cols = rows.astype(np.int64), cols.astype(np.int64)
         return self._graph(0, rows.ctypes.data, (rows, cols), n_rows, n_cols, transient)
+
+    def tiled_graph(
+        self,
+        row_ptr: npt.ArrayLike,
+        col_idx: npt.ArrayLike,
+        n_cols: int,
+        *,
+        place: str = "auto",
+        tile_edges: int | None = None,
+        pin: bool = False,
+        host_limit: int | None = None,
+        backend_limit: int | None = None,
+    ) -> TiledGraph:
+        """A graph of any number of edges, cut into tiles of rows, each of fewer than 2^31.
+
+        row_ptr [n_rows + 1] of int64 or int32 and col_idx [m] of int32, or of int64, which is narrowed each time that
+        it is read: both are borrowed, leave them unchanged. `place` is "resident", "streamed" (a tile at a time comes
+        through two buffers, for graphs past the device's memory) or "auto". `tile_edges` are the most edges of a tile,
+        `pin` page-locks col_idx for a CUDA device. What would take more bytes than `host_limit` or `backend_limit`
+        raises OutOfMemory before anything is allocated; tiled_memory() says what that is.
+        """
+        description, sizes, arrays = _description(row_ptr, col_idx, n_cols)
+        tiles = tiling(place, tile_edges, pin, host_limit, backend_limit)
+        return TiledGraph(self, description, tiles, sizes, arrays)
+
+    def tiled_memory(
+        self,
+        row_ptr: npt.ArrayLike,
+        col_idx: npt.ArrayLike,
+        n_cols: int,
+        problem: Problem | None = None,
+        *,
+        place: str = "auto",
+        tile_edges: int | None = None,
+    ) -> TiledMemory:
+        """What tiled_graph(), and a plan of `problem` if there is one, would take. Nothing is allocated."""
+        description, _, _ = _description(row_ptr, col_idx, n_cols)
+        wanted = None if problem is None else problem.native()
+        tiles = tiling(place, tile_edges, False, None, None)
+        return TiledMemory(*_native.tiled_memory(self._handle.value, description, tiles, wanted))
 
     def _graph(
         self,
@@ -286,6 +327,19 @@ class Plan:
             raise InvalidArgument(f"{name} has the shape {given.shape}; expected {shape}")
         made = np.ascontiguousarray(given, dtype=self._dtype(array))
         return made if made.ctypes.data % _ALIGNMENT == 0 else made.copy()
+
+
+def _description(
+    row_ptr: npt.ArrayLike, col_idx: npt.ArrayLike, n_cols: int
+) -> tuple[tuple[object, ...], tuple[int, int, int], object]:
+    """The tuple of _native.tiled_graph that describes a graph; its sizes; the arrays that are borrowed."""
+    ptr, idx = _ids("row_ptr", row_ptr), _ids("col_idx", col_idx)
+    if ptr.size < 1:
+        raise InvalidArgument("row_ptr is empty; expected n_rows + 1 offsets")
+    n_rows = ptr.size - 1
+    wide = ptr.dtype == np.int64, idx.dtype == np.int64
+    description = (ptr.ctypes.data, wide[0], idx.ctypes.data, wide[1], n_rows, n_cols, idx.size, False)
+    return description, (n_rows, n_cols, idx.size), (ptr, idx)
 
 
 def _ids(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -1,4 +1,5 @@
-// gnntune._native: libgnntune's C interface for Python. The one file of the package that knows the structs of gnntune.h.
+// gnntune._native: libgnntune's C interface for Python. With _tiled.c the only file of the package that knows the structs
+// of gnntune.h.
 //
 // Handles are addresses, as Python integers; 0 is none. Who holds one is the Python classes' business, and so is what an
 // argument means: this file checks types only. Every call of the library is made without the interpreter's lock, since
@@ -6,6 +7,7 @@
 //
 // Built against the stable ABI of CPython 3.10, so one file serves every later version.
 #include "_native.h"
+#include "_shim.h"
 
 #include <gnntune/gnntune.h>
 #include <stddef.h>
@@ -16,7 +18,7 @@
 
 static PyObject* data_ptr_name;  // "data_ptr", what a torch tensor answers with its address
 
-static PyObject* raise_status(gnntune_status status) {
+PyObject* raise_status(int32_t status) {
     PyObject* errors = PyImport_ImportModule("gnntune._errors");
     if (!errors) return NULL;
     PyObject* error = PyObject_CallMethod(errors, "error_of", "is", (int)status, gnntune_last_error());
@@ -27,12 +29,12 @@ static PyObject* raise_status(gnntune_status status) {
     return NULL;
 }
 
-static PyObject* from_pointer(const void* pointer) {
+PyObject* from_pointer(const void* pointer) {
     return PyLong_FromVoidPtr((void*)pointer);
 }
 
 // A handle or an address: a Python integer. 0 and an exception for anything else.
-static void* to_pointer(PyObject* object) {
+void* to_pointer(PyObject* object) {
     return PyLong_AsVoidPtr(object);
 }
 
@@ -52,9 +54,7 @@ int address_of(PyObject* object, void** out) {
 }
 
 // Text of a function that works as snprintf does.
-typedef size_t (*text_function)(const void* handle, char* buffer, size_t size);
-
-static PyObject* text_of(text_function function, PyObject* handle) {
+PyObject* text_of(text_function function, PyObject* handle) {
     const void* pointer = to_pointer(handle);
     if (PyErr_Occurred()) return NULL;
     size_t size = 0;
@@ -84,16 +84,18 @@ static PyObject* version(PyObject* self, PyObject* none) {
     return PyLong_FromUnsignedLong(gnntune_version());
 }
 
-// What a context allocates with: Python callables. Made with a context, and kept as long as the process: graphs and
-// plans may outlive their context, and contexts are few.
+// What a context allocates with: torch's shim, and Python callables where that is not there or has nothing. Made with a
+// context, and kept as long as the process: graphs and plans may outlive their context, and contexts are few.
 typedef struct {
     PyObject* alloc;  // (bytes) -> address
     PyObject* free;   // (address, bytes)
+    int32_t device;
 } Allocator;
 
 static void* call_alloc(size_t bytes, size_t alignment, void* user) {
     const Allocator* allocator = user;
-    void* memory = NULL;
+    void* memory = shim_ready() ? shim_alloc_bytes(bytes, alignment, allocator->device) : NULL;
+    if (memory) return memory;
     const PyGILState_STATE state = PyGILState_Ensure();
     PyObject* result = PyObject_CallFunction(allocator->alloc, "n", (Py_ssize_t)bytes);
     if (result) {
@@ -114,6 +116,7 @@ static void* call_alloc(size_t bytes, size_t alignment, void* user) {
 
 static void call_free(void* memory, size_t bytes, void* user) {
     const Allocator* allocator = user;
+    if (shim_free_bytes(memory)) return;
     const PyGILState_STATE state = PyGILState_Ensure();
     PyObject* result = PyObject_CallFunction(allocator->free, "Nn", from_pointer(memory), (Py_ssize_t)bytes);
     if (!result) PyErr_WriteUnraisable(allocator->free);
@@ -147,7 +150,7 @@ static PyObject* open_context(PyObject* self, PyObject* args) {
         }
         Py_INCREF(alloc);
         Py_INCREF(free_);
-        *allocator = (Allocator){alloc, free_};
+        *allocator = (Allocator){alloc, free_, options.device};
         options.alloc = call_alloc;
         options.free = call_free;
         options.allocator_user = allocator;
@@ -520,11 +523,20 @@ static PyMethodDef methods[] = {
     {"prepare", prepare, METH_VARARGS, NULL},
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
     {"repeat", (PyCFunction)(void (*)(void))repeat, METH_FASTCALL, NULL},
+    {"tiled_memory", tiled_memory, METH_VARARGS, NULL},
+    {"tiled_graph", tiled_graph, METH_VARARGS, NULL},
+    {"tiled_graph_destroy", tiled_graph_destroy, METH_O, NULL},
+    {"tiled_graph_fingerprint", tiled_graph_fingerprint, METH_O, NULL},
+    {"tiled_plan", tiled_plan, METH_VARARGS, NULL},
+    {"tiled_plan_destroy", tiled_plan_destroy, METH_O, NULL},
+    {"tiled_plan_explain", tiled_plan_explain, METH_O, NULL},
+    {"tiled_run", tiled_run, METH_VARARGS, NULL},
     {"set_torch", set_torch, METH_VARARGS, NULL},
     {"set_autograd", set_autograd, METH_VARARGS, NULL},
     {"tensor_call", tensor_call, METH_VARARGS, NULL},
     {"recipe", recipe, METH_VARARGS, NULL},
     {"run_tensors", (PyCFunction)(void (*)(void))run_tensors, METH_FASTCALL, NULL},
+    {"plain", (PyCFunction)(void (*)(void))plain, METH_FASTCALL, NULL},
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, NULL},
     {"forward", (PyCFunction)(void (*)(void))forward, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
@@ -582,6 +594,9 @@ static int add_names(PyObject* module) {
         NAME(DB_THEN_MODEL),
         NAME(DB_ONLY),
         NAME(TUNE_ON_MISS),
+        NAME(TILES_AUTO),
+        NAME(TILES_RESIDENT),
+        NAME(TILES_STREAMED),
 #undef NAME
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {

@@ -1,4 +1,5 @@
-// What the files of gnntune._native share. _native.c alone knows the structs of gnntune.h, _tensors.c those of DLPack.
+// What the files of gnntune._native share. _native.c and _tiled.c know the structs of gnntune.h,
+// _tensors.c those of DLPack.
 #ifndef GNNTUNE_NATIVE_H
 #define GNNTUNE_NATIVE_H
 
@@ -28,6 +29,26 @@ size_t workspace_of(const void* plan);
 // The address of an operand: None, an integer, or an object with data_ptr(). 0 and an exception for anything else.
 int address_of(PyObject* object, void** out);
 
+// Raises the exception of a gnntune_status with the library's sentence; NULL.
+PyObject* raise_status(int32_t status);
+// A handle or an address as a Python integer, and back: 0 and an exception for anything else.
+PyObject* from_pointer(const void* pointer);
+void* to_pointer(PyObject* object);
+// Text of a function that works as snprintf does.
+typedef size_t (*text_function)(const void* handle, char* buffer, size_t size);
+PyObject* text_of(text_function function, PyObject* handle);
+
+// ---- _tiled.c: functions of the module ----
+
+PyObject* tiled_memory(PyObject* self, PyObject* args);
+PyObject* tiled_graph(PyObject* self, PyObject* args);
+PyObject* tiled_graph_destroy(PyObject* self, PyObject* handle);
+PyObject* tiled_graph_fingerprint(PyObject* self, PyObject* handle);
+PyObject* tiled_plan(PyObject* self, PyObject* args);
+PyObject* tiled_plan_destroy(PyObject* self, PyObject* handle);
+PyObject* tiled_plan_explain(PyObject* self, PyObject* handle);
+PyObject* tiled_run(PyObject* self, PyObject* args);
+
 // ---- _tensors.c: functions of the module, and what they need to be set up ----
 
 int intern_tensor_names(void);
@@ -36,6 +57,7 @@ PyObject* set_autograd(PyObject* self, PyObject* args);
 PyObject* tensor_call(PyObject* self, PyObject* args);
 PyObject* recipe(PyObject* self, PyObject* args);
 PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
 

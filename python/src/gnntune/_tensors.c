@@ -6,8 +6,9 @@
 // calls of a kind are made, whatever the graph's sizes are.
 //
 // Results are torch's own, not those of DLPack's allocator: record_stream() on the latter's storage is without effect.
-// torch.empty_like() takes a third of the time of torch.empty(), which has a type and a device to read.
+// _shim.c makes them; without it torch.empty_like() does, which takes a third of the time of torch.empty().
 #include "_native.h"
+#include "_shim.h"
 
 #include <string.h>
 
@@ -147,6 +148,7 @@ PyObject* set_torch(PyObject* self, PyObject* args) {
         *kept[i] = given[i];
     }
     exchange = found;
+    shim_open(tensor_type);
     Py_RETURN_TRUE;
 }
 
@@ -275,10 +277,76 @@ static int address_of_new(PyObject* made, void** address) {
     return 1;
 }
 
-// The same, of one that goes to *out.
+// A new tensor of the type and on the device of another: a Python object. NULL where torch has to be asked by Python.
+static PyObject* quickly_made(const DlTensor* kind, const int64_t* shape, int32_t ndim, void** address) {
+    if (!shim_ready() || (kind->device.device_type != kDlCpu && kind->device.device_type != kDlCuda)) return NULL;
+    void* tensor;
+    if (!shim_allocate(kind->dtype.code, kind->dtype.bits, kind->device.device_type == kDlCuda, kind->device.device_id,
+                       ndim, shape, &tensor, address)) {
+        return NULL;
+    }
+    PyObject* made = shim_wrap(tensor);
+    if (!made) PyErr_Clear();
+    return made;
+}
+
+// A new tensor as `like` is, which goes to *out, and its address. 0 and an exception if torch has no memory, say.
 static int allocate(PyObject* like, PyObject** out, void** address) {
+    DlTensor seen;
+    *out = NULL;
+    if (exchange->look(like, &seen) != 0) return 0;
+    *out = quickly_made(&seen, seen.shape, seen.ndim, address);
+    if (*out) return 1;
     *out = PyObject_CallFunctionObjArgs(empty_like, like, NULL);
     return address_of_new(*out, address);
+}
+
+static PyObject* new_empty(PyObject* like, const int64_t* shape, int32_t ndim) {
+    PyObject* sizes = PyTuple_New(ndim);
+    if (!sizes) return NULL;
+    for (int32_t d = 0; d < ndim; ++d) PyTuple_SetItem(sizes, d, PyLong_FromLongLong(shape[d]));
+    PyObject* made = PyErr_Occurred() ? NULL : PyObject_CallMethodObjArgs(like, new_empty_name, sizes, NULL);
+    Py_DECREF(sizes);
+    return made;
+}
+
+// The same of another shape, of the type and on the device of `like`.
+static int allocate_shape(PyObject* like, const int64_t* shape, int32_t ndim, PyObject** out, void** address) {
+    DlTensor seen;
+    *out = NULL;
+    if (exchange->look(like, &seen) != 0) return 0;
+    *out = quickly_made(&seen, shape, ndim, address);
+    if (*out) return 1;
+    *out = new_empty(like, shape, ndim);
+    return address_of_new(*out, address);
+}
+
+// Memory of a run.
+typedef struct {
+    void* tensor;      // of the shim; NULL: none of its
+    PyObject* object;  // of Python; NULL: none of its
+    void* address;     // at a multiple of 256 bytes
+} Scratch;
+
+// `like` is a tensor of bytes on the device of the run; `bytes` has room to align it. 0 and an exception if torch fails.
+static int take_scratch(PyObject* like, int64_t bytes, Scratch* out) {
+    DlTensor seen;
+    void* address = NULL;
+    *out = (Scratch){NULL, NULL, NULL};
+    if (exchange->look(like, &seen) != 0) return 0;
+    if (!shim_ready() || !shim_allocate(seen.dtype.code, seen.dtype.bits, seen.device.device_type == kDlCuda,
+                                        seen.device.device_id, 1, &bytes, &out->tensor, &address)) {
+        out->tensor = NULL;
+        out->object = new_empty(like, &bytes, 1);
+        if (!address_of_new(out->object, &address)) return 0;
+    }
+    out->address = (void*)(((uintptr_t)address + 255) / 256 * 256);
+    return 1;
+}
+
+static void drop_scratch(Scratch* scratch) {
+    if (scratch->tensor) shim_free(scratch->tensor);
+    Py_XDECREF(scratch->object);
 }
 
 // 0 is the default stream, which cannot be captured and on which memory comes and goes in order.
@@ -303,7 +371,7 @@ static PyObject* matched(PyObject* entry, void** arrays, int32_t used, PyObject*
     void* stream;
     if (!find_stream(head->device, graph, &stream)) return NULL;
     const Py_ssize_t outputs = PyTuple_Size(like);
-    PyObject* workspace = NULL;
+    Scratch scratch = {NULL, NULL, NULL};
     PyObject* results = PyTuple_New(outputs);
     if (!results) return NULL;
     int done = 1;
@@ -312,25 +380,15 @@ static PyObject* matched(PyObject* entry, void** arrays, int32_t used, PyObject*
         done = allocate(PyTuple_GetItem(like, i), &result, &arrays[used++]);
         PyTuple_SetItem(results, i, result);  // NULL is none yet
     }
-    void* address = NULL;
     if (done && like_workspace != Py_None) {
-        done = allocate(like_workspace, &workspace, &address);
-        address = (void*)(((uintptr_t)address + 255) / 256 * 256);
+        DlTensor seen;
+        done = exchange->look(like_workspace, &seen) == 0 && take_scratch(like_workspace, seen.shape[0], &scratch);
     }
-    done = done && run_call(call, arrays, address, stream);
-    Py_XDECREF(workspace);
+    done = done && run_call(call, arrays, scratch.address, stream);
+    drop_scratch(&scratch);
     if (done) return results;
     Py_DECREF(results);
     return NULL;
-}
-
-static PyObject* new_empty(PyObject* like, const int64_t* shape, int32_t ndim) {
-    PyObject* sizes = PyTuple_New(ndim);
-    if (!sizes) return NULL;
-    for (int32_t d = 0; d < ndim; ++d) PyTuple_SetItem(sizes, d, PyLong_FromLongLong(shape[d]));
-    PyObject* made = PyErr_Occurred() ? NULL : PyObject_CallMethodObjArgs(like, new_empty_name, sizes, NULL);
-    Py_DECREF(sizes);
-    return made;
 }
 
 // `entry` is (bytes of recipe(), problem, arguments of the plan, a tensor for each result that is of its type and device,
@@ -348,7 +406,7 @@ static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays,
     PyObject* number = handle ? PyObject_GetAttr(handle, value_name) : NULL;
     const void* plan = number ? PyLong_AsVoidPtr(number) : NULL;
     Py_XDECREF(number);
-    PyObject* workspace = NULL;
+    Scratch scratch = {NULL, NULL, NULL};
     PyObject* results = plan ? PyTuple_New(head->results) : NULL;
     int done = results != NULL;
     for (int32_t r = 0; done && r < head->results; ++r) {
@@ -356,21 +414,16 @@ static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays,
         int64_t shape[kMostDims];
         memcpy(shape, result->shape, sizeof shape);
         if (result->lead >= 0) shape[0] = sizes[result->lead];
-        PyObject* made = result->like >= 0 ? PyObject_CallFunctionObjArgs(empty_like, inputs[result->like], NULL)
-                                           : new_empty(PyTuple_GetItem(like, r), shape, result->ndim);
-        done = address_of_new(made, &arrays[used++]);
+        PyObject* made;
+        done = result->like >= 0
+                   ? allocate(inputs[result->like], &made, &arrays[used++])
+                   : allocate_shape(PyTuple_GetItem(like, r), shape, result->ndim, &made, &arrays[used++]);
         PyTuple_SetItem(results, r, made);  // NULL is none yet
     }
-    void* address = NULL;
     const size_t bytes = done ? workspace_of(plan) : 0;
-    if (bytes > 0) {
-        const int64_t room = (int64_t)bytes + 255;  // to align it
-        workspace = new_empty(PyTuple_GetItem(entry, 4), &room, 1);
-        done = address_of_new(workspace, &address);
-        address = (void*)(((uintptr_t)address + 255) / 256 * 256);
-    }
-    done = done && run_plan(call, plan, arrays, address, bytes, stream);
-    Py_XDECREF(workspace);
+    if (bytes > 0) done = take_scratch(PyTuple_GetItem(entry, 4), (int64_t)bytes + 255, &scratch);
+    done = done && run_plan(call, plan, arrays, scratch.address, bytes, stream);
+    drop_scratch(&scratch);
     Py_XDECREF(handle);
     if (done) return results;
     Py_XDECREF(results);
@@ -390,7 +443,7 @@ static int sizes_of(PyObject* graph, int64_t* sizes) {
 // What `known` has for an operation and its numbers: a new reference to a list; NULL, perhaps with an exception, if
 // nothing.
 static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
-    PyObject* strict = PyObject_CallObject(deterministic, NULL);
+    PyObject* strict = PyObject_CallNoArgs(deterministic);
     PyObject* number = strict ? PyLong_FromVoidPtr(numbers) : NULL;
     PyObject* key = number ? PyTuple_Pack(3, op, number, strict) : NULL;
     PyObject* calls = key ? PyDict_GetItemWithError(known, key) : NULL;  // (numbers, list)
@@ -506,7 +559,7 @@ PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count) {
 }
 
 static int is_on(PyObject* function) {
-    PyObject* answer = PyObject_CallObject(function, NULL);
+    PyObject* answer = PyObject_CallNoArgs(function);
     if (!answer) return -1;
     const int on = answer != Py_False && PyObject_IsTrue(answer);
     Py_DECREF(answer);
@@ -526,6 +579,35 @@ static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
         if (wants == Py_True) return 1;
     }
     return 0;
+}
+
+// plain(*tensors) -> bool, or None where Python has to look: whether these are tensors of one type, or None, that no mode,
+// transform or autocast looks at.
+PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    if (!exchange) Py_RETURN_NONE;
+    PyObject* const watchers[] = {modes, autocast, functorch};
+    for (size_t i = 0; i < sizeof watchers / sizeof watchers[0]; ++i) {
+        const int on = is_on(watchers[i]);
+        if (on < 0) return NULL;
+        if (on) Py_RETURN_FALSE;
+    }
+    DlType type;
+    int known = 0;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        if (args[i] == Py_None) continue;
+        PyObject* its_type = (PyObject*)Py_TYPE(args[i]);
+        if (its_type != tensor_type && its_type != parameter_type) Py_RETURN_FALSE;
+        DlTensor seen;
+        if (exchange->look(args[i], &seen) != 0) {
+            PyErr_Clear();  // a sparse tensor, say
+            Py_RETURN_NONE;
+        }
+        if (known && memcmp(&type, &seen.dtype, sizeof type) != 0) Py_RETURN_FALSE;
+        type = seen.dtype;
+        known = 1;
+    }
+    Py_RETURN_TRUE;
 }
 
 static PyObject* first_of(PyObject* results) {

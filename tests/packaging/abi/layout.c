@@ -15,3 +15,4 @@ const gnntune_csr csr = GNNTUNE_CSR_INIT;
 const gnntune_coo coo = GNNTUNE_COO_INIT;
 const gnntune_problem problem = GNNTUNE_PROBLEM_INIT;
 const gnntune_operands operands = GNNTUNE_OPERANDS_INIT;
+const gnntune_tiling tiling = GNNTUNE_TILING_INIT;

@@ -126,6 +126,9 @@ TEST(LibraryAbi, NumbersOfWordsNeverChange) {
     EXPECT_EQ(GNNTUNE_NO_ACTIVATION, 1);
     EXPECT_EQ(GNNTUNE_LEAKY_RELU, 2);
     EXPECT_EQ(GNNTUNE_EXP, 3);
+    EXPECT_EQ(GNNTUNE_TILES_AUTO, 0);
+    EXPECT_EQ(GNNTUNE_TILES_RESIDENT, 1);
+    EXPECT_EQ(GNNTUNE_TILES_STREAMED, 2);
 }
 
 TEST(LibraryAbi, StructsAreLaidOutAsTheTableSays) {
@@ -154,7 +157,7 @@ TEST(LibraryAbi, StructsHaveNoPadding) {
         end += field.bytes;
     }
     EXPECT_EQ(end, struct_bytes);
-    EXPECT_EQ(fields().size(), 84U);
+    EXPECT_EQ(fields().size(), 90U);
 }
 
 TEST(LibraryAbi, DefaultsNeverChange) {
@@ -181,6 +184,11 @@ TEST(LibraryAbi, DefaultsNeverChange) {
     operands.scale = 1;
     operands.negative_slope = 0.2F;
     expect_defaults(gnntune_operands_init, gnntune_operands GNNTUNE_OPERANDS_INIT, operands);
+
+    auto tiling = zeroed<gnntune_tiling>();
+    tiling.host_limit_bytes = ~std::uint64_t{0};
+    tiling.backend_limit_bytes = ~std::uint64_t{0};
+    expect_defaults(gnntune_tiling_init, gnntune_tiling GNNTUNE_TILING_INIT, tiling);
 }
 
 }  // namespace

@@ -188,12 +188,17 @@ protected:
     void add_plans();
     void add_runs();
     void add_handles();
+    void add_tiled();
+    gt::Csr tiled_csr() const;
+    static gt::Tiling tiled_tiling();
 
     std::unique_ptr<gt::Context> context_;
     std::unique_ptr<gt::Graph> graph_;
     std::unique_ptr<gt::Plan> plan_;
     std::unique_ptr<gt::Plan> attention_;
     std::unique_ptr<gt::Plan> dot_attention_;
+    std::unique_ptr<gt::TiledGraph> tiled_;
+    std::unique_ptr<gt::TiledPlan> tiled_plan_;
     std::vector<Case> cases_;
 };
 

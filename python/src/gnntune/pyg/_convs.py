@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from gnntune.pyg._fused import agnn as fused_agnn
-from gnntune.pyg._fused import constants, is_plain, mapped, quiet, sums_first
+from gnntune.pyg._fused import constants, mapped, parameters_of, quiet, sums_first
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
@@ -38,8 +38,10 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
             raise Refused("improved=True")
         graph = prepare(self, x, edge_index)
-        linear = self.lin
-        if is_plain(linear) and quiet(x, linear.weight, self.bias):
+        # What modules look up by name costs more than all that is asked here.
+        own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
+        linear = parameters_of(modules["lin"])
+        if linear is not None and "bias" in own and quiet(x, linear["weight"], own["bias"]):
             kept = self._normalisation(graph, edge_weight)
             if len(kept) == 1:
                 summed = kept[0].without_loops()
@@ -48,7 +50,7 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
                 summed = kept[0]
                 edges = constants(summed, kept[1], kept[2], x.dtype, csr_order=True)
             if edges is not None:
-                return mapped(summed, PLAIN, edges, x, linear.weight, self.bias)
+                return mapped(summed, PLAIN, edges, x, linear["weight"], own["bias"])
         if self.in_channels != -1 and sums_first(x, self.lin.weight, "sum"):
             out: Tensor = self.lin(self._summed(graph, x, edge_weight))
         else:
@@ -118,8 +120,9 @@ class SAGEConv(Layer, pyg.SAGEConv):  # type: ignore[misc]
         source, target = pair(x)
         if self.project:
             source = self.lin(source).relu()
-        root = self.lin_r if self.root_weight else None
-        fused = _mapped_at_once(graph, source, graph.edge_weight, self.aggr, self.lin_l, target, root)
+        modules = self.__dict__["_modules"]
+        root = modules["lin_r"] if self.root_weight else None
+        fused = _mapped_at_once(graph, source, graph.edge_weight, self.aggr, modules["lin_l"], target, root)
         if fused is not None:
             return F.normalize(fused, p=2.0, dim=-1) if self.normalize else fused
         out = _summed_and_mapped(graph, source, graph.edge_weight, self.aggr, self.lin_l)
@@ -132,19 +135,24 @@ def _mapped_at_once(
     graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any, target: Tensor | None, root: Any
 ) -> Tensor | None:
     """linear(aggregation of x) + root(target) as one node of autograd, where they are plain; else None."""
-    if target is None:
-        root = None
-    if not is_plain(linear) or not (root is None or (is_plain(root) and root.bias is None)):
+    mapping = parameters_of(linear)
+    if mapping is None:
         return None
-    root_weight = None if root is None else root.weight
+    root_weight = None
     if root is None:
         target = None
-    if not quiet(x, linear.weight, linear.bias, target, root_weight):
+    elif target is not None:
+        rooted = parameters_of(root)
+        if rooted is None or rooted["bias"] is not None:
+            return None
+        root_weight = rooted["weight"]
+    w, bias = mapping["weight"], mapping["bias"]
+    if not quiet(x, w, bias, target, root_weight):
         return None
-    edges = constants(graph, weight, None, x.dtype, csr_order=False)
+    edges = (None, None) if weight is None else constants(graph, weight, None, x.dtype, csr_order=False)
     if edges is None:
         return None
-    return mapped(graph, _NUMBERS[aggr], edges, x, linear.weight, linear.bias, target, root_weight)
+    return mapped(graph, _NUMBERS[aggr], edges, x, w, bias, target, root_weight)
 
 
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
@@ -203,13 +211,16 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index, size)
         source, target = pair(x)
         dropout = self.dropout if self.training else 0.0
-        linear = self.lin
-        if target is source and self.res is None and linear is not None and (self.concat or self.heads == 1):
-            weights = (linear.weight, self.att_dst, self.att_src, self.bias)
-            if linear.bias is None and is_plain(linear) and quiet(source, *weights):
-                looped = graph.with_loops() if self.add_self_loops else graph
-                numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
-                return fused_gat(looped, numbers, source, *weights, seed)
+        own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
+        # Without residual, and of one map for sources and targets, these are None or not there.
+        if target is source and modules.get("res") is own.get("res") is None and (self.concat or self.heads == 1):
+            linear = parameters_of(modules.get("lin"))
+            if linear is not None and linear["bias"] is None and "bias" in own:
+                weights = (linear["weight"], own.get("att_dst"), own.get("att_src"), own["bias"])
+                if weights[1] is not None and weights[2] is not None and quiet(source, *weights):
+                    looped = graph.with_loops() if self.add_self_loops else graph
+                    numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
+                    return fused_gat(looped, numbers, source, *weights, seed)
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         if self.lin is not None:
@@ -280,7 +291,8 @@ class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index)
         if self.add_self_loops:
             graph = graph.with_loops()
-        return fused_agnn(graph, x, self.beta) if quiet(x, self.beta) else agnn(graph, x, self.beta)
+        beta = self.beta
+        return fused_agnn(graph, x, beta) if quiet(x, beta) else agnn(graph, x, beta)
 
 
 class TransformerConv(Layer, pyg.TransformerConv):  # type: ignore[misc]

@@ -15,11 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn.dense.linear import Linear
 
+from gnntune import _native
 from gnntune.torch import Graph
 from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once, quick_apply
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._operators import Now
-from gnntune.torch._run import PLAIN, Numbers, modes, run
+from gnntune.torch._run import PLAIN, PLAIN_REVERSED, Numbers, modes, run
 from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
@@ -35,7 +36,15 @@ def quiet(*tensors: Tensor | None) -> bool:
     """Whether a layer may be computed as a whole: tensors of one type that no mode, transform or autocast looks at, and
     sums that nobody wants in another way."""
     # What else traces than torch.compile comes with modes, or with tensors of its own.
-    if scopes or _tracing() or _any_autocast() or functorch_active() or modes():
+    if scopes or _tracing():
+        return False
+    found = _native.plain(*tensors)
+    return _quiet(*tensors) if found is None else found
+
+
+def _quiet(*tensors: Tensor | None) -> bool:
+    """What _native.plain() does, for a torch that it cannot ask."""
+    if _any_autocast() or functorch_active() or modes():
         return False
     dtype = None
     for t in tensors:
@@ -47,15 +56,16 @@ def quiet(*tensors: Tensor | None) -> bool:
     return True
 
 
-def is_plain(linear: Any) -> bool:
-    """Whether this is a linear map and nothing else: no hooks, and no weight that waits for its width."""
+def parameters_of(linear: Any) -> dict[str, Any] | None:
+    """The parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its width."""
     if type(linear) not in _LINEAR or _any_global_hook():
-        return False
+        return None
     d = linear.__dict__
     if d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"]:
-        return False
+        return None
     # A weight that is computed, by torch.nn.utils.parametrize say, is no parameter of this name.
-    return type(d["_parameters"].get("weight")) is nn.Parameter
+    parameters: dict[str, Any] = d["_parameters"]
+    return parameters if type(parameters.get("weight")) is nn.Parameter else None
 
 
 def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
@@ -107,7 +117,7 @@ class _Mapped(torch.autograd.Function):
             out = F.linear(summed, weight, bias)
             ctx.save_for_backward(x if numbers.reduce != "sum" else None, summed, target, weight, root, *argmax)
         else:
-            mapped = F.linear(x, weight)
+            mapped = x.mm(weight.t())
             (out,) = run(graph, "spmm", numbers, mapped, *edges)
             if bias is not None:
                 out.add_(bias)
@@ -130,7 +140,7 @@ class _Mapped(torch.autograd.Function):
         grad_root = grad.t().mm(target) if for_root else None
         grad_target = grad.mm(root) if for_target and root is not None else None
         grad_x = grad_weight = None
-        saved = (features, *edges, argmax[0] if argmax else None)
+        saved = (features, *edges, argmax[0] if argmax else None) if numbers.reduce != "sum" else edges
         if first:
             if for_weight:
                 grad_weight = grad.t().mm(seen)
@@ -151,6 +161,8 @@ _apply_mapped = quick_apply(_Mapped)
 
 
 def _spmm_backward(graph: Graph, numbers: Numbers, saved: tuple[Tensor | None, ...], grad: Tensor) -> Tensor:
+    if numbers.reduce == "sum":
+        return run(graph, "spmm", PLAIN_REVERSED, grad, *saved)[0]
     grad_x = FORMULAS["spmm"].backward(Now(graph), numbers, (True, False, False), saved, grad)[0]
     assert grad_x is not None
     return grad_x
@@ -192,7 +204,7 @@ class _Gat(torch.autograd.Function):
         bias: Tensor | None,
         seed: Tensor | None,
     ) -> Tensor:
-        flat = F.linear(x, weight)
+        flat = x.mm(weight.t())
         h = flat.view(x.shape[0], *att_row.shape[1:])
         if att_row.shape[1] == 1:
             row, col = flat.mm(att_row[0].t()), flat.mm(att_col[0].t())

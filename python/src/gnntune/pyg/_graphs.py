@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from gnntune.torch import Graph
 from gnntune.torch._device import capturing
@@ -15,15 +15,25 @@ from gnntune.torch._device import capturing
 # An edge_index of one step is planned by its shape; one that comes back is worth asking the database for.
 _LASTING_USES = 8
 
-_known: Any = WeakTensorKeyDictionary()
-_lock = threading.Lock()
+_known: dict[int, _Known] = {}
+"""Of tensors that live, by their ids. torch's own dictionary of this kind costs as much as describing a graph."""
+_lock = threading.RLock()  # a tensor may die, and be forgotten, within
 
 
 class _Known:
-    __slots__ = ("graph", "sizes", "uses", "version")
+    __slots__ = ("graph", "key", "sizes", "uses", "version")
 
-    def __init__(self, graph: Graph, version: int, sizes: tuple[int, int]) -> None:
-        self.graph, self.version, self.sizes, self.uses = graph, version, sizes, 1
+    def __init__(self, key: Tensor, graph: Graph, sizes: tuple[int, int]) -> None:
+        self.graph, self.version, self.sizes, self.uses = graph, key._version, sizes, 1
+        place = id(key)
+
+        def forget(gone: Any) -> None:
+            with _lock:
+                known = _known.get(place)
+                if known is not None and known.key is gone:  # else another tensor has the id by now
+                    del _known[place]
+
+        self.key = weakref.ref(key, forget)
 
 
 def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
@@ -38,18 +48,17 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
         if not hasattr(adjacency, "storage") or not hasattr(adjacency, "csr"):
             return None
         key = adjacency.storage.col()  # torch_sparse's SparseTensor is no tensor, and cannot be a weak key
-    elif adjacency.layout == torch.sparse_csr:
+    elif adjacency.layout is torch.sparse_csr:
         key = adjacency.col_indices()
-    elif (adjacency.layout == torch.sparse_coo and not adjacency.is_coalesced()) or adjacency.layout not in (
-        torch.strided,
-        torch.sparse_coo,
-        torch.sparse_csc,
-    ):
+    elif adjacency.layout is torch.sparse_coo:
+        if not adjacency.is_coalesced():
+            return None
+    elif adjacency.layout is not torch.strided and adjacency.layout is not torch.sparse_csc:
         return None
     sizes = (n_rows, n_cols)
     with _lock:
-        known: _Known | None = _known.get(key)
-        if known is not None and known.version == key._version and known.sizes == sizes:
+        known = _known.get(id(key))
+        if known is not None and known.key() is key and known.version == key._version and known.sizes == sizes:
             known.uses += 1
             if known.uses == _LASTING_USES and known.graph.transient:
                 if capturing(known.graph.device):
@@ -61,7 +70,7 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
     if (graph.n_rows, graph.n_cols) != sizes:
         return None
     with _lock:
-        _known[key] = _Known(graph, key._version, sizes)
+        _known[id(key)] = _Known(key, graph, sizes)
     return graph
 
 

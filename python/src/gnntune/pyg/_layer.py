@@ -53,23 +53,22 @@ def prepare(
     layer: Any, x: Any, adjacency: Any, size: Any = None, aggregations: tuple[str, ...] = ("add", "sum")
 ) -> Graph:
     """The graph of a call. Raises Refused for what only PyTorch Geometric's own code does."""
-    source, target = pair(x)
+    source, target = (x, x) if isinstance(x, Tensor) else x
+    known = layer.__dict__
     if layer.flow != "source_to_target":
         raise Refused(f"flow={layer.flow!r}")
     if layer.aggr not in aggregations:
         raise Refused(f"aggr={layer.aggr!r}")
-    if layer.decomposed_layers != 1:
+    if known["_decomposed_layers"] != 1:
         raise Refused("decomposed_layers")
-    if layer._explain:
+    if known["_explain"]:
         raise Refused("explanations")
-    known = layer.__dict__
-    for name in _HOOKS:
-        if known.get(name):
-            raise Refused("hooks of message passing")
-    for features in (source, target):
-        if features is not None and features.dim() != 2:
+    if any(map(known.get, _HOOKS)):
+        raise Refused("hooks of message passing")
+    for features in (source,) if target is source or target is None else (source, target):
+        if features.dim() != 2:
             raise Refused(f"features of {features.dim()} dimensions")
-        if features is not None and features.dtype not in _FLOATS:
+        if features.dtype not in _FLOATS:
             raise Refused(f"features of {features.dtype}")
     if source.device.type not in ("cpu", "cuda"):
         raise Refused(f"the device {source.device}")

@@ -12,6 +12,7 @@ from gnntune.torch._approximated import Approximated, approximated
 from gnntune.torch._device import configure, describe
 from gnntune.torch._graph import Graph, release_captured
 from gnntune.torch._step import StepCall, StepTime, step_time
+from gnntune.torch._tiles import TiledGraph
 from gnntune.torch._tune import TunedStep, tune
 from gnntune.torch.functional import agnn, attention, edge_softmax, gat, gcn, gcn_norm, new_seed, sddmm, spmm
 
@@ -22,6 +23,7 @@ __all__ = [
     "LayerWay",
     "StepCall",
     "StepTime",
+    "TiledGraph",
     "TunedStep",
     "accuracy",
     "agnn",

@@ -15,6 +15,22 @@ from gnntune.torch._graph import Graph
 from gnntune.torch._ways import scope
 
 
+def _run(approximated: Approximated, *args: Any, **options: Any) -> Any:
+    with scope(approximated.ways):
+        return approximated.model(*args, **options)
+
+
+# _run, which the compiler leaves as it is. Made when the first model needs it: to say so imports the compiler, which
+# takes longer than importing torch.
+_untraced_run: Any = None
+
+
+def _make_untraced_run() -> None:
+    global _untraced_run
+    if _untraced_run is None:
+        _untraced_run = torch.compiler.disable(_run)
+
+
 class Approximated(nn.Module):
     """A model whose sums run in the ways that were measured to lose little. `row` says which; None: all are exact."""
 
@@ -22,16 +38,18 @@ class Approximated(nn.Module):
         super().__init__()
         self.model, self.row, self.reason = model, row, reason
         self.ways = None if row is None else [layer.way for layer in row.layers]
+        if self.ways is not None:
+            _make_untraced_run()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self.ways is not None:
+            _make_untraced_run()
 
     def forward(self, *args: Any, **options: Any) -> Any:
         if self.ways is None:
             return self.model(*args, **options)
-        return self._run(*args, **options)
-
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
-    def _run(self, *args: Any, **options: Any) -> Any:
-        with scope(self.ways):
-            return self.model(*args, **options)
+        return _untraced_run(self, *args, **options)
 
     def extra_repr(self) -> str:
         return self.reason

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _lock = threading.RLock()
 _contexts: dict[torch.device, Handle] = {}
+_cpu = torch.device("cpu")
 _pid = os.getpid()
 _options: dict[str, Any] = {"db": None, "sources": None, "tune_budget_us": -1, "format_limit_bytes": -1}
 
@@ -165,8 +166,9 @@ atexit.register(reopen)
 
 def known_device(device: torch.device) -> torch.device:
     """The device with its index. Raises InvalidArgument for what is neither a CPU nor a CUDA device."""
-    if device.type == "cpu":
-        return torch.device("cpu")
-    if device.type != "cuda":
-        raise InvalidArgument(f"gnntune runs on CPUs and CUDA devices, not on {device.type}")
+    kind = device.type
+    if kind == "cpu":
+        return _cpu
+    if kind != "cuda":
+        raise InvalidArgument(f"gnntune runs on CPUs and CUDA devices, not on {kind}")
     return device if device.index is not None else torch.device("cuda", torch.cuda.current_device())

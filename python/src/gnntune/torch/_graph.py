@@ -67,6 +67,7 @@ class Graph:
     _longest_row: int | None = None
     _settled: frozenset[Any] = frozenset()  # what operators ran on streams of their own, see _operators
     _handle: Handle | None = None
+    _context: Handle | None = None  # that _handle belongs to
     _inverse: Tensor | None = None
     _row: Tensor | None = None
     _norms: tuple[tuple[torch.dtype, tuple[Tensor, Tensor]], ...] = ()
@@ -90,9 +91,10 @@ class Graph:
             )
         if type(edge_index) is not Tensor:
             edge_index = edge_index.as_subclass(Tensor)  # PyG's EdgeIndex
-        if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype not in (torch.int64, torch.int32):
+        shape = edge_index.shape
+        if len(shape) != 2 or shape[0] != 2 or edge_index.dtype not in (torch.int64, torch.int32):
             raise InvalidArgument(
-                f"edge_index is of {edge_index.dtype} and has the shape {tuple(edge_index.shape)}; "
+                f"edge_index is of {edge_index.dtype} and has the shape {tuple(shape)}; "
                 "expected [2, m] of int64 or int32"
             )
         if self_loops not in ("keep", "remove", "add"):
@@ -242,14 +244,18 @@ class Graph:
 
     def _set_sizes(self, n_rows: int, n_cols: int, m: int, device: torch.device, *, transient: bool) -> None:
         self.n_rows, self.n_cols, self.m = n_rows, n_cols, m
-        if max(self.n_rows, self.n_cols, self.m) > _MOST:
-            raise InvalidGraph(f"{self.n_rows} x {self.n_cols} with {self.m} edges: sizes must fit int32")
+        if n_rows > _MOST or n_cols > _MOST or m > _MOST:
+            raise InvalidGraph(
+                f"{n_rows} x {n_cols} with {m} edges: sizes must fit int32; gnntune.torch.TiledGraph "
+                "takes any number of edges"
+            )
         self.device = _device.known_device(device)
         self.transient = transient
         self._sizes = (n_rows, n_cols, m) if transient else None
         # Whether values of edges are in their order, and in CSR order, when the library gets them as they are.
-        self.runs_in_csr_order = self._list is None
-        self.runs_in_edge_order = not self.runs_in_csr_order or self.perm is None
+        listed = self._list is not None
+        self.runs_in_csr_order = not listed
+        self.runs_in_edge_order = listed or self.perm is None
         # Even: the number behind it is the same graph with loops.
         self.number = 2 * next(_ids)
         self._calls: dict[Any, Call] = {}
@@ -374,7 +380,8 @@ class Graph:
         """The library's graph, described at first need."""
         with self._lock:
             if self._handle is None:
-                self._handle = self.describe(_device.context_of(self.device))
+                self._context = _device.context_of(self.device)
+                self._handle = self.describe(self._context)
             return self._handle
 
     def describe(self, context: Handle) -> Handle:
@@ -429,17 +436,16 @@ class Graph:
         plan = self._plans.get(problem)
         if plan is not None:
             return plan
-        stream = _device.stream_of(self.device)
-        if stream or (problem.self_loop and not self.is_square):
+        if _device.stream_of(self.device) or (problem.self_loop and not self.is_square):
             try:
                 return self.plan(problem)
             except Unsupported:
                 return None
         with self._lock:
-            if self._handle is None:
-                self._handle = self.describe(_device.context_of(self.device))
+            graph = self._handle or self.handle()
+            context: Any = self._context
             try:
-                value = _native.plan_create(_device.context_of(self.device).value, self._handle.value, 0, *native)
+                value = _native.plan_create(context.value, graph.value, 0, *native)
             except Unsupported:
                 return None
             plan = Handle(value, _native.plan_destroy)
@@ -482,7 +488,7 @@ class Graph:
             self._plans.clear()
             if self._handle is not None:
                 self._handle.close()
-                self._handle = None
+                self._handle = self._context = None
 
     def note_stream(self, stream: int) -> None:
         """Remembers that something of the graph was enqueued on a stream that is not the default one, or captured."""

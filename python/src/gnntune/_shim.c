@@ -1,0 +1,169 @@
+// Memory of torch's allocator without Python: the functions of torch's C shim, the interface that compiled models call
+// torch by, and the one of C++ that makes a tensor a Python object. Found by name in the libraries that the process has
+// loaded already. Where one of them is not there, or does not do what is expected of it, shim_ready() says so and memory
+// comes by Python, a few times slower.
+#include "_shim.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef int32_t (*empty_function)(int64_t ndim, const int64_t* sizes, const int64_t* strides, int32_t dtype,
+                                  int32_t device_type, int32_t device_index, void** out);
+typedef int32_t (*address_function)(void* tensor, void** out);
+typedef int32_t (*delete_function)(void* tensor);
+typedef int32_t (*number_function)(void);
+typedef PyObject* (*wrap_function)(const void* tensor);
+
+static empty_function empty_strided;
+static address_function data_ptr;
+static delete_function delete_tensor;
+static wrap_function wrap_tensor;
+
+// Types by what DLPack numbers them with, in torch's numbers; devices likewise.
+enum { kTypes = 6, kShimDims = 8 };
+static struct {
+    uint8_t code, bits;
+    const char* name;
+    int32_t number;
+} shim_types[kTypes] = {
+    {2, 32, "aoti_torch_dtype_float32", -1},  {2, 16, "aoti_torch_dtype_float16", -1},
+    {4, 16, "aoti_torch_dtype_bfloat16", -1}, {0, 32, "aoti_torch_dtype_int32", -1},
+    {0, 64, "aoti_torch_dtype_int64", -1},    {1, 8, "aoti_torch_dtype_uint8", -1},
+};
+static int32_t cpu_number, cuda_number;
+
+static void* function_of(void* library, const char* name) {
+    return library ? dlsym(library, name) : NULL;
+}
+
+// dlsym() returns functions as what is no function.
+#define FIND(pointer, library, name) (*(void**)&(pointer) = function_of(library, name))
+
+static int find_all(void) {
+    // Torch's libraries are there, but not for all to see.
+    void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    void* python = dlopen("libtorch_python.so", RTLD_LAZY | RTLD_NOLOAD);
+    number_function cpu, cuda, number;
+    FIND(empty_strided, torch, "aoti_torch_empty_strided");
+    FIND(data_ptr, torch, "aoti_torch_get_data_ptr");
+    FIND(delete_tensor, torch, "aoti_torch_delete_tensor_object");
+    FIND(cpu, torch, "aoti_torch_device_type_cpu");
+    FIND(cuda, torch, "aoti_torch_device_type_cuda");
+    // THPVariable_Wrap(const at::TensorBase&): a tensor of the shim is the address of such a one.
+    FIND(wrap_tensor, python, "_Z16THPVariable_WrapRKN2at10TensorBaseE");
+    if (!empty_strided || !data_ptr || !delete_tensor || !cpu || !cuda || !wrap_tensor) return 0;
+    cpu_number = cpu();
+    cuda_number = cuda();
+    for (int i = 0; i < kTypes; ++i) {
+        FIND(number, torch, shim_types[i].name);
+        if (!number) return 0;
+        shim_types[i].number = number();
+    }
+    return 1;
+}
+
+static int ready;
+
+int shim_ready(void) {
+    return ready;
+}
+
+int shim_open(PyObject* tensor_type) {
+    if (getenv("GNNTUNE_NO_SHIM") || !find_all()) return 0;
+    // A try: a tensor of two numbers.
+    const int64_t shape[1] = {2};
+    void *tensor, *address;
+    if (!shim_allocate(2, 32, 0, 0, 1, shape, &tensor, &address)) return 0;
+    PyObject* wrapped = shim_wrap(tensor);
+    ready = wrapped && (PyObject*)Py_TYPE(wrapped) == tensor_type && PyObject_Length(wrapped) == 2;
+    Py_XDECREF(wrapped);
+    PyErr_Clear();
+    return ready;
+}
+
+int shim_allocate(uint8_t code, uint8_t bits, int on_gpu, int32_t index, int32_t ndim, const int64_t* shape,
+                  void** tensor, void** address) {
+    int32_t type = -1;
+    for (int i = 0; i < kTypes; ++i) {
+        if (shim_types[i].code == code && shim_types[i].bits == bits) type = shim_types[i].number;
+    }
+    if (type < 0 || ndim > kShimDims) return 0;
+    int64_t strides[kShimDims];
+    int64_t stride = 1;
+    for (int32_t d = ndim - 1; d >= 0; --d) {
+        strides[d] = stride;
+        stride *= shape[d] > 1 ? shape[d] : 1;
+    }
+    if (empty_strided(ndim, shape, strides, type, on_gpu ? cuda_number : cpu_number, on_gpu ? index : 0, tensor) != 0) {
+        return 0;
+    }
+    if (data_ptr(*tensor, address) == 0) return 1;
+    delete_tensor(*tensor);
+    return 0;
+}
+
+void shim_free(void* tensor) {
+    delete_tensor(tensor);
+}
+
+PyObject* shim_wrap(void* tensor) {
+    PyObject* wrapped = wrap_tensor(tensor);
+    delete_tensor(tensor);
+    return wrapped;
+}
+
+// ---- The allocator of a context ----
+
+// Which tensor an address belongs to. Some hundreds of them at a time, a few for each graph that is alive.
+typedef struct Kept Kept;
+struct Kept {
+    void* address;
+    void* tensor;
+    Kept* next;
+};
+enum { kSlots = 4096 };
+static Kept* kept_by_address[kSlots];
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static Kept** slot_of(const void* address) {
+    return &kept_by_address[((uintptr_t)address >> 9) % kSlots];  // torch's blocks are multiples of 512 bytes
+}
+
+void* shim_alloc_bytes(size_t bytes, size_t alignment, int32_t index) {
+    const int64_t shape[1] = {(int64_t)bytes};
+    Kept* made = malloc(sizeof *made);
+    if (!made) return NULL;
+    if (!shim_allocate(1, 8, 1, index, 1, shape, &made->tensor, &made->address)) {
+        free(made);
+        return NULL;
+    }
+    if (!made->address || (uintptr_t)made->address % alignment != 0) {
+        delete_tensor(made->tensor);
+        free(made);
+        return NULL;
+    }
+    Kept** slot = slot_of(made->address);
+    pthread_mutex_lock(&kept_mutex);
+    made->next = *slot;
+    *slot = made;
+    pthread_mutex_unlock(&kept_mutex);
+    return made->address;
+}
+
+int shim_free_bytes(void* address) {
+    Kept* found = NULL;
+    pthread_mutex_lock(&kept_mutex);
+    for (Kept** at = slot_of(address); *at; at = &(*at)->next) {
+        if ((*at)->address == address) {
+            found = *at;
+            *at = found->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&kept_mutex);
+    if (!found) return 0;
+    delete_tensor(found->tensor);
+    free(found);
+    return 1;
+}

@@ -1,0 +1,25 @@
+// Memory of torch's allocator without Python; _shim.c says how.
+#ifndef GNNTUNE_SHIM_H
+#define GNNTUNE_SHIM_H
+
+#include "_native.h"
+
+// Looks for torch's functions, once, when torch is there: whether the others may be called. `tensor_type` is torch.Tensor.
+int shim_open(PyObject* tensor_type);
+int shim_ready(void);
+
+// A contiguous tensor with memory of torch's, on the CPU or a CUDA device, on that one's current stream; its type in
+// DLPack's numbers. 0, and no exception, if there is none to be had. Needs no lock of the interpreter.
+int shim_allocate(uint8_t code, uint8_t bits, int on_gpu, int32_t index, int32_t ndim, const int64_t* shape,
+                  void** tensor, void** address);
+void shim_free(void* tensor);
+
+// The tensor as a Python object, which it belongs to from now on. NULL and an exception if torch fails.
+PyObject* shim_wrap(void* tensor);
+
+// Memory of a CUDA device for the library, in stream order; NULL if there is none. No lock of the interpreter is needed.
+void* shim_alloc_bytes(size_t bytes, size_t alignment, int32_t index);
+// 0 for an address that shim_alloc_bytes() has not returned.
+int shim_free_bytes(void* address);
+
+#endif
