@@ -25,9 +25,9 @@ constexpr double kPapersDegree = 8;
 
 const std::vector<std::string>& strategy_names() {
     static const std::vector<std::string> kNames{
-        "model",           "model_2",      "model_3",      "model_4",  "model_5", "model_or_default", "guided",
-        "guided_3",        "guided_10",    "one_by_one_3", "unguided", "oracle",  "default",          "static",
-        "library_default", "library_best", "random",       "papers",   "bucket"};
+        "model",  "model_2",         "model_3",      "model_4",  "model_5", "model_or_default",
+        "guided", "guided_3",        "guided_10",    "unguided", "oracle",  "default",
+        "static", "library_default", "library_best", "random",   "papers",  "bucket"};
     return kNames;
 }
 
@@ -165,7 +165,6 @@ public:
         search("guided", &m, 0);
         search("guided_3", &m, 3);
         search("guided_10", &m, 10);
-        search("one_by_one_3", &m, 3, false);
     }
 
     void without_model(const std::string& static_config, bool searches) {
@@ -219,11 +218,10 @@ private:
         follow(at("model_or_default"), kLeastGain);
         for (std::size_t i = 0; i < least_gains_.size(); ++i) follow(strategy_names().size() + i, least_gains_[i]);
     }
-    void search(const std::string& strategy, const model::Model* m, std::size_t most, bool default_first = true) {
+    void search(const std::string& strategy, const model::Model* m, std::size_t most) {
         SearchOptions options;
         options.most = most;
-        if (!default_first) options.group = 1;
-        const Replay found = replay(*case_.decide, registry_, m, options, default_first);
+        const Replay found = replay(*case_.decide, registry_, m, options);
         choose(at(strategy), found.chosen);
         out_.measured[at(strategy)] = static_cast<double>(found.measured);
         out_.time_share[at(strategy)] = found.time_share;

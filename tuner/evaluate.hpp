@@ -75,8 +75,7 @@ inline constexpr double kLostMargin = 0.02;
 
 /// Strategies: model (its first), model_2 to model_5 (the fastest in `decide` of its first so many), model_or_default
 /// (what a dispatcher runs where nothing was measured: core/dispatch/advise.hpp), guided (what a search with the model
-/// finds in `decide`), guided_3 and guided_10 (of so many configs at most, the default among them), one_by_one_3 (likewise, but each of three is chosen when those
-/// before it have a time, and the model's favourite is the first), unguided (what a
+/// finds in `decide`), guided_3 and guided_10 (of so many configs at most, the default among them), unguided (what a
 /// search without a model finds), oracle (the fastest in `decide`: the noise floor), default (the registry's), static
 /// (the config that is best over the training graphs), library_default, library_best, random (the geometric mean over
 /// all candidates), for spmm papers (GAR above a mean degree of 8, else GAS; of class tf32 TC-GNN with its warps), and

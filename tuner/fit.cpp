@@ -230,8 +230,15 @@ private:
         std::vector<std::string> names = model::problem_feature_names();
         for (std::string& name : model::config_feature_names(v.codes)) names.push_back(std::move(name));
         Rows rows = rows_of(points, names, y, std::move(graph), options_.without);
-        rows.weight = (-static_cast<float>(options_.focus) * rows.y.max(0.0F)).exp();
         const std::vector<Forest> before = known ? known->slowdown : std::vector<Forest>();
+        // What is known to be fast and is slow here is what misleads.
+        Eigen::ArrayXf counts = rows.y.max(0.0F);
+        if (known) {
+            for (Eigen::Index r = 0; r < counts.size(); ++r) {
+                counts(r) = std::min(counts(r), std::max(0.0F, static_cast<float>(says(before, rows, r))));
+            }
+        }
+        rows.weight = (-static_cast<float>(options_.focus) * counts).exp();
         // What is not known is fitted as fit() would.
         FitOptions options = options_;
         if (known_ && !known)

@@ -23,7 +23,7 @@ std::optional<Config> default_of(const TrainingProblem& problem, const Registry&
 }
 
 Replay replay(const TrainingProblem& problem, const Registry& registry, const model::Model* model,
-              const SearchOptions& options, bool default_first) {
+              const SearchOptions& options) {
     const Query query = problem.query();
     Constraints limits;
     if (problem.precision != Precision::fp32) limits.max_error = 1;
@@ -39,7 +39,7 @@ Replay replay(const TrainingProblem& problem, const Registry& registry, const mo
     }
     auto known = search_configs(registry, query, configs, {model, problem.constants, limits, {}});
     if (const auto standard = default_of(problem, registry)) {
-        for (SearchConfig& c : known) c.first = default_first && c.config == *standard;
+        for (SearchConfig& c : known) c.first = c.config == *standard;
     }
     Replay out;
     Search search(std::move(known), options);

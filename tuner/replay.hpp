@@ -18,9 +18,9 @@ struct Replay {
 /// What runs where nothing is known: the registry's default, of other classes than fp32 their variant of lowest rank.
 std::optional<Config> default_of(const TrainingProblem& problem, const Registry& registry);
 
-/// What a search finds that is told the times of `problem`: among the configs of its class. The default comes first, unless
-/// `default_first` is false: then the model's favourite does. Building counts nothing.
+/// What a search finds that is told the times of `problem`: among the configs of its class. The default comes first.
+/// Building counts nothing.
 Replay replay(const TrainingProblem& problem, const Registry& registry, const model::Model* model,
-              const SearchOptions& options = {}, bool default_first = true);
+              const SearchOptions& options = {});
 
 }  // namespace gnntune::tuner

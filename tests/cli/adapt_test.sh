@@ -6,6 +6,8 @@ export OMP_NUM_THREADS=1
 for n in 100 200 400; do run 0 generate uniform --n-rows $n --m $((n * 5)) -o u$n.mtx -q; done
 for m in 300 900 1500; do run 0 generate rmat --set scale=7,m=$m -o r$m.mtx -q; done
 run 0 tune u100.mtx u200.mtx u400.mtx --device cpu --dim 8,16 --max-samples 5 --exhaustive --db made.db -q
+# There the slow ones are fast: its model is wrong here.
+sqlite3 made.db "UPDATE measurement SET median_us = 10000 / median_us WHERE median_us > 0"
 run 0 fit --db made.db --device cpu -q
 
 # What was shipped was made on another device.
@@ -33,20 +35,28 @@ grep -Eq '^spmm,3,6,([0-9.]+,){6}[01]$' "$work/out" || fail "not a row of three 
 python3 -c 'import csv, sys
 row = next(csv.DictReader(open(sys.argv[1])))
 sys.exit(any(not 0 < float(v) <= 100 for k, v in row.items() if k.endswith("percent")))' "$work/out" || fail "no per cents"
-# It is stored if it is no worse, and says what it was made of.
+# It is stored if it gains something, and says what it was made of.
 stored=$(sqlite3 mine.db "SELECT count(*) FROM model WHERE json_extract(training, '\$.adapted_from.file') = 'other.db'")
 [ "$stored" = "$(grep -oE '[01]$' "$work/out" | tail -1)" ] || fail "stored: $stored"
-[ "$stored" = 1 ] || err_has "is not stored"
+[ "$stored" = 1 ] || fail "a model that takes the slowest for the fastest was not corrected"
 # Nothing is measured twice, and the model of the other device is what is corrected again.
 before=$(sqlite3 mine.db "SELECT count(*) FROM measurement")
 run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db --csv
 [ "$(sqlite3 mine.db "SELECT count(*) FROM measurement")" -eq "$before" ] || fail "measured again"
 run 0 db check --db mine.db
-if [ "$stored" = 1 ]; then
-    run 0 explain r900.mtx --device cpu --dim 24 --db mine.db
-    out_lacks "stand in"
-    out_lacks "(shipped)"
-fi
+run 0 explain r900.mtx --device cpu --dim 24 --db mine.db
+out_lacks "stand in"
+out_lacks "(shipped)"
+# What knows these graphs already has little to gain, and where nothing is stored that is said.
+cp mine.db again.db
+sqlite3 again.db "PRAGMA journal_mode = delete" >/dev/null
+mkdir good
+run 0 fit --db again.db --device cpu -q
+cp again.db good/here.db
+sqlite3 good/here.db "PRAGMA journal_mode = delete" >/dev/null
+sqlite3 again.db "DELETE FROM model"
+GNNTUNE_PROFILES="$work/good" run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db again.db --csv
+if grep -q ",0$" "$work/out"; then err_has "is not stored"; fi
 # Who has fitted one keeps it.
 run 0 fit --db mine.db --device cpu -q
 sqlite3 mine.db "SELECT hex(bytes) FROM model" >fitted

@@ -290,17 +290,19 @@ private:
         if (known) options.few = static_cast<int>(graphs);
         const auto after = scores(problems, options);
         const char* untaught = known ? "model_or_default" : "default";
-        const bool better = after.at("model").geomean >= (known ? before.at("model") : before.at(untaught)).geomean;
+        const double least = known ? before.at("model").geomean * (1 + kLeastGain) : before.at(untaught).geomean;
+        const bool better = after.at("model").geomean >= least;
         const bool stores = better && !own_.contains(op);
         if (stores) store(op, problems, known, after);
-        if (!better) {
-            out_.note(fmt::format("{}: the correction is no better on graphs that it had not seen, and is not stored",
-                                  to_text(op)));
-        } else if (own_.contains(op)) {
+        if (own_.contains(op)) {
             out_.note(
                 fmt::format("{}: the model in {} was made by gnntune fit and stays: fit it again to take in what was "
                             "measured",
                             to_text(op), store_.path().string()));
+        } else if (!better) {
+            out_.note(fmt::format(
+                "{}: the correction gains less than {:.1f} % on graphs that it had not seen, and is not stored",
+                to_text(op), 100 * kLeastGain));
         }
         const auto three = [&](const std::map<std::string, tuner::StrategyScore>& s) {
             return s.contains("model_3") ? Cell(100 * s.at("model_3").geomean) : Cell();
@@ -344,6 +346,8 @@ private:
                           model::to_bytes(corrected), training.dump(), results.dump(), version(), git_commit(), ""});
     }
 
+    // What a dozen problems say of a model is no closer than this.
+    static constexpr double kLeastGain = 0.005;
     static constexpr std::size_t kMostFolds = 24;  // of graphs, where a user has tuned many
 
     const Parsed& parsed_;

@@ -94,8 +94,8 @@ void enqueue_flush(cudaStream_t stream, void* buffer, std::size_t bytes) {
 }
 
 void enqueue_copy(cudaStream_t stream, const void* source, void* target, std::size_t bytes) {
-    copy_kernel<<<8 * multiprocessors(), kThreads, 0, stream>>>(static_cast<const uint4*>(source), static_cast<uint4*>(target),
-                                                  bytes / 16);
+    copy_kernel<<<8 * multiprocessors(), kThreads, 0, stream>>>(static_cast<const uint4*>(source),
+                                                                static_cast<uint4*>(target), bytes / 16);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -103,8 +103,8 @@ void enqueue_gather(cudaStream_t stream, const float* table, std::int64_t table_
                     std::uint32_t seed, float* sink) {
     const int vectors = row_bytes / 16;
     const int lanes = vectors < 32 ? vectors : 32;
-    gather_kernel<<<16 * multiprocessors(), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(table), table_rows, lanes, vectors,
-                                                     rows, seed, sink);
+    gather_kernel<<<16 * multiprocessors(), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(table), table_rows,
+                                                                   lanes, vectors, rows, seed, sink);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
