@@ -29,6 +29,7 @@ constexpr std::array kVerbs{
     Verb{"coverage", "hold every legal problem against its plain sibling", run_coverage, true},
     Verb{"profile", "read the hardware counters of a config", run_profile},
     Verb{"fit", "fit cost models to the measurements of a database", run_fit},
+    Verb{"adapt", "bring the cost models that came with the program to this device", run_adapt, true},
     Verb{"predict", "rank configs for a graph by the cost model, without running any", run_predict},
     Verb{"eval", "say how good the choices of models and rules are, from recorded measurements", run_eval},
     Verb{"explain", "say which config is chosen for a problem, and why", run_explain},

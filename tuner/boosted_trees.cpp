@@ -189,7 +189,7 @@ model::Forest fit_boosted_trees(const Eigen::ArrayXXf& x, const Eigen::ArrayXf& 
     std::vector<int> features(static_cast<std::size_t>(x.cols()));
     std::iota(features.begin(), features.end(), 0);
 
-    forest.start = (y * weight).sum() / weight.sum();
+    forest.start = (y * weight).sum() / (weight.sum() + options.prior);
     Eigen::ArrayXf residual = y - forest.start;
     Grower grower(bins, weight, options, forest);
     std::mt19937_64 random(options.seed);

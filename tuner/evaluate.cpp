@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -293,6 +294,28 @@ std::vector<std::set<std::string>> folds_of(const std::vector<Case>& cases, cons
     return folds;
 }
 
+// All problems of so many graphs, none of them scored.
+std::vector<TrainingProblem> drawn(const std::vector<TrainingProblem>& problems, const std::set<std::string>& scored,
+                                   int count, std::uint64_t seed) {
+    std::vector<std::string> graphs;
+    for (const TrainingProblem& p : problems) {
+        if (!scored.contains(p.fingerprint) && (graphs.empty() || graphs.back() != p.fingerprint)) {
+            graphs.push_back(p.fingerprint);
+        }
+    }
+    std::sort(graphs.begin(), graphs.end());
+    graphs.erase(std::unique(graphs.begin(), graphs.end()), graphs.end());
+    std::mt19937_64 random(seed);
+    const std::size_t taken = std::min(graphs.size(), static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < taken; ++i) std::swap(graphs[i], graphs[i + random() % (graphs.size() - i)]);
+    graphs.resize(taken);
+    std::vector<TrainingProblem> out;
+    for (const TrainingProblem& p : problems) {
+        if (std::find(graphs.begin(), graphs.end(), p.fingerprint) != graphs.end()) out.push_back(p);
+    }
+    return out;
+}
+
 }  // namespace
 
 Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector<TrainingProblem>& decide,
@@ -315,7 +338,13 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
             FitOptions fitting = options.fit;
             if (!options.searches) fitting.folds = 0;  // nothing else asks how far off a model is
             std::optional<model::Model> m;
-            if (options.models) m = fit(others, registry, fitting);
+            if (options.models) m = options.known ? *options.known : fit(others, registry, fitting);
+            if (m && options.few) {
+                const auto known = drawn(decide, folds[f], *options.few, options.fit.seed + f);
+                FitOptions correcting = correction_options();
+                if (!options.searches) correcting.folds = 0;
+                if (!known.empty()) m = refit(*m, known, registry, correcting);
+            }
             const std::string fixed = best_static(others);
             for (std::size_t i = 0; i < cases.size(); ++i) {
                 if (!folds[f].contains(cases[i].decide->fingerprint)) continue;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,12 @@ struct EvaluateOptions {
     /// a time is scored, and nothing is learnt from it.
     std::map<std::string, std::string> families;
     std::vector<double>
-        least_gains;       ///< a strategy more for each: model_or_default with this in the place of kLeastGain
+        least_gains;  ///< a strategy more for each: model_or_default with this in the place of kLeastGain
+    /// The model that was learnt is corrected (refit()) by so many graphs of those that decide, drawn by the seed and none
+    /// that is scored: what a device of which little is known gains. Without, it chooses as it was learnt.
+    std::optional<int> few;
+    const model::Model* known =
+        nullptr;           ///< what was learnt already: nothing is fitted to `learn`, but corrected by few
     bool models = true;    ///< false: nothing is fitted, and strategies that need a model have no choice
     bool searches = true;  ///< whether to replay searches too, which takes most of the time
     std::function<void(std::size_t done, std::size_t total)> progress;  ///< after each fold, one at a time; optional

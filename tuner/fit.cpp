@@ -43,40 +43,60 @@ Rows rows_of(const std::vector<float>& points, const std::vector<std::string>& n
     return rows;
 }
 
+double says(const Forest& forest, const Rows& rows, Eigen::Index row) {
+    const Eigen::ArrayXf point = rows.x.row(row);
+    double sum = 0;
+    model::add(forest, {{point.data(), static_cast<std::size_t>(point.size())}, {}, 1}, {&sum, 1});
+    return sum;
+}
+
+double says(const std::vector<Forest>& forests, const Rows& rows, Eigen::Index row) {
+    double sum = 0;
+    for (const Forest& f : forests) sum += says(f, rows, row) / static_cast<double>(forests.size());
+    return sum;
+}
+
+// The sum of both.
+Forest behind(Forest first, const Forest& then) {
+    first.start += then.start;
+    first.depths.insert(first.depths.end(), then.depths.begin(), then.depths.end());
+    first.splits.insert(first.splits.end(), then.splits.begin(), then.splits.end());
+    first.leaves.insert(first.leaves.end(), then.leaves.begin(), then.leaves.end());
+    return first;
+}
+
 // Members differ by what their trees draw of rows and features. Graphs drawn with replacement instead, as forests do,
 // were tried: with few graphs each member misses a third of them, and choices were two percent worse.
+// With forests that are `known` each stands in front of what was left of it.
 std::vector<Forest> members(const Rows& rows, const std::vector<bool>& used, const FitOptions& options,
-                            std::uint64_t seed) {
+                            std::uint64_t seed, const std::vector<Forest>& known) {
     Eigen::ArrayXf weight = rows.weight;
     for (Eigen::Index r = 0; r < weight.size(); ++r) {
         if (!used[static_cast<std::size_t>(rows.graph[static_cast<std::size_t>(r)])]) weight(r) = 0;
     }
     std::vector<Forest> out;
     std::mt19937_64 random(seed);
-    for (int i = 0; i < options.members; ++i) {
+    const std::size_t count = known.empty() ? static_cast<std::size_t>(options.members) : known.size();
+    for (std::size_t i = 0; i < count; ++i) {
         BoostOptions trees = options.trees;
         trees.seed = random();
-        out.push_back(fit_boosted_trees(rows.x, rows.y, weight, trees));
+        if (known.empty()) {
+            out.push_back(fit_boosted_trees(rows.x, rows.y, weight, trees));
+            continue;
+        }
+        Eigen::ArrayXf left = rows.y;
+        for (Eigen::Index r = 0; r < left.size(); ++r) left(r) -= static_cast<float>(says(known[i], rows, r));
+        out.push_back(behind(known[i], fit_boosted_trees(rows.x, left, weight, trees)));
     }
     return out;
-}
-
-double says(const std::vector<Forest>& forests, const Rows& rows, Eigen::Index row) {
-    const Eigen::ArrayXf point = rows.x.row(row);
-    double sum = 0;
-    for (const Forest& f : forests) {
-        double one = 0;
-        model::add(f, {{point.data(), static_cast<std::size_t>(point.size())}, {}, 1}, {&one, 1});
-        sum += one / static_cast<double>(forests.size());
-    }
-    return sum;
 }
 
 // Of the logarithm, where one graph is all there is: a model that has seen no other is not to be trusted blindly.
 constexpr float kUnknownSpread = 0.5F;
 
 // Root of the mean squared error, rows counted by their weights, on graphs that were left out of the fit, fold by fold.
-float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, std::uint64_t seed) {
+float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, std::uint64_t seed,
+             const std::vector<Forest>& known) {
     if (options.folds < 2) return 0;
     if (graphs < 2) return kUnknownSpread;
     const int folds = std::min(options.folds, static_cast<int>(graphs));
@@ -86,7 +106,7 @@ float spread(const Rows& rows, std::size_t graphs, const FitOptions& options, st
         for (std::size_t g = 0; g < graphs; ++g) used[g] = static_cast<int>(g) % folds != fold;
         FitOptions one = options;
         one.members = 1;
-        const auto forests = members(rows, used, one, seed);
+        const auto forests = members(rows, used, one, seed, known);
         for (Eigen::Index r = 0; r < rows.y.size(); ++r) {
             if (used[static_cast<std::size_t>(rows.graph[static_cast<std::size_t>(r)])]) continue;
             const double error = says(forests, rows, r) - rows.y(r);
@@ -133,8 +153,9 @@ model::Kinds kinds_of(const std::vector<TrainingProblem>& problems, const std::v
 
 class Fitter {
 public:
-    Fitter(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options)
-        : problems_(problems), registry_(registry), options_(options) {
+    Fitter(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options,
+           const model::Model* known = nullptr)
+        : problems_(problems), registry_(registry), options_(options), known_(known) {
         std::map<std::string, int> numbers;
         for (const TrainingProblem& p : problems) {
             const auto [at, fresh] = numbers.emplace(p.fingerprint, static_cast<int>(numbers.size()));
@@ -148,13 +169,18 @@ public:
         model::Model m;
         m.op = problems_.front().problem.op;
         m.backend = problems_.front().device.backend;
-        m.kinds = kinds_of(problems_, graph_, graphs_);
+        m.kinds = known_ ? known_->kinds : kinds_of(problems_, graph_, graphs_);
         fit_level(m);
         std::set<std::string> ids;
         for (const TrainingProblem& p : problems_) {
             for (const TimedConfig& c : p.configs) ids.insert(c.config.variant);
         }
         for (const std::string& id : ids) m.variants.push_back(fit_variant(*registry_.find(id)));
+        if (!known_) return m;
+        for (const model::VariantModel& v : known_->variants) {
+            if (!ids.contains(v.id)) m.variants.push_back(v);
+        }
+        std::sort(m.variants.begin(), m.variants.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
         return m;
     }
 
@@ -168,8 +194,9 @@ private:
                                            model::base_log_us(problems_[i].query(), problems_[i].constants)));
         }
         const Rows rows = rows_of(points, model::problem_feature_names(), y, graph_, options_.without);
-        m.level = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed);
-        m.level_spread = spread(rows, graphs_, options_, options_.seed);
+        const std::vector<Forest> known = known_ ? known_->level : std::vector<Forest>();
+        m.level = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed, known);
+        m.level_spread = spread(rows, graphs_, options_, options_.seed, known);
     }
 
     model::VariantModel fit_variant(const Variant& variant) const {
@@ -182,7 +209,8 @@ private:
         model::VariantModel v;
         v.id = variant.id;
         v.version = variant.version;
-        v.codes = codes_of(configs);
+        const model::VariantModel* known = known_ ? known_->find(variant.id, variant.version) : nullptr;
+        v.codes = known ? known->codes : codes_of(configs);
         std::vector<float> points;
         std::vector<float> y;
         std::vector<int> graph;
@@ -202,23 +230,38 @@ private:
         std::vector<std::string> names = model::problem_feature_names();
         for (std::string& name : model::config_feature_names(v.codes)) names.push_back(std::move(name));
         Rows rows = rows_of(points, names, y, std::move(graph), options_.without);
-        rows.weight = (-static_cast<float>(options_.focus) * rows.y.max(0.0F)).exp();
-        v.slowdown = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed + 1);
-        v.spread = spread(rows, graphs_, options_, options_.seed + 1);
+        const std::vector<Forest> before = known ? known->slowdown : std::vector<Forest>();
+        // What is known to be fast and is slow here is what misleads.
+        Eigen::ArrayXf counts = rows.y.max(0.0F);
+        if (known) {
+            for (Eigen::Index r = 0; r < counts.size(); ++r) {
+                counts(r) = std::min(counts(r), std::max(0.0F, static_cast<float>(says(before, rows, r))));
+            }
+        }
+        rows.weight = (-static_cast<float>(options_.focus) * counts).exp();
+        // What is not known is fitted as fit() would.
+        FitOptions options = options_;
+        if (known_ && !known)
+            options.trees = FitOptions().trees, options.members = static_cast<int>(known_->level.size());
+        v.slowdown = members(rows, std::vector<bool>(graphs_, true), options, options_.seed + 1, before);
+        v.spread = spread(rows, graphs_, options, options_.seed + 1, before);
         return v;
     }
 
     const std::vector<TrainingProblem>& problems_;
     const Registry& registry_;
     FitOptions options_;
-    std::vector<int> graph_;  // of each problem
+    const model::Model* known_ = nullptr;  // what is corrected
+    std::vector<int> graph_;               // of each problem
     std::vector<std::vector<float>> shared_;
     std::size_t graphs_ = 0;
 };
 
 }  // namespace
 
-model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options) {
+namespace {
+
+void check(const std::vector<TrainingProblem>& problems) {
     if (problems.empty()) {
         throw invalid_argument("fit: expected measured problems, got none; tune graphs first (gnntune tune)");
     }
@@ -227,7 +270,28 @@ model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& r
             throw invalid_argument("fit: expected problems of one op and backend; fit a model for each");
         }
     }
+}
+
+}  // namespace
+
+model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options) {
+    check(problems);
     return Fitter(problems, registry, options).fit();
+}
+
+FitOptions correction_options() {
+    FitOptions options;
+    options.trees = {.trees = 60, .depth = 3, .learning_rate = 0.1F, .prior = 1};
+    return options;
+}
+
+model::Model refit(const model::Model& known, const std::vector<TrainingProblem>& problems, const Registry& registry,
+                   const FitOptions& options) {
+    check(problems);
+    if (known.op != problems.front().problem.op || known.backend != problems.front().device.backend) {
+        throw invalid_argument("refit: expected a model of the problems' op and backend");
+    }
+    return Fitter(problems, registry, options, &known).fit();
 }
 
 }  // namespace gnntune::tuner

@@ -25,4 +25,13 @@ struct FitOptions {
 model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& registry,
                  const FitOptions& options = {});
 
+/// Few and shallow trees: a dozen problems say how far another device departs from what is known, and no more.
+FitOptions correction_options();
+
+/// A model that was fitted to much, of another device, with what these few problems say beyond it: trees that say what is
+/// left of its errors stand behind its own, so that what the problems do not touch stays as it was. A variant that it does
+/// not know in the registry's version is fitted to them alone. Splits and errors as fit() has them.
+model::Model refit(const model::Model& known, const std::vector<TrainingProblem>& problems, const Registry& registry,
+                   const FitOptions& options = correction_options());
+
 }  // namespace gnntune::tuner

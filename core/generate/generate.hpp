@@ -71,4 +71,13 @@ std::vector<std::string> standin_names();
 /// A stand-in by its name, with or without `standin/`. Throws ErrorKind::invalid_argument for an unknown one.
 Recipe standin(std::string_view name);
 
+/// A recipe and the feature dimension at which it tells how configs rank on a device.
+struct TellingProblem {
+    Recipe recipe;
+    std::int32_t k = 0;
+};
+
+/// What to measure first on a device that nobody knows, most telling first (data/telling.json).
+const std::vector<TellingProblem>& telling_problems();
+
 }  // namespace gnntune::generate

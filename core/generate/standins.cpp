@@ -7,7 +7,7 @@
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
-#include "core/generate/standins_data.hpp"
+#include "core/generate/recipes_data.hpp"
 
 namespace gnntune::generate {
 

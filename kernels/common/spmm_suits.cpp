@@ -11,11 +11,19 @@
 namespace gnntune::kernels {
 namespace {
 
-constexpr double kPlacesPerMultiprocessor = 2048;
 constexpr std::int32_t kUsualMultiprocessors = 132;
 
 double multiprocessors_of(const Query& q) {
     return q.device && q.device->multiprocessors > 0 ? q.device->multiprocessors : kUsualMultiprocessors;
+}
+
+// Threads that a multiprocessor holds, CUDA C programming guide, table of compute capabilities. Where the device is not known
+// it is an H200's.
+double threads_of_a_multiprocessor(const Query& q) {
+    const std::int32_t capability = q.device ? q.device->compute_capability : 0;
+    if (capability == 75) return 1024;
+    const bool fewer = (capability > 80 && capability < 90) || capability == 110 || capability >= 120;
+    return fewer ? 1536 : 2048;
 }
 
 // Of the columns, if they are what is summed: features have that of rows only.
@@ -51,7 +59,7 @@ double dense_share(const Query& q) {
 }  // namespace
 
 double places_of(const Query& q) {
-    return kPlacesPerMultiprocessor * multiprocessors_of(q);
+    return threads_of_a_multiprocessor(q) * multiprocessors_of(q);
 }
 
 SpmmLoad spmm_load(const Query& q) {

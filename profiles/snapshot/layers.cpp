@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include "core/common/error.hpp"
 #include "core/model/model_features.hpp"
 #include "profiles/database/file_system.hpp"
+#include "profiles/snapshot/nearness.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -175,7 +177,18 @@ std::vector<Store> open_layers(const fs::path& path, WhenMissing missing,
     return stores;
 }
 
-std::vector<LayeredModel> models_of_layers(const Store& store) {
+std::vector<LayeredModel> shipped_models(const Environment& here) {
+    std::vector<LayeredModel> models;
+    for_each_shipped([&](Store&& shipped) {
+        const double distance = distance_to(shipped, here);
+        for (ModelRow& row : shipped.models()) models.push_back({std::move(row), shipped.path(), distance});
+    });
+    std::stable_sort(models.begin(), models.end(),
+                     [](const LayeredModel& a, const LayeredModel& b) { return a.distance < b.distance; });
+    return models;
+}
+
+std::vector<LayeredModel> models_of_layers(const Store& store, const Environment& here) {
     const auto key = [](const ModelRow& row) { return std::tuple(row.backend, row.op, row.policy); };
     std::vector<LayeredModel> models;
     std::set<std::tuple<Backend, Op, Policy>> known;
@@ -183,17 +196,39 @@ std::vector<LayeredModel> models_of_layers(const Store& store) {
         if (model::is_readable(row.feature_version)) known.insert(key(row));
         models.push_back({std::move(row), store.path()});
     }
+    std::map<std::tuple<Backend, Op, Policy>, fs::path> speaks;
+    for (LayeredModel& m : shipped_models(here)) {
+        if (known.contains(key(m.row))) continue;
+        const auto [at, first] = speaks.try_emplace(key(m.row), m.path);
+        if (at->second != m.path) continue;
+        if (first) {  // those of the store are of other features
+            std::erase_if(models, [&](const LayeredModel& old) { return key(old.row) == key(m.row); });
+        }
+        models.push_back(std::move(m));
+    }
+    return models;
+}
+
+std::string stands_in(const Store* store, const Environment& here) {
+    if (store && !is_shipped(store->path())) {
+        const auto own = store->models(here.backend);
+        if (!own.empty()) return {};
+    }
+    std::string nearest;
+    double least = 0;
     for_each_shipped([&](Store&& shipped) {
-        auto more = shipped.models();
-        std::erase_if(more, [&](const ModelRow& row) { return known.contains(key(row)); });
-        for (ModelRow& row : more) {
-            known.insert(key(row));
-            std::erase_if(models,
-                          [&](const LayeredModel& old) { return key(old.row) == key(row); });  // of other features
-            models.push_back({std::move(row), shipped.path()});
+        if (shipped.models(here.backend).empty()) return;
+        const double distance = distance_to(shipped, here);
+        if (!nearest.empty() && distance >= least) return;
+        least = distance;
+        nearest = shipped.path().filename().string();
+        for (const EnvironmentRow& row : shipped.environments()) {
+            if (row.environment.backend == here.backend) nearest = row.environment.device_name;
         }
     });
-    return models;
+    if (nearest.empty() || least == 0) return {};
+    return "no cost model was made on " + here.device_name + ": those of " + nearest +
+           " stand in; `gnntune adapt` brings them here, in two minutes";
 }
 
 DeviceConstants constants_of_layers(const Store& store, const Environment& environment) {

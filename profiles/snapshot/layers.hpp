@@ -56,11 +56,21 @@ std::vector<Store> open_layers(const std::filesystem::path& path, WhenMissing mi
 struct LayeredModel {
     ModelRow row;
     std::filesystem::path path;  ///< of the database that has it
+    double distance = 0;         ///< of a shipped one's devices to the present one
 };
 
+/// Every model of the shipped databases, those whose device is `here`, or most like it, first.
+std::vector<LayeredModel> shipped_models(const Environment& here);
+
 /// The models of a store, then those of shipped databases for a backend, op and policy of which it has none with this
-/// build's features. A shipped file that cannot be read is passed over.
-std::vector<LayeredModel> models_of_layers(const Store& store);
+/// build's features: of several shipped ones that whose device is `here`, or most like it (profiles/snapshot/nearness.hpp),
+/// the first by name among equals. A shipped file that cannot be read is passed over.
+std::vector<LayeredModel> models_of_layers(const Store& store, const Environment& here);
+
+/// A sentence if models that came with the installation answer for `here`, and none of them was made on a device of that
+/// name: whose models stand in, and the command that mends it. Empty if `store`, which may be null, has a model of its own
+/// for that backend, or nothing was shipped for it.
+std::string stands_in(const Store* store, const Environment& here);
 
 /// As stored_device_constants(), and where the store has none, of the shipped databases.
 DeviceConstants constants_of_layers(const Store& store, const Environment& environment);

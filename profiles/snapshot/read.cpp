@@ -10,6 +10,8 @@
 #include "core/common/error.hpp"
 #include "core/model/model_features.hpp"
 #include "core/registry/errata.hpp"
+#include "profiles/snapshot/layers.hpp"
+#include "profiles/snapshot/nearness.hpp"
 #include "profiles/store/device_constants.hpp"
 #include "profiles/store/rows.hpp"
 
@@ -66,14 +68,18 @@ std::vector<std::pair<EnvironmentMatch, EnvironmentRow>> fitting_environments(co
 }
 
 void SnapshotLoader::read_file(const Store& store, std::uint32_t file) {
+    const double distance = distance_to(store, snapshot_.here_);
+    const auto nearer = [&](const SnapshotModel& before) {
+        return before.file != file && distance < before.distance && is_shipped(snapshot_.files_[before.file].path);
+    };
     for (ModelRow& row : store.models(snapshot_.here_.backend)) {
         const auto [at, fresh] = snapshot_.models_.try_emplace({row.op, row.policy});
         const SnapshotModel& before = at->second;
         const auto usable = [](const ModelRow& r) { return model::is_readable(r.feature_version); };
         const bool better = usable(row) != usable(before.row)
                                 ? usable(row)
-                                : before.file == file && row.fitted_at > before.row.fitted_at;
-        if (fresh || better) at->second = {std::move(row), file};
+                                : (before.file == file && row.fitted_at > before.row.fitted_at) || nearer(before);
+        if (fresh || better) at->second = {std::move(row), file, distance};
     }
     if (snapshot_.constants_.copy_gbps <= 0 && snapshot_.constants_.gather.empty()) {
         snapshot_.constants_ = stored_device_constants(store, snapshot_.here_);

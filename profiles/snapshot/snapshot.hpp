@@ -129,6 +129,7 @@ struct SnapshotFile {
 struct SnapshotModel {
     ModelRow row;
     std::uint32_t file = 0;  ///< index into Snapshot::files()
+    double distance = 0;     ///< of that file's devices to the present one (profiles/snapshot/nearness.hpp)
 };
 
 struct SnapshotOptions {
@@ -173,7 +174,8 @@ public:
                                               Clock clock) const;
 
     /// The cost model of the present backend, or null: of the first file that has one fitted on this build's features,
-    /// there the newest; if all are of other features, the first file's.
+    /// there the newest; if all are of other features, the first file's. Of shipped files the one whose device is the
+    /// present one, or most like it, comes first.
     const SnapshotModel* model(Op op, Policy policy) const;
     const std::map<std::pair<Op, Policy>, SnapshotModel>& models() const { return models_; }
     /// Of the present device or another of its name, from the first file that has any; else empty.

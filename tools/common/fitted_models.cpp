@@ -10,10 +10,10 @@
 
 namespace gnntune::tools {
 
-void FittedModels::load(const store::Store& store, const std::filesystem::path& database, Backend backend,
+void FittedModels::load(const store::Store& store, const std::filesystem::path& database, const Environment& here,
                         const std::vector<Problem>& asked, Output& out) {
-    for (auto& [row, path] : store::models_of_layers(store)) {
-        if (row.backend != backend) continue;
+    for (auto& [row, path, distance] : store::models_of_layers(store, here)) {
+        if (row.backend != here.backend) continue;
         try {
             model::Model fitted = model::from_bytes(row.bytes);
             const bool guides =

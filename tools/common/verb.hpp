@@ -26,6 +26,7 @@ int run_verify(const Args& args);
 int run_coverage(const Args& args);
 int run_profile(const Args& args);
 int run_fit(const Args& args);
+int run_adapt(const Args& args);
 int run_predict(const Args& args);
 int run_eval(const Args& args);
 int run_explain(const Args& args);

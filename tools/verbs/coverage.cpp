@@ -106,7 +106,7 @@ public:
                 "--max-configs limits a search, and --exhaustive measures every config: give one of them");
         }
         tune_.max_configs = static_cast<std::size_t>(most.value_or(0));
-        models_.load(store_, parsed_.common.database_path(), device_.backend,
+        models_.load(store_, parsed_.common.database_path(), device_.environment,
                      tune_.exhaustive ? std::vector<Problem>() : problems_, out_);
         tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
             return models_.find(problem, policy, clock);

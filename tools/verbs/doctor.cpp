@@ -91,6 +91,8 @@ int run_doctor(const Args& args) {
     }
     append(std::move(database));
 
+    append(look_at_models(parsed->common));
+
     Table table({{"state", "state", ""}, {"subject", "subject", ""}, {"finding", "finding", ""}});
     for (const Finding& f : findings)
         table.add({std::string(word(f.state)), f.subject, f.sentence}, style_of_state(f.state));

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+
 #include <unistd.h>
+#include <optional>
 
 #include <algorithm>
 #include <filesystem>
@@ -188,6 +190,18 @@ std::vector<Finding> look_at_profiles() {
         }
     }
     return findings;
+}
+
+std::vector<Finding> look_at_models(const CommonOptions& common) {
+    try {
+        const fs::path path = common.database_path();
+        std::optional<store::Store> store;
+        if (store::is_there(path)) store = store::Store::open(path, store::Mode::read_only);
+        const std::string words = store::stands_in(store ? &*store : nullptr, common.device().environment);
+        if (!words.empty()) return {{State::note, "models", words}};
+    } catch (const Error&) {  // what is wrong with the device or the database stands elsewhere
+    }
+    return {};
 }
 
 std::vector<Finding> look_at_database(const CommonOptions& common) {

@@ -24,6 +24,8 @@ std::vector<Finding> look_at_host();
 /// Driver, devices, CUPTI and the right to read counters. `wanted`: a GPU was asked for, so that none is a problem.
 std::vector<Finding> look_at_cuda(bool wanted);
 /// Opens the database read-only; never creates or changes one. Also the disk it is on.
+/// Whether models that were made on another device answer for this one; nothing where they need not.
+std::vector<Finding> look_at_models(const CommonOptions& common);
 std::vector<Finding> look_at_database(const CommonOptions& common);
 
 }  // namespace gnntune::tools

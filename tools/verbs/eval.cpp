@@ -43,6 +43,8 @@ Options eval_options() {
          "others")
         ("learn", value("FILE"), "learn from this database instead, of another device for instance; a graph that is "
          "scored is left out of it all the same")
+        ("few", value("N"), "correct what --learn taught by N graphs of the deciding database, drawn from those that are not "
+         "scored: what measuring so many on a new device gains")
         ("by", value("LIST"), "rows for each kind of problem too: dtype, reduce, weights, direction, self_loop, heads, k, or "
          "kind, which is all of these but k at once")
         ("least-gain", value("LIST"), "percent: score model_or_default with these margins too")
@@ -216,6 +218,13 @@ int run_eval(const Args& args) {
     options.held_out = parsed->list("held-out");
     for (const std::int64_t percent : parsed->integers("least-gain", 0, 1000)) {
         options.least_gains.push_back(static_cast<double>(percent) / 100);
+    }
+    if (const auto few = parsed->integer("few", 0, 100000)) {
+        options.few = static_cast<int>(*few);
+        if (!parsed->given("learn") || !options.models) {
+            throw invalid_argument(
+                "--few corrects a model that --learn taught: give --learn FILE, and leave out --no-model");
+        }
     }
     if (parsed->flag("ablation") && !options.models)
         throw invalid_argument("--ablation fits models: leave out --no-model");

@@ -117,6 +117,7 @@ public:
                                        is_here() ? "" : ", which is not here"));
             out.print_line("measured   nothing of this graph and problem, " + timing_text(parsed_));
             answer_->print(out);
+            if (!stands_in_.empty()) out.print_line("models     " + stands_in_);
             for (const std::string& line : accuracy_) out.print_line("accuracy   " + line);
             out.print_line();
             out.print(answer_->table());
@@ -155,6 +156,7 @@ public:
         } else {
             out.print_line("database   nothing of it can be used: " + why_nothing());
             if (answer_) answer_->print(out);
+            if (!stands_in_.empty()) out.print_line("models     " + stands_in_);
         }
         out.print_line();
         out.print(table(objectives));
@@ -214,13 +216,14 @@ private:
         ModelAnswer::Refusals measured;
         for (const Rejection& r : decision_.rejected) measured[candidates_[r.candidate].config.text()] = r.reason;
         answer_.emplace(snapshot, query, one_policy(parsed_), constraints(parsed_), measured);
+        stands_in_ = store::stands_in(&store, device_.environment);
     }
 
     // Databases that were shipped have the fastest rows only: what is not among them is news if no model knows it.
     void list_unmeasured(const store::Store& store) {
         std::set<std::string> measured;
         for (const Measurement& m : rows_) measured.insert(m.config.variant);
-        for (const store::LayeredModel& m : store::models_of_layers(store)) {
+        for (const store::LayeredModel& m : store::models_of_layers(store, device_.environment)) {
             const bool asked = m.row.op == query_.problem.op && m.row.backend == device_.backend &&
                                m.row.policy == one_policy(parsed_);
             if (!asked) continue;
@@ -331,6 +334,7 @@ private:
     DeviceConstants constants_;
     std::optional<Features> features_;
     std::optional<ModelAnswer> answer_;    // where no measurement answers
+    std::string stands_in_;                // whose models answer, if none was made on this device
     std::vector<std::string> unmeasured_;  // variants that nobody knows anything of
     Clock clock_ = Clock::span;
     std::vector<std::string> accuracy_;     // of trained models with a sum of this problem

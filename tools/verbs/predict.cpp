@@ -100,7 +100,7 @@ public:
         const Policy policy = policy_of(parsed);
         const auto clock = clock_of(parsed);
         std::set<std::string> others;
-        for (auto& found : store::models_of_layers(layers_.front())) {
+        for (auto& found : store::models_of_layers(layers_.front(), environment_)) {
             const store::ModelRow& row = found.row;
             if (row.backend != backend_) continue;
             if (row.policy != policy || (clock && row.clock != *clock)) {

@@ -57,7 +57,7 @@ public:
         }
         tune_.variants = named_variants(parsed, tune_.problems, device_, true, out_);
         read_extent(parsed, tune_);
-        models_.load(store_, parsed_.common.database_path(), device_.backend,
+        models_.load(store_, parsed_.common.database_path(), device_.environment,
                      tune_.exhaustive ? std::vector<Problem>() : tune_.problems, out_);
         tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
             return models_.find(problem, policy, clock);
@@ -97,6 +97,9 @@ private:
         const auto database = store_.path();
         out_.note(fmt::format("gnntune {} on {}, database {}", version(), device_.environment.device_name,
                               database.string()));
+        if (const auto words = store::stands_in(&store_, device_.environment); !tune_.exhaustive && !words.empty()) {
+            out_.note(words);
+        }
         if (shard_) shard_->time_sentinels(device_, tune_.clocks.front());
         const std::int64_t run =
             store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),

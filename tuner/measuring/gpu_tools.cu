@@ -73,6 +73,14 @@ __global__ void gather_kernel(const float4* __restrict__ table, std::int64_t tab
     if (sum == 1.2345678e30F) *sink = sum;  // keeps the loads alive
 }
 
+int multiprocessors() {
+    int device = 0;
+    int count = 0;
+    GNNTUNE_CUDA(cudaGetDevice(&device));
+    GNNTUNE_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    return count;
+}
+
 }  // namespace
 
 void enqueue_delay(cudaStream_t stream, int microseconds) {
@@ -86,8 +94,8 @@ void enqueue_flush(cudaStream_t stream, void* buffer, std::size_t bytes) {
 }
 
 void enqueue_copy(cudaStream_t stream, const void* source, void* target, std::size_t bytes) {
-    copy_kernel<<<132 * 8, kThreads, 0, stream>>>(static_cast<const uint4*>(source), static_cast<uint4*>(target),
-                                                  bytes / 16);
+    copy_kernel<<<8 * multiprocessors(), kThreads, 0, stream>>>(static_cast<const uint4*>(source),
+                                                                static_cast<uint4*>(target), bytes / 16);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
@@ -95,8 +103,8 @@ void enqueue_gather(cudaStream_t stream, const float* table, std::int64_t table_
                     std::uint32_t seed, float* sink) {
     const int vectors = row_bytes / 16;
     const int lanes = vectors < 32 ? vectors : 32;
-    gather_kernel<<<132 * 16, kThreads, 0, stream>>>(reinterpret_cast<const float4*>(table), table_rows, lanes, vectors,
-                                                     rows, seed, sink);
+    gather_kernel<<<16 * multiprocessors(), kThreads, 0, stream>>>(reinterpret_cast<const float4*>(table), table_rows,
+                                                                   lanes, vectors, rows, seed, sink);
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -48,6 +48,26 @@ protected:
     Problem problem_{Op::spmm, 128, 1, DType::f32, Reduce::sum, true, Direction::forward, false};
 };
 
+// GPUs of other generations hold fewer threads, and every one has multiprocessors of its own.
+TEST_F(SpmmDefault, AsksTheDeviceHowManyThreadsItHolds) {
+    const Features f = features_of_rows({{30, 50'000}});
+    const auto places = [&](std::int32_t capability, std::int32_t multiprocessors) {
+        device_.compute_capability = capability;
+        device_.multiprocessors = multiprocessors;
+        return kernels::places_of(query(f));
+    };
+    EXPECT_EQ(places(75, 40), 40 * 1024);
+    EXPECT_EQ(places(80, 108), 108 * 2048);
+    EXPECT_EQ(places(86, 84), 84 * 1536);
+    EXPECT_EQ(places(89, 142), 142 * 1536);
+    EXPECT_EQ(places(90, 132), 132 * 2048);
+    EXPECT_EQ(places(100, 148), 148 * 2048);
+    EXPECT_EQ(places(120, 188), 188 * 1536);
+    Query unknown = query(f);
+    unknown.device = nullptr;
+    EXPECT_EQ(kernels::places_of(unknown), 132 * 2048);
+}
+
 TEST_F(SpmmDefault, FollowsTheDegrees) {
     const Features even = features_of_rows({{30, 50'000}});
     const Features uneven = features_of_rows({{5, 50'000}, {300, 5'000}});

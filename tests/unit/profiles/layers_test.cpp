@@ -128,11 +128,51 @@ TEST_F(Layers, ModelsThatTheUserLacksComeFromBelow) {
     Store below = Store::open(shipped("a.db"), Mode::read_write_create);
     below.put_model(model("shipped hot", Policy::hot));
     below.put_model(model("shipped cold", Policy::cold));
-    EXPECT_EQ(bytes_of(models_of_layers(user)), (std::multiset<std::string>{"shipped hot", "shipped cold"}));
+    EXPECT_EQ(bytes_of(models_of_layers(user, environment())),
+              (std::multiset<std::string>{"shipped hot", "shipped cold"}));
     user.put_model(model("of other features", Policy::hot, model::kFeatureVersion + 1));
-    EXPECT_EQ(bytes_of(models_of_layers(user)), (std::multiset<std::string>{"shipped hot", "shipped cold"}));
+    EXPECT_EQ(bytes_of(models_of_layers(user, environment())),
+              (std::multiset<std::string>{"shipped hot", "shipped cold"}));
     user.put_model(model("own", Policy::hot));
-    EXPECT_EQ(bytes_of(models_of_layers(user)), (std::multiset<std::string>{"own", "shipped cold"}));
+    EXPECT_EQ(bytes_of(models_of_layers(user, environment())), (std::multiset<std::string>{"own", "shipped cold"}));
+}
+
+// Two GPUs have models: each gets its own, and one that nobody measured that of the likest.
+TEST_F(Layers, OfShippedModelsThatOfTheDeviceAnswersElseOfTheLikest) {
+    const auto gpu = [](const std::string& name, const std::string& capability, std::int64_t memory) {
+        Environment e = environment();
+        e.device_name = name, e.compute_capability = capability, e.memory_bytes = memory;
+        return e;
+    };
+    const Environment small = gpu("Small", "9.0", 80), large = gpu("Large", "9.0", 140),
+                      next = gpu("Next", "10.0", 190);
+    for (const auto& [name, e] : {std::pair("a.db", small), std::pair("b.db", large), std::pair("c.db", next)}) {
+        Store below = Store::open(shipped(name), Mode::read_write_create);
+        below.environment_id(e);
+        below.put_model(model(e.device_name, Policy::hot));
+    }
+    const auto models = [&](const Environment& here) {
+        const Snapshot snapshot = Snapshot::load(layers_over(file()), here);
+        const SnapshotModel* found = snapshot.model(Op::spmm, Policy::hot);
+        EXPECT_EQ(bytes_of(models_of_layers(open(), here)), std::multiset<std::string>{found->row.bytes});
+        return found->row.bytes;
+    };
+    EXPECT_EQ(models(small), "Small");
+    EXPECT_EQ(models(large), "Large");
+    EXPECT_EQ(models(next), "Next");
+    EXPECT_EQ(models(gpu("Larger than small", "9.0", 96)), "Small");
+    EXPECT_EQ(models(gpu("Nearly large", "9.0", 144)), "Large");
+    EXPECT_EQ(models(gpu("Next, small", "10.0", 80)), "Next");
+    EXPECT_EQ(models(gpu("Of before", "8.0", 80)), "Small");
+    EXPECT_EQ(stands_in(nullptr, large), "");
+    EXPECT_EQ(
+        stands_in(nullptr, gpu("New", "9.0", 96)),
+        "no cost model was made on New: those of Small stand in; `gnntune adapt` brings them here, in two minutes");
+    Store user = open();
+    EXPECT_NE(stands_in(&user, gpu("New", "9.0", 96)), "");
+    user.put_model(model("own", Policy::hot));
+    EXPECT_EQ(stands_in(&user, gpu("New", "9.0", 96)), "");
+    EXPECT_EQ(models(small), "own") << "the user's comes first, whatever it was measured on";
 }
 
 TEST_F(Layers, ConstantsThatTheUserLacksComeFromBelow) {
@@ -147,7 +187,7 @@ TEST_F(Layers, ConstantsThatTheUserLacksComeFromBelow) {
 TEST_F(Layers, AShippedFileThatIsBrokenIsPassedOver) {
     write_file("shipped/a.db", "no database at all");
     Store::open(shipped("b.db"), Mode::read_write_create).put_model(model("shipped", Policy::hot));
-    EXPECT_EQ(bytes_of(models_of_layers(open())), (std::multiset<std::string>{"shipped"}));
+    EXPECT_EQ(bytes_of(models_of_layers(open(), environment())), (std::multiset<std::string>{"shipped"}));
     const auto layers = open_layers(file());
     ASSERT_EQ(layers.size(), 2U);
     EXPECT_EQ(layers.back().path(), shipped("b.db"));

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -212,6 +214,72 @@ TEST_F(FitTest, AnotherVersionOfAVariantIsNotPredicted) {
     const auto ranked =
         model::predict(m, registry_, measured[0].query(), {}, {Config::parse("spmm.cpu_rows{tile=64,row_block=64}")});
     EXPECT_TRUE(ranked.empty());
+}
+
+// Edges cost three times as much there: what suits uneven degrees is another variant.
+TEST_F(FitTest, AFewGraphsOfAnotherDeviceBringAModelThere) {
+    const auto here = problems();
+    auto there = here;
+    for (TrainingProblem& p : there) {
+        p.best_log_us = INFINITY;
+        for (TimedConfig& c : p.configs) {
+            if (c.config.variant == "spmm.cpu_edges") c.us *= 3;
+            p.best_log_us = std::min(p.best_log_us, std::log(c.us));
+        }
+    }
+    EvaluateOptions options;
+    options.searches = false;
+    options.folds = 5;
+    const auto model_score = [&](std::optional<int> few) {
+        options.few = few;
+        const Evaluation e = evaluate(here, there, there, registry_, options);
+        EXPECT_EQ(e.cases.size(), there.size());
+        return scores_of(e).front().geomean;
+    };
+    const double alone = model_score(std::nullopt);
+    EXPECT_LT(alone, 0.9) << "half of the graphs are uneven, and their favourite is slow there";
+    EXPECT_EQ(model_score(0), alone);
+    EXPECT_GT(model_score(8), 0.95);
+
+    // A model that is given is asked as it is, and corrected likewise.
+    const model::Model known = fit(here, registry_);
+    options.known = &known;
+    EXPECT_LT(model_score(std::nullopt), 0.9);
+    EXPECT_GT(model_score(8), 0.95);
+}
+
+TEST_F(FitTest, ACorrectionLeavesWhatItDoesNotTouchAndGivesTheSameBytes) {
+    const auto all = problems();
+    const model::Model known = fit(all, registry_);
+    std::vector<TrainingProblem> few(all.begin(), all.begin() + 4);
+    for (TrainingProblem& p : few) {
+        std::erase_if(p.configs, [](const TimedConfig& c) { return c.config.variant == "spmm.eigen"; });
+    }
+
+    const model::Model corrected = refit(known, few, registry_);
+
+    EXPECT_EQ(model::to_bytes(refit(known, few, registry_)), model::to_bytes(corrected));
+    EXPECT_EQ(corrected.variants.size(), known.variants.size());
+    EXPECT_EQ(*corrected.find("spmm.eigen", 1), *known.find("spmm.eigen", 1));
+    const model::VariantModel& rows = *corrected.find("spmm.cpu_rows", registry_.find("spmm.cpu_rows")->version);
+    const model::VariantModel& before = *known.find("spmm.cpu_rows", rows.version);
+    ASSERT_EQ(rows.slowdown.size(), before.slowdown.size());
+    EXPECT_GT(rows.slowdown[0].depths.size(), before.slowdown[0].depths.size());
+    EXPECT_TRUE(
+        std::equal(before.slowdown[0].leaves.begin(), before.slowdown[0].leaves.end(), rows.slowdown[0].leaves.begin()))
+        << "what was known stands in front";
+    EXPECT_EQ(model::from_bytes(model::to_bytes(corrected)), corrected);
+
+    // A variant that the model does not know is fitted to these problems.
+    model::Model without = known;
+    std::erase_if(without.variants, [](const model::VariantModel& v) { return v.id == "spmm.cpu_edges"; });
+    EXPECT_NE(refit(without, few, registry_).find("spmm.cpu_edges", registry_.find("spmm.cpu_edges")->version),
+              nullptr);
+
+    std::vector<TrainingProblem> others = few;
+    for (TrainingProblem& p : others) p.problem.op = Op::sddmm;
+    EXPECT_THROW(refit(known, others, registry_), Error);
+    EXPECT_THROW(refit(known, {}, registry_), Error);
 }
 
 // Even graphs have even degrees, odd ones do not: a family by that hides half of what there is to learn.

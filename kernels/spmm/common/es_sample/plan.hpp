@@ -2,6 +2,7 @@
 // `int group` and `static SampleRule rule(const P&)`.
 #pragma once
 
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/spmm/common/es_sample/launch.hpp"
 #include "kernels/spmm/common/sample_params.hpp"
 
@@ -26,7 +27,7 @@ bool es_searched(const Query& q, const P& p) {
     if (p.group == 32) return true;
     if (p.group < 32) return q.problem.k <= p.group * widest_vector(q.problem);
     const double kept = sampled_edges(q, rule) / static_cast<double>(std::max<std::int64_t>(1, q.n_rows));
-    const std::int64_t resident = q.device ? std::int64_t{q.device->multiprocessors} * 2048 : 0;
+    const std::int64_t resident = q.device ? static_cast<std::int64_t>(places_of(q)) : 0;
     return kept >= 24 || (most_kept(q, rule) >= p.group && std::int64_t{q.n_rows} * p.group <= 2 * resident);
 }
 

@@ -348,5 +348,20 @@ TEST(Recipes, AreReadFromTheirText) {
     }
 }
 
+// What `gnntune adapt` measures where nobody has: each can be made, in a moment, and no graph comes twice.
+TEST(Generate, TellingProblemsCanBeMade) {
+    std::set<std::string> names;
+    std::set<std::int32_t> widths;
+    for (const TellingProblem& p : telling_problems()) {
+        EXPECT_TRUE(names.insert(p.recipe.name).second) << p.recipe.name;
+        widths.insert(p.k);
+        const CsrGraph graph = generate(p.recipe);
+        EXPECT_GT(graph.m(), 0) << p.recipe.name;
+        EXPECT_LE(graph.m(), 1'200'000) << p.recipe.name;
+    }
+    EXPECT_EQ(names.size(), 12U);
+    EXPECT_EQ(widths, (std::set<std::int32_t>{16, 64, 256}));
+}
+
 }  // namespace
 }  // namespace gnntune::generate

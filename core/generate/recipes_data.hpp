@@ -1,4 +1,4 @@
-// data/standins.json, compiled in by CMake.
+// data/standins.json and data/telling.json, compiled in by CMake.
 #pragma once
 
 #include <string_view>
@@ -6,5 +6,6 @@
 namespace gnntune::generate {
 
 std::string_view standins_json();
+std::string_view telling_json();
 
 }  // namespace gnntune::generate

@@ -1,0 +1,69 @@
+# adapt: models of another device are corrected by what is measured here, and who has none of his own is told so.
+. "$(dirname "$0")/lib.sh"
+need_sqlite3
+export OMP_NUM_THREADS=1
+
+for n in 100 200 400; do run 0 generate uniform --n-rows $n --m $((n * 5)) -o u$n.mtx -q; done
+for m in 300 900 1500; do run 0 generate rmat --set scale=7,m=$m -o r$m.mtx -q; done
+run 0 tune u100.mtx u200.mtx u400.mtx --device cpu --dim 8,16 --max-samples 5 --exhaustive --db made.db -q
+# There the slow ones are fast: its model is wrong here.
+sqlite3 made.db "UPDATE measurement SET median_us = 10000 / median_us WHERE median_us > 0"
+run 0 fit --db made.db --device cpu -q
+
+# What was shipped was made on another device.
+mkdir profiles
+cp made.db profiles/other.db
+sqlite3 profiles/other.db "PRAGMA journal_mode = delete; UPDATE environment SET device_name = 'Elsewhere'" >/dev/null
+export GNNTUNE_PROFILES="$work/profiles"
+stands_in="those of Elsewhere stand in; \`gnntune adapt\` brings them here"
+run 0 doctor --device cpu --db mine.db
+out_has "$stands_in"
+run 0 tune r300.mtx --device cpu --dim 8 --max-samples 5 --db mine.db
+err_has "$stands_in"
+run 0 explain r900.mtx --device cpu --dim 8 --db mine.db
+out_has "$stands_in"
+
+run 1 adapt r300.mtx --device cpu --op sddmm --dim 8 --db none.db
+err_has "nothing was measured that a model could be corrected by"
+run 2 adapt --device cpu --symmetric
+err_has "without GRAPH the graphs are generated"
+run 2 adapt --device cpu --count 1
+
+run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db --csv
+out_has "op,graphs,problems,before_percent,before_worst_percent,after_percent,after_worst_percent,before_3_percent,after_3_percent,stored"
+grep -Eq '^spmm,3,6,([0-9.]+,){6}[01]$' "$work/out" || fail "not a row of three graphs at two widths"
+python3 -c 'import csv, sys
+row = next(csv.DictReader(open(sys.argv[1])))
+sys.exit(any(not 0 < float(v) <= 100 for k, v in row.items() if k.endswith("percent")))' "$work/out" || fail "no per cents"
+# It is stored if it gains something, and says what it was made of.
+stored=$(sqlite3 mine.db "SELECT count(*) FROM model WHERE json_extract(training, '\$.adapted_from.file') = 'other.db'")
+[ "$stored" = "$(grep -oE '[01]$' "$work/out" | tail -1)" ] || fail "stored: $stored"
+[ "$stored" = 1 ] || fail "a model that takes the slowest for the fastest was not corrected"
+# Nothing is measured twice, and the model of the other device is what is corrected again.
+before=$(sqlite3 mine.db "SELECT count(*) FROM measurement")
+run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db --csv
+[ "$(sqlite3 mine.db "SELECT count(*) FROM measurement")" -eq "$before" ] || fail "measured again"
+run 0 db check --db mine.db
+run 0 explain r900.mtx --device cpu --dim 24 --db mine.db
+out_lacks "stand in"
+out_lacks "(shipped)"
+# What knows these graphs already has little to gain, and where nothing is stored that is said.
+cp mine.db again.db
+sqlite3 again.db "PRAGMA journal_mode = delete" >/dev/null
+mkdir good
+run 0 fit --db again.db --device cpu -q
+cp again.db good/here.db
+sqlite3 good/here.db "PRAGMA journal_mode = delete" >/dev/null
+sqlite3 again.db "DELETE FROM model"
+GNNTUNE_PROFILES="$work/good" run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db again.db --csv
+if grep -q ",0$" "$work/out"; then err_has "is not stored"; fi
+# Who has fitted one keeps it.
+run 0 fit --db mine.db --device cpu -q
+sqlite3 mine.db "SELECT hex(bytes) FROM model" >fitted
+run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db
+err_has "fit it again to take in what was"
+sqlite3 mine.db "SELECT hex(bytes) FROM model" | cmp -s - fitted || fail "the user's own model was replaced"
+# Without any model to begin with there is one behind it.
+GNNTUNE_PROFILES='' run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db alone.db --csv
+grep -q '^spmm,3,6,' "$work/out" || fail "nothing was fitted"
+exit 0
