@@ -199,7 +199,7 @@ def epoch(
                         unit="ms",
                         repeats=len(times),
                     )
-                    # A capture keeps memory of its own beside that of eager steps, and one that fails harms what follows.
+                    # A capture keeps memory of its own beside that of eager steps; one that fails harms what follows.
                     if study.on_gpu and peak < torch.cuda.get_device_properties(study.device).total_memory / 2**20 / 3:
                         times = milliseconds(study, captured(step), seconds / 8)
                         add(
@@ -283,7 +283,7 @@ def breakdown(study: Study, source: Source, hidden: int) -> None:
 
 
 def in_a_row(replay: Callable[[], Any], count: int = 20) -> list[float]:
-    """Milliseconds of one of `count` replays that wait for each other on the device alone, as epochs of a training do."""
+    """Milliseconds of one of `count` replays that wait for each other on the device alone, as epochs do."""
     times = []
     replay()
     for _ in range(5):
