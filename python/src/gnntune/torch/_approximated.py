@@ -28,7 +28,7 @@ _untraced_run: Any = None
 def _make_untraced_run() -> None:
     global _untraced_run
     if _untraced_run is None:
-        _untraced_run = torch.compiler.disable(_run)
+        _untraced_run = torch.compiler.disable(_run)  # type: ignore[no-untyped-call]
 
 
 class Approximated(nn.Module):
@@ -42,7 +42,7 @@ class Approximated(nn.Module):
             _make_untraced_run()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
         if self.ways is not None:
             _make_untraced_run()
 
