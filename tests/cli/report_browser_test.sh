@@ -13,6 +13,7 @@ make_empty empty.db
 run 0 report empty.db --out empty.html
 make_damaged a.db damaged.db
 run 6 report damaged.db --out damaged.html
+! grep -q ' in 0 runs' damaged.html || fail "a row without a run is said to be of none"
 cp a.db hostile.db
 python3 "$SOURCE/tests/cli/report_page.py" hostile hostile.db
 run 0 report hostile.db --out hostile.html

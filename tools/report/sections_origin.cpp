@@ -57,10 +57,11 @@ Section origin_section(const Report& report) {
     if (report.measurements > 0) {
         const std::string first = report.first_taken_at.substr(0, 10);
         const std::string last = report.last_taken_at.substr(0, 10);
-        section.answer = fmt::format("{} rows in {}, taken {} in {}.", whole(report.measurements),
+        section.answer = fmt::format("{} rows in {}, taken {}{}.", whole(report.measurements),
                                      some(report.environments.size(), "environment"),
                                      first == last ? "on " + first : fmt::format("from {} to {}", first, last),
-                                     some(report.runs.size(), "run"));
+                                     report.runs.empty() ? "; the runs that took them could not be read"
+                                                         : fmt::format(" in {}", some(report.runs.size(), "run")));
     }
     Group group;
     group.figures.push_back(outcome_figure(report, "outcome-1"));
