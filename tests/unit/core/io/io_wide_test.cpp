@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/common/error.hpp"
 #include "core/io/gnng.hpp"
 #include "core/io/wide_graph.hpp"
 #include "tests/unit/common/expect_has.hpp"
