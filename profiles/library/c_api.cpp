@@ -6,6 +6,7 @@
 
 #include "core/include/gnntune/gnntune.h"
 #include "profiles/library/abi.hpp"
+#include "profiles/library/destroy.hpp"
 #include "profiles/library/device_guard.hpp"
 #include "profiles/library/explain.hpp"
 #include "profiles/library/graph_input.hpp"
@@ -50,17 +51,6 @@ gnntune_status create_graph(gnntune_context* context, const Description* descrip
         *out = new gnntune_graph{
             context->context, std::move(graph), {}, known.transient != 0, lib::BucketOnce(longest_row_of(known)),
             std::move(order)};
-    });
-}
-
-// Freeing device memory wants its device current; a destroy function has nobody to report to.
-template <typename Handle>
-void destroy(Handle* handle) {
-    if (!handle) return;
-    const auto context = handle->context;
-    lib::guarded([&] {
-        const lib::DeviceGuard guard(context->device);
-        delete handle;
     });
 }
 
@@ -162,7 +152,7 @@ gnntune_status gnntune_graph_create_coo(gnntune_context* context, const gnntune_
 }
 
 void gnntune_graph_destroy(gnntune_graph* graph) {
-    destroy(graph);
+    lib::destroy(graph);
 }
 
 gnntune_status gnntune_graph_fingerprint(gnntune_graph* graph, gnntune_stream stream, char out[33]) {
@@ -231,7 +221,7 @@ gnntune_status gnntune_plan_create(gnntune_context* context, gnntune_graph* grap
 }
 
 void gnntune_plan_destroy(gnntune_plan* plan) {
-    destroy(plan);
+    lib::destroy(plan);
 }
 
 size_t gnntune_plan_workspace_bytes(const gnntune_plan* plan) {

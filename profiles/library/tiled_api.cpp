@@ -4,6 +4,7 @@
 
 #include "core/include/gnntune/gnntune.h"
 #include "profiles/library/abi.hpp"
+#include "profiles/library/destroy.hpp"
 #include "profiles/library/device_guard.hpp"
 #include "profiles/library/handles.hpp"
 #include "profiles/library/memory.hpp"
@@ -27,17 +28,6 @@ lib::TileLayout layout_of(const lib::Context& context, const gnntune_csr* csr, c
 template <typename T, typename Value>
 void put(T* out, Value value) {
     if (out) *out = static_cast<T>(value);
-}
-
-// Freeing device memory wants its device current; a destroy function has nobody to report to.
-template <typename Handle>
-void destroy_tiled(Handle* handle) {
-    if (!handle) return;
-    const auto context = handle->context;
-    lib::guarded([&] {
-        const lib::DeviceGuard guard(context->device);
-        delete handle;
-    });
 }
 
 }  // namespace
@@ -86,7 +76,7 @@ gnntune_status gnntune_tiled_graph_create(gnntune_context* context, const gnntun
 }
 
 void gnntune_tiled_graph_destroy(gnntune_tiled_graph* graph) {
-    destroy_tiled(graph);
+    lib::destroy(graph);
 }
 
 gnntune_status gnntune_tiled_graph_fingerprint(gnntune_tiled_graph* graph, char out[33]) {
@@ -111,7 +101,7 @@ gnntune_status gnntune_tiled_plan_create(gnntune_tiled_graph* graph, const gnntu
 }
 
 void gnntune_tiled_plan_destroy(gnntune_tiled_plan* plan) {
-    destroy_tiled(plan);
+    lib::destroy(plan);
 }
 
 size_t gnntune_tiled_plan_explain(const gnntune_tiled_plan* plan, char* buffer, size_t size) {

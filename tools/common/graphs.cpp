@@ -69,17 +69,7 @@ GraphArgument standin_argument(const std::string& argument, const io::ReadOption
     refuse_reading(options, fmt::format("{}: a stand-in is generated as its recipe says; generate it into a file first "
                                         "(gnntune generate {} -o FILE), or leave them out",
                                         argument, argument));
-    const generate::Recipe recipe = generate::standin(argument);
-    auto load = [recipe](Output& out) {
-        out.detail(fmt::format("{}: a stand-in, generated: {}", recipe.name, generate::text(recipe)));
-        InputGraph input;
-        input.graph = generate::generate(recipe);
-        input.name = recipe.name;
-        input.source = generate::text(recipe);
-        input.format = "generated";
-        return input;
-    };
-    return {recipe.name, generate::text(recipe), std::move(load), false};
+    return generated_argument(generate::standin(argument));
 }
 
 void add_folder(const fs::path& folder, const io::ReadOptions& options, Output& out,
@@ -182,6 +172,19 @@ void add_list(const std::string& list, const io::ReadOptions& options, Output& o
 }
 
 }  // namespace
+
+GraphArgument generated_argument(const generate::Recipe& recipe) {
+    auto load = [recipe](Output& out) {
+        out.detail(fmt::format("{}: generated: {}", recipe.name, generate::text(recipe)));
+        InputGraph input;
+        input.graph = generate::generate(recipe);
+        input.name = recipe.name;
+        input.source = generate::text(recipe);
+        input.format = "generated";
+        return input;
+    };
+    return {recipe.name, generate::text(recipe), std::move(load), false};
+}
 
 bool names_a_file(const std::string& word) {
     std::error_code ignored;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/features/features.hpp"
+#include "core/generate/generate.hpp"
 #include "core/graph/types.hpp"
 #include "core/io/graph_io.hpp"
 #include "core/registry/measurement.hpp"
@@ -37,6 +38,9 @@ struct GraphArgument {
     std::function<InputGraph(Output&)> load;
     bool damaged = false;  ///< a file of a folder of which that is known already: load() throws the reason
 };
+
+/// The graph of a recipe, generated when it is loaded.
+GraphArgument generated_argument(const generate::Recipe& recipe);
 
 /// Reads one of `of` graphs. Among several, one that cannot be read, or is too large for the formats or the memory, is
 /// told on stderr and left out, so that the others are not lost; alone it throws ErrorKind::input.

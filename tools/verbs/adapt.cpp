@@ -61,19 +61,6 @@ struct Telling {
     std::vector<std::int32_t> widths;
 };
 
-GraphArgument generated(const generate::Recipe& recipe) {
-    auto load = [recipe](Output& out) {
-        out.detail(fmt::format("{}: generated: {}", recipe.name, generate::text(recipe)));
-        InputGraph input;
-        input.graph = generate::generate(recipe);
-        input.name = recipe.name;
-        input.source = generate::text(recipe);
-        input.format = "generated";
-        return input;
-    };
-    return {recipe.name, generate::text(recipe), std::move(load), false};
-}
-
 /// A model to begin with, and what it is called.
 struct Known {
     model::Model model;
@@ -109,7 +96,7 @@ public:
         if (parsed.arguments.empty()) {
             refuse_reading(read_options(parsed), "without GRAPH the graphs are generated; leave them out");
             for (const generate::TellingProblem& p : generate::telling_problems()) {
-                if (telling_.size() < count) telling_.push_back({generated(p.recipe), {p.k}});
+                if (telling_.size() < count) telling_.push_back({generated_argument(p.recipe), {p.k}});
             }
         } else {
             std::vector<std::int32_t> widths;

@@ -157,6 +157,21 @@ Json source_json(const std::optional<paper::Source>& source) {
     return {{"device", source->device}, {"clock", std::string(to_text(source->clock))}, {"policy", "hot"}};
 }
 
+/// What a table or figure is, for both kinds of items.
+template <typename Item>
+Json head_json(const paper::Paper& p, const Item& item) {
+    Json data;
+    data["paper"] = p.id;
+    data["kind"] = item.is_table ? "table" : "figure";
+    data["number"] = item.number;
+    data["title"] = item.title;
+    data["source_in_paper"] = item.source;
+    data["paper_device"] = p.device;
+    data["paper_says"] = item.says;
+    data["ours"] = item.ours;
+    return data;
+}
+
 void print_lines(const char* head, const std::vector<std::string>& lines, Output& out) {
     if (lines.empty()) return;
     Lines text;
@@ -185,15 +200,7 @@ void print_sheet(const paper::Paper& p, const paper::Item& item, const paper::Sh
             print_lines("Not measured (-). These commands fill it:", sheet.commands, out);
             break;
         case OutputFormat::json: {
-            Json data;
-            data["paper"] = p.id;
-            data["kind"] = item.is_table ? "table" : "figure";
-            data["number"] = item.number;
-            data["title"] = item.title;
-            data["source_in_paper"] = item.source;
-            data["paper_device"] = p.device;
-            data["paper_says"] = item.says;
-            data["ours"] = item.ours;
+            Json data = head_json(p, item);
             data["measured"] = source_json(sheet.source);
             data["rows"] = table.json();
             data["notes"] = sheet.notes;
@@ -208,15 +215,7 @@ void print_whole(const paper::Paper& p, const paper::WholeItem& item, const pape
     Table table(sheet.columns);
     for (const auto& cells : sheet.rows) table.add(cells);
     if (out.format() == OutputFormat::json) {
-        Json data;
-        data["paper"] = p.id;
-        data["kind"] = item.is_table ? "table" : "figure";
-        data["number"] = item.number;
-        data["title"] = item.title;
-        data["source_in_paper"] = item.source;
-        data["paper_device"] = p.device;
-        data["paper_says"] = item.says;
-        data["ours"] = item.ours;
+        Json data = head_json(p, item);
         data["measured"] = sheet.measured;
         data["rows"] = table.json();
         out.print_json(Json::array({data}));
