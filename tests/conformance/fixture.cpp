@@ -170,15 +170,16 @@ void Fixture::upload(const Registry& registry, const Device& device) {
     }
 }
 
-Memory::Memory(Backend backend, const Query& query, const Inputs& in, std::size_t workspace_bytes, std::size_t offset)
-    : workspace(backend, workspace_bytes), operands(in.operands()) {
+Memory::Memory(Backend backend, StreamHandle stream, const Query& query, const Inputs& in, std::size_t workspace_bytes,
+               std::size_t offset)
+    : workspace(backend, stream, workspace_bytes), operands(in.operands()) {
     for (const ArraySpec& spec : arrays_of(query)) {
         const std::size_t shift = offset * spec.element_bytes();
         if (spec.is_input()) {
-            inputs.emplace_back(backend, spec.bytes(), shift);
+            inputs.emplace_back(backend, stream, spec.bytes(), shift);
             spec.bind(operands, inputs.back().data());
         } else {
-            outputs.emplace_back(backend, spec.bytes(), shift);
+            outputs.emplace_back(backend, stream, spec.bytes(), shift);
             element_bytes.push_back(spec.element_bytes());
             spec.bind(operands, outputs.back().data());
         }
@@ -197,8 +198,12 @@ void Memory::poison(std::uint16_t pair) {
 
 void Memory::fetch() {
     for (GuardedBytes& in : inputs) in.fetch();
-    for (GuardedBytes& out : outputs) out.fetch();
     workspace.fetch();
+    fetch_results();
+}
+
+void Memory::fetch_results() {
+    for (GuardedBytes& out : outputs) out.fetch();
 }
 
 std::vector<std::vector<std::uint8_t>> Memory::results() const {

@@ -48,15 +48,18 @@ private:
     std::unique_ptr<Graph> graph_;
 };
 
-/// Arrays of one problem on the backend, shifted by `offset` elements from a 256-byte boundary.
+/// Arrays of one problem on the backend, shifted by `offset` elements from a 256-byte boundary. What is copied is copied
+/// in the order of the stream.
 struct Memory {
-    Memory(Backend backend, const Query& query, const reference::Inputs& in, std::size_t workspace_bytes,
-           std::size_t offset);
+    Memory(Backend backend, StreamHandle stream, const Query& query, const reference::Inputs& in,
+           std::size_t workspace_bytes, std::size_t offset);
 
     void set(const reference::Inputs& in);
     void poison(std::uint16_t pair);
-    /// Brings what the device holds to where the questions below look. After the device has finished.
+    /// Brings what the device holds to where the questions below look, once the stream has been waited for: everything, or
+    /// what results() says.
     void fetch();
+    void fetch_results();
     std::vector<std::vector<std::uint8_t>> results() const;
     bool guards_intact() const;
     bool unchanged(const reference::Inputs& in) const;
