@@ -82,6 +82,13 @@ std::vector<fs::path> shipped_databases() {
     for (fs::path& file : entries_of(folder)) {
         if (file.extension() == ".db") found.push_back(std::move(file));
     }
+    const auto bytes = [](const fs::path& file) {
+        std::error_code ignored;
+        const auto size = fs::file_size(file, ignored);
+        return ignored ? 0 : size;
+    };
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const fs::path& a, const fs::path& b) { return bytes(a) > bytes(b); });
     return found;
 }
 

@@ -175,6 +175,14 @@ TEST_F(Layers, OfShippedModelsThatOfTheDeviceAnswersElseOfTheLikest) {
     EXPECT_EQ(models(small), "own") << "the user's comes first, whatever it was measured on";
 }
 
+TEST_F(Layers, OfShippedFilesTheLargestComesFirst) {
+    Store::open(shipped("a.db"), Mode::read_write_create);
+    Store::open(shipped("b.db"), Mode::read_write_create).put_model(model(std::string(1 << 20, 'x'), Policy::hot));
+    Store::open(shipped("c.db"), Mode::read_write_create);
+    EXPECT_EQ(shipped_databases(),
+              (std::vector<std::filesystem::path>{shipped("b.db"), shipped("a.db"), shipped("c.db")}));
+}
+
 TEST_F(Layers, ConstantsThatTheUserLacksComeFromBelow) {
     Store user = open();
     Store below = Store::open(shipped("a.db"), Mode::read_write_create);
