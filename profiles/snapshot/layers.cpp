@@ -199,9 +199,12 @@ std::vector<LayeredModel> models_of_layers(const Store& store, const Environment
     const auto key = [](const ModelRow& row) { return std::tuple(row.backend, row.op, row.policy); };
     std::vector<LayeredModel> models;
     std::set<std::tuple<Backend, Op, Policy>> known;
-    for (ModelRow& row : store.models()) {
-        if (model::is_readable(row.feature_version)) known.insert(key(row));
-        models.push_back({std::move(row), store.path()});
+    // Where the user has none it is a shipped one, which is no nearer for being the first.
+    if (!is_shipped(store.path())) {
+        for (ModelRow& row : store.models()) {
+            if (model::is_readable(row.feature_version)) known.insert(key(row));
+            models.push_back({std::move(row), store.path()});
+        }
     }
     std::map<std::tuple<Backend, Op, Policy>, fs::path> speaks;
     for (LayeredModel& m : shipped_models(here)) {

@@ -160,6 +160,9 @@ TEST_F(Layers, OfShippedModelsThatOfTheDeviceAnswersElseOfTheLikest) {
     EXPECT_EQ(models(small), "Small");
     EXPECT_EQ(models(large), "Large");
     EXPECT_EQ(models(next), "Next");
+    const auto first = open_layers(file("missing.db"));  // where the user has none: that of a device
+    EXPECT_EQ(bytes_of(models_of_layers(first.front(), next)), std::multiset<std::string>{"Next"});
+    EXPECT_EQ(bytes_of(models_of_layers(first.front(), large)), std::multiset<std::string>{"Large"});
     EXPECT_EQ(models(gpu("Larger than small", "9.0", 96)), "Small");
     EXPECT_EQ(models(gpu("Nearly large", "9.0", 144)), "Large");
     EXPECT_EQ(models(gpu("Next, small", "10.0", 80)), "Next");
