@@ -31,8 +31,7 @@ std::size_t workspace_bytes(const void* state) {
 
 void run(const void* state, const Operands& o, void* workspace, StreamHandle stream) {
     const auto& s = *static_cast<const State*>(state);
-    formats::run_by_column(*s.graph, {o.out_ptr, o.out_idx, o.out_edge_id}, workspace, s.params, s.chained,
-                            stream);
+    formats::run_by_column(*s.graph, {o.out_ptr, o.out_idx, o.out_edge_id}, workspace, s.params, s.chained, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {

@@ -90,7 +90,8 @@ void group(const RunShape& s, const Source& source, const GroupedEdges& out, voi
     auto* stream = cuda(handle);
     RunArrays a{};
     cut(s, workspace, &a);
-    const std::int64_t begin_threads = Source::kFindsRows ? std::max<std::int64_t>(s.buckets, source.n_rows) : s.buckets;
+    const std::int64_t begin_threads =
+        Source::kFindsRows ? std::max<std::int64_t>(s.buckets, source.n_rows) : s.buckets;
     kernels::launch_chained(false, &run_begin_kernel<Source>, kernels::blocks_for(begin_threads, kBeginThreads),
                             kBeginThreads, 0, stream, s, source, a);
     with_block(p.chunk, [&](auto block) {

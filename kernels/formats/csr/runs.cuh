@@ -56,7 +56,8 @@ struct RunShape {
     }
     __device__ __forceinline__ std::uint64_t key(std::int32_t group, std::int32_t other, std::int32_t id) const {
         const auto low_digit = static_cast<std::uint64_t>(group & (low() - 1));
-        return (low_digit << other_bits | static_cast<std::uint64_t>(other)) << id_bits | static_cast<std::uint64_t>(id);
+        return (low_digit << other_bits | static_cast<std::uint64_t>(other)) << id_bits |
+               static_cast<std::uint64_t>(id);
     }
     __device__ __forceinline__ int low_of(std::uint64_t key) const {
         return static_cast<int>(key >> (other_bits + id_bits));
@@ -116,14 +117,14 @@ struct PartMemory {
     static constexpr int kPart = KEYS * THREADS;
     static constexpr int kWarps = THREADS / 32;
 
-    void* over;             ///< [kPart] keys
-    std::int32_t* found;    ///< [4] the bucket of this block, where it starts, its size
-    std::int32_t* sums;     ///< [kSums]
-    std::int32_t* local;    ///< [low + 1] where a digit's keys begin among the part's
-    std::int32_t* begins;   ///< [low] where they begin among the bucket's, if that has several parts
-    std::int32_t* out;      ///< [low] what makes a place in the part one in the bucket, likewise
-    std::int32_t* prefix;   ///< [chunks + 1] where a run begins in the bucket
-    std::int32_t* from;     ///< [chunks] what makes a place in the bucket one among all keys
+    void* over;            ///< [kPart] keys
+    std::int32_t* found;   ///< [4] the bucket of this block, where it starts, its size
+    std::int32_t* sums;    ///< [kSums]
+    std::int32_t* local;   ///< [low + 1] where a digit's keys begin among the part's
+    std::int32_t* begins;  ///< [low] where they begin among the bucket's, if that has several parts
+    std::int32_t* out;     ///< [low] what makes a place in the part one in the bucket, likewise
+    std::int32_t* prefix;  ///< [chunks + 1] where a run begins in the bucket
+    std::int32_t* from;    ///< [chunks] what makes a place in the bucket one among all keys
 
     __host__ __device__ static std::size_t over_bytes(const RunShape& s) {
         const std::size_t counters = sizeof(std::uint16_t) * kWarps * s.low();
@@ -131,9 +132,8 @@ struct PartMemory {
         return (larger(sizeof(std::uint64_t) * kPart, larger(counters, starts)) + 15) / 16 * 16;
     }
     __host__ __device__ static std::size_t bytes(const RunShape& s) {
-        return over_bytes(s) +
-               sizeof(std::int32_t) *
-                   (4 + kSums + 3 * static_cast<std::size_t>(s.low()) + 1 + 2 * static_cast<std::size_t>(s.chunks) + 1);
+        return over_bytes(s) + sizeof(std::int32_t) * (4 + kSums + 3 * static_cast<std::size_t>(s.low()) + 1 +
+                                                       2 * static_cast<std::size_t>(s.chunks) + 1);
     }
     __device__ __forceinline__ PartMemory(unsigned char* memory, const RunShape& s)
         : over(memory),
@@ -266,8 +266,8 @@ __device__ __forceinline__ void find_bucket(const RunShape& s, const std::int32_
 
 /// Where a bucket's runs begin: prefix and from of `memory`.
 template <int THREADS, int KEYS>
-__device__ __forceinline__ void find_runs(const RunShape& s, const RunArrays& a, const PartMemory<THREADS, KEYS>& memory,
-                                          int bucket) {
+__device__ __forceinline__ void find_runs(const RunShape& s, const RunArrays& a,
+                                          const PartMemory<THREADS, KEYS>& memory, int bucket) {
     const std::uint16_t* table = a.table + bucket;
 #pragma unroll 2
     for (int c = static_cast<int>(threadIdx.x); c < s.chunks; c += THREADS) {
