@@ -104,7 +104,7 @@ static PyObject *recipes, *function_apply, *saves, *find_saves, *run_in_python;
 // Python's backward; who watches runs, a list; the numbers of a sum's gradient.
 static PyObject *backward_in_python, *watchers, *sum_reversed;
 static PyObject *requires_grad_name, *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name,
-    *new_empty_name, *needs_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name,
+    *new_empty_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name,
     *saved_tensors_name, *spmm_name, *gat_grad_name, *agnn_grad_name, *attention_grad_name;
 
 int intern_tensor_names(void) {
@@ -119,7 +119,6 @@ int intern_tensor_names(void) {
         {&planned_name, "planned"},
         {&value_name, "value"},
         {&new_empty_name, "new_empty"},
-        {&needs_name, "needs_input_grad"},
         {&to_save_name, "to_save"},
         {&state_name, "state"},
         {&plans_name, "_plans"},
@@ -531,11 +530,11 @@ typedef struct {
     int32_t used;
 } Found;
 
-// What apply() has found for the forward() that it causes: this thread calls it next, if it does.
+// What apply() has found for the forward() that it causes, with the first argument of that: this thread calls it next, if
+// it does.
 static _Thread_local struct {
     Found* found;
-    PyObject* graph;
-    PyObject* numbers;
+    PyObject* what;
 } pending;
 
 static int matches(const Found* found, PyObject* entry, const DlTensor* seen, Py_ssize_t count) {
@@ -612,8 +611,9 @@ static int is_on(PyObject* function) {
     return on;
 }
 
-// Whether one of them wants a gradient; -1, and no exception, if one is no tensor.
+// Which of them want a gradient, a bit each; -1, and no exception, if one is no tensor.
 static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
+    int wanting = 0;
     for (Py_ssize_t i = 0; i < count; ++i) {
         if (tensors[i] == Py_None) continue;
         PyObject* wants = PyObject_GetAttr(tensors[i], requires_grad_name);
@@ -622,9 +622,9 @@ static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
             return -1;
         }
         Py_DECREF(wants);
-        if (wants == Py_True) return 1;
+        if (wants == Py_True) wanting |= 1 << i;
     }
-    return 0;
+    return wanting;
 }
 
 // plain(*tensors) -> bool, or None where Python has to look: whether these are tensors of one type, or None, that no mode,
@@ -664,17 +664,46 @@ static PyObject* first_of(PyObject* results) {
     return first;
 }
 
-// (graph, op, numbers, *inputs) to the autograd.Function.
-static PyObject* with_gradient(PyObject* const* args, PyObject* numbers, Py_ssize_t count) {
+// Objects behind each other, a new reference to each.
+static PyObject* tuple_of(PyObject* const* objects, Py_ssize_t count) {
     PyObject* all = PyTuple_New(count);
-    if (!all) return NULL;
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject* one = i == 2 ? numbers : args[i];
-        Py_INCREF(one);
-        PyTuple_SetItem(all, i, one);
+    for (Py_ssize_t i = 0; all && i < count; ++i) {
+        Py_INCREF(objects[i]);
+        PyTuple_SetItem(all, i, objects[i]);
     }
-    PyObject* result = PyObject_CallObject(function_apply, all);
-    Py_DECREF(all);
+    return all;
+}
+
+// A tuple of bools, as the bits of `wanting` say.
+static PyObject* bools_of(unsigned wanting, Py_ssize_t count) {
+    PyObject* bools[kMostTensors];
+    for (Py_ssize_t i = 0; i < count; ++i) bools[i] = wanting >> i & 1 ? Py_True : Py_False;
+    return tuple_of(bools, count);
+}
+
+// (graph, op, numbers, *inputs) to the autograd.Function. Whatever torch is given costs it questions, what is no tensor
+// most of all: so it gets one object for all that, and the tensors that want a gradient.
+static PyObject* with_gradient(PyObject* const* args, PyObject* numbers, Py_ssize_t count, unsigned wanting,
+                               Found* found) {
+    const Py_ssize_t inputs = count - 3;
+    PyObject* given[1 + kMostTensors];
+    Py_ssize_t used = 1;
+    for (Py_ssize_t i = 0; i < inputs; ++i) {
+        if (wanting >> i & 1) given[used++] = args[3 + i];
+    }
+    PyObject* needs = bools_of(wanting, inputs);
+    PyObject* all = needs ? tuple_of(args + 3, inputs) : NULL;
+    PyObject* what = all ? PyTuple_Pack(5, args[0], args[1], numbers, needs, all) : NULL;
+    given[0] = what;
+    PyObject* arguments = what ? tuple_of(given, used) : NULL;
+    pending.found = found;
+    pending.what = what;
+    PyObject* result = arguments ? PyObject_CallObject(function_apply, arguments) : NULL;
+    pending.found = NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(what);
+    Py_XDECREF(all);
+    Py_XDECREF(needs);
     return result;
 }
 
@@ -683,7 +712,7 @@ static PyObject* with_gradient(PyObject* const* args, PyObject* numbers, Py_ssiz
 // or no call is prepared for tensors like these.
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
-    if (!exchange || !function_apply || count < 4) Py_RETURN_NONE;
+    if (!exchange || !function_apply || count < 4 || count > 3 + kMostTensors) Py_RETURN_NONE;
     const int looked_at = is_on(modes);
     const int cast = looked_at == 0 ? is_on(autocast) : looked_at;
     int grads = cast == 0 ? is_on(grad_enabled) : cast;
@@ -704,19 +733,14 @@ PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         Py_RETURN_NONE;
     }
     if (!grads) return first_of(run_found(&found, args + 3, args[0]));
-    pending.found = &found;
-    pending.graph = args[0];
-    pending.numbers = numbers;
-    PyObject* result = with_gradient(args, numbers, count);
-    pending.found = NULL;
+    PyObject* result = with_gradient(args, numbers, count, (unsigned)grads, &found);
     Py_XDECREF(found.entry);
     return result;
 }
 
 // Which tensors a backward wants to see: indices of inputs, -1 - i for results, None for nothing. A new reference.
-static PyObject* saves_of_kind(PyObject* all, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
-    PyObject* needs = PySequence_GetSlice(all, 3, 3 + inputs);
-    PyObject* number = needs ? PyLong_FromVoidPtr(numbers) : NULL;
+static PyObject* saves_of_kind(PyObject* needs, PyObject* op, PyObject* numbers, Py_ssize_t results) {
+    PyObject* number = PyLong_FromVoidPtr(numbers);
     PyObject* key = number ? PyTuple_Pack(3, op, number, needs) : NULL;
     PyObject* known = key ? PyDict_GetItemWithError(saves, key) : NULL;
     if (known) {
@@ -727,93 +751,101 @@ static PyObject* saves_of_kind(PyObject* all, PyObject* op, PyObject* numbers, P
     }
     Py_XDECREF(key);
     Py_XDECREF(number);
-    Py_XDECREF(needs);
     return known;
 }
 
 // The same, of kinds that were asked for before; under the interpreter's lock.
-static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
+static PyObject* saves_of(PyObject* all, PyObject* op, PyObject* numbers, Py_ssize_t results) {
     enum { kPlaces = 64 };
     static struct {
         PyObject *op, *numbers, *indices;  // references: what is alive keeps its address
         Py_ssize_t inputs, results;
         unsigned needs;
     } kinds[kPlaces];
-    PyObject* all = PyObject_GetAttr(ctx, needs_name);
-    if (!all) return NULL;
+    const Py_ssize_t inputs = PyTuple_Size(all);
     unsigned needs = 0;
     for (Py_ssize_t i = 0; i < inputs; ++i) {
-        if (PyTuple_GetItem(all, 3 + i) == Py_True) needs |= 1u << i;
+        if (PyTuple_GetItem(all, i) == Py_True) needs |= 1u << i;
     }
     const size_t place = (((uintptr_t)numbers >> 4) ^ ((uintptr_t)op >> 5) ^ needs) % kPlaces;
     PyObject* found = kinds[place].indices;
     if (found && kinds[place].op == op && kinds[place].numbers == numbers && kinds[place].needs == needs &&
         kinds[place].inputs == inputs && kinds[place].results == results) {
         Py_INCREF(found);
-    } else {
-        found = saves_of_kind(all, op, numbers, inputs, results);
-        if (found) {
-            PyObject* const gone[] = {kinds[place].op, kinds[place].numbers, kinds[place].indices};
-            Py_INCREF(op);
-            Py_INCREF(numbers);
-            Py_INCREF(found);
-            kinds[place].op = op;
-            kinds[place].numbers = numbers;
-            kinds[place].indices = found;
-            kinds[place].inputs = inputs;
-            kinds[place].results = results;
-            kinds[place].needs = needs;
-            for (int i = 0; i < 3; ++i) Py_XDECREF(gone[i]);
-        }
+        return found;
     }
-    Py_DECREF(all);
+    found = saves_of_kind(all, op, numbers, results);
+    if (!found) return NULL;
+    PyObject* const gone[] = {kinds[place].op, kinds[place].numbers, kinds[place].indices};
+    Py_INCREF(op);
+    Py_INCREF(numbers);
+    Py_INCREF(found);
+    kinds[place].op = op;
+    kinds[place].numbers = numbers;
+    kinds[place].indices = found;
+    kinds[place].inputs = inputs;
+    kinds[place].results = results;
+    kinds[place].needs = needs;
+    for (int i = 0; i < 3; ++i) Py_XDECREF(gone[i]);
     return found;
 }
 
-// forward(ctx, graph, op, numbers, *inputs) of the autograd.Function: runs, and says what is saved. Its state is
-// (graph, op, numbers).
-PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
-    if (count < 5) {
-        PyErr_SetString(PyExc_TypeError, "expected forward(ctx, graph, op, numbers, *inputs)");
-        return NULL;
-    }
-    PyObject* ctx = args[0];
-    Found* found = pending.found;
-    pending.found = NULL;
-    PyObject* results = found && pending.graph == args[1] && pending.numbers == args[3]
-                            ? run_found(found, args + 4, args[1])
-                            : run_tensors(self, args + 1, count - 1);
-    if (results == Py_None) {
-        Py_DECREF(results);
-        PyObject* all = PyTuple_New(count - 1);
-        for (Py_ssize_t i = 1; all && i < count; ++i) {
-            Py_INCREF(args[i]);
-            PyTuple_SetItem(all, i - 1, args[i]);
-        }
-        results = all ? PyObject_CallObject(run_in_python, all) : NULL;
-        Py_XDECREF(all);
-    }
-    if (!results) return NULL;
-    PyObject* indices = saves_of(ctx, args[2], args[3], count - 4, PyTuple_Size(results));
-    const Py_ssize_t size = indices ? PyTuple_Size(indices) : 0;
-    PyObject* saved = indices ? PyTuple_New(size) : NULL;
-    int done = saved != NULL;
+// Hands what a backward wants to see to torch. 0 and an exception if that fails.
+static int save(PyObject* ctx, PyObject* indices, PyObject* inputs, PyObject* results) {
+    const Py_ssize_t size = PyTuple_Size(indices);
+    PyObject* saved = PyTuple_New(size);
+    int tensors = 0, done = saved != NULL;
     for (Py_ssize_t i = 0; done && i < size; ++i) {
         PyObject* index = PyTuple_GetItem(indices, i);
         PyObject* tensor = Py_None;
         if (index != Py_None) {
             const long at = PyLong_AsLong(index);
-            tensor = at < 0 ? PyTuple_GetItem(results, -1 - at) : args[4 + at];
+            tensor = at < 0 ? PyTuple_GetItem(results, -1 - at) : PyTuple_GetItem(inputs, at);
         }
         done = tensor != NULL;
+        tensors += tensor != Py_None;
         Py_XINCREF(tensor);
         PyTuple_SetItem(saved, i, tensor);
     }
-    if (done && size > 0) done = PyObject_SetAttr(ctx, to_save_name, saved) == 0;
-    PyObject* state = done ? PyTuple_Pack(3, args[1], args[2], args[3]) : NULL;
+    // Of nothing backward() makes as many None itself.
+    if (done && tensors > 0) done = PyObject_SetAttr(ctx, to_save_name, saved) == 0;
+    Py_XDECREF(saved);
+    return done;
+}
+
+// forward(ctx, (graph, op, numbers, needs, inputs), *inputs that want a gradient) of the autograd.Function: runs, and says
+// what is saved. `needs` is a tuple of a bool for each input. Its state is (graph, op, numbers, needs).
+PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    PyObject* parts[5];
+    if (count < 2 || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != 5) {
+        PyErr_SetString(PyExc_TypeError, "expected forward(ctx, (graph, op, numbers, needs, inputs), *inputs)");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < 5; ++i) parts[i] = PyTuple_GetItem(args[1], i);
+    PyObject* ctx = args[0];
+    const Py_ssize_t inputs = PyTuple_Size(parts[4]);
+    if (inputs < 0 || inputs > kMostTensors || PyTuple_Size(parts[3]) != inputs) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected a bool for each input");
+        return NULL;
+    }
+    PyObject* run[3 + kMostTensors] = {parts[0], parts[1], parts[2]};
+    for (Py_ssize_t i = 0; i < inputs; ++i) run[3 + i] = PyTuple_GetItem(parts[4], i);
+    Found* found = pending.found;
+    pending.found = NULL;
+    PyObject* results = found && pending.what == args[1] ? run_found(found, run + 3, parts[0])
+                                                         : run_tensors(self, run, 3 + inputs);
+    if (results == Py_None) {
+        Py_DECREF(results);
+        PyObject* all = tuple_of(run, 3 + inputs);
+        results = all ? PyObject_CallObject(run_in_python, all) : NULL;
+        Py_XDECREF(all);
+    }
+    if (!results) return NULL;
+    PyObject* indices = saves_of(parts[3], parts[1], parts[2], PyTuple_Size(results));
+    int done = indices && save(ctx, indices, parts[4], results);
+    PyObject* state = done ? tuple_of(parts, 4) : NULL;
     done = state && PyObject_SetAttr(ctx, state_name, state) == 0;
     Py_XDECREF(state);
-    Py_XDECREF(saved);
     Py_XDECREF(indices);
     if (done) return first_of(results);
     Py_DECREF(results);
@@ -829,55 +861,51 @@ static PyObject* attention_gradient(PyObject* op) {
 }
 
 // Whether the features of a sum are all that wants a gradient: reduce is the first of `numbers`.
-static int is_sum_of_features(PyObject* ctx, PyObject* numbers) {
+static int is_sum_of_features(PyObject* numbers, PyObject* needs) {
     PyObject* reduce = PyTuple_GetItem(numbers, 0);
     if (!reduce || PyUnicode_CompareWithASCIIString(reduce, "sum") != 0) return 0;
-    PyObject* needs = PyObject_GetAttr(ctx, needs_name);
-    if (!needs) return 0;
-    const int alone = PyTuple_Size(needs) == 6 && PyTuple_GetItem(needs, 3) == Py_True &&
-                      PyTuple_GetItem(needs, 4) == Py_False && PyTuple_GetItem(needs, 5) == Py_False;
-    Py_DECREF(needs);
-    return alone;
+    return PyTuple_Size(needs) == 3 && PyTuple_GetItem(needs, 0) == Py_True &&
+           PyTuple_GetItem(needs, 1) == Py_False && PyTuple_GetItem(needs, 2) == Py_False;
 }
 
 // The gradients of a run, as FORMULAS of gnntune.torch._gradients has them for the kinds that are one run again. None where
 // Python has to do it.
-static PyObject* gradients(PyObject* self, PyObject* ctx, PyObject* state, PyObject* saved, PyObject* grad) {
-    enum { kMostArguments = 3 + kMostTensors, kBefore = 3 };  // graph, op and numbers want none
+static PyObject* gradients(PyObject* self, PyObject* state, PyObject* saved, PyObject* grad) {
+    enum { kMostArguments = 3 + kMostTensors };
     PyObject* run[kMostArguments] = {PyTuple_GetItem(state, 0), NULL, PyTuple_GetItem(state, 2)};
     PyObject* op = PyTuple_GetItem(state, 1);
+    PyObject* needs = PyTuple_GetItem(state, 3);
     const Py_ssize_t count = PyTuple_Size(saved);
-    Py_ssize_t used = 3, inputs = 0;
-    if (!run[0] || !op || !run[2]) return NULL;
+    Py_ssize_t used = 3;
+    if (!run[0] || !op || !run[2] || !needs) return NULL;
     PyObject* gradient = attention_gradient(op);
     if (gradient && (count == 5 || count == 6)) {  // three inputs, perhaps the seed of dropout, y, lse
-        inputs = count - 2;
         run[1] = gradient;
         for (Py_ssize_t i = 0; i < 3; ++i) run[used++] = PyTuple_GetItem(saved, i);
         run[used++] = grad;
         run[used++] = PyTuple_GetItem(saved, count - 2);
         run[used++] = PyTuple_GetItem(saved, count - 1);
-        if (inputs == 4) run[used++] = PyTuple_GetItem(saved, 3);
-    } else if (count == 4 && PyUnicode_CompareWithASCIIString(op, "spmm") == 0 && is_sum_of_features(ctx, run[2])) {
-        inputs = 3;
+        if (count == 6) run[used++] = PyTuple_GetItem(saved, 3);
+    } else if ((count == 4 || count == 0) && PyUnicode_CompareWithASCIIString(op, "spmm") == 0 &&
+               is_sum_of_features(run[2], needs)) {
         run[1] = spmm_name;
         run[2] = sum_reversed;
         run[used++] = grad;
-        run[used++] = PyTuple_GetItem(saved, 1);
-        run[used++] = PyTuple_GetItem(saved, 2);
+        run[used++] = count ? PyTuple_GetItem(saved, 1) : Py_None;
+        run[used++] = count ? PyTuple_GetItem(saved, 2) : Py_None;
     } else {
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NONE;
     }
     PyObject* results = run_tensors(self, run, used);
     if (!results || results == Py_None) return results;
-    const Py_ssize_t found = PyTuple_Size(results);
-    PyObject* all = PyTuple_New(kBefore + inputs);
-    for (Py_ssize_t i = 0; all && i < kBefore + inputs; ++i) {
-        PyObject* one = i >= kBefore && i - kBefore < found ? PyTuple_GetItem(results, i - kBefore) : Py_None;
-        Py_INCREF(one);
-        PyTuple_SetItem(all, i, one);
+    const Py_ssize_t found = PyTuple_Size(results), inputs = PyTuple_Size(needs);
+    PyObject* given[1 + kMostTensors] = {Py_None};  // what forward() got first wants none
+    Py_ssize_t wanted = 1;
+    for (Py_ssize_t i = 0; i < inputs; ++i) {
+        if (PyTuple_GetItem(needs, i) == Py_True) given[wanted++] = i < found ? PyTuple_GetItem(results, i) : Py_None;
     }
+    PyObject* all = tuple_of(given, wanted);
     Py_DECREF(results);
     return all;
 }
@@ -890,7 +918,7 @@ static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count
     if (count == 1 && !twice && PyList_Size(watchers) == 0) {
         PyObject* state = PyObject_GetAttr(ctx, state_name);
         PyObject* saved = state ? PyObject_GetAttr(ctx, saved_tensors_name) : NULL;
-        found = saved ? gradients(NULL, ctx, state, saved, args[0]) : NULL;
+        found = saved ? gradients(NULL, state, saved, args[0]) : NULL;
         Py_XDECREF(saved);
         Py_XDECREF(state);
         if (found != Py_None) return found;
