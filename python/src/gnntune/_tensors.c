@@ -104,8 +104,36 @@ static PyObject *recipes, *function_apply, *saves, *find_saves, *run_in_python;
 // Python's backward; who watches runs, a list; the numbers of a sum's gradient.
 static PyObject *backward_in_python, *watchers, *sum_reversed;
 static PyObject *requires_grad_name, *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name,
-    *new_empty_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name,
-    *saved_tensors_name, *spmm_name, *gat_grad_name, *agnn_grad_name, *attention_grad_name;
+    *new_empty_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name, *saved_tensors_name,
+    *spmm_name, *gat_grad_name, *agnn_grad_name, *attention_grad_name;
+
+// ---- What is switched on in torch ----
+
+static int is_on(PyObject* function) {
+    PyObject* answer = PyObject_CallNoArgs(function);
+    if (!answer) return -1;
+    const int on = answer != Py_False && PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    return on;
+}
+
+static int gradients_are_on(void) {
+    return shim_asks() ? shim_gradients() : is_on(grad_enabled);
+}
+
+static int autocast_is_on(void) {
+    return shim_asks() ? shim_autocast() : is_on(autocast);
+}
+
+static int is_deterministic(void) {
+    return shim_asks() ? shim_deterministic() : is_on(deterministic);
+}
+
+// Whether torch's own functions say what Python's do: those of another version may be others.
+static int agree(void) {
+    return shim_gradients() == is_on(grad_enabled) && shim_autocast() == is_on(autocast) &&
+           shim_deterministic() == is_on(deterministic);
+}
 
 int intern_tensor_names(void) {
     const struct {
@@ -159,6 +187,8 @@ PyObject* set_torch(PyObject* self, PyObject* args) {
     }
     exchange = found;
     shim_open(tensor_type);
+    if (shim_asks() && !agree()) shim_ask_no_more();
+    if (PyErr_Occurred()) return NULL;
     Py_RETURN_TRUE;
 }
 
@@ -406,18 +436,23 @@ static PyObject* matched(PyObject* entry, void** arrays, int32_t used, PyObject*
     return NULL;
 }
 
+// What every Graph has: past its __getattr__(), which makes all look-ups slower.
+static PyObject* of_graph(PyObject* graph, PyObject* name) {
+    return PyObject_GenericGetAttr(graph, name);
+}
+
 // The plan of a problem on a transient graph: a Handle, a new reference. None where Python has to look.
 static PyObject* planned(PyObject* graph, PyObject* entry, void* stream) {
     PyObject* problem = PyTuple_GetItem(entry, 1);
     PyObject* bytes = PyTuple_GetItem(entry, 5);
-    PyObject* plans = PyObject_GetAttr(graph, plans_name);
+    PyObject* plans = of_graph(graph, plans_name);
     if (!plans) return NULL;
     PyObject* handle = PyDict_GetItemWithError(plans, problem);
     Py_XINCREF(handle);
     if (!handle && !PyErr_Occurred() && !stream && bytes != Py_None) {
         // Whose graph is described already; the first plan on one is Python's.
-        PyObject* described = PyObject_GetAttr(graph, handle_name);
-        PyObject* context = described && described != Py_None ? PyObject_GetAttr(graph, context_name) : NULL;
+        PyObject* described = of_graph(graph, handle_name);
+        PyObject* context = described && described != Py_None ? of_graph(graph, context_name) : NULL;
         PyObject* graph_number = context ? PyObject_GetAttr(described, value_name) : NULL;
         PyObject* context_number = graph_number ? PyObject_GetAttr(context, value_name) : NULL;
         void* g = context_number ? PyLong_AsVoidPtr(graph_number) : NULL;
@@ -477,7 +512,7 @@ static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays,
 
 // What a transient graph says of its sizes. 0 for one that lasts, or with an exception.
 static int sizes_of(PyObject* graph, int64_t* sizes) {
-    PyObject* given = PyObject_GetAttr(graph, sizes_name);
+    PyObject* given = of_graph(graph, sizes_name);
     if (!given) return 0;
     const int transient = given != Py_None;
     for (int i = 0; transient && i < kSizes; ++i) sizes[i] = PyLong_AsLongLong(PyTuple_GetItem(given, i));
@@ -488,9 +523,9 @@ static int sizes_of(PyObject* graph, int64_t* sizes) {
 // What `known` has for an operation and its numbers: a new reference to a list; NULL, perhaps with an exception, if
 // nothing.
 static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
-    PyObject* strict = PyObject_CallNoArgs(deterministic);
-    PyObject* number = strict ? PyLong_FromVoidPtr(numbers) : NULL;
-    PyObject* key = number ? PyTuple_Pack(3, op, number, strict) : NULL;
+    const int strict = is_deterministic();
+    PyObject* number = strict >= 0 ? PyLong_FromVoidPtr(numbers) : NULL;
+    PyObject* key = number ? PyTuple_Pack(3, op, number, strict ? Py_True : Py_False) : NULL;
     PyObject* calls = key ? PyDict_GetItemWithError(known, key) : NULL;  // (numbers, list)
     if (calls) {
         calls = PyTuple_GetItem(calls, 1);
@@ -498,7 +533,6 @@ static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
     }
     Py_XDECREF(key);
     Py_XDECREF(number);
-    Py_XDECREF(strict);
     return calls;
 }
 
@@ -564,7 +598,7 @@ static int find(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* cons
     if (!look_at(inputs, count, seen, found->arrays, &found->used)) return 0;
     found->transient = sizes_of(graph, found->sizes);
     if (PyErr_Occurred()) return 0;
-    PyObject* known = found->transient ? recipes : PyObject_GetAttr(graph, fast_name);
+    PyObject* known = found->transient ? recipes : of_graph(graph, fast_name);
     PyObject* calls = known ? remembered(known, op, numbers) : NULL;
     if (!found->transient) Py_XDECREF(known);
     if (!calls) return 0;
@@ -603,14 +637,6 @@ PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     Py_RETURN_NONE;
 }
 
-static int is_on(PyObject* function) {
-    PyObject* answer = PyObject_CallNoArgs(function);
-    if (!answer) return -1;
-    const int on = answer != Py_False && PyObject_IsTrue(answer);
-    Py_DECREF(answer);
-    return on;
-}
-
 // Which of them want a gradient, a bit each; -1, and no exception, if one is no tensor.
 static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
     int wanting = 0;
@@ -632,12 +658,11 @@ static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
 PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
     if (!exchange) Py_RETURN_NONE;
-    PyObject* const questions[] = {modes, autocast, functorch};
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; ++i) {
-        const int on = is_on(questions[i]);
-        if (on < 0) return NULL;
-        if (on) Py_RETURN_FALSE;
-    }
+    int on = is_on(modes);
+    if (on == 0) on = autocast_is_on();
+    if (on == 0) on = is_on(functorch);
+    if (on < 0) return NULL;
+    if (on) Py_RETURN_FALSE;
     DlType type;
     int known = 0;
     for (Py_ssize_t i = 0; i < count; ++i) {
@@ -714,8 +739,8 @@ PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
     if (!exchange || !function_apply || count < 4 || count > 3 + kMostTensors) Py_RETURN_NONE;
     const int looked_at = is_on(modes);
-    const int cast = looked_at == 0 ? is_on(autocast) : looked_at;
-    int grads = cast == 0 ? is_on(grad_enabled) : cast;
+    const int cast = looked_at == 0 ? autocast_is_on() : looked_at;
+    int grads = cast == 0 ? gradients_are_on() : cast;
     if (looked_at < 0 || cast < 0 || grads < 0) return NULL;
     if (looked_at || cast) Py_RETURN_NONE;
     if (grads) grads = wants_gradient(args + 3, count - 3);
@@ -832,8 +857,8 @@ PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     for (Py_ssize_t i = 0; i < inputs; ++i) run[3 + i] = PyTuple_GetItem(parts[4], i);
     Found* found = pending.found;
     pending.found = NULL;
-    PyObject* results = found && pending.what == args[1] ? run_found(found, run + 3, parts[0])
-                                                         : run_tensors(self, run, 3 + inputs);
+    PyObject* results =
+        found && pending.what == args[1] ? run_found(found, run + 3, parts[0]) : run_tensors(self, run, 3 + inputs);
     if (results == Py_None) {
         Py_DECREF(results);
         PyObject* all = tuple_of(run, 3 + inputs);
@@ -864,8 +889,8 @@ static PyObject* attention_gradient(PyObject* op) {
 static int is_sum_of_features(PyObject* numbers, PyObject* needs) {
     PyObject* reduce = PyTuple_GetItem(numbers, 0);
     if (!reduce || PyUnicode_CompareWithASCIIString(reduce, "sum") != 0) return 0;
-    return PyTuple_Size(needs) == 3 && PyTuple_GetItem(needs, 0) == Py_True &&
-           PyTuple_GetItem(needs, 1) == Py_False && PyTuple_GetItem(needs, 2) == Py_False;
+    return PyTuple_Size(needs) == 3 && PyTuple_GetItem(needs, 0) == Py_True && PyTuple_GetItem(needs, 1) == Py_False &&
+           PyTuple_GetItem(needs, 2) == Py_False;
 }
 
 // The gradients of a run, as FORMULAS of gnntune.torch._gradients has them for the kinds that are one run again. None where
@@ -912,7 +937,7 @@ static PyObject* gradients(PyObject* self, PyObject* state, PyObject* saved, PyO
 
 // backward(ctx, grad) of the autograd.Function, as a method of its node.
 static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count) {
-    const int twice = is_on(grad_enabled);  // a gradient of the gradient: Python refuses in words
+    const int twice = gradients_are_on();  // a gradient of the gradient: Python refuses in words
     if (twice < 0) return NULL;
     PyObject* found = NULL;
     if (count == 1 && !twice && PyList_Size(watchers) == 0) {
