@@ -53,6 +53,7 @@ PyObject* set_autograd(PyObject* self, PyObject* args) {
 static _Thread_local struct {
     Found* found;
     PyObject* what;
+    PyObject* const* inputs;
 } pending;
 
 // Which of them want a gradient, a bit each; -1, and no exception, if one is no tensor.
@@ -89,11 +90,23 @@ static PyObject* tuple_of(PyObject* const* objects, Py_ssize_t count) {
     return all;
 }
 
-// A tuple of bools, as the bits of `wanting` say.
+// A tuple of bools, as the bits of `wanting` say. Kept for what operations have, which is four inputs at most.
 static PyObject* bools_of(unsigned wanting, Py_ssize_t count) {
+    enum { kKept = 5 };
+    static PyObject* kept[kKept][1 << (kKept - 1)];
+    PyObject** place = count < kKept ? &kept[count][wanting] : NULL;
+    if (place && *place) {
+        Py_INCREF(*place);
+        return *place;
+    }
     PyObject* bools[kMostTensors];
     for (Py_ssize_t i = 0; i < count; ++i) bools[i] = wanting >> i & 1 ? Py_True : Py_False;
-    return tuple_of(bools, count);
+    PyObject* made = tuple_of(bools, count);
+    if (place && made) {
+        Py_INCREF(made);
+        *place = made;
+    }
+    return made;
 }
 
 // (graph, op, numbers, *inputs) to the autograd.Function. Whatever torch is given costs it questions, what is no tensor
@@ -107,17 +120,16 @@ static PyObject* with_gradient(PyObject* const* args, PyObject* numbers, Py_ssiz
         if (wanting >> i & 1) given[used++] = args[3 + i];
     }
     PyObject* needs = bools_of(wanting, inputs);
-    PyObject* all = needs ? tuple_of(args + 3, inputs) : NULL;
-    PyObject* what = all ? PyTuple_Pack(5, args[0], args[1], numbers, needs, all) : NULL;
+    PyObject* what = needs ? PyTuple_Pack(4, args[0], args[1], numbers, needs) : NULL;
     given[0] = what;
     PyObject* arguments = what ? tuple_of(given, used) : NULL;
     pending.found = found;
     pending.what = what;
+    pending.inputs = args + 3;
     PyObject* result = arguments ? PyObject_CallObject(function_apply, arguments) : NULL;
     pending.found = NULL;
     Py_XDECREF(arguments);
     Py_XDECREF(what);
-    Py_XDECREF(all);
     Py_XDECREF(needs);
     return result;
 }
@@ -206,7 +218,7 @@ static PyObject* saves_of(PyObject* all, PyObject* op, PyObject* numbers, Py_ssi
 }
 
 // Hands what a backward wants to see to torch. 0 and an exception if that fails.
-static int save(PyObject* ctx, PyObject* indices, PyObject* inputs, PyObject* results) {
+static int save(PyObject* ctx, PyObject* indices, PyObject* const* inputs, PyObject* results) {
     const Py_ssize_t size = PyTuple_Size(indices);
     PyObject* saved = PyTuple_New(size);
     int tensors = 0, done = saved != NULL;
@@ -215,7 +227,7 @@ static int save(PyObject* ctx, PyObject* indices, PyObject* inputs, PyObject* re
         PyObject* tensor = Py_None;
         if (index != Py_None) {
             const long at = PyLong_AsLong(index);
-            tensor = at < 0 ? PyTuple_GetItem(results, -1 - at) : PyTuple_GetItem(inputs, at);
+            tensor = at < 0 ? PyTuple_GetItem(results, -1 - at) : inputs[at];
         }
         done = tensor != NULL;
         tensors += tensor != Py_None;
@@ -228,27 +240,25 @@ static int save(PyObject* ctx, PyObject* indices, PyObject* inputs, PyObject* re
     return done;
 }
 
-// forward(ctx, (graph, op, numbers, needs, inputs), *inputs that want a gradient) of the autograd.Function: runs, and says
-// what is saved. `needs` is a tuple of a bool for each input. Its state is (graph, op, numbers, needs).
+// forward(ctx, what, *inputs that want a gradient) of the autograd.Function: runs, and says what is saved. `what` is (graph,
+// op, numbers, needs), which becomes the state, and a tuple of all inputs where this is not apply()'s doing. `needs` has a
+// bool for each input.
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
-    PyObject* parts[5];
-    if (count < 2 || !PyTuple_Check(args[1]) || PyTuple_Size(args[1]) != 5) {
+    enum { kState = 4 };
+    PyObject* parts[kState + 1] = {NULL};
+    const Py_ssize_t size = count >= 2 && PyTuple_Check(args[1]) ? PyTuple_Size(args[1]) : 0;
+    for (Py_ssize_t i = 0; i < size && i <= kState; ++i) parts[i] = PyTuple_GetItem(args[1], i);
+    Found* found = size == kState && pending.what == args[1] ? pending.found : NULL;
+    pending.found = NULL;
+    const Py_ssize_t inputs = size >= kState ? PyTuple_Size(parts[3]) : -1;
+    if (inputs < 0 || inputs > kMostTensors || (!found && (size != kState + 1 || PyTuple_Size(parts[4]) != inputs))) {
         PyErr_SetString(PyExc_TypeError, "expected forward(ctx, (graph, op, numbers, needs, inputs), *inputs)");
         return NULL;
     }
-    for (Py_ssize_t i = 0; i < 5; ++i) parts[i] = PyTuple_GetItem(args[1], i);
     PyObject* ctx = args[0];
-    const Py_ssize_t inputs = PyTuple_Size(parts[4]);
-    if (inputs < 0 || inputs > kMostTensors || PyTuple_Size(parts[3]) != inputs) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected a bool for each input");
-        return NULL;
-    }
     PyObject* run[3 + kMostTensors] = {parts[0], parts[1], parts[2]};
-    for (Py_ssize_t i = 0; i < inputs; ++i) run[3 + i] = PyTuple_GetItem(parts[4], i);
-    Found* found = pending.found;
-    pending.found = NULL;
-    PyObject* results =
-        found && pending.what == args[1] ? run_found(found, run + 3, parts[0]) : run_tensors(self, run, 3 + inputs);
+    for (Py_ssize_t i = 0; i < inputs; ++i) run[3 + i] = found ? pending.inputs[i] : PyTuple_GetItem(parts[4], i);
+    PyObject* results = found ? run_found(found, run + 3, parts[0]) : run_tensors(self, run, 3 + inputs);
     if (results == Py_None) {
         Py_DECREF(results);
         PyObject* all = tuple_of(run, 3 + inputs);
@@ -257,8 +267,8 @@ PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     }
     if (!results) return NULL;
     PyObject* indices = saves_of(parts[3], parts[1], parts[2], PyTuple_Size(results));
-    int done = indices && save(ctx, indices, parts[4], results);
-    PyObject* state = done ? tuple_of(parts, 4) : NULL;
+    int done = indices && save(ctx, indices, run + 3, results);
+    PyObject* state = done ? PyTuple_GetSlice(args[1], 0, kState) : NULL;  // itself, where that is all
     done = state && PyObject_SetAttr(ctx, state_name, state) == 0;
     Py_XDECREF(state);
     Py_XDECREF(indices);
