@@ -176,16 +176,17 @@ PyObject* set_torch(PyObject* self, PyObject* args) {
                           &given[6], &given[7], &given[8], &capsule)) {
         return NULL;
     }
-    const char* name = "dlpack_exchange_api";
-    if (!PyCapsule_IsValid(capsule, name)) Py_RETURN_FALSE;
-    const DlExchange* found = PyCapsule_GetPointer(capsule, name);
-    if (found->version.major != 1 || !found->look) Py_RETURN_FALSE;
     PyObject** kept[kGiven] = {&tensor_type,  &parameter_type, &empty_like, &modes,  &autocast,
                                &grad_enabled, &deterministic,  &functorch,  &recipes};
     for (int i = 0; i < kGiven; ++i) {
         Py_INCREF(given[i]);
         *kept[i] = given[i];
     }
+    // A backward asks some of them with an older torch too.
+    const char* name = "dlpack_exchange_api";
+    if (!PyCapsule_IsValid(capsule, name)) Py_RETURN_FALSE;
+    const DlExchange* found = PyCapsule_GetPointer(capsule, name);
+    if (found->version.major != 1 || !found->look) Py_RETURN_FALSE;
     exchange = found;
     shim_open(tensor_type);
     if (shim_asks() && !agree()) shim_ask_no_more();
