@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "core/common/error.hpp"
+#include "core/gpu/architectures.hpp"
 #include "core/gpu/cuda_check.hpp"
 #include "core/registry/device.hpp"
 
@@ -80,7 +81,8 @@ Device cuda_device(int ordinal) {
     Device d;
     d.backend = Backend::cuda;
     d.ordinal = ordinal;
-    d.compute_capability = properties.major * 10 + properties.minor;
+    d.compute_capability =
+        gpu::architecture_for(properties.major * 10 + properties.minor, gpu::compiled_architectures());
     d.multiprocessors = properties.multiProcessorCount;
     d.l2_bytes = properties.l2CacheSize;
     d.shared_memory_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);

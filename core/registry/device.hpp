@@ -16,7 +16,7 @@ class Errata;  // core/registry/errata.hpp
 struct Device {
     Backend backend = Backend::cpu;
     std::int32_t ordinal = 0;                  ///< CUDA device index; 0 for the CPU
-    std::int32_t compute_capability = 0;       ///< 90 for 9.0; 0 for the CPU
+    std::int32_t compute_capability = 0;       ///< 90 for 9.0; of this build's code for it; 0 for the CPU
     std::int32_t multiprocessors = 0;          ///< SMs, or OpenMP threads
     std::int64_t l2_bytes = 0;                 ///< L2, or last-level cache
     std::int64_t shared_memory_per_block = 0;  ///< opt-in maximum; 0 for the CPU

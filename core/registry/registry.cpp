@@ -6,6 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/registry/errata.hpp"
+#include "core/registry/older_code.hpp"
 
 namespace gnntune {
 
@@ -68,9 +69,9 @@ Verdict Registry::applicable(const Variant& v, const Query& query) const {
     if (v.op != query.problem.op) return Verdict::no("computes " + std::string(to_text(v.op)));
     if (v.backend != query.device->backend) return Verdict::no("runs on " + std::string(to_text(v.backend)));
     if (v.backend == Backend::cuda && query.device->compute_capability < v.min_compute_capability) {
-        return Verdict::no("needs compute capability " + std::to_string(v.min_compute_capability / 10) + "." +
-                           std::to_string(v.min_compute_capability % 10) + ", this device has " +
-                           query.device->environment.compute_capability);
+        return Verdict::no("needs compute capability " + capability_text(v.min_compute_capability) +
+                           ", this device has " + query.device->environment.compute_capability +
+                           older_code_of(*query.device));
     }
     const Verdict defined = defined_on(query.problem, query.n_rows, query.n_cols);
     return defined ? takes(v, query) : defined;

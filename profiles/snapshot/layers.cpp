@@ -82,6 +82,13 @@ std::vector<fs::path> shipped_databases() {
     for (fs::path& file : entries_of(folder)) {
         if (file.extension() == ".db") found.push_back(std::move(file));
     }
+    const auto bytes = [](const fs::path& file) {
+        std::error_code ignored;
+        const auto size = fs::file_size(file, ignored);
+        return ignored ? 0 : size;
+    };
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const fs::path& a, const fs::path& b) { return bytes(a) > bytes(b); });
     return found;
 }
 
@@ -192,9 +199,12 @@ std::vector<LayeredModel> models_of_layers(const Store& store, const Environment
     const auto key = [](const ModelRow& row) { return std::tuple(row.backend, row.op, row.policy); };
     std::vector<LayeredModel> models;
     std::set<std::tuple<Backend, Op, Policy>> known;
-    for (ModelRow& row : store.models()) {
-        if (model::is_readable(row.feature_version)) known.insert(key(row));
-        models.push_back({std::move(row), store.path()});
+    // Where the user has none it is a shipped one, which is no nearer for being the first.
+    if (!is_shipped(store.path())) {
+        for (ModelRow& row : store.models()) {
+            if (model::is_readable(row.feature_version)) known.insert(key(row));
+            models.push_back({std::move(row), store.path()});
+        }
     }
     std::map<std::tuple<Backend, Op, Policy>, fs::path> speaks;
     for (LayeredModel& m : shipped_models(here)) {

@@ -19,7 +19,7 @@ namespace gnntune::store {
 /// beside setenv in another thread.
 std::string missing_profiles();
 
-/// Databases that are installed with the library, by name: *.db in $GNNTUNE_PROFILES (empty: none), else in
+/// Databases that are installed with the library, the largest first, which knows most: *.db in $GNNTUNE_PROFILES (empty: none), else in
 /// share/gnntune/profiles beside the bin or lib folder that this code was loaded from. Empty if there is no such
 /// folder. Reads the environment and the file system; not safe beside setenv in another thread.
 std::vector<std::filesystem::path> shipped_databases();

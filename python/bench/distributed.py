@@ -8,14 +8,15 @@ GRAPH: files as the gnntune program reads them, or standin/NAME. FOLDER gets dis
 goes on where one before it in the same folder was cut short: what has rows is not measured again. Parts:
 
   check  sums, GCN and attention with their gradients on a random graph, split in every way, beside one rank's
-  link   the exchanges of the group by their size, the packing of columns, a call without data
-  spmm   for each graph and width: one GPU; split by every pattern of slices, with and without the last slice by blocks
-         of rows; what the model said of each before; the pattern that it takes, results compared, and with gradients;
-         its forecast for 4 and 8 GPUs
+  link   the exchanges of the group by their size, the packing of columns, the host's calls
+  spmm   for each graph and width: what the model says of every pattern of slices, with and without the last slice by
+         blocks of rows, and which one is taken when the first of them were tried; then one GPU, and split by each of
+         them; the one that is taken with gradients; results compared; the model's forecast for 4 and 8 GPUs
   gcn    for each graph: steps of a GCN of two layers, the losses of one GPU beside those of all
 
 A time is the median of turns, each of them the median of calls by events on the slowest rank. Both sides are tuned
-first, --tune seconds a plan.
+first, --tune seconds a plan. Each rank is bound to its share of the processors: one that moves among them takes up to
+twice as long to start what the GPU does.
 With --backend gloo it runs on the CPU, to try it.
 """
 
@@ -55,6 +56,8 @@ PARTS = ("check", "link", "spmm", "gcn")
 FEATURES, HIDDEN, CLASSES, STEPS = 128, 128, 41, 10
 FORECAST_RANKS = (4, 8)
 TIMEOUT_S = 240.0
+TURN_US = 60_000  # of calls in a turn: a host takes turns with what else it does
+MOST_CALLS = 150
 
 
 class Rows:
@@ -117,8 +120,10 @@ class Run:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def together_us(self, step: Callable[[], object]) -> float:
-        return _model._together_us(self.ranks, self.device, step, self.options.calls)
+    def together_us(self, step: Callable[[], object], about_us: float = TURN_US) -> float:
+        """about_us: what a call takes, the same on all ranks; of short ones there are more."""
+        calls = max(self.options.calls, min(MOST_CALLS, int(TURN_US / about_us)))
+        return _model._together_us(self.ranks, self.device, step, calls)
 
     def first_alone_us(self, step: Callable[[], object]) -> float:
         """The time of the first rank, while the others wait."""
@@ -141,9 +146,7 @@ class Run:
             for kind, points in (("exchange", self.link.exchange), ("packing", self.link.copy)):
                 for size, taken in points:
                     self.rows.add(part="link", ranks=self.ranks.size, form=kind, what=str(size), value=taken, unit="us")
-            for count, taken in enumerate(self.link.floor, 1):
-                form = f"{count} slices without data"
-                self.rows.add(part="link", ranks=self.ranks.size, form=form, what="call", value=taken, unit="us")
+            self.host_rows({"part": "link"}, self.link)
             rate = self.link.gbps
             self.rows.add(part="link", ranks=self.ranks.size, form="exchange", what="rate", value=rate, unit="GB/s")
             self.rows.done()
@@ -170,6 +173,10 @@ class Run:
             del graph
             if self.device.type == "cuda":
                 torch.cuda.empty_cache()
+
+    def host_rows(self, base: dict[str, Any], link: gd.Link) -> None:
+        for what, taken in zip(("call", "slice", "block"), link.host):
+            self.rows.add(**base, ranks=self.ranks.size, form="host", what=what, value=taken, unit="us")
 
     # ---- check ----
 
@@ -263,11 +270,29 @@ class Run:
             if problem.op == "spmm" and problem.k in widths and problem.direction == "forward" and not problem.weighted:
                 self.rows.add(**base, ranks=1, form=f"{problem.k} columns", what="config", note=config)
 
-        kernels = _model.spmm_times(graph, ranks, k, torch.float32, [size, *FORECAST_RANKS])
+        blocks = [block.graph for block in next(iter(splits.values())).blocks("spmm", False)]
+        for number, block in enumerate(blocks):
+            for problem, config in block.problems().items():
+                if problem.op == "spmm" and problem.direction == "forward":
+                    form = f"{problem.k} columns, block {number}"
+                    self.rows.add(**base, ranks=size, form=form, what="config", note=config)
+
+        # The host's time drifts: as it is now.
+        link = self.link._replace(host=_model.measure_host(ranks, self.device))
+        self.host_rows(base, link)
+        kernels = _model.spmm_times(graph, ranks, k, torch.float32, [size, *FORECAST_RANKS], blocks)
         for width, kernel in kernels.items():
             form = f"{width} columns"
             self.rows.add(**base, ranks=1, form=form, what="kernel", value=kernel.us, unit="us")
             self.rows.add(**base, ranks=size, form=form, what="an exchange adds", value=kernel.beside_us, unit="us")
+            if kernel.blocks_us is not None:
+                self.rows.add(**base, ranks=size, form=form, what="kernel by blocks", value=kernel.blocks_us, unit="us")
+        said = {cut: _model.expected_us(link, graph.n_rows, size, cut[0], kernels, 4, cut[1]) for cut in cuts}
+
+        # What a caller gets.
+        auto = DistributedGraph(graph, self.group, widths=(k,), link=link)
+        chosen = auto.forecast(k)
+        auto._blocks.clear()
         with torch.no_grad():
             wanted = gt.spmm(graph, x)
             for cut, split in splits.items():
@@ -286,31 +311,30 @@ class Run:
                 taken.setdefault("whole", []).append(self.first_alone_us(lambda: gt.spmm(graph, again)))
                 for cut, split in splits.items():
                     mine = split.take(again).clone()
-                    taken.setdefault(cut, []).append(self.together_us(lambda: gd.spmm(split, mine)))
+                    taken.setdefault(cut, []).append(self.together_us(lambda: gd.spmm(split, mine), said[cut]))
         self.time_row({**base, "ranks": 1, "form": "whole"}, "time", taken["whole"])
         for cut in cuts:
             row = {**base, "ranks": size, "form": form_of(*cut)}
-            said = _model.expected_us(self.link, graph.n_rows, size, cut[0], kernels, 4, cut[1])
             self.time_row(row, "time", taken[cut])
-            self.rows.add(**row, what="forecast", value=said, unit="us")
+            self.rows.add(**row, what="forecast", value=said[cut], unit="us")
 
-        # What a caller gets.
-        auto = DistributedGraph(graph, self.group, widths=(k,), link=self.link)
-        chosen = auto.forecast(k)
         split = splits[chosen.pattern, chosen.tail]
         row = {**base, "ranks": size, "form": form_of(chosen.pattern, chosen.tail)}
         self.rows.add(**row, what="chosen", note=f"{auto.mode}: {auto.reason}")
         self.rows.add(**row, what="chosen: forecast", value=chosen.split_us, unit="us")
         self.rows.add(**row, what="chosen: forecast of one", value=chosen.one_us, unit="us")
+        if chosen.tried_us is not None:
+            self.rows.add(**row, what="chosen: tried", value=chosen.tried_us, unit="us")
         one, both = [], []
         for _ in range(self.options.turns):
             again = x.clone()
             one.append(self.first_alone_us(with_gradient(gt.spmm, graph, again)))
-            both.append(self.together_us(with_gradient(gd.spmm, split, split.take(again).clone())))
+            step = with_gradient(gd.spmm, split, split.take(again).clone())
+            both.append(self.together_us(step, 2 * chosen.split_us))
         self.time_row({**base, "ranks": 1, "form": "whole"}, "time with gradient", one)
         self.time_row(row, "time with gradient", both)
         for count in FORECAST_RANKS:
-            far = _model.choose(self.link, graph.n_rows, k, count, 4, kernels, False)
+            far = _model.choose(link, graph.n_rows, k, count, 4, kernels, False)
             self.rows.add(
                 **base,
                 ranks=count,
@@ -428,6 +452,14 @@ class read:
         return self
 
 
+def bind(rank: int, size: int) -> None:
+    """This process, and the threads that it will have, to its share of the processors."""
+    here = sorted(os.sched_getaffinity(0))
+    share = len(here) // size
+    if share >= 2:
+        os.sched_setaffinity(0, here[rank * share : (rank + 1) * share])
+
+
 def facts(device: torch.device) -> dict[str, str]:
     version = subprocess.run([gnntune.program_path(), "--version"], capture_output=True, text=True, check=True).stdout
     on_gpu = device.type == "cuda"
@@ -473,20 +505,21 @@ def numbers(rows: list[dict[str, str]], **same: Any) -> Iterator[tuple[dict[str,
 def table(rows: list[dict[str, str]]) -> str:
     """What the two sides took, and what the model said."""
     lines = [
-        f"{'graph':20} {'k':>4} {'one us':>9} {'split us':>9} {'x':>5} {'forecast':>9} {'off':>6} {'mode':>9} "
-        f"{'best x':>6} {'grad x':>6}  slices"
+        f"{'graph':20} {'k':>4} {'one us':>9} {'split us':>9} {'x':>5} {'forecast':>9} {'off':>6} {'tried':>9} "
+        f"{'mode':>9} {'best x':>6} {'grad x':>6}  slices"
     ]
     for row, said in numbers(rows, part="spmm", what="chosen: forecast"):
         key = {"part": "spmm", "graph": row["graph"], "k": row["k"]}
         one = next(v for _, v in numbers(rows, **key, what="time", form="whole"))
         split = next(v for _, v in numbers(rows, **key, what="time", form=row["form"]))
         mode = next(r["note"].partition(":")[0] for r, _ in numbers(rows, **key, what="chosen"))
+        tried = next((f"{v:.1f}" for _, v in numbers(rows, **key, what="chosen: tried")), "")
         best = min(v for r, v in numbers(rows, **key, what="time") if r["ranks"] != "1")
         grads = {r["ranks"] == "1": v for r, v in numbers(rows, **key, what="time with gradient")}
         ratio = grads[True] / grads[False]
         lines.append(
             f"{row['graph']:20} {row['k']:>4} {one:9.1f} {split:9.1f} {one / split:5.2f} {said:9.1f} "
-            f"{100 * (said / split - 1):5.1f}% {mode:>9} {one / best:6.2f} {ratio:6.2f}  {row['form']}"
+            f"{100 * (said / split - 1):5.1f}% {tried:>9} {mode:>9} {one / best:6.2f} {ratio:6.2f}  {row['form']}"
         )
     for row, off in numbers(rows, part="gcn", what="largest difference"):
         steps = {r["ranks"] == "1": v for r, v in numbers(rows, part="gcn", graph=row["graph"], what="time")}
@@ -562,7 +595,7 @@ def main() -> int:
     parser.add_argument("--backend", choices=["nccl", "gloo"], default="nccl")
     parser.add_argument("--dims", type=lambda text: [int(word) for word in text.split(",")], default=[64, 128, 256])
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
-    parser.add_argument("--calls", type=int, default=15, help="calls of each time")
+    parser.add_argument("--calls", type=int, default=10, help="calls of each time, at least")
     parser.add_argument("--turns", type=int, default=5, help="times of each form, in turns with the others'")
     parser.add_argument("--tune", type=float, default=1.0, help="seconds of tuning of each plan; 0: none")
     parser.add_argument("--seconds", type=float, default=420, help="begin no part after this time")
@@ -574,6 +607,7 @@ def main() -> int:
             parser.error(f"--parts: {part!r} is none of {', '.join(PARTS)}")
     if options.deadline is None:
         return parent(options)
+    bind(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
     options.files = dict(text.split("=", 1) for text in options.file)
     run = Run(options)
     run.run()

@@ -300,15 +300,39 @@ def the_forecast_is_one_for_all_and_is_followed(size):
     found = split.forecast(16)
     everyone = split.ranks.gather_objects((found, split.link))
     assert all(theirs == everyone[0] for theirs in everyone)
-    assert found.size == size and found.split_us > found.one_us > 0 and split.link.gbps > 0
+    assert found.size == size and found.expected_us > found.one_us > 0 and split.link.gbps > 0
     assert f"{found.speed_up:.2f}x" in split.explain()
     # With a link that costs nothing and kernels that do it is the other way round.
     free = gd.Link(size, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (0.0, 0.0, 0.0))
     large = gt.Graph(torch.randint(0, 3000, (2, 400_000), generator=torch.Generator().manual_seed(1)), 3000)
-    eager = gd.DistributedGraph(large, widths=(64 * size,), link=free)
+    eager = gd.DistributedGraph(large, widths=(64 * size,), link=free, tries=0)
     assert eager.mode == "features", eager.reason
+    assert eager.forecast(64 * size).tried_us is None
     y = gd.spmm(eager, eager.take(torch.ones(3000, 64 * size)))
     close(y, large.row_ptr.diff()[eager.ids].float().unsqueeze(1).expand_as(y))
+
+
+def the_fastest_of_those_that_were_tried_is_taken(size):
+    graph = graph_of("random")
+    k = 128 * size
+    taken = []
+
+    def tried(ranks, device, ways):
+        for _, call in ways:
+            call()
+        taken.extend(way for way, _ in ways)
+        return [way._replace(tried_us=us) for (way, _), us in zip(ways, (30.0, 10.0, 20.0))]
+
+    module = "gnntune.torch.distributed._graph"
+    with mock.patch(f"{module}.tried", tried), mock.patch(f"{module}.worth_a_try", return_value=True):
+        split = gd.DistributedGraph(graph, mode="features")
+        found = split.forecast(k)
+    assert len(taken) == 3 and found == taken[1]._replace(tried_us=10.0), (found, taken)
+    parts, tail = split.split(k, torch.float32)
+    assert [b - a for a, b in (part.by_rank[split.rank] for part in parts)] == list(found.pattern)
+    assert tail == found.tail and found.speed_up == found.one_us / 10
+    x = torch.randn(graph.n_cols, k, generator=torch.Generator().manual_seed(2))
+    close(gd.spmm(split, rows_of(split, x, split.col_counts)), rows_of(split, gt.spmm(graph, x)))
 
 
 def rows_where_memory_demands_it(size):
@@ -391,6 +415,7 @@ CHECKS = [
     training_steps_have_the_losses_of_one_rank,
     what_a_graph_says,
     the_forecast_is_one_for_all_and_is_followed,
+    the_fastest_of_those_that_were_tried_is_taken,
     rows_where_memory_demands_it,
     partitions,
     errors_say_what_to_do,

@@ -119,7 +119,7 @@ def kernels(us_per_column, beside_us=0.0):
 
 
 def test_a_pipeline_takes_what_nothing_hides():
-    free = gd.Link(2, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (0.0,))
+    free = gd.Link(2, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (0.0, 0.0, 0.0))
     assert _model.pipeline_us(free, 1000, 2, [40, 24], kernels(1.0), 4, False) == pytest.approx(64)
     # An exchange takes 10 us whatever its size: the first one's way in and the last one's way out are seen.
     ten = free._replace(exchange=((1, 10.0), (2, 10.0)))
@@ -132,16 +132,34 @@ def test_a_pipeline_takes_what_nothing_hides():
     assert _model.pipeline_us(ten, 1000, 2, [64], costly, 4, False) == pytest.approx(120)
     assert _model.pipeline_us(ten, 1000, 2, [32, 32], costly, 4, False) == pytest.approx(126)
     assert _model.pipeline_us(ten, 1000, 2, [32, 32], costly, 4, True) == pytest.approx(119)
+    # Blocks take what they take by their own plans.
+    blocks = {width: kernel._replace(blocks_us=0.9 * kernel.us) for width, kernel in kernels(1.5625).items()}
+    assert _model.pipeline_us(ten, 1000, 2, [64], blocks, 4, True) == pytest.approx(100)
+    assert _model.pipeline_us(ten, 1000, 2, [64], blocks, 4, False) == pytest.approx(120)
     # Where exchanges are slow, they queue: two in, two out, and the last kernel between.
     slow = free._replace(exchange=((1, 100.0), (2, 100.0)))
     assert _model.pipeline_us(slow, 1000, 2, [32, 32], kernels(1 / 32), 4, False) == pytest.approx(400)
+
+
+def test_the_host_binds_where_it_takes_longer():
+    none = gd.Link(2, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (50.0, 200.0, 30.0))
+    ways = {(f.pattern, f.tail): f for f in _model.ranked(none, 1000, 256, 2, 4, times(256, 2, 2.5), True)}
+    assert ways[(128,), False].split_us == ways[(64, 64), False].split_us - 130 == 320
+    assert ways[(64, 64), True].split_us == 480 == ways[(64, 64), True].host_us
+    best = _model.choose(none, 1000, 256, 2, 4, times(256, 2, 2.5), True)
+    assert best.split_us == 320 and best.expected_us == 320 and best.speed_up == 2
+    slow = best._replace(tried_us=800.0)
+    assert slow.speed_up == 0.8 and "800 us when tried, forecast 320 us" in slow.words()
+    # A long call is tried only where that may show a gain.
+    assert _model.worth_a_try(slow) and not _model.worth_a_try(slow._replace(split_us=20_000.0))
+    assert _model.worth_a_try(slow._replace(split_us=20_000.0, one_us=11_000.0))
 
 
 def test_rates_between_and_beyond_what_was_measured():
     found = link(100, 20.0)
     assert found.exchange_us(1) == found.exchange_us(1 << 12)
     assert found.exchange_us(1 << 27) == pytest.approx(20 + (1 << 27) / 1e5)
-    assert found.floor_us(2) == 150 and found.floor_us(6) == 400
+    assert found.host_us(1) == 250 and found.host_us(2, 1) == 600
     assert found.gbps == pytest.approx(100, rel=0.1)
     assert "GB/s from each of 2 ranks" in found.words()
 

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 import reference
+from scripts import run_script
 
 torch = pytest.importorskip("torch")
 import gnntune.torch as gt
@@ -105,3 +106,24 @@ def test_the_interpreter_ends_in_peace(device, keep):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == ""
+
+
+def test_a_torch_that_cannot_be_asked_from_c(tmp_path):
+    """As torch 2.9 is, whose tensors have no C interface of DLPack: Python does the same, step by step."""
+    program = tmp_path / "old.py"
+    program.write_text(
+        "import torch\n"
+        "if hasattr(torch.Tensor, '__dlpack_c_exchange_api__'):\n"
+        "    del torch.Tensor.__dlpack_c_exchange_api__\n"
+        "import gnntune.torch as gt\n"
+        "from gnntune import _native\n"
+        "assert not _native.has_shim()\n"
+        "g = gt.Graph(torch.tensor([[0, 1, 2], [1, 2, 0]]), 3)\n"
+        "x, w = torch.eye(3, requires_grad=True), torch.rand(3, 2, requires_grad=True)\n"
+        "gt.spmm(g, x).sum().backward()\n"
+        "gt.gat(g, x.view(3, 1, 3), w[:, :1], w[:, 1:]).sum().backward()\n"
+        "print(x.grad.sum().item(), w.grad.shape)\n"
+    )
+    done = run_script(program)
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout == "18.0 torch.Size([3, 2])\n"

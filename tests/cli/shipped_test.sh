@@ -14,6 +14,13 @@ for op in spmm sddmm spmm_grad gat gat_grad agnn agnn_grad; do
     [ "$(wc -l <out)" -ge 3 ] || fail "too few configs of $op"
 done
 run 0 predict "$cora" --op spmm --policy cold --dim 64 --on h200 --csv
+# Each device has its own models, and the other's where it has none.
+for device in h100 h200; do
+    run 0 predict "$cora" --op spmm --dim 64 --on $device --csv
+    err_has "nvidia_$device.db (shipped)"
+done
+run 0 predict "$cora" --op gat --dim 64 --on h100 --csv
+err_has "nvidia_h200.db (shipped)"
 run 0 explain wing --dim 64
 out_has "measured   on NVIDIA H200, which is not here, in"
 run 0 explain wing --dim 64 --device cuda

@@ -24,7 +24,7 @@ models_loader.exec_module(models)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
-from figures.early import early_sentence, given_up  # noqa: E402
+from figures.early import early_table, given_up  # noqa: E402
 from figures.gcn import gcn_rows, gcn_tables  # noqa: E402
 from figures.headline import headline_table  # noqa: E402
 from figures.left_out import left_out, left_out_table, searched  # noqa: E402
@@ -154,20 +154,23 @@ class Hidden(unittest.TestCase):
                   row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20))
         gat = r"gat k=(?P<k>\d+)( heads=\d+)?"
         self.assertEqual(given_up(s, gat, figures.composed), (2, 3, 0.2))
-        text = early_sentence(s)
-        self.assertIn("2 of 3 in `gat` beside `gat.unfused` (95 % interval of the median up to ±20.0 %)", text)
-        self.assertIn("None in `spmm` beside cuSPARSE's fastest, `spmm` beside cuSPARSE's default, `gat_grad` beside", text)
+        table = early_table(s)
+        self.assertIn("| `gat` beside `gat.unfused` | 3 | 2 | ±20.0 % |", table)
+        self.assertIn("| `spmm` beside cuSPARSE's fastest | 1 | 0 |  |", table)
+        self.assertIn("| `gat_grad` beside `gat_grad.unfused` | 1 | 0 |  |", table)
+        self.assertFalse([line for line in table if "f16" in line], "none of it was measured")
         about = [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c", "cases": ""}]
-        self.assertIn(text, figures.tables(s, [], about, []))
+        page = figures.tables(s, [], about, [])
+        self.assertEqual(page[page.index(table[0]):][:len(table)], table)
         self.assertIn("in 2 of 3 cases of `gat` (95 % interval", "\n".join(headline_table(s, about, [], "n", "link")))
-        self.assertEqual(early_sentence(suite(row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20))), "")
+        self.assertEqual(early_table(suite(row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20))), [])
 
     def test_a_search_is_said(self):
         of = {"configs": "3"}
         s = suite(row("spmm k=16", OURS, 8, policy="graph", **of), row("spmm k=16", DEFAULT, 9, policy="graph", **of),
                   *(row("spmm k=16", config, 9, configs="2") for config in (OURS, DEFAULT)))
-        self.assertEqual(searched(s), ["Searched, not all measured: `spmm under graph`, 2 of 3 configs of a problem. The library's are all "
-                                       "among them."])
+        self.assertEqual(searched(s)[-1], "| `spmm under graph` | 2 | 3 |")
+        self.assertFalse([line for line in searched(s) if line.startswith("| `spmm` ")], "all of it was measured")
 
 
 class Headline(unittest.TestCase):
@@ -248,7 +251,7 @@ class Covered(unittest.TestCase):
         rows = [self.row("g", "spmm k=64", "10"), self.row("g", "spmm k=64 self_loop", "11", **looped), self.row("g", "gat k=64"),
                 self.row("h", "spmm k=64", "10"), self.row("h", "spmm k=64 self_loop", kinds="self_loop"), self.row("h", "gat k=64", "9")]
         lines = figures.coverage_tables(rows, None, "")
-        self.assertIn("of 3 legal problems 2 on `g` and 2 on `h` have a time.", lines[0])
+        self.assertIn("Of 3 legal problems 2 on `g` and 2 on `h` have a time.", lines[0])
         self.assertIn("Never timed on `g`: `gat`.", lines)
         self.assertFalse(any(line.startswith("Never timed on `h`") for line in lines))
         self.assertIn("| self_loop | 1.15x | 1 | 1.10x | 1.10x | `spmm k=64 self_loop` on `g` | 0 | 0 | 1 |", lines)
@@ -311,7 +314,7 @@ class Packing(unittest.TestCase):
         before = [{"graph": "h", "problem": "gcn 16,16", "config": "default", "time_us": "2072"}]
         lines = gcn_tables(rows, figures.read(self.root / "a_b_gcn_about.csv")[0], before)
         self.assertIn("| `gcn 16,16` | hot | `g` | 10.0 | 40.0 | 25.0 | 4.00x | 2.50x |", lines)
-        self.assertIn("`gcn 16,16` on `h` took 2,072 us by default", lines[-1])
+        self.assertIn("`gcn 16,16` on `h` took 2,072 us by default", "\n".join(lines))
         self.assertEqual(list(gcn_rows([])), [])
 
 

@@ -112,7 +112,7 @@ Figure gain_figure(const Report& report, const Setting& setting, std::string id)
     const auto ticks = x.ticks(11);
     x_axis(svg, x, ticks, 4, bottom, labels_of(ticks, tick_factor));
     svg.line(x(1), 4, x(1), bottom, "threshold");
-    svg.text((x.from() + x.to()) / 2, bottom + 36, "time of the alternative over that of the choice", "axis-name",
+    svg.text((x.from() + x.to()) / 2, bottom + 36, "how many times as fast as the alternative", "axis-name",
              Anchor::middle);
     std::string alt;
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "core/common/error.hpp"
+#include "core/registry/older_code.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/snapshot/layers.hpp"
 #include "profiles/store/store.hpp"
@@ -64,10 +65,12 @@ void look_at_devices(std::vector<Finding>& findings, bool wanted) {
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         const Device d = cuda_device(ordinal);
         const Environment& e = d.environment;
-        findings.push_back({State::good, fmt::format("cuda:{}", ordinal),
-                            fmt::format("{}, compute capability {}, {} SMs, {} memory, L2 {}, driver {}, runtime {}",
-                                        e.device_name, e.compute_capability, e.multiprocessors,
-                                        bytes_text(e.memory_bytes), bytes_text(e.l2_bytes), e.driver, e.cuda_runtime)});
+        const std::string older = older_code_of(d);
+        findings.push_back(
+            {older.empty() ? State::good : State::note, fmt::format("cuda:{}", ordinal),
+             fmt::format("{}, compute capability {}, {} SMs, {} memory, L2 {}, driver {}, runtime {}{}", e.device_name,
+                         e.compute_capability, e.multiprocessors, bytes_text(e.memory_bytes), bytes_text(e.l2_bytes),
+                         e.driver, e.cuda_runtime, older)});
     }
     if (count == 0) {
         findings.push_back({wanted ? State::problem : State::note, "cuda",

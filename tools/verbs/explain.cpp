@@ -395,14 +395,20 @@ int run_explain(const Args& args) {
     }
     if (step) return explain_step(layers.front(), graph_in(layers.front(), graph), *step, *parsed, device, out);
     const store::Store* store = nullptr;
-    // As the dispatcher: the first that measured the problem answers.
+    // As the dispatcher: the first that measured the problem on this device answers; else the first on any.
+    const store::Store* elsewhere_measured = nullptr;
     for (const store::Store& layer : layers) {
         const store::GraphRow here = graph_in(layer, graph);
-        if (here.id == 0 || !find_environment(layer, device.environment, here.id, {wanted.front()}, *parsed)) continue;
+        if (here.id == 0) continue;
+        const auto found = find_environment(layer, device.environment, here.id, {wanted.front()}, *parsed);
+        if (!found) continue;
+        if (!elsewhere_measured) elsewhere_measured = &layer;
+        if (found->environment.device_name != device.environment.device_name) continue;
         store = &layer;
-        graph = here;
         break;
     }
+    if (!store) store = elsewhere_measured;
+    if (store) graph = graph_in(*store, graph);
     // Nobody measured it: the models are asked, of a GPU too where this machine has none.
     const bool elsewhere = !store && device.backend == Backend::cpu && cuda_device_count() == 0;
     if (elsewhere && backend_of_models(layers, *parsed) == Backend::cuda) device = known_gpu(layers, device.errata);

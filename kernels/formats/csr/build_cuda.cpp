@@ -21,9 +21,10 @@ struct Build {
 };
 
 struct CsrBuffers {
-    Ids row_ptr;
+    Ids row_ptr;  // with the others behind it where they have no memory of their own
     Ids col_idx;
     Ids edge_id;
+    formats::GroupedEdges arrays;
     std::shared_ptr<const void> coo;  // where its arrays are shared
 };
 
@@ -36,49 +37,61 @@ std::shared_ptr<const CsrFormat> finished(std::int32_t n_rows, std::int32_t n_co
     return std::make_shared<CsrFormat>(CsrFormat{n_rows, n_cols, m, row_ptr, col_idx, edge_id, std::move(storage)});
 }
 
-std::shared_ptr<CsrBuffers> storage_for(std::int32_t n_rows, std::int64_t m) {
-    auto storage = std::make_shared<CsrBuffers>();
-    storage->row_ptr = Ids(static_cast<std::size_t>(n_rows) + 1);
-    storage->col_idx = Ids(static_cast<std::size_t>(m));
-    storage->edge_id = Ids(static_cast<std::size_t>(m));
-    return storage;
+/// As many ids as begin and end at a multiple of 256 bytes, as memory of its own does.
+std::size_t padded(std::size_t ids) {
+    constexpr std::size_t step = 256 / sizeof(std::int32_t);
+    return (ids + step - 1) / step * step;
 }
 
-formats::GroupedEdges arrays_of(CsrBuffers& s) {
-    return {s.row_ptr.data(), s.col_idx.data(), s.edge_id.data()};
+std::shared_ptr<CsrBuffers> storage_for(std::int32_t n_rows, std::int64_t m, const Build& build) {
+    auto storage = std::make_shared<CsrBuffers>();
+    const std::size_t rows = static_cast<std::size_t>(n_rows) + 1;
+    const auto edges = static_cast<std::size_t>(m);
+    if (build.in_stream_order) {
+        // A graph that lives for a step: the application's allocator costs it as much as a launch each time.
+        storage->row_ptr = Ids(padded(rows) + padded(edges) + edges);
+        std::int32_t* col_idx = storage->row_ptr.data() + padded(rows);
+        storage->arrays = {storage->row_ptr.data(), col_idx, col_idx + padded(edges)};
+        return storage;
+    }
+    storage->row_ptr = Ids(rows);
+    storage->col_idx = Ids(edges);
+    storage->edge_id = Ids(edges);
+    storage->arrays = {storage->row_ptr.data(), storage->col_idx.data(), storage->edge_id.data()};
+    return storage;
 }
 
 std::shared_ptr<const CsrFormat> grouped(std::int32_t n_rows, std::int32_t n_cols, std::int64_t m,
                                          std::shared_ptr<CsrBuffers> s, const Build& build) {
-    const std::int32_t* col_idx = s->col_idx.data();
-    const std::int32_t* edge_id = s->edge_id.data();
+    const std::int32_t* col_idx = s->arrays.idx;
+    const std::int32_t* edge_id = s->arrays.edge_id;
     return finished(n_rows, n_cols, m, std::move(s), col_idx, edge_id, build);
 }
 
 std::shared_ptr<const CsrFormat> group(const CooFormat& list, const Build& build) {
-    auto storage = storage_for(list.n_rows, list.m);
+    auto storage = storage_for(list.n_rows, list.m, build);
     const formats::BucketParams params = formats::BucketParams::of_edges(&build.device, list.m);
     const bool buckets = formats::require_buckets(&build.device, list.m, list.n_rows, list.n_cols).ok;
     DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_row_bytes(list, params)
                                                   : formats::group_by_row_bytes(list));
     if (buckets) {
-        formats::bucket_by_row(list, arrays_of(*storage), workspace.data(), params, build.stream);
+        formats::bucket_by_row(list, storage->arrays, workspace.data(), params, build.stream);
     } else {
-        formats::group_by_row(list, arrays_of(*storage), workspace.data(), workspace.size(), build.stream);
+        formats::group_by_row(list, storage->arrays, workspace.data(), workspace.size(), build.stream);
     }
     return grouped(list.n_rows, list.n_cols, list.m, std::move(storage), build);
 }
 
 std::shared_ptr<const CsrFormat> reverse(const CsrFormat& csr, const Build& build) {
-    auto storage = storage_for(csr.n_cols, csr.m);
+    auto storage = storage_for(csr.n_cols, csr.m, build);
     const formats::BucketParams params = formats::BucketParams::of_edges(&build.device, csr.m);
     const bool buckets = formats::require_buckets(&build.device, csr.m, csr.n_cols, csr.n_rows).ok;
     DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_column_bytes(csr, params)
                                                   : formats::group_by_column_bytes(csr));
     if (buckets) {
-        formats::bucket_by_column(csr, arrays_of(*storage), workspace.data(), params, build.stream);
+        formats::bucket_by_column(csr, storage->arrays, workspace.data(), params, build.stream);
     } else {
-        formats::group_by_column(csr, arrays_of(*storage), workspace.data(), workspace.size(), build.stream);
+        formats::group_by_column(csr, storage->arrays, workspace.data(), workspace.size(), build.stream);
     }
     return grouped(csr.n_cols, csr.n_rows, csr.m, std::move(storage), build);
 }

@@ -661,7 +661,7 @@ static int add_names(PyObject* module) {
 
 static int execute(PyObject* module) {
     data_ptr_name = PyUnicode_InternFromString("data_ptr");
-    if (!data_ptr_name || !intern_tensor_names() || !add_handle_type(module)) return -1;
+    if (!data_ptr_name || !intern_tensor_names() || !intern_gradient_names() || !add_handle_type(module)) return -1;
     destroy_plan = PyObject_GetAttrString(module, "plan_destroy");
     if (!destroy_plan) return -1;
     return add_names(module);

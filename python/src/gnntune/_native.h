@@ -72,11 +72,15 @@ PyObject* new_handle(void* pointer, PyObject* destroy);
 
 int intern_tensor_names(void);
 PyObject* set_torch(PyObject* self, PyObject* args);
-PyObject* set_autograd(PyObject* self, PyObject* args);
 PyObject* tensor_call(PyObject* self, PyObject* args);
 PyObject* recipe(PyObject* self, PyObject* args);
 PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count);
+
+// ---- _gradient.c: likewise ----
+
+int intern_gradient_names(void);
+PyObject* set_autograd(PyObject* self, PyObject* args);
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_of(PyObject* self, PyObject* type);

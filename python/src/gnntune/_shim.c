@@ -1,6 +1,6 @@
 // Memory of torch's allocator without Python: the functions of torch's C shim, the interface that compiled models call
 // torch by, and the one of C++ that makes a tensor a Python object. Found by name in the libraries that the process has
-// loaded already. Where one of them is not there, or does not do what is expected of it, shim_ready() says so and memory
+// loaded already, as are those that say whether gradients, autocast and deterministic algorithms are on. Where one of them is not there, or does not do what is expected of it, shim_ready() says so and memory
 // comes by Python, a few times slower.
 #include "_shim.h"
 
@@ -62,6 +62,50 @@ static int find_all(void) {
     return 1;
 }
 
+// ---- What is switched on ----
+
+enum { kCpu = 0, kCuda = 1 };  // c10::DeviceType
+typedef _Bool (*state_function)(void);
+typedef _Bool (*autocast_function)(int8_t device_type);
+typedef const void* (*context_function)(void);
+typedef _Bool (*of_context_function)(const void* context);
+
+static state_function grad_mode;
+static autocast_function autocast_mode;
+static context_function global_context;
+static of_context_function deterministic_mode;
+static int asks;
+
+static void find_questions(void) {
+    void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    FIND(grad_mode, torch, "aoti_torch_grad_mode_is_enabled");
+    // at::autocast::is_autocast_enabled(DeviceType), at::globalContext(), Context::deterministicAlgorithms() const.
+    FIND(autocast_mode, torch, "_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE");
+    FIND(global_context, torch, "_ZN2at13globalContextEv");
+    FIND(deterministic_mode, torch, "_ZNK2at7Context23deterministicAlgorithmsEv");
+    asks = grad_mode && autocast_mode && global_context && deterministic_mode;
+}
+
+int shim_asks(void) {
+    return asks;
+}
+
+void shim_ask_no_more(void) {
+    asks = 0;
+}
+
+int shim_gradients(void) {
+    return grad_mode();
+}
+
+int shim_autocast(void) {
+    return autocast_mode(kCpu) || autocast_mode(kCuda);
+}
+
+int shim_deterministic(void) {
+    return deterministic_mode(global_context());
+}
+
 static int ready;
 
 int shim_ready(void) {
@@ -69,7 +113,9 @@ int shim_ready(void) {
 }
 
 int shim_open(PyObject* tensor_type) {
-    if (getenv("GNNTUNE_NO_SHIM") || !find_all()) return 0;
+    if (getenv("GNNTUNE_NO_SHIM")) return 0;
+    find_questions();
+    if (!find_all()) return 0;
     // A try: a tensor of two numbers.
     const int64_t shape[1] = {2};
     void *tensor, *address;

@@ -1,4 +1,4 @@
-// Memory of torch's allocator without Python; _shim.c says how.
+// Memory of torch's allocator, and what is switched on in torch, without Python; _shim.c says how.
 #ifndef GNNTUNE_SHIM_H
 #define GNNTUNE_SHIM_H
 
@@ -16,5 +16,13 @@ void shim_free(void* tensor);
 
 // The tensor as a Python object, which it belongs to from now on. NULL and an exception if torch fails.
 PyObject* shim_wrap(void* tensor);
+
+// What is on in this thread, 0 or 1 each, where shim_asks(): their functions were found, and nobody called
+// shim_ask_no_more() since they did not say what Python says.
+int shim_asks(void);
+void shim_ask_no_more(void);
+int shim_gradients(void);
+int shim_autocast(void);
+int shim_deterministic(void);
 
 #endif

@@ -7,7 +7,8 @@
 //
 // Results are torch's own, not those of DLPack's allocator: record_stream() on the latter's storage is without effect.
 // _shim.c makes them; without it torch.empty_like() does, which takes a third of the time of torch.empty().
-#include "_native.h"
+#include "_tensors.h"
+
 #include "_shim.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ enum { kDlCpu = 1, kDlCuda = 2 };
 
 // ---- What was prepared ----
 
-enum { kMostDims = 4, kMostTensors = 8, kMostResults = 4 };
+enum { kMostDims = 4, kMostResults = 4 };
 
 // A tensor that is contiguous, and whose shape, type and device are these.
 typedef struct {
@@ -70,8 +71,8 @@ typedef struct {
     Form input[kMostTensors];
 } TensorCall;
 
-// Leading sizes that a graph has: n_rows, n_cols and m, in the order of its `_sizes`. Others are what they are.
-enum { kNoSize = -1, kSizes = 3 };
+// Not one of the leading sizes that a graph has.
+enum { kNoSize = -1 };
 
 // A result of a recipe: as an input is, or [a size of the graph or of its own, ...].
 typedef struct {
@@ -98,36 +99,63 @@ static PyObject* parameter_type;
 // What torch is asked: torch.empty_like, whether a dispatch mode, autocast, gradients, deterministic algorithms, functorch
 // are on.
 static PyObject *empty_like, *modes, *autocast, *grad_enabled, *deterministic, *functorch;
-// Python's part: recipes by operation, numbers and determinism; apply() of the autograd.Function whose forward() is below;
-// which tensors that saves, by operation, numbers and needs; who finds that out; who runs what has no way here.
-static PyObject *recipes, *function_apply, *saves, *find_saves, *run_in_python;
-// Python's backward; who watches runs, a list; the numbers of a sum's gradient.
-static PyObject *backward_in_python, *watchers, *sum_reversed;
-static PyObject *requires_grad_name, *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name,
-    *new_empty_name, *needs_name, *to_save_name, *state_name, *plans_name, *handle_name, *context_name,
-    *saved_tensors_name, *spmm_name, *gat_grad_name, *agnn_grad_name, *attention_grad_name;
+static PyObject* recipes;  // Python's: by operation, numbers and determinism
+static PyObject *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name, *new_empty_name, *plans_name,
+    *handle_name, *context_name;
+
+// ---- What is switched on in torch ----
+
+// The answer of one of torch's functions.
+static int is_on(PyObject* function) {
+    PyObject* answer = PyObject_CallNoArgs(function);
+    if (!answer) return -1;
+    const int on = answer != Py_False && PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    return on;
+}
+
+int gradients_are_on(void) {
+    return shim_asks() ? shim_gradients() : is_on(grad_enabled);
+}
+
+int autocast_is_on(void) {
+    return shim_asks() ? shim_autocast() : is_on(autocast);
+}
+
+int modes_are_on(void) {
+    return is_on(modes);
+}
+
+int functorch_is_on(void) {
+    return is_on(functorch);
+}
+
+int tensors_are_seen(void) {
+    return exchange != NULL;
+}
+
+static int is_deterministic(void) {
+    return shim_asks() ? shim_deterministic() : is_on(deterministic);
+}
+
+// Whether torch's own functions say what Python's do: those of another version may be others.
+static int agree(void) {
+    return shim_gradients() == is_on(grad_enabled) && shim_autocast() == is_on(autocast) &&
+           shim_deterministic() == is_on(deterministic);
+}
 
 int intern_tensor_names(void) {
     const struct {
         PyObject** name;
         const char* text;
     } kNames[] = {
-        {&requires_grad_name, "requires_grad"},
         {&note_stream_name, "note_stream"},
         {&fast_name, "_fast"},
         {&sizes_name, "_sizes"},
         {&planned_name, "planned"},
         {&value_name, "value"},
         {&new_empty_name, "new_empty"},
-        {&needs_name, "needs_input_grad"},
-        {&to_save_name, "to_save"},
-        {&state_name, "state"},
         {&plans_name, "_plans"},
-        {&saved_tensors_name, "saved_tensors"},
-        {&spmm_name, "spmm"},
-        {&gat_grad_name, "gat_grad"},
-        {&agnn_grad_name, "agnn_grad"},
-        {&attention_grad_name, "attention_grad"},
         {&handle_name, "_handle"},
         {&context_name, "_context"},
     };
@@ -148,37 +176,22 @@ PyObject* set_torch(PyObject* self, PyObject* args) {
                           &given[6], &given[7], &given[8], &capsule)) {
         return NULL;
     }
-    const char* name = "dlpack_exchange_api";
-    if (!PyCapsule_IsValid(capsule, name)) Py_RETURN_FALSE;
-    const DlExchange* found = PyCapsule_GetPointer(capsule, name);
-    if (found->version.major != 1 || !found->look) Py_RETURN_FALSE;
     PyObject** kept[kGiven] = {&tensor_type,  &parameter_type, &empty_like, &modes,  &autocast,
                                &grad_enabled, &deterministic,  &functorch,  &recipes};
     for (int i = 0; i < kGiven; ++i) {
         Py_INCREF(given[i]);
         *kept[i] = given[i];
     }
+    // A backward asks some of them with an older torch too.
+    const char* name = "dlpack_exchange_api";
+    if (!PyCapsule_IsValid(capsule, name)) Py_RETURN_FALSE;
+    const DlExchange* found = PyCapsule_GetPointer(capsule, name);
+    if (found->version.major != 1 || !found->look) Py_RETURN_FALSE;
     exchange = found;
     shim_open(tensor_type);
+    if (shim_asks() && !agree()) shim_ask_no_more();
+    if (PyErr_Occurred()) return NULL;
     Py_RETURN_TRUE;
-}
-
-// set_autograd(apply, saves, find_saves, run, backward, watchers, sum_reversed): once, behind set_torch().
-PyObject* set_autograd(PyObject* self, PyObject* args) {
-    (void)self;
-    enum { kGiven = 7 };
-    PyObject* given[kGiven];
-    if (!PyArg_ParseTuple(args, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
-                          &given[6])) {
-        return NULL;
-    }
-    PyObject** kept[kGiven] = {&function_apply,     &saves,    &find_saves,  &run_in_python,
-                               &backward_in_python, &watchers, &sum_reversed};
-    for (int i = 0; i < kGiven; ++i) {
-        Py_INCREF(given[i]);
-        *kept[i] = given[i];
-    }
-    Py_RETURN_NONE;
 }
 
 // ((shape), (device_type, device_id), (code, bits)), or None.
@@ -407,18 +420,23 @@ static PyObject* matched(PyObject* entry, void** arrays, int32_t used, PyObject*
     return NULL;
 }
 
+// What every Graph has: past its __getattr__(), which makes all look-ups slower.
+static PyObject* of_graph(PyObject* graph, PyObject* name) {
+    return PyObject_GenericGetAttr(graph, name);
+}
+
 // The plan of a problem on a transient graph: a Handle, a new reference. None where Python has to look.
 static PyObject* planned(PyObject* graph, PyObject* entry, void* stream) {
     PyObject* problem = PyTuple_GetItem(entry, 1);
     PyObject* bytes = PyTuple_GetItem(entry, 5);
-    PyObject* plans = PyObject_GetAttr(graph, plans_name);
+    PyObject* plans = of_graph(graph, plans_name);
     if (!plans) return NULL;
     PyObject* handle = PyDict_GetItemWithError(plans, problem);
     Py_XINCREF(handle);
     if (!handle && !PyErr_Occurred() && !stream && bytes != Py_None) {
         // Whose graph is described already; the first plan on one is Python's.
-        PyObject* described = PyObject_GetAttr(graph, handle_name);
-        PyObject* context = described && described != Py_None ? PyObject_GetAttr(graph, context_name) : NULL;
+        PyObject* described = of_graph(graph, handle_name);
+        PyObject* context = described && described != Py_None ? of_graph(graph, context_name) : NULL;
         PyObject* graph_number = context ? PyObject_GetAttr(described, value_name) : NULL;
         PyObject* context_number = graph_number ? PyObject_GetAttr(context, value_name) : NULL;
         void* g = context_number ? PyLong_AsVoidPtr(graph_number) : NULL;
@@ -478,7 +496,7 @@ static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays,
 
 // What a transient graph says of its sizes. 0 for one that lasts, or with an exception.
 static int sizes_of(PyObject* graph, int64_t* sizes) {
-    PyObject* given = PyObject_GetAttr(graph, sizes_name);
+    PyObject* given = of_graph(graph, sizes_name);
     if (!given) return 0;
     const int transient = given != Py_None;
     for (int i = 0; transient && i < kSizes; ++i) sizes[i] = PyLong_AsLongLong(PyTuple_GetItem(given, i));
@@ -489,9 +507,9 @@ static int sizes_of(PyObject* graph, int64_t* sizes) {
 // What `known` has for an operation and its numbers: a new reference to a list; NULL, perhaps with an exception, if
 // nothing.
 static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
-    PyObject* strict = PyObject_CallNoArgs(deterministic);
-    PyObject* number = strict ? PyLong_FromVoidPtr(numbers) : NULL;
-    PyObject* key = number ? PyTuple_Pack(3, op, number, strict) : NULL;
+    const int strict = is_deterministic();
+    PyObject* number = strict >= 0 ? PyLong_FromVoidPtr(numbers) : NULL;
+    PyObject* key = number ? PyTuple_Pack(3, op, number, strict ? Py_True : Py_False) : NULL;
     PyObject* calls = key ? PyDict_GetItemWithError(known, key) : NULL;  // (numbers, list)
     if (calls) {
         calls = PyTuple_GetItem(calls, 1);
@@ -499,7 +517,6 @@ static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
     }
     Py_XDECREF(key);
     Py_XDECREF(number);
-    Py_XDECREF(strict);
     return calls;
 }
 
@@ -522,22 +539,6 @@ static int look_at(PyObject* const* inputs, Py_ssize_t count, DlTensor* seen, vo
     return 1;
 }
 
-// What was prepared for inputs like these, and their addresses.
-typedef struct {
-    PyObject* entry;  // a reference: another thread may clear the list
-    int transient;    // it is a recipe
-    int64_t sizes[kSizes];
-    void* arrays[kMostArrays];
-    int32_t used;
-} Found;
-
-// What apply() has found for the forward() that it causes: this thread calls it next, if it does.
-static _Thread_local struct {
-    Found* found;
-    PyObject* graph;
-    PyObject* numbers;
-} pending;
-
 static int matches(const Found* found, PyObject* entry, const DlTensor* seen, Py_ssize_t count) {
     const void* head = PyBytes_AsString(PyTuple_GetItem(entry, 0));
     if (!head) return 0;
@@ -556,16 +557,15 @@ static int matches(const Found* found, PyObject* entry, const DlTensor* seen, Py
     return 1;
 }
 
-// 0, perhaps with an exception, where nothing was. Otherwise the entry is to be given back.
-static int find(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* const* inputs, Py_ssize_t count,
-                Found* found) {
+int find_prepared(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* const* inputs, Py_ssize_t count,
+                  Found* found) {
     DlTensor seen[kMostTensors];
     found->entry = NULL;
     found->used = 0;
     if (!look_at(inputs, count, seen, found->arrays, &found->used)) return 0;
     found->transient = sizes_of(graph, found->sizes);
     if (PyErr_Occurred()) return 0;
-    PyObject* known = found->transient ? recipes : PyObject_GetAttr(graph, fast_name);
+    PyObject* known = found->transient ? recipes : of_graph(graph, fast_name);
     PyObject* calls = known ? remembered(known, op, numbers) : NULL;
     if (!found->transient) Py_XDECREF(known);
     if (!calls) return 0;
@@ -580,7 +580,7 @@ static int find(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* cons
     return found->entry != NULL;
 }
 
-static PyObject* run_found(Found* found, PyObject* const* inputs, PyObject* graph) {
+PyObject* run_found(Found* found, PyObject* const* inputs, PyObject* graph) {
     PyObject* entry = found->entry;
     found->entry = NULL;
     PyObject* results = found->transient ? cooked(entry, inputs, found->arrays, found->used, graph, found->sizes)
@@ -597,34 +597,11 @@ PyObject* run_tensors(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         return NULL;
     }
     Found found;
-    if (exchange && find(args[0], args[1], args[2], args + 3, count - 3, &found)) {
+    if (exchange && find_prepared(args[0], args[1], args[2], args + 3, count - 3, &found)) {
         return run_found(&found, args + 3, args[0]);
     }
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
-}
-
-static int is_on(PyObject* function) {
-    PyObject* answer = PyObject_CallNoArgs(function);
-    if (!answer) return -1;
-    const int on = answer != Py_False && PyObject_IsTrue(answer);
-    Py_DECREF(answer);
-    return on;
-}
-
-// Whether one of them wants a gradient; -1, and no exception, if one is no tensor.
-static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        if (tensors[i] == Py_None) continue;
-        PyObject* wants = PyObject_GetAttr(tensors[i], requires_grad_name);
-        if (!wants) {
-            PyErr_Clear();
-            return -1;
-        }
-        Py_DECREF(wants);
-        if (wants == Py_True) return 1;
-    }
-    return 0;
 }
 
 // plain(*tensors) -> bool, or None where Python has to look: whether these are tensors of one type, or None, that no mode,
@@ -632,12 +609,11 @@ static int wants_gradient(PyObject* const* tensors, Py_ssize_t count) {
 PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
     if (!exchange) Py_RETURN_NONE;
-    PyObject* const questions[] = {modes, autocast, functorch};
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; ++i) {
-        const int on = is_on(questions[i]);
-        if (on < 0) return NULL;
-        if (on) Py_RETURN_FALSE;
-    }
+    int on = modes_are_on();
+    if (on == 0) on = autocast_is_on();
+    if (on == 0) on = functorch_is_on();
+    if (on < 0) return NULL;
+    if (on) Py_RETURN_FALSE;
     DlType type;
     int known = 0;
     for (Py_ssize_t i = 0; i < count; ++i) {
@@ -654,267 +630,4 @@ PyObject* plain(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         known = 1;
     }
     Py_RETURN_TRUE;
-}
-
-static PyObject* first_of(PyObject* results) {
-    if (results == Py_None) return results;
-    PyObject* first = results ? PyTuple_GetItem(results, 0) : NULL;
-    Py_XINCREF(first);
-    Py_XDECREF(results);
-    return first;
-}
-
-// (graph, op, numbers, *inputs) to the autograd.Function.
-static PyObject* with_gradient(PyObject* const* args, PyObject* numbers, Py_ssize_t count) {
-    PyObject* all = PyTuple_New(count);
-    if (!all) return NULL;
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject* one = i == 2 ? numbers : args[i];
-        Py_INCREF(one);
-        PyTuple_SetItem(all, i, one);
-    }
-    PyObject* result = PyObject_CallObject(function_apply, all);
-    Py_DECREF(all);
-    return result;
-}
-
-// apply(graph, op, (numbers, bare), *inputs) -> the first result of a run: with the numbers `bare` where no gradient
-// follows, else through the autograd.Function. None where Python has to look: types are cast, a mode or functorch looks on,
-// or no call is prepared for tensors like these.
-PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count) {
-    (void)self;
-    if (!exchange || !function_apply || count < 4) Py_RETURN_NONE;
-    const int looked_at = is_on(modes);
-    const int cast = looked_at == 0 ? is_on(autocast) : looked_at;
-    int grads = cast == 0 ? is_on(grad_enabled) : cast;
-    if (looked_at < 0 || cast < 0 || grads < 0) return NULL;
-    if (looked_at || cast) Py_RETURN_NONE;
-    if (grads) grads = wants_gradient(args + 3, count - 3);
-    if (grads < 0) Py_RETURN_NONE;
-    PyObject* numbers = PyTuple_GetItem(args[2], grads ? 0 : 1);
-    if (!numbers) return NULL;
-    if (grads) {
-        const int watched = is_on(functorch);
-        if (watched < 0) return NULL;
-        if (watched) Py_RETURN_NONE;
-    }
-    Found found;
-    if (!find(args[0], args[1], numbers, args + 3, count - 3, &found)) {
-        if (PyErr_Occurred()) return NULL;
-        Py_RETURN_NONE;
-    }
-    if (!grads) return first_of(run_found(&found, args + 3, args[0]));
-    pending.found = &found;
-    pending.graph = args[0];
-    pending.numbers = numbers;
-    PyObject* result = with_gradient(args, numbers, count);
-    pending.found = NULL;
-    Py_XDECREF(found.entry);
-    return result;
-}
-
-// Which tensors a backward wants to see: indices of inputs, -1 - i for results, None for nothing. A new reference.
-static PyObject* saves_of_kind(PyObject* all, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
-    PyObject* needs = PySequence_GetSlice(all, 3, 3 + inputs);
-    PyObject* number = needs ? PyLong_FromVoidPtr(numbers) : NULL;
-    PyObject* key = number ? PyTuple_Pack(3, op, number, needs) : NULL;
-    PyObject* known = key ? PyDict_GetItemWithError(saves, key) : NULL;
-    if (known) {
-        known = PyTuple_GetItem(known, 1);  // (numbers, indices)
-        Py_XINCREF(known);
-    } else if (key && !PyErr_Occurred()) {
-        known = PyObject_CallFunction(find_saves, "OOOOn", key, op, numbers, needs, results);
-    }
-    Py_XDECREF(key);
-    Py_XDECREF(number);
-    Py_XDECREF(needs);
-    return known;
-}
-
-// The same, of kinds that were asked for before; under the interpreter's lock.
-static PyObject* saves_of(PyObject* ctx, PyObject* op, PyObject* numbers, Py_ssize_t inputs, Py_ssize_t results) {
-    enum { kPlaces = 64 };
-    static struct {
-        PyObject *op, *numbers, *indices;  // references: what is alive keeps its address
-        Py_ssize_t inputs, results;
-        unsigned needs;
-    } kinds[kPlaces];
-    PyObject* all = PyObject_GetAttr(ctx, needs_name);
-    if (!all) return NULL;
-    unsigned needs = 0;
-    for (Py_ssize_t i = 0; i < inputs; ++i) {
-        if (PyTuple_GetItem(all, 3 + i) == Py_True) needs |= 1u << i;
-    }
-    const size_t place = (((uintptr_t)numbers >> 4) ^ ((uintptr_t)op >> 5) ^ needs) % kPlaces;
-    PyObject* found = kinds[place].indices;
-    if (found && kinds[place].op == op && kinds[place].numbers == numbers && kinds[place].needs == needs &&
-        kinds[place].inputs == inputs && kinds[place].results == results) {
-        Py_INCREF(found);
-    } else {
-        found = saves_of_kind(all, op, numbers, inputs, results);
-        if (found) {
-            PyObject* const gone[] = {kinds[place].op, kinds[place].numbers, kinds[place].indices};
-            Py_INCREF(op);
-            Py_INCREF(numbers);
-            Py_INCREF(found);
-            kinds[place].op = op;
-            kinds[place].numbers = numbers;
-            kinds[place].indices = found;
-            kinds[place].inputs = inputs;
-            kinds[place].results = results;
-            kinds[place].needs = needs;
-            for (int i = 0; i < 3; ++i) Py_XDECREF(gone[i]);
-        }
-    }
-    Py_DECREF(all);
-    return found;
-}
-
-// forward(ctx, graph, op, numbers, *inputs) of the autograd.Function: runs, and says what is saved. Its state is
-// (graph, op, numbers).
-PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count) {
-    if (count < 5) {
-        PyErr_SetString(PyExc_TypeError, "expected forward(ctx, graph, op, numbers, *inputs)");
-        return NULL;
-    }
-    PyObject* ctx = args[0];
-    Found* found = pending.found;
-    pending.found = NULL;
-    PyObject* results = found && pending.graph == args[1] && pending.numbers == args[3]
-                            ? run_found(found, args + 4, args[1])
-                            : run_tensors(self, args + 1, count - 1);
-    if (results == Py_None) {
-        Py_DECREF(results);
-        PyObject* all = PyTuple_New(count - 1);
-        for (Py_ssize_t i = 1; all && i < count; ++i) {
-            Py_INCREF(args[i]);
-            PyTuple_SetItem(all, i - 1, args[i]);
-        }
-        results = all ? PyObject_CallObject(run_in_python, all) : NULL;
-        Py_XDECREF(all);
-    }
-    if (!results) return NULL;
-    PyObject* indices = saves_of(ctx, args[2], args[3], count - 4, PyTuple_Size(results));
-    const Py_ssize_t size = indices ? PyTuple_Size(indices) : 0;
-    PyObject* saved = indices ? PyTuple_New(size) : NULL;
-    int done = saved != NULL;
-    for (Py_ssize_t i = 0; done && i < size; ++i) {
-        PyObject* index = PyTuple_GetItem(indices, i);
-        PyObject* tensor = Py_None;
-        if (index != Py_None) {
-            const long at = PyLong_AsLong(index);
-            tensor = at < 0 ? PyTuple_GetItem(results, -1 - at) : args[4 + at];
-        }
-        done = tensor != NULL;
-        Py_XINCREF(tensor);
-        PyTuple_SetItem(saved, i, tensor);
-    }
-    if (done && size > 0) done = PyObject_SetAttr(ctx, to_save_name, saved) == 0;
-    PyObject* state = done ? PyTuple_Pack(3, args[1], args[2], args[3]) : NULL;
-    done = state && PyObject_SetAttr(ctx, state_name, state) == 0;
-    Py_XDECREF(state);
-    Py_XDECREF(saved);
-    Py_XDECREF(indices);
-    if (done) return first_of(results);
-    Py_DECREF(results);
-    return NULL;
-}
-
-// The name of an operation's gradient that is one run, of attention's kinds; NULL for others.
-static PyObject* attention_gradient(PyObject* op) {
-    if (PyUnicode_CompareWithASCIIString(op, "gat") == 0) return gat_grad_name;
-    if (PyUnicode_CompareWithASCIIString(op, "agnn") == 0) return agnn_grad_name;
-    if (PyUnicode_CompareWithASCIIString(op, "attention") == 0) return attention_grad_name;
-    return NULL;
-}
-
-// Whether the features of a sum are all that wants a gradient: reduce is the first of `numbers`.
-static int is_sum_of_features(PyObject* ctx, PyObject* numbers) {
-    PyObject* reduce = PyTuple_GetItem(numbers, 0);
-    if (!reduce || PyUnicode_CompareWithASCIIString(reduce, "sum") != 0) return 0;
-    PyObject* needs = PyObject_GetAttr(ctx, needs_name);
-    if (!needs) return 0;
-    const int alone = PyTuple_Size(needs) == 6 && PyTuple_GetItem(needs, 3) == Py_True &&
-                      PyTuple_GetItem(needs, 4) == Py_False && PyTuple_GetItem(needs, 5) == Py_False;
-    Py_DECREF(needs);
-    return alone;
-}
-
-// The gradients of a run, as FORMULAS of gnntune.torch._gradients has them for the kinds that are one run again. None where
-// Python has to do it.
-static PyObject* gradients(PyObject* self, PyObject* ctx, PyObject* state, PyObject* saved, PyObject* grad) {
-    enum { kMostArguments = 3 + kMostTensors, kBefore = 3 };  // graph, op and numbers want none
-    PyObject* run[kMostArguments] = {PyTuple_GetItem(state, 0), NULL, PyTuple_GetItem(state, 2)};
-    PyObject* op = PyTuple_GetItem(state, 1);
-    const Py_ssize_t count = PyTuple_Size(saved);
-    Py_ssize_t used = 3, inputs = 0;
-    if (!run[0] || !op || !run[2]) return NULL;
-    PyObject* gradient = attention_gradient(op);
-    if (gradient && (count == 5 || count == 6)) {  // three inputs, perhaps the seed of dropout, y, lse
-        inputs = count - 2;
-        run[1] = gradient;
-        for (Py_ssize_t i = 0; i < 3; ++i) run[used++] = PyTuple_GetItem(saved, i);
-        run[used++] = grad;
-        run[used++] = PyTuple_GetItem(saved, count - 2);
-        run[used++] = PyTuple_GetItem(saved, count - 1);
-        if (inputs == 4) run[used++] = PyTuple_GetItem(saved, 3);
-    } else if (count == 4 && PyUnicode_CompareWithASCIIString(op, "spmm") == 0 && is_sum_of_features(ctx, run[2])) {
-        inputs = 3;
-        run[1] = spmm_name;
-        run[2] = sum_reversed;
-        run[used++] = grad;
-        run[used++] = PyTuple_GetItem(saved, 1);
-        run[used++] = PyTuple_GetItem(saved, 2);
-    } else {
-        if (PyErr_Occurred()) return NULL;
-        Py_RETURN_NONE;
-    }
-    PyObject* results = run_tensors(self, run, used);
-    if (!results || results == Py_None) return results;
-    const Py_ssize_t found = PyTuple_Size(results);
-    PyObject* all = PyTuple_New(kBefore + inputs);
-    for (Py_ssize_t i = 0; all && i < kBefore + inputs; ++i) {
-        PyObject* one = i >= kBefore && i - kBefore < found ? PyTuple_GetItem(results, i - kBefore) : Py_None;
-        Py_INCREF(one);
-        PyTuple_SetItem(all, i, one);
-    }
-    Py_DECREF(results);
-    return all;
-}
-
-// backward(ctx, grad) of the autograd.Function, as a method of its node.
-static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count) {
-    const int twice = is_on(grad_enabled);  // a gradient of the gradient: Python refuses in words
-    if (twice < 0) return NULL;
-    PyObject* found = NULL;
-    if (count == 1 && !twice && PyList_Size(watchers) == 0) {
-        PyObject* state = PyObject_GetAttr(ctx, state_name);
-        PyObject* saved = state ? PyObject_GetAttr(ctx, saved_tensors_name) : NULL;
-        found = saved ? gradients(NULL, ctx, state, saved, args[0]) : NULL;
-        Py_XDECREF(saved);
-        Py_XDECREF(state);
-        if (found != Py_None) return found;
-        Py_DECREF(found);
-    }
-    PyObject* all = PyTuple_New(count + 1);
-    if (!all) return NULL;
-    for (Py_ssize_t i = 0; i <= count; ++i) {
-        PyObject* one = i == 0 ? ctx : args[i - 1];
-        Py_INCREF(one);
-        PyTuple_SetItem(all, i, one);
-    }
-    found = PyObject_CallObject(backward_in_python, all);
-    Py_DECREF(all);
-    return found;
-}
-
-// backward_of(type) -> backward() as a method of that type of nodes.
-PyObject* backward_of(PyObject* self, PyObject* type) {
-    (void)self;
-    static PyMethodDef method = {"apply", (PyCFunction)(void (*)(void))backward, METH_FASTCALL, NULL};
-    if (!PyType_Check(type)) {
-        PyErr_SetString(PyExc_TypeError, "expected a type");
-        return NULL;
-    }
-    return PyDescr_NewMethod((PyTypeObject*)type, &method);
 }

@@ -183,7 +183,7 @@ def gain(
     plain_ticks(ax.xaxis, lambda value: f"{value:g}x")
     ax.axvline(1, color=paint.named("soft"), linestyle=":")
     ax.axvline(mean, color=paint.named("ink"), linewidth=2, label=f"geometric mean {mean:.2f}x")
-    ax.set_xlabel("time of the alternative over that of the choice")
+    ax.set_xlabel("how many times as fast as the alternative")
     whole_ticks(ax.yaxis)
     ax.set_ylabel("problems")
     ax.legend(fontsize="small")

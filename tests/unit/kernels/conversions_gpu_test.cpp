@@ -9,6 +9,7 @@
 #include "core/registry/device.hpp"
 #include "kernels/formats/csr/buckets.hpp"
 #include "kernels/formats/csr/convert.hpp"
+#include "kernels/formats/csr/runs.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
 namespace gnntune {
@@ -55,13 +56,16 @@ void expect_equal(const Grouped& got, const Ids& ptr, const Ids& idx, const Ids&
     EXPECT_TRUE(got.edge_id.to_host() == ids);
 }
 
-std::vector<formats::BucketParams> bucket_params() {
+/// Those that are legal on the device here.
+template <typename P>
+std::vector<P> legal_params(std::int64_t m) {
     const Device device = cuda_device(0);
     Query query;
     query.device = &device;
-    std::vector<formats::BucketParams> all;
-    for (const auto& p : enumerate_params<formats::BucketParams>()) {
-        if (formats::BucketParams::legal(query, p)) all.push_back(p);
+    query.m = m;
+    std::vector<P> all;
+    for (const auto& p : enumerate_params<P>()) {
+        if (P::legal(query, p)) all.push_back(p);
     }
     return all;
 }
@@ -80,8 +84,17 @@ void expect_list_grouped(const test::CooGraph& coo, const Ids* names) {
     Ids order;
     const CsrGraph expected = coo_to_csr(coo.view(), &order);
     expect_equal(out, expected.row_ptr, expected.col_idx, order, names);
+    const bool overlap = formats::runs_chained(cuda_device(0));
+    for (const auto& p : legal_params<formats::RunParams>(m)) {
+        if (!formats::require_runs(nullptr, m, list.n_rows, list.n_cols)) break;
+        DeviceBuffer<unsigned char> space(formats::run_by_row_bytes(list, p));
+        Grouped by_runs(coo.n_rows, m);
+        formats::run_by_row(list, by_runs.arrays(), space.data(), p, overlap, stream.get());
+        stream.synchronize();
+        expect_equal(by_runs, expected.row_ptr, expected.col_idx, order, names);
+    }
     if (!formats::require_buckets(nullptr, m, list.n_rows, list.n_cols)) return;
-    for (const formats::BucketParams& p : bucket_params()) {
+    for (const formats::BucketParams& p : legal_params<formats::BucketParams>(m)) {
         DeviceBuffer<unsigned char> space(formats::bucket_by_row_bytes(list, p));
         Grouped bucketed(coo.n_rows, m);
         formats::bucket_by_row(list, bucketed.arrays(), space.data(), p, stream.get());
@@ -103,8 +116,17 @@ void expect_columns_grouped(const CsrGraph& graph, const Ids* names) {
     stream.synchronize();
     const CscGraph expected = csr_to_csc(graph.view());
     expect_equal(out, expected.col_ptr, expected.row_idx, expected.edge_id, names);
+    const bool overlap = formats::runs_chained(cuda_device(0));
+    for (const auto& p : legal_params<formats::RunParams>(csr.m)) {
+        if (!formats::require_runs(nullptr, csr.m, csr.n_cols, csr.n_rows)) break;
+        DeviceBuffer<unsigned char> space(formats::run_by_column_bytes(csr, p));
+        Grouped by_runs(graph.n_cols, graph.m());
+        formats::run_by_column(csr, by_runs.arrays(), space.data(), p, overlap, stream.get());
+        stream.synchronize();
+        expect_equal(by_runs, expected.col_ptr, expected.row_idx, expected.edge_id, names);
+    }
     if (!formats::require_buckets(nullptr, csr.m, csr.n_cols, csr.n_rows)) return;
-    for (const formats::BucketParams& p : bucket_params()) {
+    for (const formats::BucketParams& p : legal_params<formats::BucketParams>(csr.m)) {
         DeviceBuffer<unsigned char> space(formats::bucket_by_column_bytes(csr, p));
         Grouped bucketed(graph.n_cols, graph.m());
         formats::bucket_by_column(csr, bucketed.arrays(), space.data(), p, stream.get());

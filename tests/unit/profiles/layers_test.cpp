@@ -160,6 +160,9 @@ TEST_F(Layers, OfShippedModelsThatOfTheDeviceAnswersElseOfTheLikest) {
     EXPECT_EQ(models(small), "Small");
     EXPECT_EQ(models(large), "Large");
     EXPECT_EQ(models(next), "Next");
+    const auto first = open_layers(file("missing.db"));  // where the user has none: that of a device
+    EXPECT_EQ(bytes_of(models_of_layers(first.front(), next)), std::multiset<std::string>{"Next"});
+    EXPECT_EQ(bytes_of(models_of_layers(first.front(), large)), std::multiset<std::string>{"Large"});
     EXPECT_EQ(models(gpu("Larger than small", "9.0", 96)), "Small");
     EXPECT_EQ(models(gpu("Nearly large", "9.0", 144)), "Large");
     EXPECT_EQ(models(gpu("Next, small", "10.0", 80)), "Next");
@@ -173,6 +176,14 @@ TEST_F(Layers, OfShippedModelsThatOfTheDeviceAnswersElseOfTheLikest) {
     user.put_model(model("own", Policy::hot));
     EXPECT_EQ(stands_in(&user, gpu("New", "9.0", 96)), "");
     EXPECT_EQ(models(small), "own") << "the user's comes first, whatever it was measured on";
+}
+
+TEST_F(Layers, OfShippedFilesTheLargestComesFirst) {
+    Store::open(shipped("a.db"), Mode::read_write_create);
+    Store::open(shipped("b.db"), Mode::read_write_create).put_model(model(std::string(1 << 20, 'x'), Policy::hot));
+    Store::open(shipped("c.db"), Mode::read_write_create);
+    EXPECT_EQ(shipped_databases(),
+              (std::vector<std::filesystem::path>{shipped("b.db"), shipped("a.db"), shipped("c.db")}));
 }
 
 TEST_F(Layers, ConstantsThatTheUserLacksComeFromBelow) {

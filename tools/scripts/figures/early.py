@@ -26,15 +26,12 @@ def given_up(suite, pattern, side):
     return count, all_of_them, widest
 
 
-def early_sentence(suite):
+def early_table(suite):
     """Nothing where no such time is compared with."""
     found = [(what, *given_up(suite, pattern, side)) for what, pattern, side in SIDES]
-    parts = [f"{count} of {cases} in {what} (95 % interval of the median up to ±{100 * widest:.1f} %)"
-             for what, count, cases, widest in found if count]
-    if not parts:
-        return ""
-    none = [what for what, count, cases, _ in found if cases and not count]
-    text = ("Some times of the other side are of configs that the tuner [gave up early](measuring.md), as over three times slower than the best, "
-            "and have few samples: "
-            + "; ".join(parts) + ".")
-    return text + (f" None in {', '.join(none)}." if none else "")
+    if not any(count for _, count, *_ in found):
+        return []
+    return ["Some times of the other side have few samples: the tuner [gave their configs up early](measuring.md), as over three times slower than "
+            "the best.", "",
+            "| comparison | cases | with such a time | its 95 % interval, at most |", "|---|---|---|---|"] + [
+            f"| {what} | {cases} | {count} | {f'±{100 * widest:.1f} %' if count else ''} |" for what, count, cases, widest in found if cases]

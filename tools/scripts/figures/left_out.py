@@ -83,6 +83,7 @@ def searched(suite):
         kind = " ".join(w for w in problem.split() if "=" not in w)
         if measured < of:
             kinds.setdefault(kind, []).append((measured, of))
-    return ["Searched, not all measured: " + "; ".join(
-        f"`{kind}`, {sum(m for m, _ in some) / len(some):.0f} of {sum(n for _, n in some) / len(some):.0f} configs of a problem"
-        for kind, some in sorted(kinds.items())) + ". The library's are all among them."] if kinds else []
+    return ["Of these problems our configs were searched, not all measured. The library's were all measured.", "",
+            "| problems | configs measured of each, in the mean | of |", "|---|---|---|"] + [
+            f"| `{kind}` | {sum(m for m, _ in some) / len(some):.0f} | {sum(n for _, n in some) / len(some):.0f} |"
+            for kind, some in sorted(kinds.items())] if kinds else []

@@ -43,10 +43,15 @@ def quick_apply(function: type[torch.autograd.Function]) -> Callable[..., Any]:
     return parent.apply  # type: ignore[no-any-return]
 
 
+# What a plain sum saves, which is nothing: torch is not asked to.
+_NOTHING = (None,) * 4
+
+
 class _Differentiable(torch.autograd.Function):
     """An operation with its gradient; double backward is refused by torch in words.
 
     Its forward is forward() of _native, which runs what was prepared, or execute(), and saves what find_saves() names.
+    Its arguments are (graph, op, numbers, needs, inputs) in one, and those of the inputs that want a gradient.
     What torch calls for a gradient is in _native too; it leaves to backward() what is no single run.
     """
 
@@ -55,9 +60,10 @@ class _Differentiable(torch.autograd.Function):
     @staticmethod
     @once
     def backward(ctx: Any, grad: Tensor) -> Any:
-        graph, op, numbers = ctx.state
-        grads = FORMULAS[op].backward(Now(graph), numbers, ctx.needs_input_grad[3:], ctx.saved_tensors, grad)
-        return None, None, None, *grads
+        graph, op, numbers, needs = ctx.state
+        saved = ctx.saved_tensors or _NOTHING
+        grads = FORMULAS[op].backward(Now(graph), numbers, needs, saved, grad)
+        return None, *[one for one, wanted in zip(grads, needs) if wanted]
 
 
 _apply = quick_apply(_Differentiable)
@@ -94,9 +100,11 @@ def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Te
 
 def differentiable(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation whose inputs are plain tensors, one of which wants a gradient."""
-    if functorch_active():
-        return _Differentiable.apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
-    return _apply(graph, op, numbers, *inputs)  # type: ignore[no-any-return]
+    needs = tuple(t is not None and t.requires_grad for t in inputs)
+    what = (graph, op, numbers, needs, inputs)
+    wanting = [t for t, wants in zip(inputs, needs) if wants]
+    call: Any = _Differentiable.apply if functorch_active() else _apply
+    return call(what, *wanting)  # type: ignore[no-any-return]
 
 
 def at_once(inputs: tuple[Tensor | None, ...]) -> bool:

@@ -11,7 +11,7 @@ through no collective.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -61,8 +61,8 @@ def blocks_to_rows(
     outs = [empty if q == me or q not in sources else out.new_empty(n_own, widths[q]) for q in range(size)]
     pending = ranks.all_to_all(outs, ins)
 
-    def place() -> None:
-        for q in sources:
+    def place(ranks_of: Iterable[int]) -> None:
+        for q in ranks_of:
             piece = blocks.get(me) if q == me else outs[q]
             if piece is None or piece.numel() == 0:
                 continue
@@ -72,20 +72,25 @@ def blocks_to_rows(
             else:
                 out[:, first:last].copy_(piece)
 
-    return Then(pending, place)
+    if accumulate:
+        return Then(pending, lambda: None, lambda: place(sources))
+    # What a rank keeps is placed beside the exchange.
+    return Then(pending, lambda: place([q for q in sources if q == me]), lambda: place([q for q in sources if q != me]))
 
 
 class Then(Pending):
-    """An exchange, and what is done with what it brought."""
+    """An exchange, what is done while it is on its way, and what with what it brought."""
 
-    def __init__(self, pending: Pending, place: Callable[[], None]) -> None:
-        self._pending, self._place, self._placed = pending, place, False
+    def __init__(self, pending: Pending, meanwhile: Callable[[], None], place: Callable[[], None]) -> None:
+        self._pending, self._meanwhile, self._place, self._placed = pending, meanwhile, place, False
 
     def wait(self) -> None:
+        if self._placed:
+            return
+        self._meanwhile()
         self._pending.wait()
-        if not self._placed:
-            self._place()
-            self._placed = True
+        self._place()
+        self._placed = True
 
 
 def by_columns(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from gnntune._errors import InvalidArgument
 from gnntune.torch import _device
 from gnntune.torch._graph import Graph
-from gnntune.torch.distributed._model import Forecast, Link, forecast, measure_link
+from gnntune.torch.distributed._model import Forecast, Link, forecasts, measure_link, tried, worth_a_try
 from gnntune.torch.distributed._ranks import Ranks
 from gnntune.torch.distributed._rows import Halo, blocks_by_edges, check_parts, read_parts
 from gnntune.torch.distributed._split import Slice, columns, even, offsets, patterns, slices_of, whole_vectors
@@ -20,6 +21,7 @@ from gnntune.torch.distributed._split import Slice, columns, even, offsets, patt
 MODES = ("auto", "features", "rows", "one")
 _MIX = 0x9E3779B97F4A7C15
 _MOST_MEMORY = 0.9
+_BLOCK_BYTES = 16  # an edge, in both copies that blocks and their formats may need
 
 
 class Block(NamedTuple):
@@ -59,6 +61,9 @@ class DistributedGraph:
     tail
         Of "features": the last slice's sums are made by blocks of rows, so that its way out is hidden too; "auto" as
         the forecast says. Costs the memory of a second copy of the graph.
+    tries
+        Of forecasts: how many of the patterns of slices that the model has first are tried, a few calls each, before
+        the fastest is taken. 0: the model's first.
 
     `mode`, `rank`, `size`, `n_local` (own rows) and `ids` (their numbers) say what came of it. Rows are contiguous
     blocks, but with `parts`.
@@ -76,6 +81,7 @@ class DistributedGraph:
         device: str | torch.device | None = None,
         slices: int | tuple[int, ...] | None = None,
         tail: bool | str = "auto",
+        tries: int = 3,
         link: Link | None = None,
     ) -> None:
         if mode not in MODES:
@@ -86,11 +92,13 @@ class DistributedGraph:
             raise InvalidArgument("a transient graph lives for a step; make one that lasts")
         if tail not in (True, False, "auto"):
             raise InvalidArgument(f"tail is {tail!r}; expected True, False or 'auto'")
+        if tries < 0:
+            raise InvalidArgument(f"tries is {tries}; expected 0 or more")
         self.device = _device.known_device(torch.device(device)) if device is not None else graph.device
         self.ranks = Ranks(group, self.device)
         self.rank, self.size = self.ranks.rank, self.ranks.size
         self.n_rows, self.n_cols, self.m = graph.n_rows, graph.n_cols, graph.m
-        self._slices, self._tail = slices, tail
+        self._slices, self._tail, self._tries = slices, tail, tries
         self._blocks: dict[Any, list[Block]] = {}
         self._looped_weight: Tensor | None = None
         self._forecasts: dict[tuple[int, torch.dtype], Forecast] = {}
@@ -99,6 +107,7 @@ class DistributedGraph:
         self._calls = 0
         self._check_same(graph)
         self.link = link
+        self.mode = mode
         self.graph: Graph | None = None
         self.halo: Halo | None = None
         self.reason = "asked for"
@@ -111,6 +120,8 @@ class DistributedGraph:
             self.graph = graph if graph.device == self.device else _moved(graph, self.device)
             if mode == "auto":
                 mode = self._decided(widths, dtype)
+            if mode == "one":
+                self._blocks.clear()
             self._set_counts(mode)
         self.mode = mode
         self._looped_halo: Halo | None = None
@@ -170,8 +181,9 @@ class DistributedGraph:
             self.reason = "one rank"
             return "one"
         found = [self.forecast(k, dtype) for k in widths]
-        one, split = sum(f.one_us for f in found), sum(f.split_us for f in found)
-        self.reason = f"forecast: one rank {one:.0f} us, split {split:.0f} us"
+        one, split = sum(f.one_us for f in found), sum(f.expected_us for f in found)
+        how = "forecast, tried" if all(f.tried_us is not None for f in found) else "forecast"
+        self.reason = f"{how}: one rank {one:.0f} us, split {split:.0f} us"
         return "one" if split >= one else "features"
 
     # ---- What it is ----
@@ -220,17 +232,55 @@ class DistributedGraph:
         return values[self.halo.edges.to(values.device)].to(self.device) if self.halo is not None else values
 
     def forecast(self, k: int, dtype: torch.dtype = torch.float32) -> Forecast:
-        """What an spmm of width k takes on one rank and split; measured parts, modelled whole. All ranks call it."""
+        """What an spmm of width k takes on one rank and split: measured parts, a modelled whole, and the first of the
+        patterns tried. All ranks call it."""
         found = self._forecasts.get((k, dtype))
         if found is None:
             if self.graph is None:
                 raise InvalidArgument("a forecast is for graphs that every rank holds; this one is split by rows")
             if self.link is None:
                 self.link = measure_link(self.ranks, self.device)
-            found = self._forecasts[k, dtype] = forecast(self.graph, self.ranks, self.link, k, dtype)
+            found = self._forecasts[k, dtype] = self._best(self.graph, self.link, k, dtype)
             self._known[whole_vectors(k, self.size, dtype.itemsize), dtype] = found
             self._splits.clear()
         return found
+
+    def _best(self, graph: Graph, link: Link, k: int, dtype: torch.dtype) -> Forecast:
+        tails = (False, True) if self._tail == "auto" else (bool(self._tail),)
+        blocks = self._blocks if self.mode == "features" else {}
+        key = ("spmm", False)
+        if True in tails and self.size > 1:
+            if self._blocks_fit(graph):
+                blocks = {key: blocks.get(key) or _cut(graph, None, even(self.n_rows, self.size), False)}
+            elif self._tail == "auto":
+                tails = (False,)
+        ways = forecasts(graph, self.ranks, link, k, dtype, [block.graph for block in blocks.get(key, ())], tails)
+        some = [f for f in ways[: self._tries] if worth_a_try(f)]
+        if self.size == 1 or graph.m == 0 or not some:
+            return ways[0]
+        x = torch.rand(even(self.n_cols, self.size)[self.rank], k, device=self.device).to(dtype)
+        with torch.no_grad():
+            found = tried(self.ranks, self.device, [(f, self._call(graph, link, f, x, blocks)) for f in some])
+        best = min(found, key=lambda f: f.expected_us)
+        if best.tail and self.mode != "one":
+            self._blocks.update(blocks)  # they have their plans already
+        return best
+
+    def _call(
+        self, graph: Graph, link: Link, way: Forecast, x: Tensor, blocks: dict[Any, list[Block]]
+    ) -> Callable[[], object]:
+        """A sum that is split so."""
+        from gnntune.torch.distributed.functional import spmm  # which imports this
+
+        split = DistributedGraph(
+            graph, self.ranks.group, mode="features", slices=way.pattern, tail=way.tail, link=link, tries=0
+        )
+        split._blocks = blocks
+        return lambda: spmm(split, x)
+
+    def _blocks_fit(self, graph: Graph) -> bool:
+        free = free_bytes(self.device)
+        return all(self.ranks.gather_objects(free is None or _BLOCK_BYTES * graph.m < _MOST_MEMORY * free))
 
     def explain(self) -> str:
         """How the graph is split and why, and what its plans are."""
@@ -288,9 +338,7 @@ class DistributedGraph:
                 graph = self.graph.with_loops()
                 weight = looped_norm(graph)
             counts = self.col_counts if reverse else self.row_counts
-            starts = offsets(counts)
-            cut = _columns_of if reverse else _rows_of
-            found = self._blocks[kind, reverse] = [cut(graph, weight, a, b) for a, b in itertools.pairwise(starts)]
+            found = self._blocks[kind, reverse] = _cut(graph, weight, counts, reverse)
         return found
 
     def looped_halo(self) -> tuple[Halo, Tensor]:
@@ -322,6 +370,11 @@ def looped_norm(looped: Graph) -> Tensor:
 
 def _moved(graph: Graph, device: torch.device) -> Graph:
     return Graph.from_csr(graph.row_ptr.to(device), graph.col.to(device), graph.n_cols)
+
+
+def _cut(graph: Graph, weight: Tensor | None, counts: list[int], reverse: bool) -> list[Block]:
+    part = _columns_of if reverse else _rows_of
+    return [part(graph, weight, a, b) for a, b in itertools.pairwise(offsets(counts))]
 
 
 def _rows_of(graph: Graph, weight: Tensor | None, begin: int, end: int) -> Block:

@@ -90,4 +90,8 @@ def patterns(width: int, element_size: int, unit: int = 1) -> list[tuple[int, ..
     # What is exposed is the first slice's way in and the last one's way out: these narrow, the others wide.
     if width >= 4 * least and (width - 2 * least) % grain == 0:
         found.append((least, width - 2 * least, least))
+    # By blocks the last one's way out is hidden, too: the first ones narrow, the last wide.
+    quarter = width // 4
+    if width % (4 * grain) == 0 and quarter >= least:
+        found.append((quarter, quarter, 2 * quarter))
     return list(dict.fromkeys(found))

@@ -1,0 +1,37 @@
+// What _tensors.c has for _gradient.c: runs of what was prepared, and what is switched on in torch.
+#ifndef GNNTUNE_TENSORS_H
+#define GNNTUNE_TENSORS_H
+
+#include "_native.h"
+
+enum { kMostTensors = 8 };  // that a run gets
+// Leading sizes that a graph has: n_rows, n_cols and m, in the order of its `_sizes`. Others are what they are.
+enum { kSizes = 3 };
+
+// What was prepared for inputs like these, and their addresses.
+typedef struct {
+    PyObject* entry;  // a reference: another thread may clear the list
+    int transient;    // it is a recipe
+    int64_t sizes[kSizes];
+    void* arrays[kMostArrays];
+    int32_t used;
+} Found;
+
+// What was prepared for an operation with these inputs. 0, perhaps with an exception, where nothing was. Otherwise the entry
+// is to be given back, or run. Where tensors_are_seen().
+int find_prepared(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* const* inputs, Py_ssize_t count,
+                  Found* found);
+
+// Runs it, and gives it back: a tuple of results, or None where Python has to do it.
+PyObject* run_found(Found* found, PyObject* const* inputs, PyObject* graph);
+
+// Whether torch's tensors can be looked at from here.
+int tensors_are_seen(void);
+
+// Whether it is, in this thread; -1 and an exception if torch fails.
+int gradients_are_on(void);
+int autocast_is_on(void);
+int modes_are_on(void);  // of dispatch
+int functorch_is_on(void);
+
+#endif
