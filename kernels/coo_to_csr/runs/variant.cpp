@@ -45,7 +45,7 @@ void register_coo_to_csr_runs(Registry& registry) {
     Variant v = kernels::conversion_variant<CooFormat>(Op::coo_to_csr, Backend::cuda);
     v.id = "coo_to_csr.runs";
     v.summary = "stable counting sort by row in two digits: chunks split where they stand, then their runs gathered";
-    v.default_rank = 11;  // behind what is proven
+    v.default_rank = 8;
     v.can = kAnyKind;
     v.applicable = &coo_to_csr_runs::applicable;
     kernels::set_typed_params<formats::RunParams>(v);

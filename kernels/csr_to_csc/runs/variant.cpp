@@ -49,7 +49,7 @@ void register_csr_to_csc_runs(Registry& registry) {
     Variant v = kernels::conversion_variant<CsrFormat>(Op::csr_to_csc, Backend::cuda);
     v.id = "csr_to_csc.runs";
     v.summary = "stable counting sort by column in two digits: chunks split where they stand, then their runs gathered";
-    v.default_rank = 11;  // behind what is proven
+    v.default_rank = 8;
     v.can = kAnyKind;
     v.applicable = &csr_to_csc_runs::applicable;
     kernels::set_typed_params<formats::RunParams>(v);

@@ -1,11 +1,11 @@
-// CSR on the GPU, by the kernels of the conversions: buckets.hpp where they hold the graph, else convert.hpp.
+// CSR on the GPU, by the kernels of the conversions: runs.hpp where they hold the graph, else convert.hpp.
 //   A list that is sorted by row already keeps its order, its columns and its names.
 //   The reversed graph of a caller's CSR is grouped by column directly. (Of a caller's list it is another list's CSR:
 //   there the order inside a row is the list's.)
 #include "core/gpu/device_buffer.hpp"
 #include "core/registry/graph.hpp"
-#include "kernels/formats/csr/buckets.hpp"
 #include "kernels/formats/csr/convert.hpp"
+#include "kernels/formats/csr/runs.hpp"
 
 namespace gnntune {
 namespace {
@@ -70,12 +70,13 @@ std::shared_ptr<const CsrFormat> grouped(std::int32_t n_rows, std::int32_t n_col
 
 std::shared_ptr<const CsrFormat> group(const CooFormat& list, const Build& build) {
     auto storage = storage_for(list.n_rows, list.m, build);
-    const formats::BucketParams params = formats::BucketParams::of_edges(&build.device, list.m);
-    const bool buckets = formats::require_buckets(&build.device, list.m, list.n_rows, list.n_cols).ok;
-    DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_row_bytes(list, params)
-                                                  : formats::group_by_row_bytes(list));
-    if (buckets) {
-        formats::bucket_by_row(list, storage->arrays, workspace.data(), params, build.stream);
+    const formats::RunParams params = formats::RunParams::of_edges(&build.device, list.m);
+    const bool runs = formats::require_runs(&build.device, list.m, list.n_rows, list.n_cols).ok;
+    DeviceBuffer<unsigned char> workspace(runs ? formats::run_by_row_bytes(list, params)
+                                               : formats::group_by_row_bytes(list));
+    if (runs) {
+        formats::run_by_row(list, storage->arrays, workspace.data(), params, formats::runs_chained(build.device),
+                            build.stream);
     } else {
         formats::group_by_row(list, storage->arrays, workspace.data(), workspace.size(), build.stream);
     }
@@ -84,12 +85,13 @@ std::shared_ptr<const CsrFormat> group(const CooFormat& list, const Build& build
 
 std::shared_ptr<const CsrFormat> reverse(const CsrFormat& csr, const Build& build) {
     auto storage = storage_for(csr.n_cols, csr.m, build);
-    const formats::BucketParams params = formats::BucketParams::of_edges(&build.device, csr.m);
-    const bool buckets = formats::require_buckets(&build.device, csr.m, csr.n_cols, csr.n_rows).ok;
-    DeviceBuffer<unsigned char> workspace(buckets ? formats::bucket_by_column_bytes(csr, params)
-                                                  : formats::group_by_column_bytes(csr));
-    if (buckets) {
-        formats::bucket_by_column(csr, storage->arrays, workspace.data(), params, build.stream);
+    const formats::RunParams params = formats::RunParams::of_edges(&build.device, csr.m);
+    const bool runs = formats::require_runs(&build.device, csr.m, csr.n_cols, csr.n_rows).ok;
+    DeviceBuffer<unsigned char> workspace(runs ? formats::run_by_column_bytes(csr, params)
+                                               : formats::group_by_column_bytes(csr));
+    if (runs) {
+        formats::run_by_column(csr, storage->arrays, workspace.data(), params, formats::runs_chained(build.device),
+                               build.stream);
     } else {
         formats::group_by_column(csr, storage->arrays, workspace.data(), workspace.size(), build.stream);
     }
