@@ -57,5 +57,9 @@ def other_table(suite, about, first, first_about, link):
 
 def other_sentence(suite, about, first):
     """One for README.md."""
-    found = [f"{r.geomean():.2f}x, {r.worst()[0]:.2f}x" for _, _, r, _ in pairs(suite, first)]
+    all_of_first = {(what, whom): len(r.cases) for what, whom, r in headline(first)}
+    found = []
+    for what, whom, here, _ in pairs(suite, first):
+        fewer = f" of {len(here.cases)} cases" if len(here.cases) < all_of_first[what, whom] else ""
+        found.append(f"{here.geomean():.2f}x, {here.worst()[0]:.2f}x{fewer}")
     return [f"The rows of the table on one {about['gpu']}, mean and worst case: {'; '.join(found)} ([side by side](docs/kernels.md#the-same-on-another-gpu))."]
