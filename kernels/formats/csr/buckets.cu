@@ -154,28 +154,26 @@ BucketParams BucketParams::of_edges(const Device* device, std::int64_t m) {
 
 std::size_t bucket_by_row_bytes(const CooFormat& list, const BucketParams& p) {
     if (list.m == 0) return 0;
-    return by_bucket::bytes_of<by_bucket::RowsOfList>(by_bucket::shape_of(list.m, list.n_rows, list.n_cols, p.chunk()),
-                                                      p);
+    return by_bucket::bytes_of<RowsOfList>(by_bucket::shape_of(list.m, list.n_rows, list.n_cols, p.chunk()), p);
 }
 
 void bucket_by_row(const CooFormat& list, const GroupedEdges& out, void* workspace, const BucketParams& p,
                    StreamHandle stream) {
     if (list.m == 0) return by_bucket::clear_offsets(out.ptr, list.n_rows, stream);
-    const by_bucket::RowsOfList source{nullptr, list.row_idx, list.col_idx, list.edge_id, list.n_rows};
+    const RowsOfList source{nullptr, list.row_idx, list.col_idx, list.edge_id, list.n_rows};
     by_bucket::group(by_bucket::shape_of(list.m, list.n_rows, list.n_cols, p.chunk()), source, out, workspace, p,
                      stream);
 }
 
 std::size_t bucket_by_column_bytes(const CsrFormat& csr, const BucketParams& p) {
     if (csr.m == 0) return 0;
-    return by_bucket::bytes_of<by_bucket::ColumnsOfCsr>(by_bucket::shape_of(csr.m, csr.n_cols, csr.n_rows, p.chunk()),
-                                                        p);
+    return by_bucket::bytes_of<ColumnsOfCsr>(by_bucket::shape_of(csr.m, csr.n_cols, csr.n_rows, p.chunk()), p);
 }
 
 void bucket_by_column(const CsrFormat& csr, const GroupedEdges& out, void* workspace, const BucketParams& p,
                       StreamHandle stream) {
     if (csr.m == 0) return by_bucket::clear_offsets(out.ptr, csr.n_cols, stream);
-    const by_bucket::ColumnsOfCsr source{csr.row_ptr, csr.col_idx, nullptr, csr.edge_id, csr.n_rows};
+    const ColumnsOfCsr source{csr.row_ptr, csr.col_idx, nullptr, csr.edge_id, csr.n_rows};
     by_bucket::group(by_bucket::shape_of(csr.m, csr.n_cols, csr.n_rows, p.chunk()), source, out, workspace, p, stream);
 }
 

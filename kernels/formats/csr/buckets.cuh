@@ -20,6 +20,7 @@
 
 #include "kernels/common/chained.cuh"
 #include "kernels/formats/csr/edge_key.cuh"
+#include "kernels/formats/csr/edge_sources.cuh"
 #include "kernels/formats/csr/order_chunk.cuh"
 
 namespace gnntune::formats::by_bucket {
@@ -63,26 +64,6 @@ struct BucketArrays {
     std::int32_t* starts;     ///< [buckets + 1]
     std::int32_t* first_row;  ///< [chunks + 1] row of a chunk's first edge, of a CSR
     std::int32_t* parts;      ///< [count_rows, low] counts of parts of buckets that have several
-};
-
-/// A CSR whose edges are grouped by column.
-struct ColumnsOfCsr {
-    static constexpr bool kFindsRows = true;
-    const std::int32_t* row_ptr;
-    const std::int32_t* group;  ///< col_idx
-    const std::int32_t* other;  ///< not read
-    const std::int32_t* edge_id;
-    std::int32_t n_rows;
-};
-
-/// A list whose edges are grouped by row.
-struct RowsOfList {
-    static constexpr bool kFindsRows = false;
-    const std::int32_t* row_ptr;  ///< not read
-    const std::int32_t* group;    ///< row_idx
-    const std::int32_t* other;    ///< col_idx
-    const std::int32_t* edge_id;
-    std::int32_t n_rows;
 };
 
 /// Largest r in [0, n_rows) with row_ptr[r] <= e; a warp together.

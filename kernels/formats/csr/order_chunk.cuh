@@ -4,39 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/formats/csr/block_sums.cuh"
+
 namespace gnntune::formats::by_bucket {
-
-inline constexpr unsigned kWarp = 0xffffffffU;
-
-/// v[i] becomes the sum of those before it, for i < n. All threads of the block call; what they wrote is seen, and so
-/// is the result. `sums`: a number for each warp.
-template <int THREADS>
-__device__ __forceinline__ void exclusive_sums(std::int32_t* v, int n, std::int32_t* sums) {
-    __syncthreads();
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    const int each = (n + THREADS - 1) / THREADS;
-    const int begin = min(static_cast<int>(threadIdx.x) * each, n);
-    const int end = min(begin + each, n);
-    std::int32_t sum = 0;
-    for (int i = begin; i < end; ++i) sum += v[i];
-    std::int32_t upto = sum;
-#pragma unroll
-    for (int offset = 1; offset < 32; offset *= 2) {
-        const std::int32_t other = __shfl_up_sync(kWarp, upto, offset);
-        if (lane >= offset) upto += other;
-    }
-    if (lane == 31) sums[warp] = upto;
-    __syncthreads();
-    std::int32_t before = upto - sum;
-    for (int w = 0; w < warp; ++w) before += sums[w];
-    for (int i = begin; i < end; ++i) {
-        const std::int32_t own = v[i];
-        v[i] = before;
-        before += own;
-    }
-    __syncthreads();
-}
 
 /// A block's shared memory, cut up.
 template <int THREADS, int KEYS>

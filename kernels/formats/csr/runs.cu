@@ -176,25 +176,25 @@ RunParams RunParams::of_edges(const Device* device, std::int64_t m) {
 
 std::size_t run_by_row_bytes(const CooFormat& list, const RunParams& p) {
     if (list.m == 0) return 0;
-    return by_run::bytes_of<by_run::RowsOfList>(by_run::shape_of(list.m, list.n_rows, list.n_cols, p), p);
+    return by_run::bytes_of<RowsOfList>(by_run::shape_of(list.m, list.n_rows, list.n_cols, p), p);
 }
 
 void run_by_row(const CooFormat& list, const GroupedEdges& out, void* workspace, const RunParams& p, bool chained,
                 StreamHandle stream) {
     if (list.m == 0) return by_run::clear_offsets(out.ptr, list.n_rows, stream);
-    const by_run::RowsOfList source{nullptr, list.row_idx, list.col_idx, list.edge_id, list.n_rows};
+    const RowsOfList source{nullptr, list.row_idx, list.col_idx, list.edge_id, list.n_rows};
     by_run::group(by_run::shape_of(list.m, list.n_rows, list.n_cols, p), source, out, workspace, p, chained, stream);
 }
 
 std::size_t run_by_column_bytes(const CsrFormat& csr, const RunParams& p) {
     if (csr.m == 0) return 0;
-    return by_run::bytes_of<by_run::ColumnsOfCsr>(by_run::shape_of(csr.m, csr.n_cols, csr.n_rows, p), p);
+    return by_run::bytes_of<ColumnsOfCsr>(by_run::shape_of(csr.m, csr.n_cols, csr.n_rows, p), p);
 }
 
 void run_by_column(const CsrFormat& csr, const GroupedEdges& out, void* workspace, const RunParams& p, bool chained,
                    StreamHandle stream) {
     if (csr.m == 0) return by_run::clear_offsets(out.ptr, csr.n_cols, stream);
-    const by_run::ColumnsOfCsr source{csr.row_ptr, csr.col_idx, nullptr, csr.edge_id, csr.n_rows};
+    const ColumnsOfCsr source{csr.row_ptr, csr.col_idx, nullptr, csr.edge_id, csr.n_rows};
     by_run::group(by_run::shape_of(csr.m, csr.n_cols, csr.n_rows, p), source, out, workspace, p, chained, stream);
 }
 

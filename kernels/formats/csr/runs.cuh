@@ -22,6 +22,7 @@
 
 #include "kernels/common/chained.cuh"
 #include "kernels/common/edge_keys.cuh"
+#include "kernels/formats/csr/edge_sources.cuh"
 #include "kernels/formats/csr/sort_chunk.cuh"
 
 namespace gnntune::formats::by_run {
@@ -70,26 +71,6 @@ struct RunArrays {
     std::int32_t* totals;     ///< [buckets]
     std::int32_t* first_row;  ///< [chunks + 1] row of a chunk's first edge, of a CSR
     std::int32_t* parts;      ///< [count_rows, low] counts of parts of buckets that have many
-};
-
-/// A CSR whose edges are grouped by column.
-struct ColumnsOfCsr {
-    static constexpr bool kFindsRows = true;
-    const std::int32_t* row_ptr;
-    const std::int32_t* group;  ///< col_idx
-    const std::int32_t* other;  ///< not read
-    const std::int32_t* edge_id;
-    std::int32_t n_rows;
-};
-
-/// A list whose edges are grouped by row.
-struct RowsOfList {
-    static constexpr bool kFindsRows = false;
-    const std::int32_t* row_ptr;  ///< not read
-    const std::int32_t* group;    ///< row_idx
-    const std::int32_t* other;    ///< col_idx
-    const std::int32_t* edge_id;
-    std::int32_t n_rows;
 };
 
 __host__ __device__ constexpr std::size_t larger(std::size_t a, std::size_t b) {
