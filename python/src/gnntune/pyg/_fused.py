@@ -19,7 +19,7 @@ from gnntune.torch import Graph
 from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once, quick_apply
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._operators import Now
-from gnntune.torch._run import PLAIN, PLAIN_REVERSED, Numbers, modes, run
+from gnntune.torch._run import PLAIN, PLAIN_REVERSED, Numbers, modes, pair_of, run
 from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
@@ -115,7 +115,9 @@ class _Mapped(torch.autograd.Function):
         if own:  # sources are targets
             target = x
         if first:
-            summed, *argmax = run(graph, "spmm", numbers, x, *edges)
+            # Winners of a maximum are for the gradient of x, which the features of a first layer do not want.
+            wanted = numbers if numbers.reduce != "max" or x.requires_grad else pair_of(numbers).bare
+            summed, *argmax = run(graph, "spmm", wanted, x, *edges)
             out = summed.mm(weight.t()) if bias is None else torch.addmm(bias, summed, weight.t())
             ctx.to_save = (x if numbers.reduce != "sum" else None, summed, target, weight, root, *argmax)
         else:
