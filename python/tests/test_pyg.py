@@ -16,6 +16,7 @@ import torch_geometric.nn as nn
 import gnntune.pyg as gp
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
+from gnntune import _native
 from gnntune.pyg import _convs, _fused, _graphs, _layer
 
 MLP = torch.nn.Linear(12, 7)
@@ -277,6 +278,12 @@ FUSED = [
 ]
 
 
+def in_python(patch):
+    """Layers as a torch has them that lacks what _native calls."""
+    for name in ("layer_mapped", "layer_gat", "layer_agnn"):
+        patch.setattr(_native, name, lambda *_: None)
+
+
 class TestLayersAsOneNode:
     """A layer that is one node of autograd gives what the operators give one by one."""
 
@@ -288,23 +295,134 @@ class TestLayersAsOneNode:
         layer = getattr(gp, name)(12, width, **options).to(device)
         x, graph = features(n, 12, device), gt.Graph(index, n)
         with monkeypatch.context() as patch:
-            patch.setattr(_convs, "quiet", lambda *tensors: False)
+            patch.setattr(_convs, "whole", lambda: False)
             wanted = outcome(layer, x, graph)
-        if first is not None and options.get("aggr") != "max":
-            monkeypatch.setattr(_fused, "sums_first", lambda *_: first)
+        if first is not None:
+            in_python(monkeypatch)
+            if options.get("aggr") != "max":
+                monkeypatch.setattr(_fused, "sums_first", lambda *_: first)
         found = outcome(layer, x, graph)
         same(found, wanted)
         y = layer(x.requires_grad_(), graph)
-        assert {"_MappedBackward", "_GatBackward"} & {y.grad_fn.name()}
+        assert y.grad_fn.name() in (("_LayerBackward",) if first is None else ("_MappedBackward", "_GatBackward"))
         with pytest.raises(RuntimeError, match="once_differentiable"):
             (grad,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
             grad.sum().backward()
+
+    @pytest.mark.parametrize("wanted", ["nothing", "features", "weights", "bias", "features and bias"])
+    @pytest.mark.parametrize("aggr", ["sum", "mean", "max"])
+    @pytest.mark.parametrize("width", [3, 30])
+    def test_gradients_that_nobody_wants_are_not_missed(self, device, monkeypatch, aggr, width, wanted):
+        index, (n, _) = reference.edges("random", device)
+        torch.manual_seed(0)
+        layer, graph = gp.SAGEConv(12, width, aggr=aggr).to(device), gt.Graph(index, n)
+        x = features(n, 12, device).requires_grad_("features" in wanted)
+        for name, parameter in layer.named_parameters():
+            parameter.requires_grad_(("bias" if "bias" in name else "weights") in wanted)
+
+        def results():
+            y = layer(x, graph)
+            if y.requires_grad:
+                y.square().sum().backward()
+            asked = [x, *layer.parameters()]
+            found = [y.detach(), *[t.grad for t in asked if t.requires_grad]]
+            for t in asked:
+                t.grad = None
+            return found, y.grad_fn
+
+        (found, node), _ = results(), in_python(monkeypatch)
+        same(found, results()[0])
+        assert (node is None) == (wanted == "nothing") and (node is None or node.name() == "_LayerBackward")
+
+    def test_sources_and_targets_may_be_others(self, device, monkeypatch):
+        index = torch.randint(0, 5, (2, 40), device=device)
+        torch.manual_seed(0)
+        graph = gt.Graph(index, (9, 5))
+        for layer in (gp.SAGEConv((12, 6), 7), gp.GraphConv((12, 6), 20)):
+            layer = layer.to(device)
+            pair = features(9, 12, device).requires_grad_(), features(5, 6, device).requires_grad_()
+
+            def grads(layer=layer, pair=pair):
+                y = layer(pair, graph)
+                return [y.detach(), *torch.autograd.grad(y.square().sum(), [*pair, *layer.parameters()])], y.grad_fn
+
+            found, node = grads()
+            with monkeypatch.context() as patch:
+                in_python(patch)
+                wanted, other = grads()
+            same(found, wanted)
+            assert (node.name(), other.name()) == ("_LayerBackward", "_MappedBackward")
+
+    @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+    def test_halves(self, device, monkeypatch, dtype):
+        index, (n, _) = reference.edges("random", device)
+        graph = gt.Graph(index, n)
+        for layer in (gp.GCNConv(12, 5), gp.GATConv(12, 4, heads=2), gp.GATConv(12, 4), gp.AGNNConv()):
+            layer = layer.to(device, dtype)
+            x = features(n, 12, device).to(dtype)
+            found = outcome(layer, x, graph)
+            with monkeypatch.context() as patch:
+                in_python(patch)
+                same(found, outcome(layer, x, graph), 0.02)
+
+    def test_views_and_gradients_that_are_not_contiguous(self, device):
+        index, (n, _) = reference.edges("random", device)
+        layer, graph = gp.GCNConv(12, 5).to(device), gt.Graph(index, n)
+        x = features(n, 12, device)
+        turned = x.t().contiguous().t()
+        wider = torch.cat((x, x), 1)[:, 12:]
+        weight = torch.randn(5, n, device=device)
+        wanted = torch.autograd.grad((layer(x, graph) * weight.t().contiguous()).sum(), layer.lin.weight)
+        for features_ in (turned, wider):
+            found = torch.autograd.grad(layer(features_, graph), layer.lin.weight, weight.t())
+            same(found, wanted)
+
+    def test_what_does_not_fit_is_refused_in_torchs_words(self, device):
+        index, (n, _) = reference.edges("random", device)
+        graph = gt.Graph(index, n)
+        for layer in (gp.GCNConv(12, 5), gp.SAGEConv(12, 5), gp.GATConv(12, 5)):
+            with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+                layer.to(device)(features(n, 11, device), graph)
+
+    def test_tensors_that_are_saved_are_hooked_and_watched(self, device):
+        index, (n, _) = reference.edges("random", device)
+        layer, graph = gp.GCNConv(12, 5).to(device), gt.Graph(index, n)
+        x = features(n, 12, device).requires_grad_()
+        packed = []
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t.shape) or t, lambda t: t):
+            layer(x, graph)
+        assert torch.Size([5, 12]) in packed
+        y = layer(x, graph)
+        with torch.no_grad():
+            layer.lin.weight.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+    def test_hooks_of_the_node_and_of_tensors_are_called(self, device):
+        index, (n, _) = reference.edges("random", device)
+        layer, graph = gp.GCNConv(12, 5).to(device), gt.Graph(index, n)
+        seen = []
+        y = layer(features(n, 12, device), graph)
+        y.grad_fn.register_hook(lambda grads, outputs: seen.append(len(grads)))
+        y.register_hook(lambda grad: seen.append(grad.shape) or 2 * grad)
+        y.sum().backward()
+        assert seen == [torch.Size([n, 5]), 2]
+        same([layer.bias.grad], [torch.full((5,), 2.0 * n, device=device)])
+
+    def test_what_a_layers_function_is_given_is_checked(self):
+        node = _fused._Layer
+        with pytest.raises(TypeError, match="is called by the layer"):
+            node.apply((1, 2), torch.ones(2, requires_grad=True))
+        for call in (_native.layer_mapped, _native.layer_gat, _native.layer_agnn, _native.backward_layer):
+            with pytest.raises(TypeError, match="expected"):
+                call(1, 2, 3)
 
     def test_scores_of_many_features_are_products_of_matrices(self, device, monkeypatch):
         index, (n, _) = reference.edges("random", device)
         torch.manual_seed(0)
         layer, x, graph = gp.GATConv(12, 5, heads=3).to(device), features(n, 12, device), gt.Graph(index, n)
         wanted = outcome(layer, x, graph)
+        in_python(monkeypatch)
         monkeypatch.setattr(_fused, "_SMALL", 0)
         calls = []
         by_head = _fused._by_head

@@ -593,6 +593,13 @@ static PyMethodDef methods[] = {
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, NULL},
     {"backward_of", backward_of, METH_O, NULL},
     {"forward", (PyCFunction)(void (*)(void))forward, METH_FASTCALL, NULL},
+    {"set_layers", set_layers, METH_VARARGS, NULL},
+    {"forward_layer", (PyCFunction)(void (*)(void))forward_layer, METH_FASTCALL, NULL},
+    {"backward_layer", (PyCFunction)(void (*)(void))backward_layer, METH_FASTCALL, NULL},
+    {"backward_of_layers", backward_of_layers, METH_O, NULL},
+    {"layer_mapped", (PyCFunction)(void (*)(void))layer_mapped, METH_FASTCALL, NULL},
+    {"layer_gat", (PyCFunction)(void (*)(void))layer_gat, METH_FASTCALL, NULL},
+    {"layer_agnn", (PyCFunction)(void (*)(void))layer_agnn, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -661,7 +668,10 @@ static int add_names(PyObject* module) {
 
 static int execute(PyObject* module) {
     data_ptr_name = PyUnicode_InternFromString("data_ptr");
-    if (!data_ptr_name || !intern_tensor_names() || !intern_gradient_names() || !add_handle_type(module)) return -1;
+    if (!data_ptr_name || !intern_tensor_names() || !intern_gradient_names() || !intern_layer_names() ||
+        !add_handle_type(module)) {
+        return -1;
+    }
     destroy_plan = PyObject_GetAttrString(module, "plan_destroy");
     if (!destroy_plan) return -1;
     return add_names(module);

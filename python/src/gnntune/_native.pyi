@@ -177,6 +177,42 @@ def has_shim() -> bool: ...
 def plain(*tensors: object) -> bool | None: ...
 def apply(graph: object, op: str, numbers: object, /, *inputs: object) -> object | None: ...
 def forward(ctx: object, graph: object, op: str, numbers: object, /, *inputs: object) -> object: ...
+def set_layers(
+    apply: Callable[..., object],
+    run: Callable[..., object],
+    watchers: list[Any],
+    backward: Callable[..., object],
+    sum_reversed: object,
+    most_features: int,
+    /,
+) -> None: ...
+def forward_layer(ctx: object, state: object, /, *tensors: object) -> object: ...
+def backward_layer(ctx: object, grad: object, /) -> object: ...
+def backward_of_layers(node: type, /) -> object: ...
+def layer_mapped(
+    graph: object,
+    pair: object,
+    edge_weight: object,
+    self_weight: object,
+    x: object,
+    weight: object,
+    bias: object,
+    target: object,
+    root: object,
+    /,
+) -> object | None: ...
+def layer_gat(
+    graph: object,
+    pair: object,
+    x: object,
+    weight: object,
+    att_row: object,
+    att_col: object,
+    bias: object,
+    seed: object,
+    /,
+) -> object | None: ...
+def layer_agnn(graph: object, pair: object, x: object, beta: object, /) -> object | None: ...
 def run(call: bytes, stream: int, workspace: object, /, *arrays: object) -> bool: ...
 
 class Handle:

@@ -17,6 +17,21 @@ void shim_free(void* tensor);
 // The tensor as a Python object, which it belongs to from now on. NULL and an exception if torch fails.
 PyObject* shim_wrap(void* tensor);
 
+// Whether the functions below may be called: all but shim_tensor_of() may fail still, where this torch has no such function
+// or refuses, and then say so and leave no exception. Python does it then, or has the words. On a CPU or on a GPU.
+int shim_multiplies(void);
+// The tensor in a Python object of torch's own types, as the others take it. Borrowed.
+void* shim_tensor_of(PyObject* object);
+// The same memory as another shape: to be freed. NULL if that fails.
+void* shim_view(void* tensor, int32_t ndim, const int64_t* sizes, const int64_t* strides);
+// out = a b, of matrices, and of as many pairs of them.
+int shim_product(int on_gpu, void* out, void* a, void* b);
+int shim_products(int on_gpu, void* out, void* a, void* b);
+// out = summand + a b. The summand may be `out`, or a row that is added to each.
+int shim_add_product(int on_gpu, void* out, void* summand, void* a, void* b);
+// a + b: a new tensor. NULL if that fails.
+void* shim_sum(int on_gpu, void* a, void* b);
+
 // What is on in this thread, 0 or 1 each, where shim_asks(): their functions were found, and nobody called
 // shim_ask_no_more() since they did not say what Python says.
 int shim_asks(void);

@@ -13,28 +13,7 @@
 
 #include <string.h>
 
-// ---- DLPack 1.3, as far as it is used: dlpack.h of the framework has the words ----
-
-typedef struct {
-    int32_t device_type;
-    int32_t device_id;
-} DlDevice;
-
-typedef struct {
-    uint8_t code;
-    uint8_t bits;
-    uint16_t lanes;
-} DlType;
-
-typedef struct {
-    void* data;
-    DlDevice device;
-    int32_t ndim;
-    DlType dtype;
-    int64_t* shape;
-    int64_t* strides;  // in elements; NULL: contiguous
-    uint64_t byte_offset;
-} DlTensor;
+// ---- DLPack's functions, as far as they are used ----
 
 // The functions that are not called are declared by their place alone.
 typedef struct {
@@ -48,8 +27,6 @@ typedef struct {
     int (*look)(void* object, DlTensor* out);  // borrows
     int (*current_stream)(int32_t device_type, int32_t device_id, void** out);
 } DlExchange;
-
-enum { kDlCpu = 1, kDlCuda = 2 };
 
 // ---- What was prepared ----
 
@@ -132,6 +109,14 @@ int functorch_is_on(void) {
 
 int tensors_are_seen(void) {
     return exchange != NULL;
+}
+
+int look_at_tensor(PyObject* tensor, DlTensor* out) {
+    PyObject* type = (PyObject*)Py_TYPE(tensor);
+    if (!exchange || (type != tensor_type && type != parameter_type)) return 0;
+    if (exchange->look(tensor, out) == 0) return 1;
+    PyErr_Clear();  // a sparse tensor, say: Python has the words
+    return 0;
 }
 
 static int is_deterministic(void) {

@@ -15,15 +15,15 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from gnntune.pyg._fused import agnn as fused_agnn
-from gnntune.pyg._fused import constants, mapped, parameters_of, quiet, sums_first
+from gnntune.pyg._fused import constants, mapped, parameters_of, sums_first, whole
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
-from gnntune.torch._run import PLAIN, Numbers, numbers_of
+from gnntune.torch._run import PLAIN_PAIR, Numbers, pair_of
 from gnntune.torch.functional import dropping
 
 _REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
-_NUMBERS = {aggr: numbers_of(*Numbers(reduce=reduce)) for aggr, reduce in _REDUCTIONS.items()}
+_PAIRS = {aggr: pair_of(Numbers(reduce=reduce)) for aggr, reduce in _REDUCTIONS.items()}
 
 
 class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
@@ -41,8 +41,8 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         # What modules look up by name costs more than all that is asked here.
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
         linear = parameters_of(modules["lin"])
-        if linear is not None and "bias" in own and quiet(x, linear["weight"], own["bias"]):
-            kept = self._normalisation(graph, edge_weight)
+        kept = self._normalisation(graph, edge_weight)
+        if linear is not None and "bias" in own and whole():
             if len(kept) == 1:
                 summed = kept[0].without_loops()
                 edges: Any = summed.norm(x.dtype)
@@ -50,16 +50,14 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
                 summed = kept[0]
                 edges = constants(summed, kept[1], kept[2], x.dtype, csr_order=True)
             if edges is not None:
-                return mapped(summed, PLAIN, edges, x, linear["weight"], own["bias"])
+                fused = mapped(summed, PLAIN_PAIR, edges, x, linear["weight"], own["bias"])
+                if fused is not None:
+                    return fused
         if self.in_channels != -1 and sums_first(x, self.lin.weight, "sum"):
-            out: Tensor = self.lin(self._summed(graph, x, edge_weight))
+            out: Tensor = self.lin(_summed(x, *kept))
         else:
-            out = self._summed(graph, self.lin(x), edge_weight)
+            out = _summed(self.lin(x), *kept)
         return out if self.bias is None else out + self.bias
-
-    def _summed(self, graph: Graph, x: Tensor, edge_weight: Tensor | None) -> Tensor:
-        graph, *weights = self._normalisation(graph, edge_weight)
-        return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
 
     def _normalisation(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Any, ...]:
         """_normalised(), as it was the first time if the layer is to keep it."""
@@ -83,6 +81,10 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
     def reset_parameters(self) -> None:
         super().reset_parameters()
         self.__dict__.pop("_gnntune_cached", None)
+
+
+def _summed(x: Tensor, graph: Graph, *weights: Tensor | None) -> Tensor:
+    return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
 
 
 def _weighted_norm(
@@ -146,13 +148,12 @@ def _mapped_at_once(
         if rooted is None or rooted["bias"] is not None:
             return None
         root_weight = rooted["weight"]
-    w, bias = mapping["weight"], mapping["bias"]
-    if not quiet(x, w, bias, target, root_weight):
+    if not whole():
         return None
     edges = (None, None) if weight is None else constants(graph, weight, None, x.dtype, csr_order=False)
     if edges is None:
         return None
-    return mapped(graph, _NUMBERS[aggr], edges, x, w, bias, target, root_weight)
+    return mapped(graph, _PAIRS[aggr], edges, x, mapping["weight"], mapping["bias"], target, root_weight)
 
 
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
@@ -211,16 +212,19 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index, size)
         source, target = pair(x)
         dropout = self.dropout if self.training else 0.0
+        seed = None
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
         # Without residual, and of one map for sources and targets, these are None or not there.
         if target is source and modules.get("res") is own.get("res") is None and (self.concat or self.heads == 1):
             linear = parameters_of(modules.get("lin"))
-            if linear is not None and linear["bias"] is None and "bias" in own:
+            if linear is not None and linear["bias"] is None and "bias" in own and whole():
                 weights = (linear["weight"], own.get("att_dst"), own.get("att_src"), own["bias"])
-                if weights[1] is not None and weights[2] is not None and quiet(source, *weights):
+                if weights[1] is not None and weights[2] is not None:
                     looped = graph.with_loops() if self.add_self_loops else graph
-                    numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
-                    return fused_gat(looped, numbers, source, *weights, seed)
+                    pair_of_numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
+                    fused = fused_gat(looped, pair_of_numbers, source, *weights, seed)
+                    if fused is not None:
+                        return fused
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         if self.lin is not None:
@@ -236,7 +240,7 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
             score_row = (x_dst * self.att_dst).sum(-1)
         if self.add_self_loops:
             graph = graph.with_loops()
-        out = gat(graph, x_src, score_row, score_col, negative_slope=self.negative_slope, dropout=dropout)
+        out = gat(graph, x_src, score_row, score_col, negative_slope=self.negative_slope, dropout=dropout, seed=seed)
         return _finished(self, out, residual)
 
 
@@ -292,7 +296,8 @@ class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
         if self.add_self_loops:
             graph = graph.with_loops()
         beta = self.beta
-        return fused_agnn(graph, x, beta) if quiet(x, beta) else agnn(graph, x, beta)
+        fused = fused_agnn(graph, x, beta) if whole() else None
+        return agnn(graph, x, beta) if fused is None else fused
 
 
 class TransformerConv(Layer, pyg.TransformerConv):  # type: ignore[misc]
