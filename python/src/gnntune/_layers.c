@@ -13,12 +13,12 @@
 
 // Python's part: apply() of the autograd.Function; run() of gnntune.torch._run; who watches runs, a list; backward() of the
 // function, for a gradient of a gradient; the numbers of a sum's gradient; the most features of GAT whose scores are
-// computed here.
+// computed here; up to how many features of all edges are summed before they are mapped, on a CPU and on a GPU.
 static PyObject *function_apply, *run_in_python, *watchers, *backward_in_python, *sum_reversed;
-static int64_t most_features;
+static int64_t most_features, few_features[2];
 
 static PyObject *requires_grad_name, *to_save_name, *state_name, *saved_tensors_name, *contiguous_name, *shape_name,
-    *view_name, *spmm_name, *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name;
+    *view_name, *spmm_name, *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name, *m_name;
 
 int intern_layer_names(void) {
     const struct {
@@ -38,6 +38,7 @@ int intern_layer_names(void) {
         {&gat_grad_name, "gat_grad"},
         {&agnn_name, "agnn"},
         {&agnn_grad_name, "agnn_grad"},
+        {&m_name, "m"},
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
         if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
@@ -45,13 +46,14 @@ int intern_layer_names(void) {
     return intern_product_names();
 }
 
-// set_layers(apply, run, watchers, backward, sum_reversed, most_features), behind set_torch().
+// set_layers(apply, run, watchers, backward, sum_reversed, most_features, (few_on_cpu, few_on_gpu)), behind set_torch().
 PyObject* set_layers(PyObject* self, PyObject* args) {
     (void)self;
     enum { kGiven = 5 };
     PyObject* given[kGiven];
-    long long most;
-    if (!PyArg_ParseTuple(args, "OOOOOL", &given[0], &given[1], &given[2], &given[3], &given[4], &most)) {
+    long long most, few[2];
+    if (!PyArg_ParseTuple(args, "OOOOOL(LL)", &given[0], &given[1], &given[2], &given[3], &given[4], &most, &few[0],
+                          &few[1])) {
         return NULL;
     }
     PyObject** kept[kGiven] = {&function_apply, &run_in_python, &watchers, &backward_in_python, &sum_reversed};
@@ -62,6 +64,8 @@ PyObject* set_layers(PyObject* self, PyObject* args) {
         Py_XDECREF(gone);
     }
     most_features = most;
+    few_features[0] = few[0];
+    few_features[1] = few[1];
     Py_RETURN_NONE;
 }
 
@@ -179,11 +183,17 @@ static int has_reduce(PyObject* numbers, const char* name) {
     return reduce && PyUnicode_CompareWithASCIIString(reduce, name) == 0;
 }
 
-// As sums_first() of gnntune.pyg._fused.
+// As sums_first() of gnntune.pyg._fused. -1 and an exception if the graph has no number of edges.
 static int sums_come_first(const Layer* layer, const Matrix* x, const Matrix* weight) {
     const int64_t width = x->size[1], out = weight->size[0];
     if (has_reduce(layer->numbers, "max") || width <= out) return 1;
-    return wants(layer, kWeight) && !wants(layer, kX) && width <= 2 * out;
+    if (!wants(layer, kWeight) || wants(layer, kX)) return 0;
+    if (width <= 2 * out) return 1;
+    PyObject* m = PyObject_GenericGetAttr(layer->graph, m_name);
+    if (!m) return -1;
+    const int64_t edges = PyLong_AsLongLong(m);
+    Py_DECREF(m);
+    return edges * width <= few_features[x->device.device_type == kDlCuda];
 }
 
 enum { kSavedFeatures, kSavedArgmax, kSavedSeen, kSavedTarget, kSavedWeight, kSavedRoot, kMappedSaved };
@@ -609,7 +619,7 @@ PyObject* layer_mapped(PyObject* self, PyObject* const* args, Py_ssize_t count) 
     Matrix x, weight;
     if (!plain || !matrix_of(args[4], &x) || !matrix_of(args[5], &weight)) Py_RETURN_NONE;
     layer.first = sums_come_first(&layer, &x, &weight);
-    return called(&layer);
+    return layer.first < 0 ? NULL : called(&layer);
 }
 
 // layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed) -> GAT of x mapped by weight, plus bias, or None.

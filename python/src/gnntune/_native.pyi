@@ -184,6 +184,7 @@ def set_layers(
     backward: Callable[..., object],
     sum_reversed: object,
     most_features: int,
+    few_features: tuple[int, int],
     /,
 ) -> None: ...
 def forward_layer(ctx: object, state: object, /, *tensors: object) -> object: ...

@@ -1,6 +1,6 @@
 // Memory of torch's allocator without Python: the functions of torch's C shim, the interface that compiled models call
 // torch by, and the one of C++ that makes a tensor a Python object. Found by name in the libraries that the process has
-// loaded already, as are those that say whether gradients, autocast and deterministic algorithms are on. Where one of them
+// loaded already, as are those that say whether gradients, autocast, deterministic algorithms and dispatch modes are on. Where one of them
 // is not there, or does not do what is expected of it, shim_ready() says so and memory comes by Python, a few times slower.
 // Products of matrices likewise: shim_multiplies().
 #include "_shim.h"
@@ -70,12 +70,14 @@ enum { kCpu = 0, kCuda = 1 };  // c10::DeviceType
 typedef _Bool (*state_function)(void);
 typedef _Bool (*autocast_function)(int8_t device_type);
 typedef const void* (*context_function)(void);
+typedef int64_t (*count_function)(void);
 typedef _Bool (*of_context_function)(const void* context);
 
 static state_function grad_mode;
 static autocast_function autocast_mode;
 static context_function global_context;
 static of_context_function deterministic_mode;
+static count_function count_modes;
 static int asks;
 
 static void find_questions(void) {
@@ -85,7 +87,9 @@ static void find_questions(void) {
     FIND(autocast_mode, torch, "_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE");
     FIND(global_context, torch, "_ZN2at13globalContextEv");
     FIND(deterministic_mode, torch, "_ZNK2at7Context23deterministicAlgorithmsEv");
-    asks = grad_mode && autocast_mode && global_context && deterministic_mode;
+    // c10::impl::TorchDispatchModeTLS::stack_len().
+    FIND(count_modes, dlopen("libc10.so", RTLD_LAZY | RTLD_NOLOAD), "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
+    asks = grad_mode && autocast_mode && global_context && deterministic_mode && count_modes;
 }
 
 int shim_asks(void) {
@@ -102,6 +106,10 @@ int shim_gradients(void) {
 
 int shim_autocast(void) {
     return autocast_mode(kCpu) || autocast_mode(kCuda);
+}
+
+int shim_modes(void) {
+    return count_modes() != 0;
 }
 
 int shim_deterministic(void) {

@@ -100,7 +100,7 @@ int autocast_is_on(void) {
 }
 
 int modes_are_on(void) {
-    return is_on(modes);
+    return shim_asks() ? shim_modes() : is_on(modes);
 }
 
 int functorch_is_on(void) {
@@ -126,7 +126,7 @@ static int is_deterministic(void) {
 // Whether torch's own functions say what Python's do: those of another version may be others.
 static int agree(void) {
     return shim_gradients() == is_on(grad_enabled) && shim_autocast() == is_on(autocast) &&
-           shim_deterministic() == is_on(deterministic);
+           shim_deterministic() == is_on(deterministic) && shim_modes() == is_on(modes);
 }
 
 int intern_tensor_names(void) {
@@ -489,19 +489,47 @@ static int sizes_of(PyObject* graph, int64_t* sizes) {
     return transient && !PyErr_Occurred();
 }
 
+// (op, id of the numbers, determinism), by which calls are remembered: a new reference. Those of the last operations are kept.
+static PyObject* key_of(PyObject* op, PyObject* numbers) {
+    enum { kPlaces = 64 };
+    static struct {
+        PyObject *op, *numbers, *key;  // references: what is alive keeps its address
+        int strict;
+    } keys[kPlaces];
+    const int strict = is_deterministic();
+    if (strict < 0) return NULL;
+    const size_t place = (((uintptr_t)numbers >> 4) ^ ((uintptr_t)op >> 5) ^ (unsigned)strict) % kPlaces;
+    PyObject* key = keys[place].key;
+    if (key && keys[place].op == op && keys[place].numbers == numbers && keys[place].strict == strict) {
+        Py_INCREF(key);
+        return key;
+    }
+    PyObject* number = PyLong_FromVoidPtr(numbers);
+    key = number ? PyTuple_Pack(3, op, number, strict ? Py_True : Py_False) : NULL;
+    Py_XDECREF(number);
+    if (!key) return NULL;
+    PyObject* const gone[] = {keys[place].op, keys[place].numbers, keys[place].key};
+    Py_INCREF(op);
+    Py_INCREF(numbers);
+    Py_INCREF(key);
+    keys[place].op = op;
+    keys[place].numbers = numbers;
+    keys[place].key = key;
+    keys[place].strict = strict;
+    for (int i = 0; i < 3; ++i) Py_XDECREF(gone[i]);
+    return key;
+}
+
 // What `known` has for an operation and its numbers: a new reference to a list; NULL, perhaps with an exception, if
 // nothing.
 static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
-    const int strict = is_deterministic();
-    PyObject* number = strict >= 0 ? PyLong_FromVoidPtr(numbers) : NULL;
-    PyObject* key = number ? PyTuple_Pack(3, op, number, strict ? Py_True : Py_False) : NULL;
+    PyObject* key = key_of(op, numbers);
     PyObject* calls = key ? PyDict_GetItemWithError(known, key) : NULL;  // (numbers, list)
     if (calls) {
         calls = PyTuple_GetItem(calls, 1);
         Py_XINCREF(calls);
     }
     Py_XDECREF(key);
-    Py_XDECREF(number);
     return calls;
 }
 

@@ -53,7 +53,7 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
                 fused = mapped(summed, PLAIN_PAIR, edges, x, linear["weight"], own["bias"])
                 if fused is not None:
                     return fused
-        if self.in_channels != -1 and sums_first(x, self.lin.weight, "sum"):
+        if self.in_channels != -1 and sums_first(graph, x, self.lin.weight, "sum"):
             out: Tensor = self.lin(_summed(x, *kept))
         else:
             out = _summed(self.lin(x), *kept)
@@ -160,7 +160,7 @@ def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str
     """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
     reduce = _REDUCTIONS[aggr]
     lazy = isinstance(linear.weight, UninitializedParameter)
-    if reduce != "max" and not lazy and not sums_first(x, linear.weight, reduce):
+    if reduce != "max" and not lazy and not sums_first(graph, x, linear.weight, reduce):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
         return out if linear.bias is None else out + linear.bias
     result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))

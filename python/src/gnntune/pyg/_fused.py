@@ -29,6 +29,8 @@ from gnntune.torch.functional import edge_values
 _LINEAR = (Linear, nn.Linear)
 # Features of all vertices, above which a map of them is worth more than what its call costs the host.
 _SMALL = 4_000_000
+# Features of all edges, on a CPU and on a GPU, up to which a sum costs about what starting it does.
+_FEW = (1 << 14, 1 << 21)
 _any_global_hook: Any = getattr(nn.modules.module, "_has_any_global_hook", lambda: True)
 _any_autocast: Any = torch._C._is_any_autocast_enabled
 _tracing = torch.compiler.is_dynamo_compiling
@@ -41,7 +43,7 @@ class _Layer(torch.autograd.Function):
     backward = staticmethod(once(_native.backward_layer))
 
 
-_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _SMALL)
+_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _SMALL, _FEW)
 _node: Any = getattr(_Layer, "_backward_cls", None)
 if _node is not None and callable(getattr(_node, "apply", None)):
     _node.apply = _native.backward_of_layers(_node)
@@ -88,17 +90,20 @@ def parameters_of(linear: Any) -> dict[str, Any] | None:
     return parameters if type(parameters.get("weight")) is nn.Parameter else None
 
 
-def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
+def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
     """Whether features are aggregated before they are mapped: where a step aggregates fewer so. A maximum has to be.
 
     It aggregates forward and backward; where features that want no gradient come first, nothing needs the backward.
-    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp).
+    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp), but for small graphs: there each run that is
+    spared counts, and not how many features it has.
     """
     width, out = x.shape[1], weight.shape[0]
     if reduce == "max" or width <= out:
         return True
-    once = weight.requires_grad and not x.requires_grad and torch.is_grad_enabled()
-    return once and width <= 2 * out
+    if not weight.requires_grad or x.requires_grad or not torch.is_grad_enabled():
+        return False
+    # A number of edges would be a guard of what torch.compile compiles.
+    return width <= 2 * out or (not _tracing() and graph.m * width <= _FEW[x.is_cuda])
 
 
 def constants(
@@ -225,7 +230,7 @@ def mapped_in_python(
 ) -> Tensor:
     """mapped() of tensors that are quiet()."""
     numbers = pair.full
-    first = sums_first(x, weight, numbers.reduce)
+    first = sums_first(graph, x, weight, numbers.reduce)
     result: Tensor = _apply_mapped(
         graph, numbers, edges, first, target is x, x, None if target is x else target, weight, root, bias
     )
