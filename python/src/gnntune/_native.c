@@ -128,7 +128,7 @@ static void call_free(void* memory, size_t bytes, void* user) {
 }
 
 // open(path, backend, device, sources, require_database, tune_budget_us, format_limit_bytes, alloc, free,
-//      memory_in_stream_order) -> context
+//      memory_in_stream_order) -> context. `alloc` is a callable, as `free` is, or True: torch's own functions, if has_raw_memory().
 static PyObject* open_context(PyObject* self, PyObject* args) {
     (void)self;
     gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
@@ -145,7 +145,10 @@ static PyObject* open_context(PyObject* self, PyObject* args) {
     PyObject* bytes = NULL;
     if (path != Py_None && !PyUnicode_FSConverter(path, &bytes)) return NULL;
     Allocator* allocator = NULL;
-    if (alloc != Py_None) {
+    if (alloc == Py_True) {
+        options.alloc = shim_raw_alloc;
+        options.free = shim_raw_free;
+    } else if (alloc != Py_None) {
         allocator = PyMem_Malloc(sizeof *allocator);
         if (!allocator) {
             Py_XDECREF(bytes);
@@ -552,6 +555,13 @@ static PyObject* has_shim(PyObject* self, PyObject* none) {
     return PyBool_FromLong(shim_ready());
 }
 
+// has_raw_memory() -> bool: whether open() may be told that torch's functions are its memory.
+static PyObject* has_raw_memory(PyObject* self, PyObject* none) {
+    (void)self;
+    (void)none;
+    return PyBool_FromLong(shim_has_raw_memory());
+}
+
 // ---- The module ----
 
 static PyMethodDef methods[] = {
@@ -584,6 +594,7 @@ static PyMethodDef methods[] = {
     {"tiled_plan_explain", tiled_plan_explain, METH_O, NULL},
     {"tiled_run", tiled_run, METH_VARARGS, NULL},
     {"has_shim", has_shim, METH_NOARGS, NULL},
+    {"has_raw_memory", has_raw_memory, METH_NOARGS, NULL},
     {"set_torch", set_torch, METH_VARARGS, NULL},
     {"set_autograd", set_autograd, METH_VARARGS, NULL},
     {"tensor_call", tensor_call, METH_VARARGS, NULL},

@@ -122,6 +122,37 @@ int shim_ready(void) {
     return ready;
 }
 
+// ---- Memory without a tensor, on a GPU ----
+
+typedef int32_t (*raw_alloc_function)(uint64_t bytes, void** out);
+static raw_alloc_function raw_alloc;
+static delete_function raw_delete;
+
+int shim_has_raw_memory(void) {
+    if (getenv("GNNTUNE_NO_SHIM")) return 0;
+    if (!raw_alloc || !raw_delete) {
+        void* on_gpu = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+        FIND(raw_delete, on_gpu, "aoti_torch_cuda_caching_allocator_raw_delete");
+        FIND(raw_alloc, on_gpu, "aoti_torch_cuda_caching_allocator_raw_alloc");
+    }
+    return raw_alloc && raw_delete;
+}
+
+void* shim_raw_alloc(size_t bytes, size_t alignment, void* user) {
+    (void)user;
+    void* memory = NULL;
+    if (raw_alloc(bytes, &memory) != 0) return NULL;
+    if ((uintptr_t)memory % alignment == 0) return memory;
+    raw_delete(memory);
+    return NULL;
+}
+
+void shim_raw_free(void* memory, size_t bytes, void* user) {
+    (void)bytes;
+    (void)user;
+    raw_delete(memory);
+}
+
 // ---- Products ----
 
 typedef int32_t (*view_function)(void* tensor, int64_t ndim, const int64_t* sizes, const int64_t* strides,

@@ -14,6 +14,12 @@ int shim_allocate(uint8_t code, uint8_t bits, int on_gpu, int32_t index, int32_t
                   void** tensor, void** address);
 void shim_free(void* tensor);
 
+// Memory of torch's on the current device and its current stream, as a context allocates (gnntune_open_options); where
+// shim_has_raw_memory(). Needs no lock of the interpreter.
+int shim_has_raw_memory(void);
+void* shim_raw_alloc(size_t bytes, size_t alignment, void* user);
+void shim_raw_free(void* memory, size_t bytes, void* user);
+
 // The tensor as a Python object, which it belongs to from now on. NULL and an exception if torch fails.
 PyObject* shim_wrap(void* tensor);
 
