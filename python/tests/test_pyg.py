@@ -465,6 +465,57 @@ class TestLayersAsOneNode:
         layer(features(n, 12, device), gt.Graph(index, n))
         assert seen == [True]
 
+    def test_what_is_no_plain_linear_map_is_seen(self):
+        maps = nn.dense.linear.Linear(3, 2), torch.nn.Linear(3, 2)
+        assert all(_native.plain_map(each) is each._parameters for each in maps)
+        for other in (torch.nn.Identity(), nn.dense.linear.Linear(-1, 2), type("Mine", (torch.nn.Linear,), {})(3, 2)):
+            assert _native.plain_map(other) is None
+        computed = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(3, 2))
+        assert _native.plain_map(computed) is None
+        hooks = (
+            maps[1].register_forward_hook(print),
+            maps[1].register_forward_pre_hook(print),
+            maps[1].register_full_backward_hook(print),
+            maps[1].register_full_backward_pre_hook(print),
+        )
+        for hook in hooks:
+            assert _native.plain_map(maps[1]) is None
+        for hook in hooks:
+            hook.remove()
+        for add in ("forward", "forward_pre", "full_backward"):
+            hook = getattr(torch.nn.modules.module, f"register_module_{add}_hook")(lambda *_: None)
+            assert _native.plain_map(maps[1]) is None
+            hook.remove()
+        assert _native.plain_map(maps[1]) is maps[1]._parameters
+
+    def test_what_is_no_layer_as_it_was_made_is_seen(self):
+        graph, x = gt.Graph(torch.tensor([[0, 1], [1, 2]]), 3), torch.randn(3, 4)
+        layer = gp.GCNConv(4, 2)
+        sums = ("add", "sum")
+
+        def known(x=x, graph=graph, sums=sums):
+            return _native.layer_graph(layer.__dict__, x, graph, sums)
+
+        assert known() is True and known(x.half()) is True and known(x.bfloat16()) is True
+        assert not known(x.double()) and not known(x[:2]) and not known(x[0]) and not known(sums=("max",))
+        assert not known(graph=graph.edge_index) and not known(x=(x, x))
+        for name, value in (
+            ("flow", "target_to_source"),
+            ("_decomposed_layers", 2),
+            ("_explain", True),
+            ("aggr", None),
+        ):
+            before = layer.__dict__[name]
+            layer.__dict__[name] = value
+            assert not known(), name
+            layer.__dict__[name] = before
+        hook = layer.register_message_forward_hook(lambda *_: None)
+        assert not known()
+        hook.remove()
+        assert known()
+        with pytest.raises(TypeError, match="expected layer_graph"):
+            _native.layer_graph(layer, x, graph, sums)
+
     def test_autocast_is_obeyed(self, device):
         index, (n, _) = reference.edges("random", device)
         for layer in (gp.GCNConv(12, 4), gp.GATConv(12, 4), gp.SAGEConv(12, 4)):

@@ -89,6 +89,9 @@ PyObject* backward_of(PyObject* self, PyObject* type);
 
 int intern_layer_names(void);
 PyObject* set_layers(PyObject* self, PyObject* args);
+PyObject* set_modules(PyObject* self, PyObject* args);
+PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* plain_map(PyObject* self, PyObject* module);
 PyObject* forward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_of_layers(PyObject* self, PyObject* type);

@@ -111,6 +111,10 @@ int tensors_are_seen(void) {
     return exchange != NULL;
 }
 
+int is_plain_parameter(PyObject* object) {
+    return (PyObject*)Py_TYPE(object) == parameter_type;
+}
+
 int look_at_tensor(PyObject* tensor, DlTensor* out) {
     PyObject* type = (PyObject*)Py_TYPE(tensor);
     if (!exchange || (type != tensor_type && type != parameter_type)) return 0;

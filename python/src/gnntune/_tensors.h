@@ -28,6 +28,7 @@ typedef struct {
 } DlTensor;
 
 enum { kDlCpu = 1, kDlCuda = 2 };
+enum { kDlFloat = 2, kDlBfloat = 4 };
 
 // ---- Runs ----
 
@@ -56,6 +57,9 @@ PyObject* run_found(Found* found, PyObject* const* inputs, PyObject* graph);
 int tensors_are_seen(void);
 // What a plain tensor is: its arrays belong to it. 0, and no exception, for anything else.
 int look_at_tensor(PyObject* tensor, DlTensor* out);
+
+// Whether it is a torch.nn.Parameter of that type itself.
+int is_plain_parameter(PyObject* object);
 
 // Whether it is, in this thread; -1 and an exception if torch fails.
 int gradients_are_on(void);

@@ -23,6 +23,7 @@ from gnntune.torch._run import PLAIN_PAIR, Numbers, pair_of
 from gnntune.torch.functional import dropping
 
 _REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
+_AGGREGATIONS = tuple(_REDUCTIONS)
 _PAIRS = {aggr: pair_of(Numbers(reduce=reduce)) for aggr, reduce in _REDUCTIONS.items()}
 
 
@@ -40,9 +41,9 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index)
         # What modules look up by name costs more than all that is asked here.
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
-        linear = parameters_of(modules["lin"])
+        linear = parameters_of(modules["lin"]) if whole() else None
         kept = self._normalisation(graph, edge_weight)
-        if linear is not None and "bias" in own and whole():
+        if linear is not None and "bias" in own:
             if len(kept) == 1:
                 summed = kept[0].without_loops()
                 edges: Any = summed.norm(x.dtype)
@@ -118,7 +119,7 @@ class SAGEConv(Layer, pyg.SAGEConv):  # type: ignore[misc]
 
     @or_theirs(pyg.SAGEConv)
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
-        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        graph = prepare(self, x, edge_index, size, _AGGREGATIONS)
         source, target = pair(x)
         if self.project:
             source = self.lin(source).relu()
@@ -137,7 +138,7 @@ def _mapped_at_once(
     graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any, target: Tensor | None, root: Any
 ) -> Tensor | None:
     """linear(aggregation of x) + root(target) as one node of autograd, where they are plain; else None."""
-    mapping = parameters_of(linear)
+    mapping = parameters_of(linear) if whole() else None
     if mapping is None:
         return None
     root_weight = None
@@ -148,8 +149,6 @@ def _mapped_at_once(
         if rooted is None or rooted["bias"] is not None:
             return None
         root_weight = rooted["weight"]
-    if not whole():
-        return None
     edges = (None, None) if weight is None else constants(graph, weight, None, x.dtype, csr_order=False)
     if edges is None:
         return None
@@ -172,7 +171,7 @@ class GraphConv(Layer, pyg.GraphConv):  # type: ignore[misc]
 
     @or_theirs(pyg.GraphConv)
     def forward(self, x: Any, edge_index: Any, edge_weight: Tensor | None = None, size: Any = None) -> Tensor:
-        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        graph = prepare(self, x, edge_index, size, _AGGREGATIONS)
         source, target = pair(x)
         weight = graph.edge_weight if edge_weight is None else edge_weight
         fused = _mapped_at_once(graph, source, weight, self.aggr, self.lin_rel, target, self.lin_root)
@@ -187,7 +186,7 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
 
     @or_theirs(pyg.GINConv)
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
-        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        graph = prepare(self, x, edge_index, size, _AGGREGATIONS)
         source, target = pair(x)
         out = spmm(graph, source, graph.edge_weight, reduce=_REDUCTIONS[self.aggr])
         if target is not None:
@@ -216,8 +215,8 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
         # Without residual, and of one map for sources and targets, these are None or not there.
         if target is source and modules.get("res") is own.get("res") is None and (self.concat or self.heads == 1):
-            linear = parameters_of(modules.get("lin"))
-            if linear is not None and linear["bias"] is None and "bias" in own and whole():
+            linear = parameters_of(modules.get("lin")) if whole() else None
+            if linear is not None and linear["bias"] is None and "bias" in own:
                 weights = (linear["weight"], own.get("att_dst"), own.get("att_src"), own["bias"])
                 if weights[1] is not None and weights[2] is not None:
                     looped = graph.with_loops() if self.add_self_loops else graph

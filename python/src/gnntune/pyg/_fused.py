@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch_geometric.nn.dense.linear import Linear
 
 from gnntune import _native
+from gnntune.pyg._layer import HOOKS
 from gnntune.torch import Graph
 from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once, quick_apply
 from gnntune.torch._gradients import FORMULAS
@@ -30,8 +31,15 @@ _LINEAR = (Linear, nn.Linear)
 # Features of all vertices, above which a map of them is worth more than what its call costs the host.
 _SMALL = 4_000_000
 # Features of all edges, on a CPU and on a GPU, up to which a sum costs about what starting it does.
-_FEW = (1 << 14, 1 << 21)
-_any_global_hook: Any = getattr(nn.modules.module, "_has_any_global_hook", lambda: True)
+_FEW = (1 << 14, 1 << 24)
+_GLOBAL_HOOKS = (
+    "_global_backward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+    "_global_forward_hooks_always_called",
+    "_global_forward_hooks_with_kwargs",
+)
 _any_autocast: Any = torch._C._is_any_autocast_enabled
 _tracing = torch.compiler.is_dynamo_compiling
 
@@ -47,6 +55,12 @@ _native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_RE
 _node: Any = getattr(_Layer, "_backward_cls", None)
 if _node is not None and callable(getattr(_node, "apply", None)):
     _node.apply = _native.backward_of_layers(_node)
+
+
+_modules: Any = nn.modules.module
+_native.set_modules(
+    Graph, _LINEAR, HOOKS, tuple(getattr(_modules, name) for name in _GLOBAL_HOOKS if hasattr(_modules, name))
+)
 
 
 def whole() -> bool:
@@ -78,16 +92,9 @@ def _quiet(*tensors: Tensor | None) -> bool:
     return True
 
 
-def parameters_of(linear: Any) -> dict[str, Any] | None:
-    """The parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its width."""
-    if type(linear) not in _LINEAR or _any_global_hook():
-        return None
-    d = linear.__dict__
-    if d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"]:
-        return None
-    # A weight that is computed, by torch.nn.utils.parametrize say, is no parameter of this name.
-    parameters: dict[str, Any] = d["_parameters"]
-    return parameters if type(parameters.get("weight")) is nn.Parameter else None
+parameters_of = _native.plain_map
+"""The parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its width. Else None.
+Where whole() says so: torch.compile does not look into it."""
 
 
 def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
