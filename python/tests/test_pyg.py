@@ -480,7 +480,6 @@ class TestLayersAsOneNode:
         )
         for hook in hooks:
             assert _native.plain_map(maps[1]) is None
-        for hook in hooks:
             hook.remove()
         for add in ("forward", "forward_pre", "full_backward"):
             hook = getattr(torch.nn.modules.module, f"register_module_{add}_hook")(lambda *_: None)

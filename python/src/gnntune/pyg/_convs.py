@@ -294,7 +294,9 @@ class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index)
         if self.add_self_loops:
             graph = graph.with_loops()
-        beta = self.beta
+        beta = self.__dict__["_parameters"].get("beta")
+        if beta is None:  # a buffer
+            beta = self.beta
         fused = fused_agnn(graph, x, beta) if whole() else None
         return agnn(graph, x, beta) if fused is None else fused
 
