@@ -384,6 +384,20 @@ class TestLayersAsOneNode:
             found = torch.autograd.grad(layer(features_, graph), layer.lin.weight, weight.t())
             same(found, wanted)
 
+    def test_attention_whose_memory_stands_otherwise(self, device, monkeypatch):
+        index, (n, _) = reference.edges("random", device)
+        layer, graph, x = gp.GATConv(12, 5, heads=3).to(device), gt.Graph(index, n), features(n, 12, device)
+        layer.att_src.data = layer.att_src.data.transpose(1, 2).contiguous().transpose(1, 2)
+        found = outcome(layer, x, graph)
+        layer.att_src.data = layer.att_src.data.contiguous()
+        same(found, outcome(layer, x, graph))
+        layer.att_src.data = torch.randn(1, 3, 4, device=device)
+        with pytest.raises(RuntimeError, match="size of tensor a"):
+            layer(x, graph)
+        layer.lin.weight.data = torch.randn(14, 12, device=device)
+        with pytest.raises(RuntimeError, match="invalid for input of size"):
+            layer(x, graph)
+
     def test_what_does_not_fit_is_refused_in_torchs_words(self, device):
         index, (n, _) = reference.edges("random", device)
         graph = gt.Graph(index, n)
@@ -404,6 +418,14 @@ class TestLayersAsOneNode:
             layer.lin.weight.add_(1)
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             y.sum().backward()
+        for layer in (gp.GATConv(12, 5, bias=False), gp.AGNNConv()):
+            y = layer.to(device)(x, graph)
+            y.mul_(2)  # what is saved is the result's memory
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                y.sum().backward()
+        layer = gp.GATConv(12, 5).to(device)
+        wanted = torch.autograd.grad(2 * layer(x, graph).sum(), x)
+        same(torch.autograd.grad(layer(x, graph).mul_(2).sum(), x), wanted)
 
     def test_hooks_of_the_node_and_of_tensors_are_called(self, device):
         index, (n, _) = reference.edges("random", device)

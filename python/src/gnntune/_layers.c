@@ -421,9 +421,7 @@ static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) 
         return NULL;
     }
     PyObject* flat = product(x, turned(weight), Py_None);
-    PyObject* h = flat ? PyObject_CallMethod(flat, "view", "LLL", (long long)x.size[0], (long long)att.shape[1],
-                                             (long long)att.shape[2])
-                       : NULL;
+    PyObject* h = flat ? shaped(flat, x.size[0], att.shape[1], att.shape[2]) : NULL;
     Py_XDECREF(flat);
     kept[0] = h;
     kept[1] = h ? scores_of(h, layer->tensors[kAttRow]) : NULL;
@@ -435,30 +433,36 @@ static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) 
     kept[3] = result_of(results, 0);
     kept[4] = result_of(results, 1);
     Py_DECREF(results);
+    PyObject* out = shaped(kept[3], x.size[0], weight.size[0], 0);
+    if (!out) return NULL;
     for (int i = 0; i < 4; ++i) keep(saved, layer->tensors[i]);
-    for (int i = 0; i < 5; ++i) keep(saved, kept[i]);
+    for (int i = 0; i < 3; ++i) keep(saved, kept[i]);
+    // Without a bias the result itself: torch sees then who writes to it.
+    const int has_bias = layer->tensors[kBias] != Py_None;
+    keep(saved, has_bias ? kept[3] : out);
+    keep(saved, kept[4]);
     keep(saved, layer->seed);
-    PyObject* wide = PyObject_CallMethod(kept[3], "view", "LL", (long long)x.size[0], (long long)weight.size[0]);
-    if (!wide || layer->tensors[kBias] == Py_None) return wide;
-    PyObject* out = sum_of(wide, layer->tensors[kBias]);
-    Py_DECREF(wide);
-    return out;
+    if (!has_bias) return out;
+    PyObject* sum = sum_of(out, layer->tensors[kBias]);
+    Py_DECREF(out);
+    return sum;
 }
 
 static int backward_gat(const Layer* layer, PyObject* const* saved, PyObject* grad, PyObject** grads) {
     Matrix x, weight, flat;
     DlTensor seen;
-    if (!matrix_of(saved[kGatX], &x) || !matrix_of(saved[kGatW], &weight) || !look_at_tensor(saved[kGatOut], &seen)) {
+    if (!matrix_of(saved[kGatX], &x) || !matrix_of(saved[kGatW], &weight) ||
+        !look_at_tensor(saved[kGatFeatures], &seen)) {
         return 0;
     }
     if (wants(layer, kBias) && !(grads[kBias] = sum_of_rows(grad))) return 0;
-    PyObject* by_head = PyObject_CallMethod(grad, "view", "LLL", (long long)seen.shape[0], (long long)seen.shape[1],
-                                            (long long)seen.shape[2]);
-    if (!by_head) return 0;
-    PyObject* const inputs[7] = {saved[kGatFeatures], saved[kGatRow], saved[kGatCol], by_head,
-                                 saved[kGatOut],      saved[kGatLse], saved[kGatSeed]};
-    PyObject* results = run_op(layer->graph, gat_grad_name, layer->numbers, inputs, 7);
-    Py_DECREF(by_head);
+    PyObject* by_head = shaped(grad, seen.shape[0], seen.shape[1], seen.shape[2]);
+    PyObject* y = by_head ? shaped(saved[kGatOut], seen.shape[0], seen.shape[1], seen.shape[2]) : NULL;
+    PyObject* const inputs[7] = {saved[kGatFeatures], saved[kGatRow], saved[kGatCol], by_head, y,
+                                 saved[kGatLse],      saved[kGatSeed]};
+    PyObject* results = y ? run_op(layer->graph, gat_grad_name, layer->numbers, inputs, 7) : NULL;
+    Py_XDECREF(y);
+    Py_XDECREF(by_head);
     if (!results) return 0;
     PyObject* g = PyTuple_GetItem(results, 0);
     PyObject* g_row = PyTuple_GetItem(results, 1);
@@ -633,18 +637,10 @@ PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count
     Py_INCREF(grad);
     int done = tensors && read_state(state, &layer) && PyTuple_Size(tensors) == kSavedOf[layer.kind];
     for (int i = 0; done && i < kSavedOf[layer.kind]; ++i) saved[i] = PyTuple_GetItem(tensors, i);
-    if (done && look_at_tensor(grad, &seen)) {
-        int64_t stride = 1;
-        int contiguous = 1;
-        for (int32_t d = seen.ndim - 1; d >= 0; --d) {
-            if (seen.strides && seen.strides[d] != stride && seen.shape[d] > 1) contiguous = 0;
-            stride *= seen.shape[d];
-        }
-        if (!contiguous) {
-            Py_DECREF(grad);
-            grad = PyObject_CallMethodObjArgs(args[1], contiguous_name, NULL);
-            done = grad != NULL;
-        }
+    if (done && look_at_tensor(grad, &seen) && !is_contiguous(&seen)) {
+        Py_DECREF(grad);
+        grad = PyObject_CallMethodObjArgs(args[1], contiguous_name, NULL);
+        done = grad != NULL;
     }
     done = done && kBackward[layer.kind](&layer, saved, grad, grads);
     if (done) {
@@ -752,9 +748,14 @@ PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     if (!read_pair(args[1], &layer)) return NULL;
     memcpy(layer.tensors, args + 2, kGatTensors * sizeof *args);
     layer.count = kGatTensors;
-    DlTensor x, weight, att;
+    DlTensor x, weight, att, other;
     if (!look_at_tensor(args[2], &x) || !look_at_tensor(args[3], &weight) || !look_at_tensor(args[4], &att) ||
-        x.ndim != 2 || weight.ndim != 2 || att.ndim != 3) {
+        !look_at_tensor(args[5], &other) || x.ndim != 2 || weight.ndim != 2 || att.ndim != 3 || other.ndim != 3) {
+        Py_RETURN_NONE;
+    }
+    // Where memory is looked at as another shape, nobody asks whether it has that many elements.
+    if (att.shape[0] != 1 || att.shape[1] * att.shape[2] != weight.shape[0] || !is_contiguous(&att) ||
+        memcmp(att.shape, other.shape, 3 * sizeof *att.shape) != 0 || !is_contiguous(&other)) {
         Py_RETURN_NONE;
     }
     if (att.shape[1] > 1 && x.shape[0] * weight.shape[0] > most_features) Py_RETURN_NONE;  // as products, in Python

@@ -7,8 +7,7 @@
 #include "_shim.h"
 
 static PyObject *mm_name, *addmm_name, *addmm__name, *sum_name, *add__name, *unsqueeze_name, *addcmul__name;
-static PyObject *zero, *two, *minus_one;  // dimensions
-static PyObject* keepdim;                 // keyword arguments
+static PyObject *zero, *minus_one;  // dimensions
 
 int intern_product_names(void) {
     const struct {
@@ -22,10 +21,8 @@ int intern_product_names(void) {
         if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
     }
     zero = PyLong_FromLong(0);
-    two = PyLong_FromLong(2);
     minus_one = PyLong_FromLong(-1);
-    keepdim = Py_BuildValue("{sO}", "keepdim", Py_True);
-    return zero && two && minus_one && keepdim;
+    return zero && minus_one;
 }
 
 // ---- Matrices ----
@@ -155,6 +152,16 @@ int add_product(PyObject* sum, Matrix a, Matrix b) {
     return done != NULL;
 }
 
+PyObject* shaped(PyObject* tensor, int64_t rows, int64_t heads, int64_t k) {
+    const int64_t sizes[3] = {rows, heads, k}, strides[3] = {k ? heads * k : heads, k ? k : 1, 1};
+    if (shim_multiplies()) {
+        void* view = shim_view(shim_tensor_of(tensor), k ? 3 : 2, sizes, strides);
+        if (view) return shim_wrap(view);
+    }
+    return k ? PyObject_CallMethod(tensor, "view", "LLL", (long long)rows, (long long)heads, (long long)k)
+             : PyObject_CallMethod(tensor, "view", "LL", (long long)rows, (long long)heads);
+}
+
 // ---- Sums ----
 
 PyObject* sum_of_rows(PyObject* tensor) {
@@ -168,6 +175,15 @@ PyObject* sum_of(PyObject* a, PyObject* b) {
         if (sum) return shim_wrap(sum);
     }
     return PyNumber_Add(a, b);
+}
+
+static PyObject* times(PyObject* a, PyObject* b) {
+    DlTensor seen;
+    if (shim_multiplies() && look_at_tensor(a, &seen)) {
+        void* made = shim_times(is_on_gpu(seen.device), shim_tensor_of(a), shim_tensor_of(b));
+        if (made) return shim_wrap(made);
+    }
+    return PyNumber_Multiply(a, b);
 }
 
 int add_to(PyObject* sum, PyObject* a) {
@@ -215,10 +231,17 @@ PyObject* scores_of(PyObject* features, PyObject* att) {
         PyObject* made = is_on_gpu(seen.device) ? scores_by_head(features, att, &seen) : NULL;
         if (made) return made;
     }
-    PyObject* products = PyNumber_Multiply(features, att);
+    PyObject* products = times(features, att);
     PyObject* made = products ? PyObject_CallMethodObjArgs(products, sum_name, minus_one, NULL) : NULL;
     Py_XDECREF(products);
     return made;
+}
+
+// [rows, heads] as [rows, heads, 1].
+static PyObject* with_width(PyObject* tensor) {
+    DlTensor seen;
+    if (look_at_tensor(tensor, &seen) && seen.ndim == 2) return shaped(tensor, seen.shape[0], seen.shape[1], 1);
+    return PyObject_CallMethodObjArgs(tensor, unsqueeze_name, minus_one, NULL);
 }
 
 PyObject* gradient_of_att(PyObject* grad, PyObject* features) {
@@ -232,20 +255,16 @@ PyObject* gradient_of_att(PyObject* grad, PyObject* features) {
         Py_XDECREF(row);
         return made;
     }
-    PyObject* wide = PyObject_CallMethodObjArgs(grad, unsqueeze_name, two, NULL);
-    PyObject* products = wide ? PyNumber_Multiply(wide, features) : NULL;
-    PyObject* method = products ? PyObject_GetAttr(products, sum_name) : NULL;
-    PyObject* arguments = method ? PyTuple_Pack(1, zero) : NULL;
-    if (arguments) made = PyObject_Call(method, arguments, keepdim);
-    Py_XDECREF(arguments);
-    Py_XDECREF(method);
+    PyObject* wide = with_width(grad);
+    PyObject* products = wide ? times(wide, features) : NULL;
+    if (products) made = PyObject_CallMethodObjArgs(products, sum_name, zero, Py_True, NULL);  // keeps the dimension
     Py_XDECREF(products);
     Py_XDECREF(wide);
     return made;
 }
 
 int add_gradient_of_scores(PyObject* grad_features, PyObject* grad, PyObject* att) {
-    PyObject* wide = PyObject_CallMethodObjArgs(grad, unsqueeze_name, two, NULL);
+    PyObject* wide = with_width(grad);
     PyObject* done = wide ? PyObject_CallMethodObjArgs(grad_features, addcmul__name, wide, att, NULL) : NULL;
     Py_XDECREF(done);
     Py_XDECREF(wide);

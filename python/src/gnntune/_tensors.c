@@ -111,6 +111,15 @@ int tensors_are_seen(void) {
     return exchange != NULL;
 }
 
+int is_contiguous(const DlTensor* tensor) {
+    int64_t stride = 1;
+    for (int32_t d = tensor->ndim - 1; d >= 0; --d) {
+        if (tensor->strides && tensor->strides[d] != stride && tensor->shape[d] > 1) return 0;
+        stride *= tensor->shape[d];
+    }
+    return 1;
+}
+
 int is_plain_parameter(PyObject* object) {
     return (PyObject*)Py_TYPE(object) == parameter_type;
 }

@@ -58,6 +58,7 @@ int tensors_are_seen(void);
 // What a plain tensor is: its arrays belong to it. 0, and no exception, for anything else.
 int look_at_tensor(PyObject* tensor, DlTensor* out);
 
+int is_contiguous(const DlTensor* tensor);
 // Whether it is a torch.nn.Parameter of that type itself.
 int is_plain_parameter(PyObject* object);
 
