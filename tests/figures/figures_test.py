@@ -162,7 +162,7 @@ class Hidden(unittest.TestCase):
         about = [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c", "cases": ""}]
         page = figures.tables(s, [], about, [])
         self.assertEqual(page[page.index(table[0]):][:len(table)], table)
-        self.assertIn("in 2 of 3 cases of `gat` (95 % interval", "\n".join(headline_table(s, about, [], "n", "link")))
+        self.assertIn("2 of 3 cases of `gat` (95 % interval", "\n".join(headline_table(s, about, [], "n", "link")))
         self.assertEqual(early_table(suite(row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20))), [])
 
     def test_a_search_is_said(self):
