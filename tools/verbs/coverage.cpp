@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "core/common/error.hpp"
@@ -24,6 +25,7 @@
 #include "tools/common/within_memory.hpp"
 #include "tools/verbs/coverage_list.hpp"
 #include "tools/verbs/coverage_tables.hpp"
+#include "tools/verbs/held_graph.hpp"
 #include "tuner/coverage.hpp"
 #include "tuner/draw.hpp"
 #include "tuner/tune.hpp"
@@ -191,27 +193,21 @@ private:
                                   most_edges_));
             return;
         }
-        InputGraph description = *input;
-        description.graph = {};
-        std::optional<tuner::GraphWorkload> held;
-        const bool fits = hold_among(sized_name(*input), graphs_.size(), out_, [&] {
-            held.emplace(registry(), device_, std::move(input->graph));
-            held->graph().features();
-        });
+        std::unique_ptr<HeldGraph> held;
+        const bool fits = hold_among(sized_name(*input), graphs_.size(), out_,
+                                     [&] { held = held_graph(std::move(*input), device_); });
         if (!fits) {
             all_read_ = false;
             return;
         }
-        tuner::GraphWorkload& workload = *held;
-        GraphRecord record = graph_record(description, workload.graph().fingerprint(), workload.graph().features());
-        record.n_rows = workload.graph().n_rows();
-        record.n_cols = workload.graph().n_cols();
-        record.m = workload.graph().m();
+        tuner::GraphWorkload& workload = held->workload;
+        const GraphRecord& record = held->record;
         std::vector<CoverageOutcome>& outcomes = outcomes_.emplace_back();
         tune_.problems.clear();
         std::vector<Problem> defined;
+        const Query any = workload.graph().query({});
         for (const Problem& problem : problems_) {
-            const Query query = workload.graph().query(problem);
+            const Query query = any.with(problem);
             if (defined_on(problem, query.n_rows, query.n_cols)) defined.push_back(problem);
         }
         const std::size_t undefined = problems_.size() - defined.size();
@@ -220,7 +216,7 @@ private:
             defined = tuner::draw_problems(defined, draw_, parsed_.common.seed, turn);
         }
         for (const Problem& problem : defined) {
-            const Query query = workload.graph().query(problem);
+            const Query query = any.with(problem);
             const auto found = tuner::exact_variants(registry(), query);
             CoverageOutcome& outcome = outcomes.emplace_back();
             outcome.graph = record.name;
