@@ -31,7 +31,8 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from distributed import Run, bind, form_of, read
+from distributed_processes import bind
+from distributed_rank import Rank, form_of, read
 
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
@@ -87,7 +88,7 @@ class Clock(threading.Thread):
         }
 
 
-class Probe(Run):
+class Probe(Rank):
     def __init__(self, options: argparse.Namespace) -> None:
         super().__init__(options)
         self._file = (options.out / f"placement_{self.ranks.rank}.csv").open("w", newline="")
