@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import gc
+import itertools
 import os
 import statistics
 import time
@@ -135,7 +136,7 @@ class Drift(Rank):
         split = DistributedGraph(graph, self.group, mode="features", slices=1, tail=False)
         x = torch.rand(split.n_local_cols, 3 * ranks.size, device=self.device)
         whole = torch.rand(n, 3, device=self.device)
-        own = [t for t in torch.rand(ranks.size, 64, device=self.device)]
+        own = list(torch.rand(ranks.size, 64, device=self.device))
         ins = [t if q != ranks.rank else t[:0] for q, t in enumerate(own)]
         outs = [torch.empty_like(t) for t in ins]
         narrow = torch.empty(n, 1, device=self.device)
@@ -188,8 +189,8 @@ class Drift(Rank):
             mark.record()
             whens.append(time.perf_counter())
         torch.cuda.synchronize(self.device)
-        device = [1e3 * a.elapsed_time(b) for a, b in zip(marks, marks[1:])]
-        host = [1e6 * (b - a) for a, b in zip(whens, whens[1:])]
+        device = [1e3 * a.elapsed_time(b) for a, b in itertools.pairwise(marks)]
+        host = [1e6 * (b - a) for a, b in itertools.pairwise(whens)]
         size = max(1, calls // 10)
         for kind, times in (("events", device), ("host", host)):
             tenths = [statistics.median(times[i : i + size]) for i in range(0, calls - size + 1, size)]
