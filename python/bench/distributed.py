@@ -14,7 +14,8 @@ goes on where one before it in the same folder was cut short: what has rows is n
          them; the one that is taken with gradients; results compared; the model's forecast for 4 and 8 GPUs
   gcn    for each graph: steps of a GCN of two layers, the losses of one GPU beside those of all
 
-A time is the median of turns, each of them the median of calls by events on the slowest rank. Both sides are tuned
+A time is the median of turns, each of them the median of calls by events on the slowest rank; each turn begins with
+another form, and one GPU's sum is made by every GPU, so that none rests before the others' turn. Both sides are tuned
 first, --tune seconds a plan. Each rank is bound to its share of the processors: one that moves among them takes up to
 twice as long to start what the GPU does.
 With --backend gloo it runs on the CPU, to try it.
@@ -89,8 +90,8 @@ def main() -> int:
     parser.add_argument("--backend", choices=["nccl", "gloo"], default="nccl")
     parser.add_argument("--dims", type=lambda text: [int(word) for word in text.split(",")], default=[64, 128, 256])
     parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
-    parser.add_argument("--calls", type=int, default=10, help="calls of each time, at least")
-    parser.add_argument("--turns", type=int, default=5, help="times of each form, in turns with the others'")
+    parser.add_argument("--calls", type=int, default=3, help="calls of each time, at least")
+    parser.add_argument("--turns", type=int, default=11, help="times of each form, in turns with the others'")
     parser.add_argument("--tune", type=float, default=1.0, help="seconds of tuning of each plan; 0: none")
     parser.add_argument("--seconds", type=float, default=420, help="begin no part after this time")
     parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)

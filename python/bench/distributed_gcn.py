@@ -7,12 +7,11 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from distributed_rank import Rank
+from distributed_rank import TURN_US, Rank
 from distributed_rows import STEPS
 
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
-from gnntune.torch.distributed import _model
 from gnntune.torch.distributed._graph import DistributedGraph
 
 FEATURES, HIDDEN, CLASSES = 128, 128, 41
@@ -35,17 +34,12 @@ def gcn(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
     rank.tune(graph, split, both)
     both()
 
-    def alone() -> tuple[list[float], float]:
-        def timed(step: Callable[[], object]) -> float:
-            return _model.time_us(rank.device, step, 2.0, rank.options.calls)
-
-        return train(rank, single, rank.alone, x, y, timed)
-
-    # The first rank alone, the others wait.
-    losses, taken = rank.ranks.gather_objects(alone() if rank.ranks.rank == 0 else ([], 0.0))[0]
-    rank.rows.add(**base, ranks=1, form="step", what="time", value=taken, unit="us")
-    mine, taken = train(rank, split, rank.group, x, y, rank.together_us)
-    rank.rows.add(**base, ranks=rank.ranks.size, form="step", what="time", value=taken, unit="us")
+    one, split_step = trainer(rank, single, rank.alone, x, y), trainer(rank, split, rank.group, x, y)
+    losses, mine = train(single, rank.alone, one), train(split, rank.group, split_step)
+    losses = rank.ranks.gather_objects(losses)[0]
+    taken = rank.in_turns_us({1: (one, TURN_US), rank.ranks.size: (split_step, TURN_US)}, 1)
+    for size, times in taken.items():
+        rank.time_row({**base, "ranks": size, "form": "step"}, "time", times)
     for number, (a, b) in enumerate(zip(losses, mine)):
         rank.rows.add(**base, ranks=1, form=f"step {number}", what="loss", value=f"{a:.8g}")
         rank.rows.add(**base, ranks=rank.ranks.size, form=f"step {number}", what="loss", value=f"{b:.8g}")
@@ -75,15 +69,12 @@ def trainer(
     return step
 
 
-def train(
-    rank: Rank, split: DistributedGraph, group: Any, x: torch.Tensor, y: torch.Tensor, timed: Callable[..., float]
-) -> tuple[list[float], float]:
-    """The losses of some steps, and the time of one."""
-    step = trainer(rank, split, group, x, y)
+def train(split: DistributedGraph, group: Any, step: Callable[[], torch.Tensor]) -> list[float]:
+    """The losses of some steps."""
     losses = []
     for _ in range(STEPS):
         total = step().clone()
         if split.size > 1:
             dist.all_reduce(total, group=group)
         losses.append(total.item())
-    return losses, timed(step)
+    return losses

@@ -17,12 +17,12 @@ from distributed_rows import Rows, facts
 
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
-from gnntune.torch.distributed import _model
+from gnntune.torch.distributed import _timing
 from gnntune.torch.distributed._graph import DistributedGraph
 from gnntune.torch.distributed._ranks import Ranks
 
 TIMEOUT_S = 240.0
-TURN_US = 60_000  # of calls in a turn: a host takes turns with what else it does
+TURN_US = 30_000  # of calls in a turn: a host takes turns with what else it does
 MOST_CALLS = 150
 
 
@@ -54,19 +54,23 @@ class Rank:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def together_us(self, step: Callable[[], object], about_us: float = TURN_US) -> float:
-        """about_us: what a call takes, the same on all ranks; of short ones there are more."""
-        calls = max(self.options.calls, min(MOST_CALLS, int(TURN_US / about_us)))
-        return _model._together_us(self.ranks, self.device, step, calls)
+    def in_turns_us(self, steps: dict[Any, tuple[Callable[[], object], float]], alone: Any) -> dict[Any, list[float]]:
+        """Times of calls that take about so long, the same on all ranks.
 
-    def first_alone_us(self, step: Callable[[], object]) -> float:
-        """The time of the first rank, while the others wait."""
-        found = 0.0
-        if self.ranks.rank == 0:
-            for _ in range(3):
-                step()
-            found = _model.time_us(self.device, step, 2.0, self.options.calls)
-        return float(self.ranks.gather_objects(found)[0])
+        Every turn begins with another of them, so that what slows a GPU down for a while, such as its power limit,
+        does not meet the same one each time. `alone` exchanges nothing: every rank makes it, so that none rests, and
+        the first one's time counts.
+        """
+        order = list(steps)
+        taken: dict[Any, list[float]] = {key: [] for key in order}
+        for turn in range(self.options.turns):
+            first = turn * len(order) // self.options.turns
+            for key in order[first:] + order[:first]:
+                step, about_us = steps[key]
+                calls = max(self.options.calls, min(MOST_CALLS, int(TURN_US / about_us)))
+                found = _timing.by_rank_us(self.ranks, self.device, step, calls)
+                taken[key].append(found[0] if key == alone else max(found))
+        return taken
 
     def time_row(self, row: dict[str, Any], what: str, taken: list[float]) -> None:
         """The median of the turns, and all of them."""

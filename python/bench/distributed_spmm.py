@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from distributed_rank import Rank, form_of, with_gradient
 
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
-from gnntune.torch.distributed import _model
+from gnntune.torch.distributed import _model, _timing
 from gnntune.torch.distributed._graph import DistributedGraph
 from gnntune.torch.distributed._split import columns, patterns
 
@@ -52,10 +53,10 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
                 form = f"{problem.k} columns, block {number}"
                 rank.rows.add(**base, ranks=size, form=form, what="config", note=config)
 
-    # The host's time drifts: as it is now.
-    link = rank.link._replace(host=_model.measure_host(ranks, rank.device))
+    host = _timing.HostCalls(ranks, rank.device)
+    kernels = _timing.spmm_times(graph, ranks, k, torch.float32, [size, *FORECAST_RANKS], blocks, host.round)
+    link = rank.link._replace(host=host.found())
     rank.host_rows(base, link)
-    kernels = _model.spmm_times(graph, ranks, k, torch.float32, [size, *FORECAST_RANKS], blocks)
     for width, kernel in kernels.items():
         form = f"{width} columns"
         rank.rows.add(**base, ranks=1, form=form, what="kernel", value=kernel.us, unit="us")
@@ -67,7 +68,8 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
     # What a caller gets.
     auto = DistributedGraph(graph, rank.group, widths=(k,), link=link)
     chosen = auto.forecast(k)
-    auto._blocks.clear()
+    if auto.mode == "features":
+        splits[chosen.pattern, chosen.tail] = auto
     with torch.no_grad():
         wanted = gt.spmm(graph, x)
         for cut, split in splits.items():
@@ -77,16 +79,10 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
             rank.rows.add(**row, what="largest difference", value=off, unit="of the largest")
             del y
         del wanted
-        # In turns, and each turn in other memory: where x lies decides what the cache can hold of it.
-        taken: dict[Any, list[float]] = {}
-        for _ in range(rank.options.turns):
-            if rank.device.type == "cuda":
-                torch.cuda.empty_cache()
-            again = x.clone()
-            taken.setdefault("whole", []).append(rank.first_alone_us(lambda: gt.spmm(graph, again)))
-            for cut, split in splits.items():
-                mine = split.take(again).clone()
-                taken.setdefault(cut, []).append(rank.together_us(lambda: gd.spmm(split, mine), said[cut]))
+        steps: dict[Any, Any] = {"whole": (lambda: gt.spmm(graph, x), chosen.one_us)}
+        for cut, split in splits.items():
+            steps[cut] = (partial(gd.spmm, split, own[cut]), said[cut])
+        taken = rank.in_turns_us(steps, "whole")
     rank.time_row({**base, "ranks": 1, "form": "whole"}, "time", taken["whole"])
     for cut in cuts:
         row = {**base, "ranks": size, "form": form_of(*cut)}
@@ -100,14 +96,13 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
     rank.rows.add(**row, what="chosen: forecast of one", value=chosen.one_us, unit="us")
     if chosen.tried_us is not None:
         rank.rows.add(**row, what="chosen: tried", value=chosen.tried_us, unit="us")
-    one, both = [], []
-    for _ in range(rank.options.turns):
-        again = x.clone()
-        one.append(rank.first_alone_us(with_gradient(gt.spmm, graph, again)))
-        step = with_gradient(gd.spmm, split, split.take(again).clone())
-        both.append(rank.together_us(step, 2 * chosen.split_us))
-    rank.time_row({**base, "ranks": 1, "form": "whole"}, "time with gradient", one)
-    rank.time_row(row, "time with gradient", both)
+    steps = {
+        "whole": (with_gradient(gt.spmm, graph, x), 2 * chosen.one_us),
+        "split": (with_gradient(gd.spmm, split, own[chosen.pattern, chosen.tail]), 2 * chosen.split_us),
+    }
+    taken = rank.in_turns_us(steps, "whole")
+    rank.time_row({**base, "ranks": 1, "form": "whole"}, "time with gradient", taken["whole"])
+    rank.time_row(row, "time with gradient", taken["split"])
     for count in FORECAST_RANKS:
         far = _model.choose(link, graph.n_rows, k, count, 4, kernels, False)
         rank.rows.add(

@@ -38,7 +38,7 @@ import gnntune.torch as gt
 import gnntune.torch.distributed as gd
 from gnntune.torch._operators import execute
 from gnntune.torch._run import PLAIN_PAIR
-from gnntune.torch.distributed import _model, functional
+from gnntune.torch.distributed import _timing, functional
 from gnntune.torch.distributed._graph import DistributedGraph
 from gnntune.torch.distributed._split import columns, patterns
 
@@ -280,7 +280,7 @@ class Probe(Rank):
             if round % 2 == 0:
                 torch.cuda.empty_cache()
             begin = time.perf_counter()
-            found = _model._kernel(self.graph, self.ranks, width, torch.float32, ())
+            found = _timing._kernel(self.graph, self.ranks, width, torch.float32, ())
             self.row(begin, [found.us], part="beside", round=round, form=f"{width} columns", what="kernel")
             self.row(
                 begin, [found.beside_us], part="beside", round=round, form=f"{width} columns", what="an exchange adds"
