@@ -7,7 +7,9 @@ import json
 import runpy
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +22,7 @@ from scripts import run_script
 import gnntune
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
-from gnntune.torch.distributed import _model, _split
+from gnntune.torch.distributed import _model, _split, _timing
 
 BENCH = Path(__file__).parents[1] / "bench/distributed.py"
 FIGURES = Path(__file__).parents[2] / "tools/scale-figures"
@@ -153,6 +155,35 @@ def test_the_host_binds_where_it_takes_longer():
     # A long call is tried only where that may show a gain.
     assert _model.worth_a_try(slow) and not _model.worth_a_try(slow._replace(split_us=20_000.0))
     assert _model.worth_a_try(slow._replace(split_us=20_000.0, one_us=11_000.0))
+
+
+def test_a_round_in_which_all_was_slow_does_not_count(monkeypatch):
+    seen, rounds = [], []
+
+    def kernel(graph, ranks, width, dtype, blocks):
+        slow = 1.25 if 2 <= len(seen) < 4 else 1.0
+        seen.append((width, blocks))
+        return _model.Kernel(slow * width, slow, slow * 2 * width if blocks else None)
+
+    monkeypatch.setattr(_timing, "_kernel", kernel)
+    ranks = SimpleNamespace(size=2)
+    found = _timing.spmm_times(None, ranks, 64, torch.float32, [2], ["a"], lambda: rounds.append(len(seen)))
+    assert found == {32: _model.Kernel(32.0, 1.0, 64.0), 64: _model.Kernel(64.0, 1.0, None)}
+    assert seen == 3 * [(32, ["a"]), (64, ())] and rounds == [2, 4, 6]
+
+
+def test_what_is_compared_is_called_in_turns():
+    made = []
+    # Of another rank, which takes twice as long.
+    ranks = SimpleNamespace(gather_objects=lambda mine: [mine, [2 * us for us in mine]])
+    ways = [
+        (_model.Forecast(64, 2, 9.0, us, (32,), False, us, True), lambda us=us: made.append(us)) for us in (5e3, 7e3)
+    ]
+    found = _timing.tried(ranks, torch.device("cpu"), ways)
+    assert made == [5e3, 7e3] * (3 + 15) and [way.split_us for way in found] == [5e3, 7e3]
+    mine = _timing._between_us(torch.device("cpu"), [lambda: time.sleep(0.02), lambda: None], 3)
+    assert mine[0] > 20_000 > 10_000 > mine[1]
+    assert _timing.in_turns_us(ranks, torch.device("cpu"), [lambda: time.sleep(0.01)], 3)[0] > 20_000
 
 
 def test_rates_between_and_beyond_what_was_measured():
