@@ -54,16 +54,23 @@ class Rank:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def in_turns_us(self, steps: dict[Any, tuple[Callable[[], object], float]], alone: Any) -> dict[Any, list[float]]:
+    def in_turns_us(
+        self,
+        steps: dict[Any, tuple[Callable[[], object], float]],
+        alone: Any,
+        between: Callable[[], object] | None = None,
+    ) -> dict[Any, list[float]]:
         """Times of calls that take about so long, the same on all ranks.
 
         Every turn begins with another of them, so that what slows a GPU down for a while, such as its power limit,
         does not meet the same one each time. `alone` exchanges nothing: every rank makes it, so that none rests, and
-        the first one's time counts.
+        the first one's time counts. `between` is called before each turn.
         """
         order = list(steps)
         taken: dict[Any, list[float]] = {key: [] for key in order}
         for turn in range(self.options.turns):
+            if between is not None:
+                between()
             first = turn * len(order) // self.options.turns
             for key in order[first:] + order[:first]:
                 step, about_us = steps[key]

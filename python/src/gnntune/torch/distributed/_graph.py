@@ -256,7 +256,7 @@ class DistributedGraph:
             elif self._tail == "auto":
                 tails = (False,)
         host = None if self._host_is_given else HostCalls(self.ranks, self.device)
-        between = host.round if host is not None else lambda: None
+        between = host.moment if host is not None else lambda: None
         parts = [block.graph for block in blocks.get(key, ())]
         kernels_of = spmm_times(graph, self.ranks, k, dtype, [self.size], parts, between)
         if host is not None:

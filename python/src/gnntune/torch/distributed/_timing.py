@@ -1,8 +1,8 @@
 """Times of exchanges, kernels and calls, which the ranks of a group take together.
 
-A GPU under load is not always as fast: some tenths of a second after a pause its power may pass the limit, and the
-driver then halts the clock by a quarter for as long. Other programs come and go on the host. So what is compared is
-measured in turns, and of several rounds the median counts.
+A GPU under load is not always as fast: when its power passes the limit, a second after a pause, its clock falls for
+tenths of a second, and calls take a seventh longer. A host drifts by half within as short a time. So what is compared
+is measured in turns, and of several rounds the median counts.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ _COPY_BYTES = {"cuda": (1 << 12, 1 << 20, 1 << 24, 1 << 26), "cpu": (1 << 12, 1 
 _COPY_WIDTH = 32
 _AHEAD_CYCLES = 1_000_000  # of a call that the host enqueues: 500 us
 _HOST_KINDS = ((1, False), (3, False), (1, True))  # slices, and whether the last one is made by blocks
-_HOST_CALLS = {"cuda": 40, "cpu": 5}
+_HOST_CALLS = {"cuda": 8, "cpu": 2}  # of each kind, one after the other: at a moment
+_HOST_MOMENTS = 9
 _ROUNDS = 3
 _KERNEL_S = 0.07  # of a round
 _FEW = 5  # calls of what is exchanged, in a round
-_TRY_US = 90_000  # of each way, if that is enough for some calls
+_TRY_US = 200_000  # of each way, if that is enough for some calls
 _TRIES = (15, 180)
 
 
@@ -141,8 +142,7 @@ def _copy_point(ranks: Ranks, device: torch.device, size: int) -> tuple[int, flo
 class HostCalls:
     """Calls of a split spmm with as little data as there can be: what they take is the host's time.
 
-    It drifts: a host that has done it often takes less, and other programs' work takes turns with it. So it is taken
-    when a forecast is made, in rounds between those of the kernels.
+    It drifts. So it is taken when a forecast is made, at moments between the times of the kernels.
     """
 
     def __init__(self, ranks: Ranks, device: torch.device) -> None:
@@ -165,13 +165,12 @@ class HostCalls:
 
             self._steps.append(call)
 
-    def round(self) -> None:
+    def moment(self) -> None:
         with torch.no_grad():
-            calls = _HOST_CALLS[self._device.type]
-            self._taken.append([together_us(self._ranks, self._device, step, calls) for step in self._steps])
+            self._taken.append(in_turns_us(self._ranks, self._device, self._steps, _HOST_CALLS[self._device.type]))
 
     def found(self) -> tuple[float, float, float]:
-        """Link.host, by the median round."""
+        """Link.host, by the median moment."""
         one, three, blocks = (statistics.median(taken) for taken in zip(*self._taken))
         each = max(0.0, (three - one) / 2)
         return max(0.0, one - each), each, max(0.0, blocks - one) / max(1, self._ranks.size - 1)
@@ -180,10 +179,10 @@ class HostCalls:
 def measure_host(ranks: Ranks, device: torch.device) -> tuple[float, float, float]:
     """Link.host, as it is now."""
     calls = HostCalls(ranks, device)
-    calls.round()
+    calls.moment()
     calls._taken.clear()  # the first calls take longer
-    for _ in range(_ROUNDS):
-        calls.round()
+    for _ in range(_HOST_MOMENTS):
+        calls.moment()
     return calls.found()
 
 
@@ -202,7 +201,7 @@ def spmm_times(
     """The kernels of a sum of k columns, and of every width of a slice of them over groups of these sizes.
 
     blocks: the graph's rows, each rank's of this group, if the last slices' sums are to be timed by blocks, too.
-    between: is called after every round.
+    between: is called after each time.
     """
     widths, last = {k}, set()
     for size in sizes:
@@ -213,10 +212,12 @@ def spmm_times(
             if size == ranks.size:
                 last.add(pattern[-1])
     rounds: dict[int, list[Kernel]] = {width: [] for width in sorted(widths)}
-    for _ in range(_ROUNDS):
-        for width, found in rounds.items():
-            found.append(_kernel(graph, ranks, width, dtype, blocks if width in last else ()))
-        between()
+    order = list(rounds)
+    for number in range(_ROUNDS):
+        first = number * len(order) // _ROUNDS  # what comes once a second does not meet the same one each time
+        for width in order[first:] + order[:first]:
+            rounds[width].append(_kernel(graph, ranks, width, dtype, blocks if width in last else ()))
+            between()
     return {width: _median_of(found) for width, found in rounds.items()}
 
 
