@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import runpy
 import subprocess
@@ -296,3 +297,38 @@ def test_a_unit_is_written_whole_and_known_afterwards(monkeypatch, tmp_path):
     again.done()
     with (tmp_path / "rows.csv").open(newline="") as file:
         assert [row["part"] for row in csv.DictReader(file)] == ["spmm", "gcn"]
+
+
+def test_what_drifts_is_summed_up(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCH.parent))
+    drift = importlib.import_module("drift")
+    base = {"rank": 0, "part": "load", "form": "64+64 by blocks", "rest": 2.0}
+    # A call each 10 ms, longer from 100 to 150 ms; the driver is late.
+    calls = [(10 * i, 1150 if 100 <= 10 * i < 150 else 1000, 1100 if 100 <= 10 * i < 150 else 1700) for i in range(40)]
+    rows = [{**base, "what": "call", "ms": ms, "us": us, "mhz": mhz} for ms, us, mhz in calls]
+    rows += [
+        {**base, "what": "driver", "ms": ms, "mhz": 1980, "watts": 700, "why": why}
+        for ms, why in ((120, "0x4"), (140, "0x1"))
+    ]
+    rows += [{"rank": 0, "part": "x", "form": "64 columns", "round": i, "what": f"place {p}", "us": us}
+             for p, times in enumerate(((10, 30, 11), (12, 12, 12))) for i, us in enumerate(times)]  # fmt: skip
+    rows.append({"rank": 0, "part": "host", "form": "parts", "what": "copy, host", "why": "20 30"})
+    with (tmp_path / "drift_0.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, drift.COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    (tmp_path / "facts.json").write_text(json.dumps({"device": "a GPU", "commit": "abc", "date": "today"}))
+    drift.summarise(tmp_path, tmp_path / "found.csv")
+    with (tmp_path / "found.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    load = [row for row in found if row["part"] == "load"]
+    assert [row["ms"] for row in load] == [str(ms) for ms in range(0, 400, 50)] and load[0]["watts"] == ""
+    assert (load[2]["us"], load[2]["mhz"], load[2]["watts"], load[2]["why"]) == ("1150.0", "1100", "700", "0x5")
+    assert [(row["what"], row["us"], row["most"]) for row in found if row["part"] == "x"] == [
+        ("place 0", "11.0", "30.0"), ("place 1", "12.0", "12.0")]  # fmt: skip
+    assert [row["us"] for row in found if row["part"] == "host"] == ["20", "30"]
+    if FIGURES.exists():
+        figures = runpy.run_path(str(FIGURES))
+        (line,) = [line for line in figures["load"](found) if "64+64" in line]
+        assert "| 1,150 | 1,100 | +15.0 % | 0.10 to 0.15 |" in line, line
+        assert figures["host"](found)[2].endswith("| 20 | 30 | 1.5 |")
