@@ -84,7 +84,8 @@ struct SplitMemory {
     static constexpr int kWarps = THREADS / 32;
 
     __host__ __device__ static std::size_t over(int buckets) {
-        return (larger(sizeof(std::uint64_t) * kChunk, sizeof(std::uint16_t) * kWarps * buckets) + 15) / 16 * 16;
+        return (larger(sizeof(std::uint64_t) * kChunk, sizeof(std::uint16_t) * kWarps * counters_of(buckets)) +
+                15) / 16 * 16;
     }
     __host__ __device__ static std::size_t bytes(int buckets) {
         return over(buckets) + sizeof(std::int32_t) * (static_cast<std::size_t>(buckets) + 1 + kSums);
@@ -108,7 +109,7 @@ struct PartMemory {
     std::int32_t* from;    ///< [chunks] what makes a place in the bucket one among all keys
 
     __host__ __device__ static std::size_t over_bytes(const RunShape& s) {
-        const std::size_t counters = sizeof(std::uint16_t) * kWarps * s.low();
+        const std::size_t counters = sizeof(std::uint16_t) * kWarps * counters_of(s.low());
         const std::size_t starts = sizeof(std::int32_t) * (static_cast<std::size_t>(s.buckets) + 1);
         return (larger(sizeof(std::uint64_t) * kPart, larger(counters, starts)) + 15) / 16 * 16;
     }
@@ -163,13 +164,15 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
     kernels::let_next_begin();
     const std::int64_t e0 = std::int64_t{blockIdx.x} * kChunk;
     const int count = static_cast<int>(min(std::int64_t{kChunk}, s.m - e0));
+    const int steps = steps_of<THREADS>(count);
     std::int32_t group[KEYS];
     std::int32_t other[KEYS];
     std::int32_t id[KEYS];
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        const bool here = key_place<KEYS>(u) < count;
-        const std::int64_t e = e0 + key_place<KEYS>(u);
+        const int place = key_place(u, steps);
+        const bool here = u < steps && place < count;
+        const std::int64_t e = e0 + place;
         group[u] = here ? __ldg(source.group + e) : -1;
         id[u] = here && source.edge_id ? __ldg(source.edge_id + e) : static_cast<std::int32_t>(e);
         if constexpr (!Source::kFindsRows) other[u] = here ? __ldg(source.other + e) : 0;
@@ -179,7 +182,8 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         int digit[KEYS];
 #pragma unroll
         for (int u = 0; u < KEYS; ++u) digit[u] = group[u] < 0 ? -1 : group[u] >> s.shift;
-        rank_chunk<THREADS, KEYS>(reinterpret_cast<std::uint16_t*>(memory), local, sums, s.buckets, digit, place);
+        rank_chunk<THREADS, KEYS>(reinterpret_cast<std::uint16_t*>(memory), local, sums, s.buckets, steps, digit,
+                                  place);
     }
     __syncthreads();
     kernels::wait_for_previous();
@@ -188,7 +192,7 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         // begin behind e0.
         const std::int32_t first = a.first_row[blockIdx.x];
         const std::int32_t last = a.first_row[blockIdx.x + 1];
-        clear_marks<THREADS, KEYS>(marks);
+        clear_marks<THREADS>(marks, steps);
         __syncthreads();
         if (threadIdx.x == 0) marks[0] = first;
 #pragma unroll 4
@@ -197,7 +201,7 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
             if (at < count) atomicMax(marks + at, static_cast<std::int32_t>(r));
         }
         __syncthreads();
-        find_owners<THREADS, KEYS>(marks, sums, other);
+        find_owners(marks, sums, steps, other);
         __syncthreads();
     }
 #pragma unroll
@@ -266,9 +270,9 @@ __device__ __forceinline__ void find_runs(const RunShape& s, const RunArrays& a,
 template <int THREADS, int KEYS>
 __device__ __forceinline__ void gather_part(const RunShape& s, const RunArrays& a,
                                             const PartMemory<THREADS, KEYS>& memory, int first, int count,
-                                            std::uint64_t (&key)[KEYS]) {
+                                            int steps, std::uint64_t (&key)[KEYS]) {
     std::int32_t* marks = memory.marks();
-    clear_marks<THREADS, KEYS>(marks);
+    clear_marks<THREADS>(marks, steps);
     __syncthreads();
     for (int c = static_cast<int>(threadIdx.x); c < s.chunks; c += THREADS) {
         const std::int32_t begin = memory.prefix[c];
@@ -278,11 +282,11 @@ __device__ __forceinline__ void gather_part(const RunShape& s, const RunArrays& 
     }
     __syncthreads();
     std::int32_t run[KEYS];
-    find_owners<THREADS, KEYS>(marks, memory.sums, run);
+    find_owners(marks, memory.sums, steps, run);
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        const int i = key_place<KEYS>(u);
-        key[u] = i < count ? a.keys[memory.from[run[u]] + first + i] : 0;
+        const int i = key_place(u, steps);
+        key[u] = u < steps && i < count ? a.keys[memory.from[run[u]] + first + i] : 0;
     }
     __syncthreads();
 }
@@ -309,13 +313,14 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         if (!here) continue;
         find_runs(s, a, memory, bucket);
         const int count = min(kPart, size - part * kPart);
+        const int steps = steps_of<THREADS>(count);
         std::uint64_t key[KEYS];
-        gather_part(s, a, memory, part * kPart, count, key);
+        gather_part(s, a, memory, part * kPart, count, steps, key);
         for (int d = static_cast<int>(threadIdx.x); d < s.low(); d += THREADS) memory.local[d] = 0;
         __syncthreads();
 #pragma unroll
         for (int u = 0; u < KEYS; ++u) {
-            if (key_place<KEYS>(u) < count) atomicAdd(memory.local + s.low_of(key[u]), 1);
+            if (u < steps && key_place(u, steps) < count) atomicAdd(memory.local + s.low_of(key[u]), 1);
         }
         __syncthreads();
         std::int32_t* to = a.parts + ((s.count_row(start) + part) << s.shift);
@@ -391,20 +396,23 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
     find_runs(s, a, memory, bucket);
     const int first = part * kPart;
     const int count = min(kPart, size - first);
+    const int steps = steps_of<THREADS>(count);
     std::uint64_t key[KEYS];
-    gather_part(s, a, memory, first, count, key);
+    gather_part(s, a, memory, first, count, steps, key);
     int place[KEYS];
     {
         int digit[KEYS];
 #pragma unroll
-        for (int u = 0; u < KEYS; ++u) digit[u] = key_place<KEYS>(u) < count ? s.low_of(key[u]) : -1;
-        rank_chunk<THREADS, KEYS>(memory.counts(), memory.local, memory.sums, s.low(), digit, place);
+        for (int u = 0; u < KEYS; ++u) {
+            digit[u] = u < steps && key_place(u, steps) < count ? s.low_of(key[u]) : -1;
+        }
+        rank_chunk<THREADS, KEYS>(memory.counts(), memory.local, memory.sums, s.low(), steps, digit, place);
     }
     __syncthreads();
     std::uint64_t* keys = memory.keys();
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        if (key_place<KEYS>(u) < count) keys[place[u]] = key[u];
+        if (u < steps && key_place(u, steps) < count) keys[place[u]] = key[u];
     }
     const bool several = size > kPart;
     const std::int32_t* begins = memory.local;  // of groups in this bucket's output
