@@ -84,8 +84,8 @@ struct SplitMemory {
     static constexpr int kWarps = THREADS / 32;
 
     __host__ __device__ static std::size_t over(int buckets) {
-        return (larger(sizeof(std::uint64_t) * kChunk, sizeof(std::uint16_t) * kWarps * counters_of(buckets)) +
-                15) / 16 * 16;
+        return (larger(sizeof(std::uint64_t) * kChunk, sizeof(std::uint16_t) * kWarps * counters_of(buckets)) + 15) /
+               16 * 16;
     }
     __host__ __device__ static std::size_t bytes(int buckets) {
         return over(buckets) + sizeof(std::int32_t) * (static_cast<std::size_t>(buckets) + 1 + kSums);
@@ -168,15 +168,8 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
     std::int32_t group[KEYS];
     std::int32_t other[KEYS];
     std::int32_t id[KEYS];
-#pragma unroll
-    for (int u = 0; u < KEYS; ++u) {
-        const int place = key_place(u, steps);
-        const bool here = u < steps && place < count;
-        const std::int64_t e = e0 + place;
-        group[u] = here ? __ldg(source.group + e) : -1;
-        id[u] = here && source.edge_id ? __ldg(source.edge_id + e) : static_cast<std::int32_t>(e);
-        if constexpr (!Source::kFindsRows) other[u] = here ? __ldg(source.other + e) : 0;
-    }
+    const auto place_of = [&](int u) { return u < steps ? key_place(u, steps) : kChunk; };
+    load_edges(source, e0, count, place_of, group, other, id);
     int place[KEYS];
     {
         int digit[KEYS];
@@ -269,8 +262,8 @@ __device__ __forceinline__ void find_runs(const RunShape& s, const RunArrays& a,
 /// Keys of places `first` to first + count - 1 of a bucket whose runs have been found.
 template <int THREADS, int KEYS>
 __device__ __forceinline__ void gather_part(const RunShape& s, const RunArrays& a,
-                                            const PartMemory<THREADS, KEYS>& memory, int first, int count,
-                                            int steps, std::uint64_t (&key)[KEYS]) {
+                                            const PartMemory<THREADS, KEYS>& memory, int first, int count, int steps,
+                                            std::uint64_t (&key)[KEYS]) {
     std::int32_t* marks = memory.marks();
     clear_marks<THREADS>(marks, steps);
     __syncthreads();
