@@ -313,7 +313,8 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         __syncthreads();
 #pragma unroll
         for (int u = 0; u < KEYS; ++u) {
-            if (u < steps && key_place(u, steps) < count) atomicAdd(memory.local + s.low_of(key[u]), 1);
+            if (u >= steps) continue;
+            count_digits(key_place(u, steps) < count ? s.low_of(key[u]) : -1, memory.local, 0, nullptr);
         }
         __syncthreads();
         std::int32_t* to = a.parts + ((s.count_row(start) + part) << s.shift);
@@ -352,10 +353,10 @@ __device__ __forceinline__ void count_bucket(const RunShape& s, const RunArrays&
             const std::int32_t end = memory.prefix[c + 1];
             const std::int32_t from = memory.from[c];
 #pragma unroll 4
-            for (std::int32_t i = memory.prefix[c] + lane; i < end; i += 32) {
-                const int d = s.low_of(a.keys[from + i]);
-                atomicAdd(memory.begins + d, 1);
-                if (i < part * kPart) atomicAdd(memory.out + d, 1);
+            for (std::int32_t first = memory.prefix[c]; first < end; first += 32) {
+                const std::int32_t i = first + lane;
+                const int digit = i < end ? s.low_of(a.keys[from + i]) : -1;
+                count_digits(digit, memory.begins, __ballot_sync(kWarp, i < part * kPart), memory.out);
             }
         }
     }

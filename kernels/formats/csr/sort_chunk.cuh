@@ -85,6 +85,16 @@ __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* 
     }
 }
 
+/// Adds to `counts` how many of a warp have each digit, and to `others` how many of the lanes `some` do; a digit of -1 is
+/// none. One lane adds for all that have the same: those of a column with most of the edges would wait for each other.
+__device__ __forceinline__ void count_digits(int digit, std::int32_t* counts, unsigned some, std::int32_t* others) {
+    const unsigned below = (1U << threadIdx.x % 32) - 1U;
+    const unsigned same = __match_any_sync(kWarp, digit);
+    if (digit < 0 || (same & below) != 0) return;
+    atomicAdd(counts + digit, __popc(same));
+    if ((same & some) != 0) atomicAdd(others + digit, __popc(same & some));
+}
+
 /// marks[i] becomes 0 for every place of `steps` keys a thread; the caller synchronises.
 template <int THREADS>
 __device__ __forceinline__ void clear_marks(std::int32_t* marks, int steps) {
