@@ -164,19 +164,17 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
     kernels::let_next_begin();
     const std::int64_t e0 = std::int64_t{blockIdx.x} * kChunk;
     const int count = static_cast<int>(min(std::int64_t{kChunk}, s.m - e0));
-    const int steps = steps_of<THREADS>(count);
     std::int32_t group[KEYS];
     std::int32_t other[KEYS];
     std::int32_t id[KEYS];
-    const auto place_of = [&](int u) { return u < steps ? key_place(u, steps) : kChunk; };
-    load_edges(source, e0, count, place_of, group, other, id);
+    load_edges(
+        source, e0, count, [](int u) { return key_place<KEYS>(u); }, group, other, id);
     int place[KEYS];
     {
         int digit[KEYS];
 #pragma unroll
         for (int u = 0; u < KEYS; ++u) digit[u] = group[u] < 0 ? -1 : group[u] >> s.shift;
-        rank_chunk<THREADS, KEYS>(reinterpret_cast<std::uint16_t*>(memory), local, sums, s.buckets, steps, digit,
-                                  place);
+        rank_chunk<THREADS, KEYS>(reinterpret_cast<std::uint16_t*>(memory), local, sums, s.buckets, digit, place);
     }
     __syncthreads();
     kernels::wait_for_previous();
@@ -185,7 +183,7 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         // begin behind e0.
         const std::int32_t first = a.first_row[blockIdx.x];
         const std::int32_t last = a.first_row[blockIdx.x + 1];
-        clear_marks<THREADS>(marks, steps);
+        clear_marks<THREADS, KEYS>(marks);
         __syncthreads();
         if (threadIdx.x == 0) marks[0] = first;
 #pragma unroll 4
@@ -194,7 +192,7 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
             if (at < count) atomicMax(marks + at, static_cast<std::int32_t>(r));
         }
         __syncthreads();
-        find_owners(marks, sums, steps, other);
+        find_owners(marks, sums, other);
         __syncthreads();
     }
 #pragma unroll
@@ -262,10 +260,10 @@ __device__ __forceinline__ void find_runs(const RunShape& s, const RunArrays& a,
 /// Keys of places `first` to first + count - 1 of a bucket whose runs have been found.
 template <int THREADS, int KEYS>
 __device__ __forceinline__ void gather_part(const RunShape& s, const RunArrays& a,
-                                            const PartMemory<THREADS, KEYS>& memory, int first, int count, int steps,
+                                            const PartMemory<THREADS, KEYS>& memory, int first, int count,
                                             std::uint64_t (&key)[KEYS]) {
     std::int32_t* marks = memory.marks();
-    clear_marks<THREADS>(marks, steps);
+    clear_marks<THREADS, KEYS>(marks);
     __syncthreads();
     for (int c = static_cast<int>(threadIdx.x); c < s.chunks; c += THREADS) {
         const std::int32_t begin = memory.prefix[c];
@@ -275,11 +273,11 @@ __device__ __forceinline__ void gather_part(const RunShape& s, const RunArrays& 
     }
     __syncthreads();
     std::int32_t run[KEYS];
-    find_owners(marks, memory.sums, steps, run);
+    find_owners(marks, memory.sums, run);
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        const int i = key_place(u, steps);
-        key[u] = u < steps && i < count ? a.keys[memory.from[run[u]] + first + i] : 0;
+        const int i = key_place<KEYS>(u);
+        key[u] = i < count ? a.keys[memory.from[run[u]] + first + i] : 0;
     }
     __syncthreads();
 }
@@ -306,15 +304,13 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         if (!here) continue;
         find_runs(s, a, memory, bucket);
         const int count = min(kPart, size - part * kPart);
-        const int steps = steps_of<THREADS>(count);
         std::uint64_t key[KEYS];
-        gather_part(s, a, memory, part * kPart, count, steps, key);
+        gather_part(s, a, memory, part * kPart, count, key);
         for (int d = static_cast<int>(threadIdx.x); d < s.low(); d += THREADS) memory.local[d] = 0;
         __syncthreads();
 #pragma unroll
         for (int u = 0; u < KEYS; ++u) {
-            if (u >= steps) continue;
-            count_digits(key_place(u, steps) < count ? s.low_of(key[u]) : -1, memory.local, 0, nullptr);
+            if (key_place<KEYS>(u) < count) atomicAdd(memory.local + s.low_of(key[u]), 1);
         }
         __syncthreads();
         std::int32_t* to = a.parts + ((s.count_row(start) + part) << s.shift);
@@ -353,10 +349,10 @@ __device__ __forceinline__ void count_bucket(const RunShape& s, const RunArrays&
             const std::int32_t end = memory.prefix[c + 1];
             const std::int32_t from = memory.from[c];
 #pragma unroll 4
-            for (std::int32_t first = memory.prefix[c]; first < end; first += 32) {
-                const std::int32_t i = first + lane;
-                const int digit = i < end ? s.low_of(a.keys[from + i]) : -1;
-                count_digits(digit, memory.begins, __ballot_sync(kWarp, i < part * kPart), memory.out);
+            for (std::int32_t i = memory.prefix[c] + lane; i < end; i += 32) {
+                const int d = s.low_of(a.keys[from + i]);
+                atomicAdd(memory.begins + d, 1);
+                if (i < part * kPart) atomicAdd(memory.out + d, 1);
             }
         }
     }
@@ -390,23 +386,20 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
     find_runs(s, a, memory, bucket);
     const int first = part * kPart;
     const int count = min(kPart, size - first);
-    const int steps = steps_of<THREADS>(count);
     std::uint64_t key[KEYS];
-    gather_part(s, a, memory, first, count, steps, key);
+    gather_part(s, a, memory, first, count, key);
     int place[KEYS];
     {
         int digit[KEYS];
 #pragma unroll
-        for (int u = 0; u < KEYS; ++u) {
-            digit[u] = u < steps && key_place(u, steps) < count ? s.low_of(key[u]) : -1;
-        }
-        rank_chunk<THREADS, KEYS>(memory.counts(), memory.local, memory.sums, s.low(), steps, digit, place);
+        for (int u = 0; u < KEYS; ++u) digit[u] = key_place<KEYS>(u) < count ? s.low_of(key[u]) : -1;
+        rank_chunk<THREADS, KEYS>(memory.counts(), memory.local, memory.sums, s.low(), digit, place);
     }
     __syncthreads();
     std::uint64_t* keys = memory.keys();
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        if (u < steps && key_place(u, steps) < count) keys[place[u]] = key[u];
+        if (key_place<KEYS>(u) < count) keys[place[u]] = key[u];
     }
     const bool several = size > kPart;
     const std::int32_t* begins = memory.local;  // of groups in this bucket's output

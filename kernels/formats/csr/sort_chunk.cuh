@@ -10,15 +10,10 @@ namespace gnntune::formats::by_run {
 
 inline constexpr int kSums = 32;  ///< numbers of shared memory that exclusive_sums() and find_owners() need
 
-/// Keys of a thread where a block of THREADS has `count` of them: every warp has as many, and none has more than it must.
-template <int THREADS>
-__device__ __forceinline__ int steps_of(int count) {
-    return (count + THREADS - 1) / THREADS;
-}
-
-/// Place of this thread's u-th key of `steps`: of a warp's 32 steps consecutive ones.
-__device__ __forceinline__ int key_place(int u, int steps) {
-    return static_cast<int>(threadIdx.x) / 32 * (32 * steps) + u * 32 + static_cast<int>(threadIdx.x) % 32;
+/// Place of this thread's u-th key in a chunk: of a warp's 32 KEYS consecutive ones.
+template <int KEYS>
+__device__ __forceinline__ int key_place(int u) {
+    return static_cast<int>(threadIdx.x) / 32 * (32 * KEYS) + u * 32 + static_cast<int>(threadIdx.x) % 32;
 }
 
 /// Counters of a warp, in whole words of two.
@@ -31,7 +26,7 @@ __host__ __device__ constexpr int counters_of(int digits) {
 /// as soon as every thread has returned: the caller synchronises before it writes there. THREADS is a multiple of 256.
 template <int THREADS, int KEYS>
 __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* local, std::int32_t* sums, int digits,
-                                           int steps, const int (&digit)[KEYS], int (&place)[KEYS]) {
+                                           const int (&digit)[KEYS], int (&place)[KEYS]) {
     constexpr int kWarps = THREADS / 32;
     constexpr int kLoads = 8;
     const unsigned below = (1U << threadIdx.x % 32) - 1U;
@@ -41,15 +36,10 @@ __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* 
     for (int i = static_cast<int>(threadIdx.x); i < kWarps / 4 * pairs; i += THREADS) vectors[i] = int4{0, 0, 0, 0};
     unsigned same[KEYS];
 #pragma unroll
-    for (int u = 0; u < KEYS; ++u) {
-        same[u] = 0;
-        if (u < steps) same[u] = __match_any_sync(kWarp, digit[u]);
-    }
+    for (int u = 0; u < KEYS; ++u) same[u] = __match_any_sync(kWarp, digit[u]);
     __syncthreads();
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        place[u] = 0;
-        if (u >= steps) continue;
         const int before = __popc(same[u] & below);
         int counted = 0;
         if (digit[u] >= 0) counted = own[digit[u]];
@@ -81,31 +71,22 @@ __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* 
     exclusive_sums<THREADS>(local, digits + 1, sums);
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        if (u < steps && digit[u] >= 0) place[u] += local[digit[u]] + own[digit[u]];
+        if (digit[u] >= 0) place[u] += local[digit[u]] + own[digit[u]];
     }
 }
 
-/// Adds to `counts` how many of a warp have each digit, and to `others` how many of the lanes `some` do; a digit of -1 is
-/// none. One lane adds for all that have the same: those of a column with most of the edges would wait for each other.
-__device__ __forceinline__ void count_digits(int digit, std::int32_t* counts, unsigned some, std::int32_t* others) {
-    const unsigned below = (1U << threadIdx.x % 32) - 1U;
-    const unsigned same = __match_any_sync(kWarp, digit);
-    if (digit < 0 || (same & below) != 0) return;
-    atomicAdd(counts + digit, __popc(same));
-    if ((same & some) != 0) atomicAdd(others + digit, __popc(same & some));
-}
-
-/// marks[i] becomes 0 for every place of `steps` keys a thread; the caller synchronises.
-template <int THREADS>
-__device__ __forceinline__ void clear_marks(std::int32_t* marks, int steps) {
+/// marks[i] becomes 0 for every place of a chunk; the caller synchronises.
+template <int THREADS, int KEYS>
+__device__ __forceinline__ void clear_marks(std::int32_t* marks) {
     auto* vectors = reinterpret_cast<int4*>(marks);
-    for (int i = static_cast<int>(threadIdx.x); i < steps * (THREADS / 4); i += THREADS) vectors[i] = int4{0, 0, 0, 0};
+#pragma unroll
+    for (int u = 0; u < KEYS / 4; ++u) vectors[u * THREADS + threadIdx.x] = int4{0, 0, 0, 0};
 }
 
 /// Of each of this thread's places the last mark at it or before it, 0 where there is none. Marks that are not 0 rise
 /// with the places. The caller has synchronised behind them.
 template <int KEYS>
-__device__ __forceinline__ void find_owners(const std::int32_t* marks, std::int32_t* sums, int steps,
+__device__ __forceinline__ void find_owners(const std::int32_t* marks, std::int32_t* sums,
                                             std::int32_t (&owner)[KEYS]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -113,7 +94,7 @@ __device__ __forceinline__ void find_owners(const std::int32_t* marks, std::int3
     std::int32_t most = 0;
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        owner[u] = u < steps ? marks[key_place(u, steps)] : 0;
+        owner[u] = marks[key_place<KEYS>(u)];
         most = max(most, owner[u]);
     }
     most = warp_max(most);
@@ -122,7 +103,6 @@ __device__ __forceinline__ void find_owners(const std::int32_t* marks, std::int3
     std::int32_t before = warp_max(lane < warp ? sums[lane] : 0);
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-        if (u >= steps) continue;
         const unsigned marked = __ballot_sync(kWarp, owner[u] != 0);
         const unsigned here = marked & upto;
         const std::int32_t nearest = __shfl_sync(kWarp, owner[u], (31 - __clz(static_cast<int>(here))) & 31);
