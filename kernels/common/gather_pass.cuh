@@ -8,7 +8,8 @@
 //          vertex, or a piece of a long one. head_lanes neighbours of a group have a head: every head_lanes-th vector of
 //          VEC features, ITEMS of them. Group -> every n-th run of RUN edges. grid.y: heads.
 // Data     A lane's part of the own rows stays in registers, widened. Per run it has RUN ITEMS vectors of every gathered
-//          operand in flight, and keeps them until they are added up: each gathered element is used twice. Dot products
+//          operand in flight, and keeps them until they are added up: each gathered element is used twice. Where a run's
+//          edges lead is asked for before the own rows are waited for, or the gathers of the run before. Dot products
 //          are scattered over the head's lanes: a lane ends with those of HELD edges, makes their weights, and hands
 //          them out.
 // Shared   kernels/common/head_groups.cuh, for teams of several warps; sums of heads over a block, where those are asked
