@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -130,7 +131,7 @@ public:
             store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),
                               device_.environment.device_name});
         Progress progress(out_, "coverage", static_cast<std::int64_t>(problems_a_graph() * graphs_.size()));
-        if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
+        if (std::isfinite(budget_s_)) progress.set_deadline_s(budget_s_);
         progress_ = &progress;
         try {
             for (std::size_t graph = 0; graph < graphs_.size(); ++graph) {
