@@ -61,7 +61,7 @@ def open(
     require_database: bool,
     tune_budget_us: int,
     format_limit_bytes: int,
-    alloc: Callable[[int], int] | None,
+    alloc: Callable[[int], int] | bool | None,
     free: Callable[[int, int], None] | None,
     memory_in_stream_order: bool,
     /,
@@ -174,9 +174,52 @@ def recipe(
 def run_tensors(graph: object, op: str, numbers: object, /, *inputs: object) -> tuple[object, ...] | None: ...
 def problem(*native: object) -> bytes | None: ...
 def has_shim() -> bool: ...
+def has_raw_memory() -> bool: ...
 def plain(*tensors: object) -> bool | None: ...
 def apply(graph: object, op: str, numbers: object, /, *inputs: object) -> object | None: ...
 def forward(ctx: object, graph: object, op: str, numbers: object, /, *inputs: object) -> object: ...
+def set_layers(
+    apply: Callable[..., object],
+    run: Callable[..., object],
+    watchers: list[Any],
+    backward: Callable[..., object],
+    sum_reversed: object,
+    most_features: int,
+    few_features: tuple[int, int],
+    /,
+) -> None: ...
+def set_modules(
+    graph: type, maps: tuple[type, ...], hooks: tuple[str, ...], global_hooks: tuple[object, ...], /
+) -> None: ...
+def layer_graph(layer: dict[str, Any], x: object, adjacency: object, aggregations: tuple[str, ...], /) -> bool: ...
+def plain_map(module: object, /) -> dict[str, Any] | None: ...
+def forward_layer(ctx: object, state: object, /, *tensors: object) -> object: ...
+def backward_layer(ctx: object, grad: object, /) -> object: ...
+def backward_of_layers(node: type, /) -> object: ...
+def layer_mapped(
+    graph: object,
+    pair: object,
+    edge_weight: object,
+    self_weight: object,
+    x: object,
+    weight: object,
+    bias: object,
+    target: object,
+    root: object,
+    /,
+) -> object | None: ...
+def layer_gat(
+    graph: object,
+    pair: object,
+    x: object,
+    weight: object,
+    att_row: object,
+    att_col: object,
+    bias: object,
+    seed: object,
+    /,
+) -> object | None: ...
+def layer_agnn(graph: object, pair: object, x: object, beta: object, /) -> object | None: ...
 def run(call: bytes, stream: int, workspace: object, /, *arrays: object) -> bool: ...
 
 class Handle:
