@@ -79,8 +79,8 @@ def hidden(suite, spread):
         yield f"*Self loops* add an edge to each vertex. With them `spmm` is {against(loops, 'the fastest of cuSPARSE on the graph that has them')}."
     given = list(unfused_given_up(suite))
     if given:
-        yield ("*Unfused kernels* that took over three times as long as the fastest were given up after few samples, so their times are less sure: "
-               f"{'; '.join(given)}.")
+        yield ("*Unfused kernels* that took over three times as long as the fastest were given up after few samples, so their times are less sure. "
+               f"That was so in {' and in '.join(given)}.")
     gradient, forward = gradient_of_spmm(suite, ours=suite.default), gradient_of_spmm(suite, direction="")
     if gradient.cases and forward.cases:
         yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. One of these calls includes a kernel of "

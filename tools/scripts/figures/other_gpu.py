@@ -61,5 +61,5 @@ def other_sentence(suite, about, first):
     found = []
     for what, whom, here, _ in pairs(suite, first):
         fewer = f"{len(here.cases)} of {all_of_first[what, whom]} cases" if len(here.cases) < all_of_first[what, whom] else f"{len(here.cases)} cases"
-        found.append(f"{what} against {whom} {here.geomean():.2f}x (worst {here.worst()[0]:.2f}x, {fewer})")
-    return [f"The rows of the table on one {about['gpu']}: {'; '.join(found)} ([side by side](docs/kernels.md#the-same-on-another-gpu))."]
+        found.append(f"{what} against {whom}: {here.geomean():.2f}x (worst {here.worst()[0]:.2f}x, {fewer}).")
+    return [f"On one {about['gpu']} the rows of the table are these ([side by side](docs/kernels.md#the-same-on-another-gpu)). {' '.join(found)}"]
