@@ -555,6 +555,13 @@ static PyObject* has_shim(PyObject* self, PyObject* none) {
     return PyBool_FromLong(shim_ready());
 }
 
+// has_layers() -> bool: whether layers are computed here.
+static PyObject* has_layers(PyObject* self, PyObject* none) {
+    (void)self;
+    (void)none;
+    return PyBool_FromLong(shim_multiplies() && shim_asks());
+}
+
 // has_raw_memory() -> bool: whether open() may be told that torch's functions are its memory.
 static PyObject* has_raw_memory(PyObject* self, PyObject* none) {
     (void)self;
@@ -594,6 +601,7 @@ static PyMethodDef methods[] = {
     {"tiled_plan_explain", tiled_plan_explain, METH_O, NULL},
     {"tiled_run", tiled_run, METH_VARARGS, NULL},
     {"has_shim", has_shim, METH_NOARGS, NULL},
+    {"has_layers", has_layers, METH_NOARGS, NULL},
     {"has_raw_memory", has_raw_memory, METH_NOARGS, NULL},
     {"set_torch", set_torch, METH_VARARGS, NULL},
     {"set_autograd", set_autograd, METH_VARARGS, NULL},
