@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 from typing import TYPE_CHECKING, Any, cast
@@ -102,7 +103,15 @@ class Graph:
             raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
         if transient and num_nodes is not None and self_loops == "keep":
             n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
-            self._set_list(edge_index.to(torch.int32), n_rows, n_cols)
+            with _lasting():
+                edges = edge_index.to(torch.int32)
+            if edges.is_cpu:  # on a GPU this would wait
+                _check_edges(edges, n_rows, n_cols)
+            self._set_list(edges, n_rows, n_cols)
+            return
+        if torch.is_inference_mode_enabled():
+            with _lasting():
+                self.__init__(edge_index, num_nodes, self_loops=self_loops, transient=transient)  # type: ignore[misc]
             return
         source, target = edge_index[0], edge_index[1]
         if num_nodes is None:
@@ -216,10 +225,11 @@ class Graph:
     def _sort(self) -> None:
         """Makes row_ptr, col and perm of a graph that is a list of edges."""
         assert self._list is not None
-        source, target = self._list[0], self._list[1]
-        sorted_target, perm = torch.sort(target, stable=True)
-        self.col, self.perm = source[perm], perm.to(torch.int32)
-        self.row_ptr = torch._convert_indices_from_coo_to_csr(sorted_target, self.n_rows, out_int32=True)
+        with _lasting():
+            source, target = self._list[0], self._list[1]
+            sorted_target, perm = torch.sort(target, stable=True)
+            self.col, self.perm = source[perm], perm.to(torch.int32)
+            self.row_ptr = torch._convert_indices_from_coo_to_csr(sorted_target, self.n_rows, out_int32=True)
 
     def __getattr__(self, name: str) -> Any:
         # Only for what is not there: the arrays of a list that nobody has asked for yet.
@@ -294,8 +304,9 @@ class Graph:
     def row(self) -> Tensor:
         """[m] int64: the target of each edge, in CSR order."""
         if self._row is None:
-            rows = torch.arange(self.n_rows, device=self.device)
-            self._row = rows.repeat_interleave(self.row_ptr.diff().long(), output_size=self.m)
+            with _lasting():
+                rows = torch.arange(self.n_rows, device=self.device)
+                self._row = rows.repeat_interleave(self.row_ptr.diff().long(), output_size=self.m)
         return self._row
 
     @property
@@ -304,8 +315,9 @@ class Graph:
         if self.perm is None:
             return None
         if self._inverse is None:
-            places = torch.arange(self.m, dtype=torch.int32, device=self.device)
-            self._inverse = torch.empty_like(self.perm).scatter_(0, self.perm.long(), places)
+            with _lasting():
+                places = torch.arange(self.m, dtype=torch.int32, device=self.device)
+                self._inverse = torch.empty_like(self.perm).scatter_(0, self.perm.long(), places)
         return self._inverse
 
     @property
@@ -341,7 +353,8 @@ class Graph:
             return cast("Graph", Looped(self))
         if self._looped is None:
             if self._list is not None and self.is_square:
-                self._looped = self._list_with_loops()
+                with _lasting():
+                    self._looped = self._list_with_loops()
                 return self._looped
             edges = torch.stack([self.col.long(), self.row])
             self._looped = Graph(edges, (self.n_cols, self.n_rows), self_loops="add", transient=self.transient)
@@ -371,10 +384,11 @@ class Graph:
         for known, kept in self._norms:
             if known is dtype:
                 return kept
-        if dtype == torch.float32:
-            edges, loops = run(self, "gcn_norm", PLAIN, None)
-        else:
-            edges, loops = (t.to(dtype) for t in self.norm())
+        with _lasting():
+            if dtype == torch.float32:
+                edges, loops = run(self, "gcn_norm", PLAIN, None)
+            else:
+                edges, loops = (t.to(dtype) for t in self.norm())
         self._norms = (*self._norms, (dtype, (edges, loops)))
         return edges, loops
 
@@ -577,6 +591,19 @@ def _as_ids(values: Tensor) -> Tensor:
     if values.dtype is not torch.int32:
         values = values.to(torch.int32)
     return values if values.is_contiguous() else values.contiguous()
+
+
+def _lasting() -> Any:
+    """For tensors that a graph keeps: in inference mode torch would make such as no gradient may use later."""
+    return torch.inference_mode(False) if torch.is_inference_mode_enabled() else contextlib.nullcontext()
+
+
+def _check_edges(edges: Tensor, n_rows: int, n_cols: int) -> None:
+    if n_rows == n_cols:
+        _check_ids(edges, n_rows, "vertex")
+        return
+    _check_ids(edges[0], n_cols, "source")
+    _check_ids(edges[1], n_rows, "target")
 
 
 def _check_ids(ids: Tensor, n: int, what: str) -> None:
