@@ -339,25 +339,29 @@ static PyObject* gradients(PyObject* self, PyObject* state, PyObject* saved, PyO
 static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count) {
     const int twice = gradients_are_on();  // a gradient of the gradient: Python refuses in words
     if (twice < 0) return NULL;
-    PyObject* found = NULL;
+    PyObject *found = NULL, *saved = NULL;
     if (count == 1 && !twice && PyList_Size(watchers) == 0) {
         PyObject* state = PyObject_GetAttr(ctx, state_name);
-        PyObject* saved = state ? PyObject_GetAttr(ctx, saved_tensors_name) : NULL;
+        saved = state ? PyObject_GetAttr(ctx, saved_tensors_name) : NULL;
         found = saved ? gradients(NULL, state, saved, args[0]) : NULL;
-        Py_XDECREF(saved);
         Py_XDECREF(state);
-        if (found != Py_None) return found;
+        if (found != Py_None) {
+            Py_XDECREF(saved);
+            return found;
+        }
         Py_DECREF(found);
     }
-    PyObject* all = PyTuple_New(count + 1);
-    if (!all) return NULL;
-    for (Py_ssize_t i = 0; i <= count; ++i) {
-        PyObject* one = i == 0 ? ctx : args[i - 1];
+    // A checkpoint gives what was saved once: it goes along.
+    const Py_ssize_t size = count + 1 + (saved != NULL);
+    PyObject* all = PyTuple_New(size);
+    for (Py_ssize_t i = 0; all && i < size; ++i) {
+        PyObject* one = i == 0 ? ctx : i <= count ? args[i - 1] : saved;
         Py_INCREF(one);
         PyTuple_SetItem(all, i, one);
     }
-    found = PyObject_CallObject(backward_in_python, all);
-    Py_DECREF(all);
+    found = all ? PyObject_CallObject(backward_in_python, all) : NULL;
+    Py_XDECREF(all);
+    Py_XDECREF(saved);
     return found;
 }
 

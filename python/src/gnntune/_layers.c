@@ -582,6 +582,13 @@ static PyObject* called_if_plain(Layer* layer) {
     return called(layer);
 }
 
+// Whether a bias is a number for each of `size` features, as layers are made. What else broadcasts has a gradient of another
+// shape.
+static int is_bias(PyObject* bias, int64_t size) {
+    DlTensor seen;
+    return bias == Py_None || (look_at_tensor(bias, &seen) && seen.ndim == 1 && seen.shape[0] == size);
+}
+
 static int read_pair(PyObject* pair, Layer* layer) {
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
         PyErr_SetString(PyExc_TypeError, "expected a Pair of numbers");
@@ -611,7 +618,9 @@ PyObject* layer_mapped(PyObject* self, PyObject* const* args, Py_ssize_t count) 
     const int plain = is_plain(&layer);
     if (plain < 0) return NULL;
     Matrix x, weight;
-    if (!plain || !matrix_of(args[4], &x) || !matrix_of(args[5], &weight)) Py_RETURN_NONE;
+    if (!plain || !matrix_of(args[4], &x) || !matrix_of(args[5], &weight) || !is_bias(args[6], weight.size[0])) {
+        Py_RETURN_NONE;
+    }
     layer.first = sums_come_first(&layer, &x, &weight);
     return layer.first < 0 ? NULL : called(&layer);
 }
@@ -629,6 +638,7 @@ PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         !look_at_tensor(args[5], &other) || x.ndim != 2 || weight.ndim != 2 || att.ndim != 3 || other.ndim != 3) {
         Py_RETURN_NONE;
     }
+    if (!is_bias(args[6], weight.shape[0])) Py_RETURN_NONE;
     // Where memory is looked at as another shape, nobody asks whether it has that many elements.
     if (att.shape[0] != 1 || att.shape[1] * att.shape[2] != weight.shape[0] || !is_contiguous(&att) ||
         memcmp(att.shape, other.shape, 3 * sizeof *att.shape) != 0 || !is_contiguous(&other)) {

@@ -5,8 +5,8 @@
 // gnntune.torch.Graph; types of linear maps; names of hooks of message passing; dictionaries of hooks of all modules.
 static PyObject *graph_type, *map_types, *hook_names, *global_hooks;
 static PyObject *flow_name, *aggr_name, *decomposed_name, *explain_name, *forward_hooks_name, *forward_pre_hooks_name,
-    *backward_hooks_name, *backward_pre_hooks_name, *parameters_name, *weight_name, *dict_name, *n_rows_name,
-    *n_cols_name;
+    *backward_hooks_name, *backward_pre_hooks_name, *parameters_name, *weight_name, *bias_name, *forward_name,
+    *dict_name, *n_rows_name, *n_cols_name;
 
 int intern_module_names(void) {
     const struct {
@@ -23,6 +23,8 @@ int intern_module_names(void) {
         {&backward_pre_hooks_name, "_backward_pre_hooks"},
         {&parameters_name, "_parameters"},
         {&weight_name, "weight"},
+        {&bias_name, "bias"},
+        {&forward_name, "forward"},
         {&dict_name, "__dict__"},
         {&n_rows_name, "n_rows"},
         {&n_cols_name, "n_cols"},
@@ -80,10 +82,13 @@ PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     }
     DlTensor x;
     if (!graph_type || (PyObject*)Py_TYPE(args[2]) != graph_type || !look_at_tensor(args[1], &x)) Py_RETURN_FALSE;
+    int asked = functorch_is_on();
+    if (asked == 0) asked = modes_are_on();  // Python says which it is
+    if (asked != 0) return asked < 0 ? NULL : PyBool_FromLong(0);
     const int is_float =
         x.dtype.code == kDlFloat ? x.dtype.bits == 32 || x.dtype.bits == 16 : x.dtype.code == kDlBfloat;
     const int is_here = x.device.device_type == kDlCpu || x.device.device_type == kDlCuda;
-    if (x.ndim != 2 || !is_float || x.dtype.lanes != 1 || !is_here) Py_RETURN_FALSE;
+    if (x.ndim != 2 || x.shape[1] == 0 || !is_float || x.dtype.lanes != 1 || !is_here) Py_RETURN_FALSE;
     if (!is_text(PyDict_GetItemWithError(args[0], flow_name), "source_to_target")) Py_RETURN_FALSE;
     PyObject* aggr = PyDict_GetItemWithError(args[0], aggr_name);
     const int known = aggr && PyUnicode_Check(aggr) ? PySequence_Contains(args[3], aggr) : 0;
@@ -92,7 +97,7 @@ PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         PyErr_Clear();
         Py_RETURN_FALSE;
     }
-    int asked = has_some(args[0], explain_name);
+    asked = has_some(args[0], explain_name);
     for (Py_ssize_t i = 0; asked == 0 && i < PyTuple_Size(hook_names); ++i) {
         asked = has_some(args[0], PyTuple_GetItem(hook_names, i));
     }
@@ -103,8 +108,8 @@ PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     Py_RETURN_TRUE;
 }
 
-// plain_map(module) -> the parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its
-// width. Else None.
+// plain_map(module) -> the parameters of what is a linear map and nothing else: no hooks, no forward() of its own, and no
+// weight that waits for its width. Else None.
 PyObject* plain_map(PyObject* self, PyObject* module) {
     (void)self;
     int is_map = 0;
@@ -121,12 +126,13 @@ PyObject* plain_map(PyObject* self, PyObject* module) {
     if (!own) return NULL;
     PyObject* const names[] = {forward_hooks_name, forward_pre_hooks_name, backward_hooks_name,
                                backward_pre_hooks_name};
-    int hooked = 0;
+    int hooked = has_some(own, forward_name);
     for (int i = 0; hooked == 0 && i < 4; ++i) hooked = has_some(own, names[i]);
     PyObject* parameters = hooked == 0 ? PyDict_GetItemWithError(own, parameters_name) : NULL;
     // A weight that is computed, by torch.nn.utils.parametrize say, is no parameter of this name.
     PyObject* weight = parameters ? PyDict_GetItemWithError(parameters, weight_name) : NULL;
-    PyObject* found = weight && is_plain_parameter(weight) ? parameters : Py_None;
+    PyObject* bias = weight ? PyDict_GetItemWithError(parameters, bias_name) : NULL;  // None is one
+    PyObject* found = bias && is_plain_parameter(weight) ? parameters : Py_None;
     Py_INCREF(found);
     Py_DECREF(own);
     if (!PyErr_Occurred()) return found;

@@ -44,7 +44,7 @@ int matrix_of(PyObject* tensor, Matrix* out) {
 
 int matrix_shaped(PyObject* tensor, int64_t rows, int64_t columns, Matrix* out) {
     DlTensor seen;
-    if (!look_at_tensor(tensor, &seen)) return 0;
+    if (!look_at_tensor(tensor, &seen) || !is_contiguous(&seen)) return 0;
     *out = (Matrix){tensor, {rows, columns}, {columns, 1}, seen.dtype, seen.device, 0};
     return 1;
 }
@@ -154,12 +154,14 @@ int add_product(PyObject* sum, Matrix a, Matrix b) {
 
 PyObject* shaped(PyObject* tensor, int64_t rows, int64_t heads, int64_t k) {
     const int64_t sizes[3] = {rows, heads, k}, strides[3] = {k ? heads * k : heads, k ? k : 1, 1};
-    if (shim_multiplies()) {
+    DlTensor seen;
+    // What a hook gave back for a tensor that was saved may stand otherwise.
+    if (shim_multiplies() && look_at_tensor(tensor, &seen) && is_contiguous(&seen)) {
         void* view = shim_view(shim_tensor_of(tensor), k ? 3 : 2, sizes, strides);
         if (view) return shim_wrap(view);
     }
-    return k ? PyObject_CallMethod(tensor, "view", "LLL", (long long)rows, (long long)heads, (long long)k)
-             : PyObject_CallMethod(tensor, "view", "LL", (long long)rows, (long long)heads);
+    return k ? PyObject_CallMethod(tensor, "reshape", "LLL", (long long)rows, (long long)heads, (long long)k)
+             : PyObject_CallMethod(tensor, "reshape", "LL", (long long)rows, (long long)heads);
 }
 
 // ---- Sums ----

@@ -71,6 +71,7 @@ typedef _Bool (*state_function)(void);
 typedef _Bool (*autocast_function)(int8_t device_type);
 typedef const void* (*context_function)(void);
 typedef int64_t (*count_function)(void);
+typedef void* const* (*tracing_function)(void);  // a shared_ptr by reference
 typedef _Bool (*of_context_function)(const void* context);
 
 static state_function grad_mode;
@@ -78,6 +79,7 @@ static autocast_function autocast_mode;
 static context_function global_context;
 static of_context_function deterministic_mode;
 static count_function count_modes;
+static tracing_function tracing_state;
 static int asks;
 
 static void find_questions(void) {
@@ -89,7 +91,9 @@ static void find_questions(void) {
     FIND(deterministic_mode, torch, "_ZNK2at7Context23deterministicAlgorithmsEv");
     // c10::impl::TorchDispatchModeTLS::stack_len().
     FIND(count_modes, dlopen("libc10.so", RTLD_LAZY | RTLD_NOLOAD), "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
-    asks = grad_mode && autocast_mode && global_context && deterministic_mode && count_modes;
+    // torch::jit::tracer::getTracingState()
+    FIND(tracing_state, torch, "_ZN5torch3jit6tracer15getTracingStateEv");
+    asks = grad_mode && autocast_mode && global_context && deterministic_mode && count_modes && tracing_state;
 }
 
 int shim_asks(void) {
@@ -109,7 +113,7 @@ int shim_autocast(void) {
 }
 
 int shim_modes(void) {
-    return count_modes() != 0;
+    return count_modes() != 0 || *tracing_state();
 }
 
 int shim_deterministic(void) {

@@ -46,6 +46,6 @@ void shim_ask_no_more(void);
 int shim_gradients(void);
 int shim_autocast(void);
 int shim_deterministic(void);
-int shim_modes(void);  // of dispatch
+int shim_modes(void);  // of dispatch, or torch.jit.trace
 
 #endif

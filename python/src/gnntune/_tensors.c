@@ -73,12 +73,13 @@ typedef struct {
 static const DlExchange* exchange;
 static PyObject* tensor_type;
 static PyObject* parameter_type;
-// What torch is asked: torch.empty_like, whether a dispatch mode, autocast, gradients, deterministic algorithms, functorch
-// are on.
+// What torch is asked: torch.empty_like, whether a mode, autocast, gradients, deterministic algorithms, functorch are on.
+// Modes are those of dispatch, torch.jit.trace and forward-mode differentiation.
 static PyObject *empty_like, *modes, *autocast, *grad_enabled, *deterministic, *functorch;
-static PyObject* recipes;  // Python's: by operation, numbers and determinism
+static PyObject* recipes;        // Python's: by operation, numbers and determinism
+static PyObject* forward_names;  // of torch.autograd.forward_ad
 static PyObject *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name, *new_empty_name, *plans_name,
-    *handle_name, *context_name;
+    *handle_name, *context_name, *level_name;
 
 // ---- What is switched on in torch ----
 
@@ -99,8 +100,16 @@ int autocast_is_on(void) {
     return shim_asks() ? shim_autocast() : is_on(autocast);
 }
 
+// Whether a level of forward-mode differentiation is open, which torch knows in Python alone.
+static int is_dual(void) {
+    PyObject* level = PyDict_GetItemWithError(forward_names, level_name);
+    if (!level) return PyErr_Occurred() ? -1 : 0;
+    return PyLong_AsLong(level) >= 0;
+}
+
 int modes_are_on(void) {
-    return shim_asks() ? shim_modes() : is_on(modes);
+    if (!shim_asks()) return is_on(modes);
+    return shim_modes() ? 1 : is_dual();
 }
 
 int functorch_is_on(void) {
@@ -156,6 +165,7 @@ int intern_tensor_names(void) {
         {&plans_name, "_plans"},
         {&handle_name, "_handle"},
         {&context_name, "_context"},
+        {&level_name, "_current_level"},
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
         if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
@@ -163,19 +173,19 @@ int intern_tensor_names(void) {
     return 1;
 }
 
-// set_torch(Tensor, Parameter, empty_like, modes, autocast, grad_enabled, deterministic, functorch, recipes, capsule) ->
-// bool: whether run_tensors() can be used. Once, when torch is there. The functions from modes on take nothing and return
+// set_torch(Tensor, Parameter, empty_like, modes, autocast, grad_enabled, deterministic, functorch, recipes, names of
+// torch.autograd.forward_ad, capsule) -> bool: whether run_tensors() can be used. Once, when torch is there. The functions from modes on take nothing and return
 // a bool or a number.
 PyObject* set_torch(PyObject* self, PyObject* args) {
     (void)self;
-    enum { kGiven = 9 };
+    enum { kGiven = 10 };
     PyObject *given[kGiven], *capsule;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
-                          &given[6], &given[7], &given[8], &capsule)) {
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOO!O", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                          &given[6], &given[7], &given[8], &PyDict_Type, &given[9], &capsule)) {
         return NULL;
     }
-    PyObject** kept[kGiven] = {&tensor_type,  &parameter_type, &empty_like, &modes,  &autocast,
-                               &grad_enabled, &deterministic,  &functorch,  &recipes};
+    PyObject** kept[kGiven] = {&tensor_type,  &parameter_type, &empty_like, &modes,   &autocast,
+                               &grad_enabled, &deterministic,  &functorch,  &recipes, &forward_names};
     for (int i = 0; i < kGiven; ++i) {
         Py_INCREF(given[i]);
         *kept[i] = given[i];

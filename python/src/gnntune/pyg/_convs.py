@@ -12,10 +12,9 @@ import torch
 import torch.nn.functional as F
 import torch_geometric.nn as pyg
 from torch import Tensor
-from torch.nn.parameter import UninitializedParameter
 
 from gnntune.pyg._fused import agnn as fused_agnn
-from gnntune.pyg._fused import constants, mapped, parameters_of, sums_first, whole
+from gnntune.pyg._fused import constants, is_map, mapped, parameters_of, sums_first, whole
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
@@ -43,18 +42,19 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
         linear = parameters_of(modules["lin"]) if whole() else None
         kept = self._normalisation(graph, edge_weight)
-        if linear is not None and "bias" in own:
+        if linear is not None and linear["bias"] is None and "bias" in own:
             if len(kept) == 1:
                 summed = kept[0].without_loops()
                 edges: Any = summed.norm(x.dtype)
             else:
                 summed = kept[0]
-                edges = constants(summed, kept[1], kept[2], x.dtype, csr_order=True)
+                given = not self.normalize
+                edges = constants(summed, kept[1], kept[2], x.dtype, csr_order=True, given=given)
             if edges is not None:
                 fused = mapped(summed, PLAIN_PAIR, edges, x, linear["weight"], own["bias"])
                 if fused is not None:
                     return fused
-        if self.in_channels != -1 and sums_first(graph, x, self.lin.weight, "sum"):
+        if is_map(self.lin) and self.lin.bias is None and sums_first(graph, x, self.lin.weight, "sum"):
             out: Tensor = self.lin(_summed(x, *kept))
         else:
             out = _summed(self.lin(x), *kept)
@@ -93,18 +93,20 @@ def _weighted_norm(
 ) -> tuple[Graph, Tensor, Tensor | None]:
     """The normalisation of a GCN with weights, which may want gradients: PyTorch Geometric's own, in its words."""
     weight = (
-        torch.ones(graph.m, device=graph.device) if edge_weight is None else graph.to_csr_order(edge_weight).float()
+        torch.ones(graph.m, dtype=torch.float32, device=graph.device)
+        if edge_weight is None
+        else graph.to_csr_order(edge_weight).float()
     )
     loops = None
     if add_self_loops:
-        loops = torch.ones(graph.n_rows, device=graph.device)
+        loops = torch.ones(graph.n_rows, dtype=torch.float32, device=graph.device)
         bare = graph.without_loops()
         if bare is not graph:  # a loop keeps its weight
             is_loop = (graph.row == graph.col).nonzero().view(-1)
             loops = loops.index_put((graph.row[is_loop],), weight[is_loop])
             weight = weight[bare.kept]
         graph = bare
-    ones = torch.ones(graph.n_cols, 1, device=graph.device)
+    ones = torch.ones(graph.n_cols, 1, dtype=torch.float32, device=graph.device)
     degree = spmm(graph, ones, weight, csr_order=True).view(-1)
     if loops is not None:
         degree = degree + loops
@@ -158,8 +160,7 @@ def _mapped_at_once(
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
     """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
     reduce = _REDUCTIONS[aggr]
-    lazy = isinstance(linear.weight, UninitializedParameter)
-    if reduce != "max" and not lazy and not sums_first(graph, x, linear.weight, reduce):
+    if reduce != "max" and is_map(linear) and not sums_first(graph, x, linear.weight, reduce):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
         return out if linear.bias is None else out + linear.bias
     result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch_geometric.nn.dense.linear import Linear
 
 from gnntune import _native
-from gnntune.pyg._layer import HOOKS
+from gnntune.pyg._layer import HOOKS, STEPS
 from gnntune.torch import Graph
 from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once, quick_apply
 from gnntune.torch._gradients import FORMULAS
@@ -59,7 +59,7 @@ if _node is not None and callable(getattr(_node, "apply", None)):
 
 _modules: Any = nn.modules.module
 _native.set_modules(
-    Graph, _LINEAR, HOOKS, tuple(getattr(_modules, name) for name in _GLOBAL_HOOKS if hasattr(_modules, name))
+    Graph, _LINEAR, HOOKS + STEPS, tuple(getattr(_modules, name) for name in _GLOBAL_HOOKS if hasattr(_modules, name))
 )
 
 
@@ -92,9 +92,22 @@ def _quiet(*tensors: Tensor | None) -> bool:
     return True
 
 
+def _is_bias(bias: Tensor | None, weight: Tensor) -> bool:
+    """Whether it is a number for each feature. What else broadcasts has a gradient of another shape."""
+    return bias is None or bias.shape == weight.shape[:1]
+
+
 parameters_of = _native.plain_map
-"""The parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its width. Else None.
-Where whole() says so: torch.compile does not look into it."""
+"""The parameters of what is a linear map and nothing else: no hooks, no forward() of its own, and no weight that waits
+for its width. Else None. Where whole() says so: torch.compile does not look into it."""
+
+
+def is_map(linear: Any) -> bool:
+    """Whether its weight and bias are all there is to it, so that a sum may be taken behind the weight or before."""
+    if not _tracing():
+        return parameters_of(linear) is not None
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "forward")
+    return type(linear) in _LINEAR and not any(linear.__dict__.get(name) for name in hooks)
 
 
 def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
@@ -114,14 +127,24 @@ def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
 
 
 def constants(
-    graph: Graph, weight: Tensor | None, self_weight: Tensor | None, dtype: torch.dtype, *, csr_order: bool
+    graph: Graph,
+    weight: Tensor | None,
+    self_weight: Tensor | None,
+    dtype: torch.dtype,
+    *,
+    csr_order: bool,
+    given: bool = True,
 ) -> tuple[Tensor | None, Tensor | None] | None:
-    """Values of edges and vertices as runs take them; None if one of them wants a gradient."""
+    """Values of edges and vertices as runs take them; None if one of them wants a gradient.
+
+    Of what was `given` to the layer a backward gets a copy: torch does not watch who writes to it.
+    """
     for t in (weight, self_weight):
         if t is not None and ((t.requires_grad and torch.is_grad_enabled()) or not at_once((t,))):
             return None
     if weight is not None:
-        weight = edge_values(graph, weight, dtype, csr_order)
+        values = edge_values(graph, weight, dtype, csr_order)
+        weight = values.clone() if given and values is weight and torch.is_grad_enabled() else values
     return weight, None if self_weight is None else self_weight.to(dtype)
 
 
@@ -220,7 +243,7 @@ def mapped(
     `edges` are constants, in the order of runs; linear maps are plain. None for tensors that are not quiet().
     """
     found: Any = _native.layer_mapped(graph, pair, *edges, x, weight, bias, target, root)
-    if found is not None or not quiet(x, weight, bias, target, root):
+    if found is not None or not _is_bias(bias, weight) or not quiet(x, weight, bias, target, root):
         return found  # type: ignore[no-any-return]
     return mapped_in_python(graph, pair, edges, x, weight, bias, target, root)
 
@@ -339,7 +362,7 @@ def gat(
 ) -> Tensor | None:
     """GAT of a square graph on x mapped by `weight`: [n, heads k], plus bias. None for tensors that are not quiet()."""
     found: Any = _native.layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed)
-    if found is not None or not quiet(x, weight, att_row, att_col, bias):
+    if found is not None or not _is_bias(bias, weight) or not quiet(x, weight, att_row, att_col, bias):
         return found  # type: ignore[no-any-return]
     result: Tensor = _apply_gat(graph, pair.full, x, weight, att_row, att_col, bias, seed)
     return result

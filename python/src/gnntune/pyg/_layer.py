@@ -14,6 +14,7 @@ from torch import Tensor
 from gnntune import _native
 from gnntune.pyg._graphs import graph_of
 from gnntune.torch import Graph
+from gnntune.torch._autograd import functorch_active
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 HOOKS = (
@@ -28,7 +29,11 @@ HOOKS = (
     "_edge_update_forward_pre_hooks",
     "_edge_update_forward_hooks",
 )
+STEPS = ("propagate", "message", "message_and_aggregate", "aggregate", "update", "edge_update", "edge_updater")
+"""Methods of message passing that a subclass, or an object, may have of its own."""
 _tracing = torch.compiler.is_dynamo_compiling
+_jit_traces: Any = torch._C._is_tracing
+_forward_names = vars(torch.autograd.forward_ad)
 _warned: set[tuple[str, str]] = set()
 
 
@@ -39,8 +44,17 @@ class Refused(Exception):
 class Layer:
     """What every layer of ours does beside its parent."""
 
+    _own_steps: tuple[str, ...] = ()  # of message passing, that a subclass of ours has: its parent's forward calls them
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        kinds = cls.__mro__[: next(i for i, kind in enumerate(cls.__mro__) if Layer in kind.__bases__)]
+        cls._own_steps = tuple(name for name in STEPS if any(name in vars(kind) for kind in kinds))
+
     def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
         """PyTorch Geometric writes code for each class from the source of its forward, which is not the one here."""
+        if self._own_steps:
+            super()._set_jittable_templates(raise_on_error)  # type: ignore[misc]
 
 
 def pair(x: Any) -> tuple[Tensor, Tensor | None]:
@@ -56,6 +70,8 @@ def prepare(
 ) -> Graph:
     """The graph of a call. Raises Refused for what only PyTorch Geometric's own code does."""
     known = layer.__dict__
+    if layer._own_steps:
+        raise Refused(f"{', '.join(layer._own_steps)} of a subclass")
     if size is None and not _tracing() and _native.layer_graph(known, x, adjacency, aggregations):
         return adjacency  # type: ignore[no-any-return]
     source, target = (x, x) if isinstance(x, Tensor) else x
@@ -69,9 +85,15 @@ def prepare(
         raise Refused("explanations")
     if any(map(known.get, HOOKS)):
         raise Refused("hooks of message passing")
+    if any(map(known.get, STEPS)):
+        raise Refused("a step of message passing that is the layer's own")
+    if not _tracing():
+        _refuse_transforms()
     for features in (source,) if target is source or target is None else (source, target):
         if features.dim() != 2:
             raise Refused(f"features of {features.dim()} dimensions")
+        if features.shape[1] == 0:
+            raise Refused("features of no columns")
         if features.dtype not in _FLOATS:
             raise Refused(f"features of {features.dtype}")
     if not (source.is_cpu or source.is_cuda):
@@ -92,6 +114,16 @@ def prepare(
     if graph is None:
         raise Refused(f"a graph given as {_words(adjacency)} for {n_cols} sources and {n_rows} targets")
     return graph
+
+
+def _refuse_transforms() -> None:
+    """Refuses what has to see, or to change, each operator of torch that is called."""
+    if functorch_active():
+        raise Refused("a transform of torch.func")
+    if _jit_traces():
+        raise Refused("torch.jit.trace")
+    if _forward_names["_current_level"] >= 0:
+        raise Refused("forward-mode differentiation")
 
 
 def refuse_unknown_edges() -> None:

@@ -11,6 +11,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import Parameter
 
 from gnntune import _native
+from gnntune._errors import Unsupported
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Now, Traced, execute
@@ -19,6 +20,7 @@ from gnntune.torch._run import PLAIN_REVERSED, Numbers, modes, pair_of, watchers
 PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
 functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _grad_enabled = torch.is_grad_enabled
+_unpack_dual: Any = torch.autograd.forward_ad.unpack_dual
 
 
 def once(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,9 +61,9 @@ class _Differentiable(torch.autograd.Function):
 
     @staticmethod
     @once
-    def backward(ctx: Any, grad: Tensor) -> Any:
+    def backward(ctx: Any, grad: Tensor, saved: Any = None) -> Any:
         graph, op, numbers, needs = ctx.state
-        saved = ctx.saved_tensors or _NOTHING
+        saved = (ctx.saved_tensors if saved is None else saved) or _NOTHING
         grads = FORMULAS[op].backward(Now(graph), numbers, needs, saved, grad)
         return None, *[one for one, wanted in zip(grads, needs) if wanted]
 
@@ -91,7 +93,10 @@ if _node is not None and callable(getattr(_node, "apply", None)):
 
 def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:
     """The first result of an operation, differentiable where one of its inputs wants a gradient."""
-    if torch.compiler.is_compiling() or not at_once(inputs):
+    compiling = torch.compiler.is_compiling()
+    if compiling or not at_once(inputs):
+        if not compiling and any(t is not None and _unpack_dual(t).tangent is not None for t in inputs):
+            raise Unsupported(f"{op}: forward-mode differentiation; expected a backward, or a layer of gnntune.pyg")
         return Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols).run(op, numbers, *inputs)[0]
     if _grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
         return differentiable(graph, op, numbers, *inputs)

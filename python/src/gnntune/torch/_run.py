@@ -28,6 +28,7 @@ DTYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
 _HALF = (torch.float16, torch.bfloat16)
 _WORKSPACE_ALIGNMENT = 256
 _deterministic = torch.are_deterministic_algorithms_enabled
+_functorch_active: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 
 # Inputs of each operation in the order in which run() takes them, by their names in gnntune_operands.
 INPUTS = {
@@ -139,7 +140,8 @@ def _run(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> tup
     new = call is None
     if call is None or not call.shared:
         call = _prepare(graph, key, op, numbers, inputs)
-    if call.shared and not call.through_f32 and new and not watchers:  # what runs in C asks no watcher
+    # What runs in C asks no watcher. In a transform of torch.func new tensors are its own, which nothing may keep.
+    if call.shared and not call.through_f32 and new and not watchers and not _functorch_active():
         (_learn if graph.transient else _remember)(graph, op, numbers, call, inputs)
     if call.through_f32:
         wide = run(graph, op, numbers, *[t.float() if t is not None and t.dtype in _HALF else t for t in inputs])
@@ -172,8 +174,16 @@ _DL_TYPES = {
 }
 _MOST_SHAPES = 16  # that an operation is remembered with on one graph
 _MOST_NUMBERS = 256
-modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
-"""How many dispatch modes look at what is called."""
+_dispatch_modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
+_jit_traces: Any = torch._C._is_tracing
+_forward_names = vars(torch.autograd.forward_ad)
+
+
+def modes() -> bool:
+    """Whether something looks at what is called: a dispatch mode, torch.jit.trace or forward-mode differentiation."""
+    return bool(_dispatch_modes() or _jit_traces() or _forward_names["_current_level"] >= 0)
+
+
 # How calls are made on transient graphs, by operation, id of the numbers (which stay alive beside it) and determinism.
 _recipes: dict[tuple[str, int, bool], tuple[Numbers, list[Any]]] = {}
 _can_run_tensors = _native.set_torch(
@@ -184,8 +194,9 @@ _can_run_tensors = _native.set_torch(
     torch._C._is_any_autocast_enabled,
     torch.is_grad_enabled,
     torch._C._get_deterministic_algorithms,
-    getattr(torch._C, "_are_functorch_transforms_active", lambda: True),
+    _functorch_active,
     _recipes,
+    _forward_names,
     getattr(Tensor, "__dlpack_c_exchange_api__", None),
 )
 
