@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import pickle
 import warnings
 
 import pytest
@@ -12,6 +13,7 @@ import reference
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric")
 import torch_geometric.nn as nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd import forward_ad
 from torch.utils.checkpoint import checkpoint
 
@@ -168,6 +170,38 @@ def test_steps_of_a_subclass_are_taken(device, name, arguments, options, step):
         same(outcome(ours, graph, n, device), outcome(theirs, index, n, device))
 
 
+class OursWithMessages(gp.SAGEConv):
+    def message(self, x_j):
+        return 2 * x_j
+
+
+class TheirsWithMessages(nn.SAGEConv):
+    def message(self, x_j):
+        return 2 * x_j
+
+
+class OursWithLogits(gp.GATConv):
+    def edge_update(self, alpha_j, alpha_i, edge_attr, index, ptr, dim_size):
+        return 2 * super().edge_update(alpha_j, alpha_i, edge_attr, index, ptr, dim_size)
+
+
+class TheirsWithLogits(nn.GATConv):
+    def edge_update(self, alpha_j, alpha_i, edge_attr, index, ptr, dim_size):
+        return 2 * super().edge_update(alpha_j, alpha_i, edge_attr, index, ptr, dim_size)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(OursWithMessages, TheirsWithMessages), (OursWithLogits, TheirsWithLogits)]
+)
+def test_steps_whose_source_is_there_are_taken(device, ours, theirs):
+    index, (n, _) = reference.edges("square", device)
+    ours, theirs = ours(12, 7).to(device), theirs(12, 7).to(device)
+    ours.load_state_dict(theirs.state_dict())
+    same(outcome(ours, gt.Graph(index, n), n, device), outcome(theirs, index, n, device))
+    x = features(n, device)
+    same([pickle.loads(pickle.dumps(ours))(x, index)], [theirs(x, index)])
+
+
 def test_a_subclass_that_changes_no_step_is_ours(device):
     class Named(gp.GCNConv):
         def forward(self, x, edge_index):
@@ -309,6 +343,14 @@ def test_ids_that_no_vertex_has_are_refused_on_a_cpu(fault):
     index[("source", "target").index(fault), 1] = 2
     with pytest.raises(InvalidGraph, match="has the id 2"):
         layer(torch.randn(2, 12), index)
+
+
+def test_nothing_of_a_fake_call_is_kept(device):
+    theirs, ours, index, n = pair(device, "SAGEConv", (12, 7), {})
+    x = features(n, device)
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        assert ours(x, index).shape == (n, 7)
+    same([ours(x, index)], [theirs(x, index)])
 
 
 def test_copies_of_a_layer_that_was_called(device):

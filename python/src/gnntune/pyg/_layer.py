@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.nn import MessagePassing
 
 from gnntune import _native
 from gnntune.pyg._graphs import graph_of
@@ -50,11 +51,13 @@ class Layer:
         super().__init_subclass__(**options)
         kinds = cls.__mro__[: next(i for i, kind in enumerate(cls.__mro__) if Layer in kind.__bases__)]
         cls._own_steps = tuple(name for name in STEPS if any(name in vars(kind) for kind in kinds))
+        if cls._own_steps:
+            # What PyTorch Geometric wrote for the parent calls the parent's steps.
+            for name in {"propagate", "edge_updater"}.difference(cls._own_steps):
+                setattr(cls, name, getattr(MessagePassing, name))
 
     def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
         """PyTorch Geometric writes code for each class from the source of its forward, which is not the one here."""
-        if self._own_steps:
-            super()._set_jittable_templates(raise_on_error)  # type: ignore[misc]
 
 
 def pair(x: Any) -> tuple[Tensor, Tensor | None]:

@@ -14,7 +14,7 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument, InvalidGraph, Unsupported
 from gnntune._handle import Handle
 from gnntune.torch import _device
-from gnntune.torch._run import PLAIN, Call, Numbers, run
+from gnntune.torch._run import PLAIN, Call, Numbers, modes, run
 
 if TYPE_CHECKING:
     from gnntune._problem import Problem
@@ -105,11 +105,11 @@ class Graph:
             n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
             with _lasting():
                 edges = edge_index.to(torch.int32)
-            if edges.is_cpu:  # on a GPU this would wait
+            if edges.is_cpu and not modes():  # on a GPU this would wait
                 _check_edges(edges, n_rows, n_cols)
             self._set_list(edges, n_rows, n_cols)
             return
-        if torch.is_inference_mode_enabled():
+        if not torch.compiler.is_compiling() and torch.is_inference_mode_enabled():
             with _lasting():
                 self.__init__(edge_index, num_nodes, self_loops=self_loops, transient=transient)  # type: ignore[misc]
             return
@@ -595,7 +595,8 @@ def _as_ids(values: Tensor) -> Tensor:
 
 def _lasting() -> Any:
     """For tensors that a graph keeps: in inference mode torch would make such as no gradient may use later."""
-    return torch.inference_mode(False) if torch.is_inference_mode_enabled() else contextlib.nullcontext()
+    inference = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
+    return torch.inference_mode(False) if inference else contextlib.nullcontext()
 
 
 def _check_edges(edges: Tensor, n_rows: int, n_cols: int) -> None:
