@@ -345,6 +345,15 @@ def test_ids_that_no_vertex_has_are_refused_on_a_cpu(fault):
         layer(torch.randn(2, 12), index)
 
 
+def test_an_edge_index_with_other_memory_is_another_graph(device):
+    theirs, ours, index, n = pair(device, "SAGEConv", (12, 7), {})
+    x = features(n, device)
+    index = index.clone()
+    ours(x, index)
+    index.data = index.data.flip(0).contiguous()
+    same([ours(x, index)], [theirs(x, index)])
+
+
 def test_nothing_of_a_fake_call_is_kept(device):
     theirs, ours, index, n = pair(device, "SAGEConv", (12, 7), {})
     x = features(n, device)

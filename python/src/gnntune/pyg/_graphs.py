@@ -22,10 +22,11 @@ _lock = threading.RLock()  # a tensor may die, and be forgotten, within
 
 
 class _Known:
-    __slots__ = ("graph", "key", "sizes", "uses", "version")
+    __slots__ = ("graph", "key", "memory", "sizes", "uses", "version")
 
     def __init__(self, key: Tensor, graph: Graph, sizes: tuple[int, int]) -> None:
         self.graph, self.version, self.sizes, self.uses = graph, key._version, sizes, 1
+        self.memory = _memory_of(key)
         place = id(key)
 
         def forget(gone: Any) -> None:
@@ -35,6 +36,11 @@ class _Known:
                     del _known[place]
 
         self.key = weakref.ref(key, forget)
+
+
+def _memory_of(key: Tensor) -> int:
+    """Where its numbers are: `key.data = ...` is no new version. A sparse matrix has no such place."""
+    return key.data_ptr() if key.layout is torch.strided else 0
 
 
 def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
@@ -60,7 +66,13 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
     with _lock:
         known = _known.get(id(key))
         living: Any = None if known is None else known.key()
-        if known is not None and living is key and known.version == key._version and known.sizes == sizes:
+        if (
+            known is not None
+            and living is key
+            and known.version == key._version
+            and known.sizes == sizes
+            and known.memory == _memory_of(key)
+        ):
             known.uses += 1
             if known.uses == _LASTING_USES and known.graph.transient:
                 if capturing(known.graph.device):
