@@ -75,10 +75,15 @@ struct TuneEvents {
     std::function<bool()> quit;  ///< asked before every problem, also where nothing is left to measure
 };
 
+class TuneSession;  // tuner/tune_session.hpp
+
 class Tuner {
 public:
     Tuner(const Registry& registry, const Device& device, store::Store& store)
         : registry_(registry), device_(device), store_(store) {}
+
+    /// A graph's way through both of these. It holds on to all of its arguments, and to this.
+    TuneSession session(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options);
 
     /// What tune() would do for a graph. Runs nothing on the device but the counting of features.
     std::vector<TuneStep> plan(GraphWorkload& graph, const GraphRecord& record, const TuneOptions& options);

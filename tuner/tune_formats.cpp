@@ -10,14 +10,14 @@ namespace gnntune::tuner {
 namespace {
 
 // Every format, and every set of formats that some variant of the backend needs together, with weights or without.
-std::vector<std::vector<std::string_view>> format_sets(const Registry& registry, const Graph& graph) {
+std::vector<std::vector<std::string_view>> format_sets(const Registry& registry, const Query& any) {
     std::vector<std::vector<std::string_view>> sets{{kFormatCsr}, {kFormatCoo}, {kFormatCooSorted}};
     for (const Variant& v : registry.variants()) {
-        if (v.backend != graph.device().backend) continue;
+        if (v.backend != any.device->backend) continue;
         Problem problem{v.op, 16};
         for (const bool weighted : {false, true}) {
             problem.weighted = weighted;
-            const Query query = graph.query(problem);
+            const Query query = any.with(problem);
             if (!registry.applicable(v, query)) continue;
             const auto needed = v.formats(v.default_params(query));
             if (std::find(sets.begin(), sets.end(), needed) == sets.end()) sets.push_back(needed);
@@ -62,18 +62,18 @@ void TuneSession::measure_format_build(const FormatBuild& build, const std::vect
             timed = time_build(fresh, set, build, graph_.stream());
         }
     }
-    store_.put_format_build(graph_id_, environment_id_, timed);
+    store_.put_format_build(*graph_id_, *environment_id_, timed);
 }
 
 // What formats cost from CSR and from COO, once per graph. The COO list is in order of sources, as edge lists of
 // frameworks usually are. Each is built twice on a graph of its own and the second time counts: the first loads code.
 // What the store has is left as it is: a killed run may have left some out.
 bool TuneSession::measure_format_builds(const std::function<bool()>& stop) {
-    const std::vector<FormatBuild> known = store_.format_builds(graph_id_, environment_id_);
+    const std::vector<FormatBuild> known = store_.format_builds(*graph_id_, *environment_id_);
     bool complete = true;
     for (const char* base : {kFormatCsr, kFormatCoo}) {
         for (const Direction direction : {Direction::forward, Direction::reversed}) {
-            for (const auto& set : format_sets(registry_, graph_.graph())) {
+            for (const auto& set : format_sets(registry_, query_)) {
                 const FormatBuild build{base, format_set_text(set), direction, 0, 0};
                 if (is_known(known, build)) continue;
                 complete = complete && !(stop && stop());
@@ -87,7 +87,7 @@ bool TuneSession::measure_format_builds(const std::function<bool()>& stop) {
 
 // The same for what these configs need, and no more.
 void TuneSession::measure_format_builds(const Problem& problem, const std::vector<Contender>& contenders) {
-    const auto sets = format_sets(registry_, graph_.graph());
+    const auto sets = format_sets(registry_, query_);
     for (const Contender& c : contenders) {
         const auto needed = registry_.find(c.config.variant)->formats(c.config.params);
         std::vector<std::vector<std::string_view>> wanted{needed};
@@ -97,7 +97,7 @@ void TuneSession::measure_format_builds(const Problem& problem, const std::vecto
         }
         for (const auto& set : wanted) {
             const FormatBuild build{kFormatCsr, format_set_text(set), problem.direction, 0, 0};
-            if (is_known(store_.format_builds(graph_id_, environment_id_), build)) continue;
+            if (is_known(store_.format_builds(*graph_id_, *environment_id_), build)) continue;
             measure_format_build(build, set);
         }
     }
@@ -109,7 +109,7 @@ void TuneSession::cover_formats(const Query& query, std::vector<Contender>& firs
     SharedFormats formats(registry_, device_.backend, graph_.graph().base_format(), {});
     const auto set_of = [&](const Config& config) {
         const Variant& v = *registry_.find(config.variant);
-        return formats.add(query, config, parts_of(graph_.graph(), v, query, config.params));
+        return formats.add(query, config, parts_of(registry_, query, v, config.params));
     };
     std::vector<FormatMask> covered;
     const auto is_covered = [&](FormatMask set) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <new>
+#include <utility>
 
 #include "core/common/error.hpp"
 #include "profiles/snapshot/layers.hpp"
@@ -38,22 +39,35 @@ bool asked(const std::function<bool()>& event) {
 }  // namespace
 
 TuneSession::TuneSession(const Registry& registry, const Device& device, store::Store& store, GraphWorkload& graph,
-                         const TuneOptions& options, std::size_t& measured)
-    : registry_(registry), device_(device), store_(store), graph_(graph), options_(options), measured_(measured) {}
+                         const GraphRecord& record, const TuneOptions& options, std::size_t& measured)
+    : registry_(registry),
+      device_(device),
+      store_(store),
+      graph_(graph),
+      record_(record),
+      options_(options),
+      measured_(measured),
+      planned_(options.problems.size()) {
+    graph.graph().features();  // cost terms and applicability may ask for them
+    query_ = graph.graph().query({});
+}
 
 bool TuneSession::is_done(const Step& step, const Config& config) const {
     if (step.done.empty()) return false;
     const Variant& v = *registry_.find(config.variant);
     store::Attempt attempt{config.text(), v.version, step.told.policy, step.told.clock, {}};
-    if (v.parts) attempt.parts = store::parts_text(parts_of(graph_.graph(), v, step.space.query, config.params));
+    if (v.parts) attempt.parts = store::parts_text(parts_of(registry_, step.space.query, v, config.params));
     return step.done.contains(attempt);
 }
 
 TuneSession::Step TuneSession::step_of(const Space& space, Policy policy, Clock clock,
                                        const std::optional<store::Key>& key) const {
-    Step step{
-        {space.query.problem, policy, clock, space.contenders.size(), 0, space.errata, 0}, space, key, {}, {}, {}};
-    step.recalled = recalled_of(space, policy, clock);
+    Step step{{space.query.problem, policy, clock, space.contenders.size(), 0, space.errata, 0},
+              space,
+              key,
+              space.recalled.at({policy, clock}),
+              {},
+              {}};
     if (key && !options_.again) step.done = store_.done(*key);
     if (searches(options_)) step.search = search_of(step);
     step.told.open = open_of(step);
@@ -107,32 +121,42 @@ Search TuneSession::search_of(const Step& step) const {
     return search;
 }
 
-std::vector<TuneStep> TuneSession::plan(const GraphRecord& record) {
-    const auto graph_id = store_.find_graph_id(record.fingerprint);
-    const auto environment_id = store_.find_environment_id(device_.environment);
+std::vector<TuneStep> TuneSession::plan() {
+    graph_id_ = store_.find_graph_id(record_.fingerprint);
+    environment_id_ = store_.find_environment_id(device_.environment);
     std::vector<TuneStep> steps;
-    for (const Problem& problem : options_.problems) {
-        const Space space = space_of(problem);
-        if (space.contenders.empty()) continue;
-        const auto problem_id = store_.find_problem_id(problem);
-        std::optional<store::Key> key;
-        if (graph_id && environment_id && problem_id) key = {*graph_id, *environment_id, *problem_id};
-        for (const Policy policy : options_.policies) {
-            for (const Clock clock : options_.clocks) steps.push_back(step_of(space, policy, clock, key).told);
+    for (std::size_t i = 0; i < options_.problems.size(); ++i) {
+        Space space = space_of(options_.problems[i]);
+        if (!space.contenders.empty()) {
+            const auto problem_id = store_.find_problem_id(options_.problems[i]);
+            std::optional<store::Key> key;
+            if (graph_id_ && environment_id_ && problem_id) key = {*graph_id_, *environment_id_, *problem_id};
+            for (const Policy policy : options_.policies) {
+                for (const Clock clock : options_.clocks) steps.push_back(step_of(space, policy, clock, key).told);
+            }
         }
+        // Rows of other problems are written until its turn.
+        if (!space.of_rows) planned_[i] = std::move(space);
     }
     return steps;
 }
 
-bool TuneSession::tune(const GraphRecord& record, std::int64_t run, const TuneEvents& events) {
-    graph_id_ = store_.graph_id(record);
+// What plan() found of a problem, else what there is now.
+TuneSession::Space TuneSession::taken_space(std::size_t problem) {
+    auto planned = std::exchange(planned_[problem], std::nullopt);
+    return planned ? *std::move(planned) : space_of(options_.problems[problem]);
+}
+
+bool TuneSession::tune(std::int64_t run, const TuneEvents& events) {
+    graph_id_ = store_.graph_id(record_);
     environment_id_ = store_.environment_id(device_.environment);
     run_ = run;
     events_ = &events;
     if (!options_.limited && !measure_format_builds(events.quit)) return false;
-    for (const Problem& problem : options_.problems) {
+    for (std::size_t i = 0; i < options_.problems.size(); ++i) {
         if (asked(events.quit)) return false;
-        const Space space = space_of(problem);
+        const Problem& problem = options_.problems[i];
+        const Space space = taken_space(i);
         if (space.contenders.empty()) {
             if (events.problem_refused) {
                 events.problem_refused(problem, space.no_default);
@@ -156,7 +180,7 @@ bool TuneSession::tune(const GraphRecord& record, std::int64_t run, const TuneEv
 
 bool TuneSession::tune_problem(const Space& space) {
     const Problem& problem = space.query.problem;
-    const store::Key key{graph_id_, environment_id_, store_.problem_id(problem)};
+    const store::Key key{*graph_id_, *environment_id_, store_.problem_id(problem)};
     std::unique_ptr<ProblemWorkload> workload;
     for (const Policy policy : options_.policies) {
         for (const Clock clock : options_.clocks) {

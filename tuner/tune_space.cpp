@@ -30,17 +30,14 @@ constexpr std::size_t kOfferedParts = 3;
 std::vector<Params> TuneSession::offered(const Variant& v, const Query& query) const {
     std::vector<Params> all = v.space(query);
     if (!v.parts) return all;
-    const auto graph_id = store_.find_graph_id(graph_.graph().fingerprint());
-    const auto environment_id = store_.find_environment_id(device_.environment);
-    if (!graph_id || !environment_id) return all;
+    if (!graph_id_ || !environment_id_) return all;
     Params best = v.default_params(query);
     std::vector<std::pair<std::string, std::string>> others;
     for (const Part& part : v.parts(query)) {
         const auto problem_id = store_.find_problem_id(part.problem);
         if (!problem_id) continue;
-        const Query part_query = graph_.graph().query(part.problem);
-        auto measured =
-            candidates_of(registry_, part_query, store_.measurements({*graph_id, *environment_id, *problem_id}));
+        auto measured = candidates_of(registry_, query_.with(part.problem),
+                                      store_.measurements({*graph_id_, *environment_id_, *problem_id}));
         std::erase_if(measured, [&](const Candidate& c) { return !may_be_part(*registry_.find(c.config.variant), v); });
         std::sort(measured.begin(), measured.end(),
                   [](const Candidate& a, const Candidate& b) { return a.median_us < b.median_us; });
@@ -65,9 +62,15 @@ std::vector<Params> TuneSession::offered(const Variant& v, const Query& query) c
 }
 
 TuneSession::Space TuneSession::space_of(const Problem& problem) const {
-    graph_.graph().features();  // cost terms and applicability may ask for them
-    const Query query = graph_.graph().query(problem);
-    if (!options_.configs.empty()) return space_of_named(query);
+    const Query query = query_.with(problem);
+    Space space = options_.configs.empty() ? space_of_variants(query) : space_of_named(query);
+    for (const Policy policy : options_.policies) {
+        for (const Clock clock : options_.clocks) space.recalled[{policy, clock}] = recalled_of(space, policy, clock);
+    }
+    return space;
+}
+
+TuneSession::Space TuneSession::space_of_variants(const Query& query) const {
     Space space;
     space.query = query;
     Config standard;
@@ -83,8 +86,10 @@ TuneSession::Space TuneSession::space_of(const Problem& problem) const {
         if (!options_.variants.empty()) return is_named(v);
         return !v.sampling || options_.constraints.allow_sampling;
     };
-    Measurable measurable =
-        measurable_configs(graph_.graph(), query, wanted, [&](const Variant& v) { return offered(v, query); });
+    Measurable measurable = measurable_configs(registry_, query, wanted, [&](const Variant& v) {
+        space.of_rows = space.of_rows || v.parts != nullptr;
+        return offered(v, query);
+    });
     space.refusals = std::move(measurable.refusals);
     space.errata = measurable.held_back;
     std::vector<Contender> kept;  // though no ratio needs them
@@ -107,7 +112,7 @@ TuneSession::Space TuneSession::space_of(const Problem& problem) const {
                                 std::make_move_iterator(list->end()));
     }
     if (space.contenders.empty() && !options_.variants.empty()) {
-        space.no_default = "none of the variants that were named can do " + to_text(problem);
+        space.no_default = "none of the variants that were named can do " + to_text(query.problem);
         for (const auto& [variant, reason] : space.refusals) {
             space.no_default.append("; ").append(variant->id).append(": ").append(reason);
         }
@@ -121,7 +126,7 @@ TuneSession::Space TuneSession::space_of_named(const Query& query) const {
     for (const Config& config : options_.configs) {
         const Variant& v = resolve(registry_, query, config);
         const auto words =
-            erratum_words(registry_, query, v, config.params, parts_of(graph_.graph(), v, query, config.params));
+            erratum_words(registry_, query, v, config.params, parts_of(registry_, query, v, config.params));
         if (!words.empty()) throw unsupported(config.text() + " is not measured: " + words);
         Contender c;
         c.config = config;
@@ -133,7 +138,7 @@ TuneSession::Space TuneSession::space_of_named(const Query& query) const {
 
 std::vector<std::size_t> TuneSession::recalled_of(const Space& space, Policy policy, Clock clock) const {
     std::vector<std::size_t> out;
-    for (const Config& config : recalled(store_, registry_, space.query, graph_.graph().fingerprint(), policy, clock)) {
+    for (const Config& config : recalled(store_, registry_, space.query, record_.fingerprint, policy, clock)) {
         const auto found = std::find_if(space.contenders.begin(), space.contenders.end(),
                                         [&](const Contender& c) { return c.config == config; });
         if (found == space.contenders.end()) continue;

@@ -19,14 +19,18 @@ const Variant& resolve(const Registry& registry, const Query& query, const Confi
     return *variant;
 }
 
-Config part_config(const Graph& graph, const Params& params, const Part& part) {
+Config part_config(const Registry& registry, const Query& query, const Params& params, const Part& part) {
     const std::string* given = params.find(part.param);
     const std::string& text = given ? *given : part.standard;
-    const Query query = graph.query(part.problem);
-    if (text == "default") return graph.registry().default_part(query);
+    const Query part_query = query.with(part.problem);
+    if (text == "default") return registry.default_part(part_query);
     Config config = Config::parse(text);
-    resolve(graph.registry(), query, config);
+    resolve(registry, part_query, config);
     return config;
+}
+
+Config part_config(const Graph& graph, const Params& params, const Part& part) {
+    return part_config(graph.registry(), graph.query(part.problem), params, part);
 }
 
 bool may_be_part(const Variant& part, const Variant& composition) {
@@ -34,13 +38,13 @@ bool may_be_part(const Variant& part, const Variant& composition) {
     return as_precise && !part.approximate && !part.parts;
 }
 
-std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query,
+std::vector<PartVersion> parts_of(const Registry& registry, const Query& query, const Variant& variant,
                                   const Params& params) {
     std::vector<PartVersion> parts;
     if (!variant.parts) return parts;
     for (const Part& part : variant.parts(query)) {
-        Config config = part_config(graph, params, part);
-        const Variant& v = *graph.registry().find(config.variant);
+        Config config = part_config(registry, query, params, part);
+        const Variant& v = *registry.find(config.variant);
         if (!may_be_part(v, variant)) {
             throw unsupported(std::string(variant.id) + " cannot have the part " + config.text() + ": it " +
                               (v.approximate ? "drops edges by design"
@@ -92,7 +96,7 @@ Plan::Plan(Graph& graph, const Problem& problem, const Config& config, StreamHan
     validate(problem);
     const Query query = graph.query(problem);
     variant_ = &resolve(graph.registry(), query, config);
-    parts_ = parts_of(graph, *variant_, query, config_.params);
+    parts_ = parts_of(graph.registry(), query, *variant_, config_.params);
     erratum_ = erratum_words(graph.registry(), query, *variant_, config_.params, parts_);
     if (!erratum_.empty() && errata == UnderErrata::refuse) {
         throw unsupported(config_.text() + " must not run " + to_text(problem) + ": " + erratum_ +

@@ -80,13 +80,16 @@ private:
     std::string erratum_;
 };
 
-/// The config that `params` names for `part` of a composition on `graph`: "default" is what the registry names. Throws
+/// The config that `params` names for `part` of a composition of `query`: "default" is what the registry names. Throws
 /// ErrorKind::unsupported in words if this build cannot run it.
+Config part_config(const Registry& registry, const Query& query, const Params& params, const Part& part);
+/// The same in a variant's `prepare`, which has the graph at hand.
 Config part_config(const Graph& graph, const Params& params, const Part& part);
 
-/// The configs inside the composition `variant` with `params` on `graph`; none for a variant that is no composition.
+/// The configs inside the composition `variant` with `params`; none for a variant that is no composition.
 /// Throws ErrorKind::unsupported in words if a part cannot run, or promises less than the composition does.
-std::vector<PartVersion> parts_of(const Graph& graph, const Variant& variant, const Query& query, const Params& params);
+std::vector<PartVersion> parts_of(const Registry& registry, const Query& query, const Variant& variant,
+                                  const Params& params);
 
 /// Of the device's errata the one that a config or a part of it is under; null if there is none. Parts are asked about on
 /// the problem of the composition.

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/features/features.hpp"
@@ -48,6 +49,14 @@ struct Query {
     const Device* device = nullptr;
     bool in_stream_order =
         false;  ///< of a graph whose plans should be made without waiting (Graph::build_in_stream_order)
+
+    /// Of another problem on the same graph.
+    Query with(const Problem& other) const {
+        Query query = *this;
+        query.problem = other;
+        if (other.direction != problem.direction) std::swap(query.n_rows, query.n_cols);
+        return query;
+    }
 };
 
 /// Yes, or no with the reason in words.

@@ -8,7 +8,8 @@
 //          vertex, or a piece of a long one. head_lanes neighbours of a group have a head: every head_lanes-th vector of
 //          VEC features, ITEMS of them. Group -> every n-th run of RUN edges. grid.y: heads.
 // Data     A lane's part of the own rows stays in registers, widened. Per run it has RUN ITEMS vectors of every gathered
-//          operand in flight, and keeps them until they are added up: each gathered element is used twice. Dot products
+//          operand in flight, and keeps them until they are added up: each gathered element is used twice. Where a run's
+//          edges lead is asked for before the own rows are waited for, or the gathers of the run before. Dot products
 //          are scattered over the head's lanes: a lane ends with those of HELD edges, makes their weights, and hands
 //          them out.
 // Shared   kernels/common/head_groups.cuh, for teams of several warps; sums of heads over a block, where those are asked
@@ -22,6 +23,7 @@
 //   int kGathered                      rows of an edge, 1 or 2; each has a sum
 //   int kOwn                           2: product 0 is that of own row 0 with gathered row 0, product 1 that of own row 1
 //                                      with the last gathered row. 0: none
+//   bool kOwnLate                      complete() reads own row 0, which is asked for before the edges are
 //   bool kSquare                       product 2 is that of gathered row 0 with itself
 //   bool kOwnSum                       vertices sum up a number, too, and heads sum up those over blocks
 //   bool kZeroDrops                    an edge of weight 0 adds nothing, whatever was gathered
@@ -30,7 +32,8 @@
 //   Term                               what memory has of an edge and head
 //   int kSums                          sums that are stored, the first ones
 //   Vertex vertex(pass, unit, place, own)    unit: vertex heads + head. All lanes of a warp call it
-//   Term load(edge, end, head)         edge: its place in the CSR or CSC
+//   const int32_t* edge_id             places of edges in the caller's order, or null: the same
+//   Term load(id, end, head)           id: the edge's place in the caller's order
 //   void ready(Term&, head)            what can be done while the gathers are under way
 //   void weigh(term, vertex, head, products, writes, weights, own_sum)
 //                                      the weight of each gathered row. If `writes`, this lane stores what the edge
@@ -48,6 +51,7 @@
 #include "kernels/common/group_reduce.cuh"
 #include "kernels/common/head_groups.cuh"
 #include "kernels/common/merge_rows.cuh"
+#include "kernels/common/prefetch.cuh"
 #include "kernels/common/storage.hpp"
 
 namespace gnntune::kernels {
@@ -90,6 +94,16 @@ __device__ __forceinline__ void load_own(const GatherPass<T>& a, const T* featur
     }
 }
 
+/// Asks for this lane's vectors of own row 0.
+template <int VEC, int ITEMS, typename T>
+__device__ __forceinline__ void prefetch_own(const GatherPass<T>& a, std::int64_t unit, const HeadPlace& place) {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        const int f = place.f + i * a.head_lanes * VEC;
+        if (place.inside && f < a.k) prefetch(a.own[0] + unit * a.k + f);
+    }
+}
+
 /// <a, b> over the lanes of a head, in each of them. All lanes of the warp call it.
 template <int VEC, int ITEMS>
 __device__ __forceinline__ float head_dot(const Vec<VEC> (&a)[ITEMS], const Vec<VEC> (&b)[ITEMS], int head_lanes) {
@@ -103,20 +117,59 @@ __device__ __forceinline__ float head_dot(const Vec<VEC> (&a)[ITEMS], const Vec<
     return sum;
 }
 
-/// Edges of a team that this group has. HELD edges of a run end with one lane. All lanes of the warp make the same
+/// A run of a team's edges, where they lead, and where those stand that end with this lane. Asked for one run ahead: by
+/// the time it is looked at, it has come while the gathers of the run before were under way.
+template <int RUN, int HELD>
+struct RunEnds {
+    EdgeRun<RUN> run;
+    std::int32_t ends[RUN];
+    std::int32_t own_ends[HELD];
+    std::int32_t own_ids[HELD];  ///< in the caller's order
+
+    /// The run at `first`, which may be behind the team's last; the lane has HELD of its edges from `mine` on.
+    __device__ __forceinline__ RunEnds(const TeamWalk<RUN>& walk, std::uint32_t first, const std::int32_t* list,
+                                       const std::int32_t* edge_id, int mine)
+        : run(walk.run(first)) {
+        if (first >= walk.end) {
+            run.mask = 0;
+            run.whole = false;
+        }
+        load_run(list, run, ends);
+#pragma unroll
+        for (int i = 0; i < HELD; ++i) {
+            const std::uint32_t edge = first + static_cast<std::uint32_t>(mine + i);
+            own_ends[i] = 0;
+            own_ids[i] = static_cast<std::int32_t>(edge);
+            if (!run.has(mine + i)) continue;
+            own_ends[i] = __ldg(list + edge);
+            if (edge_id) own_ids[i] = __ldg(edge_id + edge);
+        }
+    }
+};
+
+/// The first of a run's edges that end with a lane, HELD of them; `share` lanes have the same.
+template <int HELD>
+__device__ __forceinline__ int first_held(int lane, int share) {
+    return lane / share * HELD;
+}
+template <int RUN, int HELD>
+__device__ __forceinline__ int lanes_that_share(int head_lanes) {
+    return HELD > 1 ? 1 : head_lanes / RUN;
+}
+
+/// Edges of a team that this group has, from the run `at` on. HELD edges of a run end with one lane. All lanes of the warp make the same
 /// steps: shuffles among some of them only would have to find out each time who is there.
 template <int VEC, int ITEMS, int RUN, int HELD, typename Edges, typename T, int OWN>
-__device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& edges, const RowTask& task, int group,
-                                           int groups, const HeadPlace& place, const typename Edges::Vertex& vertex,
-                                           const Vec<VEC> (&own)[OWN][ITEMS],
+__device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& edges, const TeamWalk<RUN>& walk,
+                                           RunEnds<RUN, HELD> at, const HeadPlace& place,
+                                           const typename Edges::Vertex& vertex, const Vec<VEC> (&own)[OWN][ITEMS],
                                            LaneSums<VEC, Edges::kGathered * ITEMS>& r) {
     constexpr int kGathered = Edges::kGathered;
     constexpr bool kDots = Edges::kOwn > 0;
     constexpr int kProducts = 2 + (Edges::kSquare ? 1 : 0);
     const int step = a.head_lanes * VEC;
-    // The first of the edges that end with this lane; the first of the lanes that have the same; where those begin.
-    const int share = HELD > 1 ? 1 : a.head_lanes / RUN;
-    const int mine = place.lane / share * HELD;
+    const int share = lanes_that_share<RUN, HELD>(a.head_lanes);
+    const int mine = first_held<HELD>(place.lane, share);
     const bool writes = (place.lane & (share - 1)) == 0;
     const auto row_bytes = static_cast<std::uint32_t>(a.heads * a.k) * static_cast<std::uint32_t>(sizeof(T));
     const T* from[kGathered][ITEMS];
@@ -130,23 +183,14 @@ __device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& 
             asm volatile("" : "+l"(from[g][i]));  // else it is worked out again for every gather
         }
     }
-    const TeamWalk<RUN> walk(task.begin, task.end, group, groups, a.m, a.ids_aligned);
-    for (std::uint32_t e = walk.start; __any_sync(kWarp, e < task.end); e += walk.stride) {
-        EdgeRun<RUN> run = walk.run(e);
-        if (e >= task.end) {
-            run.mask = 0;
-            run.whole = false;
-        }
-        std::int32_t ends[RUN];
+    for (std::uint32_t e = walk.start; __any_sync(kWarp, e < walk.end);) {
         Pack<T, VEC> value[kGathered][RUN][ITEMS];
         typename Edges::Term terms[HELD];
         bool here[HELD];
-        load_run(a.ends, run, ends);
 #pragma unroll
         for (int i = 0; i < HELD; ++i) {
-            here[i] = place.inside && run.has(mine + i);
-            const std::uint32_t edge = e + static_cast<std::uint32_t>(mine + i);
-            if (here[i]) terms[i] = edges.load(edge, __ldg(a.ends + edge), place.head);
+            here[i] = place.inside && at.run.has(mine + i);
+            if (here[i]) terms[i] = edges.load(at.own_ids[i], at.own_ends[i], place.head);
         }
 #pragma unroll
         for (int u = 0; u < RUN; ++u) {
@@ -154,12 +198,14 @@ __device__ __forceinline__ void walk_edges(const GatherPass<T>& a, const Edges& 
             for (int i = 0; i < ITEMS; ++i) {
 #pragma unroll
                 for (int g = 0; g < kGathered; ++g) {
-                    const T* at = row_of(from[g][i], ends[u], row_bytes);
+                    const T* row = row_of(from[g][i], at.ends[u], row_bytes);
                     zero(value[g][u][i]);
-                    if (inside[i] && run.has(u)) value[g][u][i] = load_pack<VEC>(at);
+                    if (inside[i] && at.run.has(u)) value[g][u][i] = load_pack<VEC>(row);
                 }
             }
         }
+        e += walk.stride;
+        at = RunEnds<RUN, HELD>(walk, e, a.ends, edges.edge_id, mine);
 #pragma unroll
         for (int i = 0; i < HELD; ++i) {
             if (here[i]) edges.ready(terms[i], place.head);
@@ -257,6 +303,11 @@ __global__ void GNNTUNE_BIN_BOUNDS((gather_registers<VEC, ITEMS, RUN, HELD, T, E
     const bool here = task.row >= 0 && place.inside;
     place.inside = here && task.begin < task.end;
     const std::int64_t unit = here ? unit_of(task.row, a.heads, place.head) : 0;
+    // Asked for before the vertex's own rows are waited for.
+    const TeamWalk<RUN> walk(task.begin, task.end, group, task.team >> lanes_shift, a.m, a.ids_aligned);
+    const int mine = first_held<HELD>(place.lane, lanes_that_share<RUN, HELD>(a.head_lanes));
+    const RunEnds<RUN, HELD> first(walk, walk.start, a.ends, edges.edge_id, mine);
+    if constexpr (Edges::kOwnLate) prefetch_own<VEC, ITEMS>(a, unit, place);
     LaneSums<VEC, Edges::kGathered * ITEMS> r{};
     Vec<VEC> own[kOwn][ITEMS];
     if constexpr (Edges::kOwn > 0) {
@@ -264,7 +315,7 @@ __global__ void GNNTUNE_BIN_BOUNDS((gather_registers<VEC, ITEMS, RUN, HELD, T, E
         for (int o = 0; o < kOwn; ++o) load_own(a, a.own[o], unit, place, own[o]);
     }
     const typename Edges::Vertex vertex = edges.vertex(a, unit, place, own);
-    walk_edges<VEC, ITEMS, RUN, HELD>(a, edges, task, group, task.team >> lanes_shift, place, vertex, own, r);
+    walk_edges<VEC, ITEMS, RUN, HELD>(a, edges, walk, first, place, vertex, own, r);
     merge_groups<Edges::kOwnSum>(r, a.lanes, a.head_lanes, task.team, group, shared);
     edges.complete(a, unit, place, vertex, own, r);
     const bool holds = here && group == 0;

@@ -40,9 +40,9 @@ std::optional<std::size_t> best_row(const Context& context, const Query& query, 
     return winner;
 }
 
-Trial plan_from_database(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+Trial plan_from_database(const Context& context, Graph& graph, const Query& query, StreamHandle stream, Story& story,
+                         bool& ran_out) {
     if (!story.entry) return {};
-    const Query query = graph.query(story.request.problem);
     story.knew_features = query.features != nullptr;
     while (const auto row = best_row(context, query, story, story.config)) {
         Trial trial = try_plan(context, graph, story.request, story.config, stream);
@@ -102,11 +102,12 @@ void tune(const Context& context, Graph& graph, Story& story, bool& ran_out) {
 
 /// The first of the configs that the model prefers to the default whose plan can be built. Whatever goes wrong with one
 /// is no reason to fail: the default has not been tried.
-Trial plan_from_model(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+Trial plan_from_model(const Context& context, Graph& graph, Query& query, StreamHandle stream, Story& story,
+                      bool& ran_out) {
     const Request& request = story.request;
     try {
-        story.forecast = ask_model(context, graph, request.problem, request.constraints, request.policy,
-                                   story.answers->format_builds());
+        story.forecast =
+            ask_model(context, graph, query, request.constraints, request.policy, story.answers->format_builds());
     } catch (const Error& error) {
         story.forecast.emplace().why = error.what();
         ran_out = ran_out || error.kind() == ErrorKind::out_of_memory;
@@ -154,13 +155,15 @@ std::vector<Config> other_defaults(const Context& context, const Query& query, c
     return configs;
 }
 
-Trial plan_by_default(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
+Trial plan_by_default(const Context& context, Graph& graph, Query& query, StreamHandle stream, Story& story,
+                      bool& ran_out) {
     const Request& request = story.request;
     // The model has had them counted, where there is one.
     const bool sees_features = context.registry.default_sees_features(request.problem.op, context.device.backend);
     const bool may_wait = !graph.in_stream_order();
-    if (sees_features && may_wait && request.constraints.expected_calls >= kCallsOfPreferred) graph.features();
-    const Query query = graph.query(request.problem);
+    if (sees_features && may_wait && request.constraints.expected_calls >= kCallsOfPreferred) {
+        query.features = &graph.features();
+    }
     std::string refusals;
     const auto trial_with = [&](const Config& config) {
         Trial trial = try_plan(context, graph, request, config, stream);
@@ -202,9 +205,9 @@ Config completed(const Registry& registry, const Query& query, const Config& con
     return {config.variant, std::move(params)};
 }
 
-Trial plan_forced(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
+Trial plan_forced(const Context& context, Graph& graph, const Query& query, StreamHandle stream, Story& story) {
     story.source = Source::forced;
-    story.config = completed(context.registry, graph.query(story.request.problem), *context.forced);
+    story.config = completed(context.registry, query, *context.forced);
     Trial trial;
     trial.memory = memory_of_plan(context);
     try {
@@ -217,10 +220,10 @@ Trial plan_forced(const Context& context, Graph& graph, StreamHandle stream, Sto
     }
 }
 
-Trial plan_named(const Context& context, Graph& graph, StreamHandle stream, Story& story) {
+Trial plan_named(const Context& context, Graph& graph, const Query& query, StreamHandle stream, Story& story) {
     const Request& request = story.request;
     story.source = Source::named;
-    story.config = completed(context.registry, graph.query(request.problem), *request.named);
+    story.config = completed(context.registry, query, *request.named);
     const Variant& variant = *context.registry.find(story.config.variant);
     Trial trial;
     if (variant.operand_alignment > request.constraints.operand_alignment) {
@@ -282,18 +285,21 @@ Trial try_plan(const Context& context, Graph& graph, const Request& request, con
 
 Trial choose_and_plan(const Context& context, Graph& graph, StreamHandle stream, Story& story, bool& ran_out) {
     const Op op = story.request.problem.op;
+    // The one answer that the graph gives about the problem; whoever needs its features adds them.
+    Query query = graph.query(story.request.problem);
     if (context.forced && context.registry.find(context.forced->variant)->op == op) {
-        return plan_forced(context, graph, stream, story);
+        return plan_forced(context, graph, query, stream, story);
     }
-    if (story.request.named) return plan_named(context, graph, stream, story);
+    if (story.request.named) return plan_named(context, graph, query, stream, story);
     const bool outlived = is_outlived(context, story);
-    Trial trial = outlived ? Trial() : plan_from_database(context, graph, stream, story, ran_out);
+    Trial trial = outlived ? Trial() : plan_from_database(context, graph, query, stream, story, ran_out);
     if (outlived || (!trial.plan && is_missed(context, story))) {
         tune(context, graph, story, ran_out);
-        trial = plan_from_database(context, graph, stream, story, ran_out);
+        query = graph.query(story.request.problem);  // measuring has found the features
+        trial = plan_from_database(context, graph, query, stream, story, ran_out);
     }
-    if (!trial.plan) trial = plan_from_model(context, graph, stream, story, ran_out);
-    if (!trial.plan) trial = plan_by_default(context, graph, stream, story, ran_out);
+    if (!trial.plan) trial = plan_from_model(context, graph, query, stream, story, ran_out);
+    if (!trial.plan) trial = plan_by_default(context, graph, query, stream, story, ran_out);
     return trial;
 }
 

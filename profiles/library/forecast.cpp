@@ -18,8 +18,8 @@ BuildCost known_builds(const Context& context, const std::vector<FormatBuild>* b
 
 }  // namespace
 
-Forecast ask_model(const Context& context, Graph& graph, const Problem& problem, const Constraints& constraints,
-                   Policy policy, const std::vector<FormatBuild>* builds) {
+Forecast ask_model(const Context& context, Graph& graph, Query& query, const Constraints& constraints, Policy policy,
+                   const std::vector<FormatBuild>* builds) {
     Forecast forecast;
     if (context.sources == Sources::database) {
         forecast.why = "not asked: the sources are db_only";
@@ -29,19 +29,19 @@ Forecast ask_model(const Context& context, Graph& graph, const Problem& problem,
         forecast.why = "not asked: it goes by the graph's features, and this one is planned without waiting for them";
         return forecast;
     }
-    const ReadyModel ready = context.models->ready(context.snapshot, graph.query(problem), policy, forecast.why);
+    const ReadyModel ready = context.models->ready(context.snapshot, query, policy, forecast.why);
     if (!ready.model) return forecast;
     forecast.origin = ready.origin;
     forecast.prospects = ready.prospects;
-    if (!graph.query(problem).features) {
+    if (!query.features) {
         const Instant begin = std::chrono::steady_clock::now();
-        graph.features();
+        query.features = &graph.features();
         forecast.features_us = us_since(begin);
     }
     const Instant begin = std::chrono::steady_clock::now();
-    const PresentFormats present = graph.present(problem.direction);
-    forecast.advice = advise(*ready.model, *ready.prospects, context.registry, graph.query(problem),
-                             context.snapshot.constants(), constraints, known_builds(context, builds, present));
+    const PresentFormats present = graph.present(query.problem.direction);
+    forecast.advice = advise(*ready.model, *ready.prospects, context.registry, query, context.snapshot.constants(),
+                             constraints, known_builds(context, builds, present));
     forecast.why = forecast.advice.reason;
     forecast.asked_us = us_since(begin);
     return forecast;

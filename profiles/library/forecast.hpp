@@ -22,10 +22,10 @@ struct Forecast {
     double asked_us = 0;             ///< predicting every config and applying the rule
 };
 
-/// Asks the model, if the context goes by one and there is one for the problem. Finds the features of the graph if they
-/// are not known yet: then it synchronises. `builds`: what building formats cost on this graph; null if nobody
+/// Asks the model, if the context goes by one and there is one for the problem. Finds the features of the graph if the
+/// query has none yet: then it synchronises, and the query has them. `builds`: what building formats cost on this graph; null if nobody
 /// measured.
-Forecast ask_model(const Context& context, Graph& graph, const Problem& problem, const Constraints& constraints,
-                   Policy policy, const std::vector<FormatBuild>* builds);
+Forecast ask_model(const Context& context, Graph& graph, Query& query, const Constraints& constraints, Policy policy,
+                   const std::vector<FormatBuild>* builds);
 
 }  // namespace gnntune::library

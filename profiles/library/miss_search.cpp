@@ -132,7 +132,7 @@ std::set<std::string, std::less<>> MissSearch::measured_variants() const {
 std::vector<tuner::SearchConfig> MissSearch::search_configs(const Query& query) {
     const Config standard = exact_default(context_.registry, query, request_.constraints);
     tuner::Measurable measurable = tuner::measurable_configs(
-        graph_->graph(), query, [](const Variant& v) { return !v.approximate && v.precision == Precision::fp32; });
+        context_.registry, query, [](const Variant& v) { return !v.approximate && v.precision == Precision::fp32; });
     held_back_by_ = std::move(measurable.held_back_by);
     std::vector<Config>& configs = measurable.configs;
     // An erratum of a part may hold it back.
@@ -215,7 +215,7 @@ std::string MissSearch::why_not() const {
 
 Measured MissSearch::take() {
     Measured out;
-    const auto candidates = candidates_of(context_.registry, graph_->graph().query(request_.problem), rows_);
+    const auto candidates = candidates_of(context_.registry, workload_->query(), rows_);
     const Decision decision = choose(candidates, request_.constraints);
     if (decision.winner) {
         out.choice = choice_of(context_.registry, candidates, decision);

@@ -31,6 +31,8 @@ def test_it_writes_rows_and_a_table(cora, tmp_path):
     assert all(row["device"] == "cpu" and row["torch"] and row["pyg"] and row["commit"] for row in found)
     eager = [row for row in found if row["what"] == "epoch"]
     assert {row["side"] for row in eager} == {"ours", "theirs", "neither"} and len(eager) == 5
+    batches = [row for row in found if row["part"] == "minibatch" and row["what"] == "step"]
+    assert len(batches) == 6 and {row["side"] for row in batches} == {"ours", "theirs", "neither"}
     (ratio,) = [float(row["value"]) for row in found if row["what"] == "their best eager over ours"]
     times = {side: min(float(row["value"]) for row in eager if row["side"] == side) for side in ("ours", "theirs")}
     assert ratio == pytest.approx(times["theirs"] / times["ours"], rel=1e-4)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import runpy
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +23,7 @@ from scripts import run_script
 import gnntune
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
-from gnntune.torch.distributed import _model, _split
+from gnntune.torch.distributed import _model, _split, _timing
 
 BENCH = Path(__file__).parents[1] / "bench/distributed.py"
 FIGURES = Path(__file__).parents[2] / "tools/scale-figures"
@@ -155,6 +158,36 @@ def test_the_host_binds_where_it_takes_longer():
     assert _model.worth_a_try(slow._replace(split_us=20_000.0, one_us=11_000.0))
 
 
+def test_a_round_in_which_all_was_slow_does_not_count(monkeypatch):
+    seen, rounds = [], []
+
+    def kernel(graph, ranks, width, dtype, blocks):
+        slow = 1.25 if 1 <= len(seen) < 3 else 1.0
+        seen.append((width, blocks))
+        return _model.Kernel(slow * width, slow, slow * 2 * width if blocks else None)
+
+    monkeypatch.setattr(_timing, "_kernel", kernel)
+    ranks = SimpleNamespace(size=2)
+    found = _timing.spmm_times(None, ranks, 64, torch.float32, [2], ["a"], lambda: rounds.append(len(seen)))
+    assert found == {32: _model.Kernel(32.0, 1.0, 64.0), 64: _model.Kernel(64.0, 1.0, None)}
+    assert seen == 2 * [(32, ["a"]), (64, ())] + [(64, ()), (32, ["a"])] and rounds == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_is_compared_is_called_in_turns():
+    made = []
+    # Of another rank, which takes twice as long.
+    ranks = SimpleNamespace(gather_objects=lambda mine: [mine, [2 * us for us in mine]])
+    ways = [
+        (_model.Forecast(64, 2, 9.0, us, (32,), False, us, True), lambda us=us: made.append(us))
+        for us in (1.2e4, 1.4e4)
+    ]
+    found = _timing.tried(ranks, torch.device("cpu"), ways)
+    assert made == [1.2e4, 1.4e4] * (3 + 15) and [way.split_us for way in found] == [1.2e4, 1.4e4]
+    mine = _timing._between_us(torch.device("cpu"), [lambda: time.sleep(0.02), lambda: None], 3)
+    assert mine[0] > 20_000 > 10_000 > mine[1]
+    assert _timing.in_turns_us(ranks, torch.device("cpu"), [lambda: time.sleep(0.01)], 3)[0] > 20_000
+
+
 def test_rates_between_and_beyond_what_was_measured():
     found = link(100, 20.0)
     assert found.exchange_us(1) == found.exchange_us(1 << 12)
@@ -253,7 +286,7 @@ def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
 
 def test_a_unit_is_written_whole_and_known_afterwards(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(BENCH.parent))
-    rows = runpy.run_path(str(BENCH))["Rows"]
+    rows = runpy.run_path(str(BENCH.with_name("distributed_rows.py")))["Rows"]
     first = rows(tmp_path / "rows.csv", {"device": "cpu"}, True)
     first.add(part="spmm", graph="a", k=64, value=1.5)
     assert not rows(tmp_path / "rows.csv", {}, False).has("spmm", "a", 64)
@@ -264,3 +297,38 @@ def test_a_unit_is_written_whole_and_known_afterwards(monkeypatch, tmp_path):
     again.done()
     with (tmp_path / "rows.csv").open(newline="") as file:
         assert [row["part"] for row in csv.DictReader(file)] == ["spmm", "gcn"]
+
+
+def test_what_drifts_is_summed_up(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCH.parent))
+    drift = importlib.import_module("drift")
+    base = {"rank": 0, "part": "load", "form": "64+64 by blocks", "rest": 2.0}
+    # A call each 10 ms, longer from 100 to 150 ms; the driver is late.
+    calls = [(10 * i, 1150 if 100 <= 10 * i < 150 else 1000, 1100 if 100 <= 10 * i < 150 else 1700) for i in range(40)]
+    rows = [{**base, "what": "call", "ms": ms, "us": us, "mhz": mhz} for ms, us, mhz in calls]
+    rows += [
+        {**base, "what": "driver", "ms": ms, "mhz": 1980, "watts": 700, "why": why}
+        for ms, why in ((120, "0x4"), (140, "0x1"))
+    ]
+    rows += [{"rank": 0, "part": "x", "form": "64 columns", "round": i, "what": f"place {p}", "us": us}
+             for p, times in enumerate(((10, 30, 11), (12, 12, 12))) for i, us in enumerate(times)]  # fmt: skip
+    rows.append({"rank": 0, "part": "host", "form": "parts", "what": "copy, host", "why": "20 30"})
+    with (tmp_path / "drift_0.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, drift.COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    (tmp_path / "facts.json").write_text(json.dumps({"device": "a GPU", "commit": "abc", "date": "today"}))
+    drift.summarise(tmp_path, tmp_path / "found.csv")
+    with (tmp_path / "found.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    load = [row for row in found if row["part"] == "load"]
+    assert [row["ms"] for row in load] == [str(ms) for ms in range(0, 400, 50)] and load[0]["watts"] == ""
+    assert (load[2]["us"], load[2]["mhz"], load[2]["watts"], load[2]["why"]) == ("1150.0", "1100", "700", "0x5")
+    assert [(row["what"], row["us"], row["most"]) for row in found if row["part"] == "x"] == [
+        ("place 0", "11.0", "30.0"), ("place 1", "12.0", "12.0")]  # fmt: skip
+    assert [row["us"] for row in found if row["part"] == "host"] == ["20", "30"]
+    if FIGURES.exists():
+        figures = runpy.run_path(str(FIGURES))
+        (line,) = [line for line in figures["load"](found) if "64+64" in line]
+        assert "| 1,150 | 1,100 | +15.0 % | 0.10 to 0.15 |" in line, line
+        assert figures["host"](found)[2].endswith("| 20 | 30 | 1.5 |")

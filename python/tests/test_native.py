@@ -42,7 +42,9 @@ def test_a_step_is_the_same_with_and_without_torchs_shim():
 
 
 def test_torchs_shim_is_found():
-    assert _native.has_shim()  # torch has all of it since 2.10; without it everything runs, slower
+    # torch has all of it since 2.10; without it everything runs, slower
+    assert _native.has_shim() and _native.has_layers()
+    assert not torch.cuda.is_available() or _native.has_raw_memory()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])

@@ -30,6 +30,13 @@ err_has "--device applies to gnntune list variants only"
 run 2 generate --list -o graph.mtx
 err_has "--list makes no graph"
 need_python
+# The tables of docs/kernels.md that nobody generates say the same; a page that does not is found.
+run 0 list --csv
+cp out list.csv
+python3 "$SOURCE/tests/cli/kernels_page.py" list.csv "$SOURCE/docs/kernels.md" >out || fail "docs/kernels.md: $(cat out)"
+sed 's/`cpu_rows`, `cpu_edges`/`cpu_rows`/' "$SOURCE/docs/kernels.md" >page.md
+python3 "$SOURCE/tests/cli/kernels_page.py" list.csv page.md >out && fail "a page without spmm.cpu_edges is right"
+out_has "cpu_edges"
 run 0 list --json
 json "sorted(v['id'] for v in j['data']) == '''$ids'''.split()"
 json "all(isinstance(v['configs'], int) and v['configs'] > 0 for v in j['data'])"

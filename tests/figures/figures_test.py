@@ -30,6 +30,7 @@ from figures.headline import headline_table  # noqa: E402
 from figures.left_out import left_out, left_out_table, searched  # noqa: E402
 from figures.loops import loops_tables, with_by_without  # noqa: E402
 from figures.suite import UNDER_GRAPH, Suite, gradient_of_spmm, own  # noqa: E402
+from figures.windows import windows_table  # noqa: E402
 
 DEFAULT = "spmm.cusparse{alg=default,preprocess=0}"
 OTHER = "spmm.cusparse{alg=csr_alg2,preprocess=0}"
@@ -55,6 +56,18 @@ def named(comparisons, start):
 def choice(part, op, strategy, geomean, worst, kind="all"):
     return {"part": part, "op": op, "kind": kind, "strategy": strategy, "cases": "7", "geomean_percent": str(geomean),
             "worst_percent": str(worst), "share_95_percent": "50", "lost_percent": "3"}
+
+
+class Windows(unittest.TestCase):
+    def test_the_fastest_of_each_kind_beside_the_fastest_gathering_kernel(self):
+        s = suite(row("spmm k=16", "spmm.binned{vec=4}", 20), row("spmm k=16", "spmm.rows{vec=4}", 25), row("spmm k=16", "spmm.mma{vec=1}", 10),
+                  row("spmm k=16", "spmm.dense_blocks{vec=1}", 15), row("spmm k=16", "spmm.mma_tf32{vec=1}", 5), row("spmm k=16", DEFAULT, 1),
+                  row("spmm k=16", "spmm.dense{array=run}", 2))
+        table = "\n".join(windows_table(s, lambda _: True))
+        self.assertIn("| `spmm` | at fp32 accuracy | 2.00x `mma` |", table)
+        self.assertIn("| `spmm` | in TF32 | 4.00x `mma_tf32` |", table)
+        self.assertNotIn("sddmm", table)
+        self.assertEqual(windows_table(s, lambda _: False), [])
 
 
 class Models(unittest.TestCase):
@@ -162,7 +175,7 @@ class Hidden(unittest.TestCase):
         about = [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c", "cases": ""}]
         page = figures.tables(s, [], about, [])
         self.assertEqual(page[page.index(table[0]):][:len(table)], table)
-        self.assertIn("in 2 of 3 cases of `gat` (95 % interval", "\n".join(headline_table(s, about, [], "n", "link")))
+        self.assertIn("2 of 3 cases of `gat` (95 % interval", "\n".join(headline_table(s, about, [], "n", "link")))
         self.assertEqual(early_table(suite(row("spmm k=16", OURS, 8), row("spmm k=16", DEFAULT, 20))), [])
 
     def test_a_search_is_said(self):

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Holds a source tree to the rules in rules.txt: who may include whom, which room a package belongs to, no package in CUDA
-# code, no file over 450 lines without a reason, a README.md in every folder of kernels/, one writer of the program's streams.
+# code, no file over 450 lines without a reason, a README.md in every folder of kernels/, one writer of the program's streams,
+# a graph asked about a problem where the rules say so and nowhere else.
 #
 #   check.sh TREE [LONG_FILES]
 #
@@ -56,6 +57,28 @@ fi
     sources | sed -n '\,^tools/run_once/,d; \,^tools/scale/,d; \,^tools/common/streams\.cpp$,d; \,^tools/,p' | tr '\n' '\0' |
         xargs -0 -r grep -nE "$streams" /dev/null |
         sed -E 's,^([^:]*:[0-9]+):.*,\1: only tools/common/streams.cpp writes to stdout and stderr,' || true
+
+    # Whoever stands beneath gets the answer handed on, and has no need of the graph.
+    asks='graph(_|\(\))?(\.|->)query\('
+    sources | sed -n '\,^\(core\|profiles\|tuner\)/,p' | tr '\n' '\0' | xargs -0 -r grep -cE "$asks" /dev/null |
+        awk -F: -v rules="$here/rules.txt" '
+            BEGIN {
+                while ((getline line < rules) > 0) {
+                    if (split(line, word, " ") == 3 && word[1] == "asks") may[word[2]] = word[3]
+                }
+            }
+            $2 > may[$1] + 0 {
+                print $1 ": lines that ask a graph about a problem: " $2 ", allowed " may[$1] + 0 \
+                    "; hand the query on (tests/layering/rules.txt)"
+            }
+            { seen[$1] = $2 }
+            END {
+                for (file in may) {
+                    if (file in seen && seen[file] < may[file]) {
+                        print file ": lines that ask a graph about a problem: " seen[file] ", the rules say " may[file]
+                    }
+                }
+            }'
 
     for folder in kernels/*/*/; do
         [ -d "$folder" ] || continue

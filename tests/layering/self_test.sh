@@ -114,6 +114,20 @@ for words in 'std::cout << name;' 'std::fprintf(stderr, "%s", name);' 'fputs(nam
     expect "tools/verbs/e.cpp:$(wc -l <"$tree/tools/verbs/e.cpp" | tr -d ' '): only tools/common/streams.cpp writes to stdout and stderr"
 done
 
+# A graph is asked where the rules say so, and so often.
+line core/dispatch/plan.cpp 'const Query query = graph.query(problem);'
+line core/dispatch/plan.cpp 'return part_config(graph.registry(), graph.query(part.problem), params, part);'
+line tuner/tune_session.cpp 'query_ = graph.graph().query({});'
+line tuner/asked.cpp 'tell(search, workload_.query(), m);'
+for words in 'graph_->query(problem);' 'workload.graph().query(problem);' 'graph.query(problem);'; do
+    line profiles/library/run.cpp "$words"
+done
+expect 'profiles/library/run.cpp: lines that ask a graph about a problem: 3, allowed 1; hand the query on (tests/layering/rules.txt)'
+line tuner/asks.cpp 'const Query query = graph_.query(problem);'
+expect 'tuner/asks.cpp: lines that ask a graph about a problem: 1, allowed 0; hand the query on (tests/layering/rules.txt)'
+line tuner/profile.cpp '// no more'
+expect 'tuner/profile.cpp: lines that ask a graph about a problem: 0, the rules say 1'
+
 # Which package belongs where.
 wrong core/graph/c.cpp '<sqlite3.h>' 'core/graph may not use sqlite (<sqlite3.h>)'
 wrong core/graph/c.cpp '<Eigen/Dense>' 'core/graph may not use eigen (<Eigen/Dense>)'

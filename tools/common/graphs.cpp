@@ -317,14 +317,19 @@ GraphArgument find_graph(const std::string& argument, const io::ReadOptions& opt
     throw input_error(fmt::format("{}: expected one graph, found {}: {}", argument, found.size(), joined(names)));
 }
 
-GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint, const Features& features) {
+GraphRecord graph_record(const InputGraph& input) {
     GraphRecord record;
-    record.fingerprint = fingerprint;
     record.n_rows = input.graph.n_rows;
     record.n_cols = input.graph.n_cols;
     record.m = input.graph.m();
     record.name = input.name;
     record.source = input.source;
+    return record;
+}
+
+GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint, const Features& features) {
+    GraphRecord record = graph_record(input);
+    record.fingerprint = fingerprint;
     record.features_json = store::features_text(features);
     return record;
 }

@@ -89,7 +89,9 @@ private:
 /// As find_graphs() for exactly one graph; warns of what cannot be read beside it.
 GraphArgument find_graph(const std::string& argument, const io::ReadOptions& options, Output& out);
 
-/// The row of the store for a graph.
+/// The row of the store for a graph, without what is found in its arrays: fingerprint and features.
+GraphRecord graph_record(const InputGraph& input);
+/// With both.
 GraphRecord graph_record(const InputGraph& input, const Fingerprint& fingerprint, const Features& features);
 
 }  // namespace gnntune::tools

@@ -46,7 +46,7 @@ bool measured_from(const std::vector<FormatBuild>& builds, const std::vector<std
 
 /// All timed configs of one variant, with what each needs built for a caller who has raw COO; empty if that is not
 /// known.
-std::vector<Candidate> candidates_of(const Evidence& evidence, const std::vector<Measurement>& rows,
+std::vector<Candidate> timed_configs(const Evidence& evidence, const std::vector<Measurement>& rows,
                                      const std::vector<FormatBuild>& builds, const Problem& problem, const char* id,
                                      const std::vector<std::string_view>& otherwise, bool& few_samples) {
     std::vector<Candidate> all;
@@ -110,9 +110,9 @@ std::vector<Crossing> crossings(Evidence& evidence, const Source& source, const 
                 c.m = graph.record.m;
                 c.problem = row.problem;
                 auto both =
-                    candidates_of(evidence, rows, builds, row.problem, pair.gas, pair.gas_formats, c.few_samples);
+                    timed_configs(evidence, rows, builds, row.problem, pair.gas, pair.gas_formats, c.few_samples);
                 const auto gar =
-                    candidates_of(evidence, rows, builds, row.problem, pair.gar, pair.gar_formats, c.few_samples);
+                    timed_configs(evidence, rows, builds, row.problem, pair.gar, pair.gar_formats, c.few_samples);
                 if (both.empty() || gar.empty()) continue;
                 c.gas_us = fastest(both).median_us;
                 c.gas_build_us = fastest(both).build_us;

@@ -322,7 +322,7 @@ private:
         std::vector<Candidate> candidates;
         for (std::size_t i = 0; i < c.rows.size(); ++i) {
             const Row& row = c.rows[i];
-            if (row.ok()) candidates.push_back(candidate_of(row));
+            if (row.ok()) candidates.push_back(as_measured(row));
             if (row.may_win() && !c.fastest) c.fastest = i;
             if (!row.timed() || row.answer != Answer::exact) continue;
             if (row.config == untuned && !row.outdated) c.untuned = i;
@@ -347,7 +347,7 @@ private:
     }
 
     // Candidates stand in the order of the rows that are ok, so that their indices are those of the rows.
-    Candidate candidate_of(const Row& row) const {
+    Candidate as_measured(const Row& row) const {
         const Measurement& m = row.measured;
         Candidate out;
         out.config = m.config;

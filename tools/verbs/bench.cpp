@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -83,15 +84,15 @@ struct Field {
 };
 
 /// Of the errata that hold here the one that the config is under, in words; empty if there is none.
-std::string erratum_here(Graph& graph, const Variant& v, const Query& query, const Params& params) {
+std::string erratum_here(const Query& query, const Variant& v, const Params& params) {
     try {
-        return erratum_words(registry(), query, v, params, parts_of(graph, v, query, params));
+        return erratum_words(registry(), query, v, params, parts_of(registry(), query, v, params));
     } catch (const Error&) {  // parts that it cannot have: measuring it says so
         return {};
     }
 }
 
-Field field_of(Graph& graph, const Query& query, const std::vector<std::string>& only, bool all, bool sampling) {
+Field field_of(const Query& query, const std::vector<std::string>& only, bool all, bool sampling) {
     Field out;
     for (const Variant& v : registry().variants()) {
         if (!registry().applicable(v, query) || (v.sampling && !sampling)) continue;
@@ -102,7 +103,7 @@ Field field_of(Graph& graph, const Query& query, const std::vector<std::string>&
             tuner::Contender c;
             c.config = {v.id, params};
             c.keep = !all || v.baseline;
-            c.measurement.reason = erratum_here(graph, v, query, params);
+            c.measurement.reason = erratum_here(query, v, params);
             (c.measurement.reason.empty() ? out.contenders : out.forbidden).push_back(std::move(c));
         }
     }
@@ -174,7 +175,7 @@ void add_rows(Table& table, const std::string& graph, const Query& query, std::i
             gbps = useful_bytes / m.median_us / 1e3;
             gflops = roof.work.flops / m.median_us / 1e3;
             if (constants.copy_gbps > 0) fraction = 100.0 * roof.us() / m.median_us;
-            if (library_us < 1e300) ratio = library_us / m.median_us;
+            if (std::isfinite(library_us)) ratio = library_us / m.median_us;
         }
         Style style = m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed ? Style::bad
                       : m.status == MeasurementStatus::refused                                      ? Style::dim
@@ -283,7 +284,7 @@ int run_bench(const Args& args) {
                 const std::int64_t gathered = gathered_rows(problem, f);
                 for (const Policy policy : timing) {
                     for (const Clock clock : by) {
-                        auto [list, forbidden] = field_of(graph.graph(), query, only, parsed->flag("all"), sampling);
+                        auto [list, forbidden] = field_of(query, only, parsed->flag("all"), sampling);
                         if (list.empty() && forbidden.empty()) {
                             out.warn(fmt::format("{}: no variant{} does {} (gnntune list)", input.name,
                                                  only.empty() ? " of this build" : " that was asked for",

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "core/common/error.hpp"
@@ -23,6 +25,7 @@
 #include "tools/common/within_memory.hpp"
 #include "tools/verbs/coverage_list.hpp"
 #include "tools/verbs/coverage_tables.hpp"
+#include "tools/verbs/held_graph.hpp"
 #include "tuner/coverage.hpp"
 #include "tuner/draw.hpp"
 #include "tuner/tune.hpp"
@@ -130,7 +133,7 @@ public:
             store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),
                               device_.environment.device_name});
         Progress progress(out_, "coverage", static_cast<std::int64_t>(problems_a_graph() * graphs_.size()));
-        if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
+        if (std::isfinite(budget_s_)) progress.set_deadline_s(budget_s_);
         progress_ = &progress;
         try {
             for (std::size_t graph = 0; graph < graphs_.size(); ++graph) {
@@ -190,27 +193,21 @@ private:
                                   most_edges_));
             return;
         }
-        InputGraph description = *input;
-        description.graph = {};
-        std::optional<tuner::GraphWorkload> held;
-        const bool fits = hold_among(sized_name(*input), graphs_.size(), out_, [&] {
-            held.emplace(registry(), device_, std::move(input->graph));
-            held->graph().features();
-        });
+        std::unique_ptr<HeldGraph> held;
+        const bool fits = hold_among(sized_name(*input), graphs_.size(), out_,
+                                     [&] { held = held_graph(std::move(*input), device_); });
         if (!fits) {
             all_read_ = false;
             return;
         }
-        tuner::GraphWorkload& workload = *held;
-        GraphRecord record = graph_record(description, workload.graph().fingerprint(), workload.graph().features());
-        record.n_rows = workload.graph().n_rows();
-        record.n_cols = workload.graph().n_cols();
-        record.m = workload.graph().m();
+        tuner::GraphWorkload& workload = held->workload;
+        const GraphRecord& record = held->record;
         std::vector<CoverageOutcome>& outcomes = outcomes_.emplace_back();
         tune_.problems.clear();
         std::vector<Problem> defined;
+        const Query any = workload.graph().query({});
         for (const Problem& problem : problems_) {
-            const Query query = workload.graph().query(problem);
+            const Query query = any.with(problem);
             if (defined_on(problem, query.n_rows, query.n_cols)) defined.push_back(problem);
         }
         const std::size_t undefined = problems_.size() - defined.size();
@@ -219,7 +216,7 @@ private:
             defined = tuner::draw_problems(defined, draw_, parsed_.common.seed, turn);
         }
         for (const Problem& problem : defined) {
-            const Query query = workload.graph().query(problem);
+            const Query query = any.with(problem);
             const auto found = tuner::exact_variants(registry(), query);
             CoverageOutcome& outcome = outcomes.emplace_back();
             outcome.graph = record.name;

@@ -2,9 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "profiles/fields/features_json.hpp"
 #include "tools/common/program.hpp"
 
 namespace gnntune::tools {
+
+std::unique_ptr<HeldGraph> held_graph(InputGraph&& input, const Device& device) {
+    GraphRecord record = graph_record(input);
+    std::unique_ptr<HeldGraph> held(
+        new HeldGraph{std::move(record), tuner::GraphWorkload(registry(), device, std::move(input.graph))});
+    Graph& graph = held->workload.graph();
+    held->record.features_json = store::features_text(graph.features());
+    held->record.fingerprint = graph.fingerprint();
+    return held;
+}
 
 std::unique_ptr<HeldGraph> hold_graph(const GraphArgument& argument, std::size_t of, const Device& device,
                                       GraphOutcome& outcome, Output& out) {
@@ -19,24 +32,14 @@ std::unique_ptr<HeldGraph> hold_graph(const GraphArgument& argument, std::size_t
         out.warn(input.name + " has no edges: there is nothing to tune");
         return nullptr;
     }
-    InputGraph description = input;
-    description.graph = {};
     std::unique_ptr<HeldGraph> held;
-    const bool fits = hold_among(sized_name(input), of, out, [&] {
-        held.reset(new HeldGraph{{}, tuner::GraphWorkload(registry(), device, std::move(input.graph))});
-        held->workload.graph().features();
-    });
+    const bool fits = hold_among(sized_name(input), of, out, [&] { held = held_graph(std::move(input), device); });
     if (!fits) {
         ++outcome.unread;
         return nullptr;
     }
-    const Graph& graph = held->workload.graph();
+    const GraphRecord& record = held->record;
     const Features& features = held->workload.graph().features();
-    GraphRecord& record = held->record;
-    record = graph_record(description, held->workload.graph().fingerprint(), features);
-    record.n_rows = graph.n_rows();
-    record.n_cols = graph.n_cols();
-    record.m = graph.m();
     out.note(fmt::format("graph   {}  n {}  m {}  mean degree {:.2f}  max {}  fingerprint {}", record.name,
                          record.n_rows, record.m, features.degree_mean, features.degree_max,
                          record.fingerprint.text()));

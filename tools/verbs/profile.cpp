@@ -13,6 +13,7 @@
 #include "tools/common/profile_report.hpp"
 #include "tools/common/program.hpp"
 #include "tools/common/suggest.hpp"
+#include "tools/verbs/held_graph.hpp"
 #include "tuner/profile.hpp"
 
 namespace gnntune::tools {
@@ -133,13 +134,9 @@ private:
             out_.warn(input.name + " has no edges: there is nothing to profile");
             return;
         }
-        InputGraph description = input;
-        description.graph = {};
-        tuner::GraphWorkload graph(registry(), device_, std::move(input.graph));
-        GraphRecord record = graph_record(description, graph.graph().fingerprint(), graph.graph().features());
-        record.n_rows = graph.graph().n_rows();
-        record.n_cols = graph.graph().n_cols();
-        record.m = graph.graph().m();
+        const auto held = held_graph(std::move(input), device_);
+        tuner::GraphWorkload& graph = held->workload;
+        const GraphRecord& record = held->record;
         for (const Wanted& wanted : wanted_) {
             for (const Problem& problem : problems(parsed_, {wanted.variant->op})) {
                 each_timing([&](Policy policy, Clock clock) {

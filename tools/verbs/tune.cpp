@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -31,7 +32,7 @@
 #include "tools/verbs/tune_plan.hpp"
 #include "tools/verbs/tune_shard.hpp"
 #include "tuner/profile.hpp"
-#include "tuner/tune.hpp"
+#include "tuner/tune_session.hpp"
 
 namespace gnntune::tools {
 namespace {
@@ -105,7 +106,7 @@ private:
             store_.begin_run({command_line(), version(), git_commit(), static_cast<std::int64_t>(parsed_.common.seed),
                               shard_ ? shard_->host(device_) : device_.environment.device_name});
         Progress progress(out_, "tune", 0);
-        if (budget_s_ < 1e17) progress.set_deadline_s(budget_s_);
+        if (std::isfinite(budget_s_)) progress.set_deadline_s(budget_s_);
         progress_ = &progress;
         const bool complete = shard_ ? tune_units(run) : tune_graphs(run);
         progress_ = nullptr;
@@ -237,7 +238,8 @@ private:
         tuner::GraphWorkload& workload = held_->workload;
         const GraphRecord& record = held_->record;
         std::int64_t later = 0;  // of the steps that have not begun
-        const auto planned = tuner_.plan(workload, record, tune_);
+        tuner::TuneSession session = tuner_.session(workload, record, tune_);
+        const auto planned = session.plan();
         for (const auto& step : planned) later += static_cast<std::int64_t>(step.open);
         work_.read(current_, later);
         std::size_t begun = 0;
@@ -296,7 +298,7 @@ private:
             if (now == before->config) return;
             out_.note(fmt::format("{}: now {}, before {}", problem_text_, now.text(), before->config.text()));
         };
-        if (!tuner_.tune(workload, record, tune_, run, events)) {
+        if (!session.tune(run, events)) {
             for (std::size_t i = begun; i < planned.size(); ++i) leave_out(record.name, planned[i]);
             if (step_ && !interrupted()) choose_steps(workload, record, run);
             return false;

@@ -8,6 +8,7 @@
 #include "tools/common/parse.hpp"
 #include "tools/common/problems.hpp"
 #include "tools/common/program.hpp"
+#include "tools/verbs/held_graph.hpp"
 #include "tools/verbs/tune_tables.hpp"
 
 namespace gnntune::tools {
@@ -24,10 +25,8 @@ int print_tune_plan(const std::vector<GraphArgument>& graphs, const Device& devi
             ++unread;
             continue;
         }
-        tuner::GraphWorkload workload(registry(), device, std::move(input->graph));
-        GraphRecord record;
-        record.fingerprint = workload.graph().fingerprint();
-        for (const auto& step : tuner.plan(workload, record, options)) {
+        const auto held = held_graph(std::move(*input), device);
+        for (const auto& step : tuner.plan(held->workload, held->record, options)) {
             table.add({argument.name, short_problem(step.problem), std::string(to_text(step.policy)),
                        std::string(to_text(step.clock)), static_cast<std::int64_t>(step.configs),
                        static_cast<std::int64_t>(step.open), step.estimate_s});

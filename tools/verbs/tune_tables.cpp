@@ -1,6 +1,7 @@
 #include "tools/verbs/tune_tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/common/error.hpp"
@@ -72,7 +73,7 @@ void add_result(Table& results, const std::string& graph, const tuner::TuneStep&
         library_us = std::min(library_us, c.median_us);
         if (c.config.params == v->default_params(place.query)) vs_default = c.median_us / winner.median_us;
     }
-    if (library_us < 1e300) vs_library = library_us / winner.median_us;
+    if (std::isfinite(library_us)) vs_library = library_us / winner.median_us;
     Cell limit;
     Cell fraction;
     const auto roof = roofline(place.query, place.gathered, place.constants);

@@ -6,9 +6,9 @@
 
 namespace gnntune::tuner {
 
-Measurable measurable_configs(const Graph& graph, const Query& query, const std::function<bool(const Variant&)>& wanted,
+Measurable measurable_configs(const Registry& registry, const Query& query,
+                              const std::function<bool(const Variant&)>& wanted,
                               const std::function<std::vector<Params>(const Variant&)>& offered) {
-    const Registry& registry = graph.registry();
     Measurable out;
     for (const Variant& v : registry.variants()) {
         if (v.op != query.problem.op || v.backend != query.device->backend || !wanted(v)) continue;
@@ -18,7 +18,7 @@ Measurable measurable_configs(const Graph& graph, const Query& query, const std:
         }
         for (Params& params : offered ? offered(v) : v.space(query)) {
             try {
-                const auto parts = parts_of(graph, v, query, params);
+                const auto parts = parts_of(registry, query, v, params);
                 if (const Erratum* erratum = find_erratum(registry, query, v, params, parts)) {
                     out.held_back_by.insert(condition_text(*erratum));
                     ++out.held_back;

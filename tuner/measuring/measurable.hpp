@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/registry/graph.hpp"
+#include "core/registry/registry.hpp"
 
 namespace gnntune::tuner {
 
@@ -22,7 +22,8 @@ struct Measurable {
 
 /// Of the variants of the op and backend those that are `wanted`, with the params that `offered` names; without it all
 /// that their records name.
-Measurable measurable_configs(const Graph& graph, const Query& query, const std::function<bool(const Variant&)>& wanted,
+Measurable measurable_configs(const Registry& registry, const Query& query,
+                              const std::function<bool(const Variant&)>& wanted,
                               const std::function<std::vector<Params>(const Variant&)>& offered = {});
 
 }  // namespace gnntune::tuner

@@ -55,13 +55,12 @@ bool Session::follow(Search& search) {
 }
 
 void Session::finished(Measurement m) {
-    const Graph& graph = workload_.graph().graph();
     const std::size_t number = number_of(m.config);
     m.prepare_us += events_.formats_us(m.config);
     taken_.insert(number);
     if (events_.measured) events_.measured(m, frontier_.best());
     if (search_) {
-        tell(*search_, number, graph.registry(), graph.query(workload_.problem()), m, constraints_);
+        tell(*search_, number, workload_.graph().graph().registry(), workload_.query(), m, constraints_);
     }
 }
 

@@ -53,6 +53,8 @@ public:
     ProblemWorkload(GraphWorkload& graph, const Problem& problem, std::uint64_t seed);
 
     const Problem& problem() const { return problem_; }
+    /// What the graph answered about the problem, for whoever decides about configs of it.
+    const Query& query() const { return query_; }
     GraphWorkload& graph() { return graph_; }
     const Operands& operands() const { return operands_; }
 

@@ -31,6 +31,7 @@ template <typename T>
 struct RowEdges {
     static constexpr int kGathered = 1;
     static constexpr int kOwn = 2;
+    static constexpr bool kOwnLate = false;
     static constexpr int kSums = 1;
     static constexpr bool kSquare = true;
     static constexpr bool kOwnSum = true;
@@ -67,9 +68,7 @@ struct RowEdges {
         v.beta = load_value(beta + place.head);
         return v;
     }
-    __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t, int) const {
-        return {edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e)};
-    }
+    __device__ __forceinline__ Term load(std::int32_t id, std::int32_t, int) const { return {id}; }
     __device__ __forceinline__ void ready(Term&, int) const {}
     __device__ __forceinline__ void weigh(const Term& t, const Vertex& v, int head, const float (&products)[3],
                                           bool writes, float (&weight)[1], float& beta_sum) const {
@@ -96,6 +95,7 @@ template <typename T>
 struct ColumnEdges {
     static constexpr int kGathered = 2;
     static constexpr int kOwn = 0;
+    static constexpr bool kOwnLate = true;
     static constexpr int kSums = 1;
     static constexpr bool kSquare = false;
     static constexpr bool kOwnSum = false;
@@ -114,8 +114,7 @@ struct ColumnEdges {
                                              const Vec<VEC> (&)[1][ITEMS]) const {
         return {};
     }
-    __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t, int head) const {
-        const std::int32_t id = edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e);
+    __device__ __forceinline__ Term load(std::int32_t id, std::int32_t, int head) const {
         return __ldg(reinterpret_cast<const float2*>(weights + unit_of(id, heads, head)));
     }
     __device__ __forceinline__ void ready(Term&, int) const {}

@@ -38,6 +38,7 @@ struct StoreTerms {
 /// Neither needs anything of its vertex, nor changes its sums.
 template <typename T>
 struct PlainSums {
+    static constexpr bool kOwnLate = false;
     static constexpr bool kSquare = false;
     static constexpr bool kOwnSum = false;
     struct Vertex {};
@@ -74,9 +75,9 @@ struct ColumnEdges : PlainSums<T> {
     float scale;
     std::int32_t heads;
 
-    __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t row, int head) const {
+    __device__ __forceinline__ Term load(std::int32_t id, std::int32_t row, int head) const {
         const float2 t = __ldg(reinterpret_cast<const float2*>(terms + unit_of(row, heads, head)));
-        return {edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e), t.x, t.y, 1.0F};
+        return {id, t.x, t.y, 1.0F};
     }
     __device__ __forceinline__ void ready(Term& t, int head) const {
         if constexpr (DROPOUT) t.factor = dropout.factor(t.id, head);
@@ -107,8 +108,7 @@ struct RowEdges : PlainSums<T> {
     const float* weight;
     std::int32_t heads;
 
-    __device__ __forceinline__ Term load(std::uint32_t e, std::int32_t, int head) const {
-        const std::int32_t id = edge_id ? __ldg(edge_id + e) : static_cast<std::int32_t>(e);
+    __device__ __forceinline__ Term load(std::int32_t id, std::int32_t, int head) const {
         return __ldg(weight + unit_of(id, heads, head));
     }
     __device__ __forceinline__ void ready(Term&, int) const {}

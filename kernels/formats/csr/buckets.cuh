@@ -229,14 +229,8 @@ __global__ void __launch_bounds__(THREADS)
     std::int32_t group[KEYS];
     std::int32_t other[KEYS];
     std::int32_t id[KEYS];
-#pragma unroll
-    for (int u = 0; u < KEYS; ++u) {
-        const bool here = key_place<KEYS>(u) < count;
-        const std::int64_t e = e0 + key_place<KEYS>(u);
-        group[u] = here ? __ldg(source.group + e) : 0;
-        id[u] = here && source.edge_id ? __ldg(source.edge_id + e) : static_cast<std::int32_t>(e);
-        if constexpr (!Source::kFindsRows) other[u] = here ? __ldg(source.other + e) : 0;
-    }
+    load_edges(
+        source, e0, count, [](int u) { return key_place<KEYS>(u); }, group, other, id);
     kernels::wait_for_previous();
     bool several = false;
     for (int b = static_cast<int>(threadIdx.x); b < s.buckets; b += THREADS) {

@@ -61,52 +61,50 @@ std::shared_ptr<CsrBuffers> storage_for(std::int32_t n_rows, std::int64_t m, con
     return storage;
 }
 
-std::shared_ptr<const CsrFormat> grouped(std::int32_t n_rows, std::int32_t n_cols, std::int64_t m,
-                                         std::shared_ptr<CsrBuffers> s, const Build& build) {
-    const std::int32_t* col_idx = s->arrays.idx;
-    const std::int32_t* edge_id = s->arrays.edge_id;
-    return finished(n_rows, n_cols, m, std::move(s), col_idx, edge_id, build);
-}
+/// How edges of `From` are grouped: by runs, and where those do not hold the graph by a radix sort.
+template <typename From>
+struct Grouping {
+    std::size_t (*run_bytes)(const From&, const formats::RunParams&);
+    void (*run)(const From&, const formats::GroupedEdges&, void*, const formats::RunParams&, bool, StreamHandle);
+    std::size_t (*sort_bytes)(const From&);
+    void (*sort)(const From&, const formats::GroupedEdges&, void*, std::size_t, StreamHandle);
+};
+constexpr Grouping<CooFormat> kByRow{&formats::run_by_row_bytes, &formats::run_by_row, &formats::group_by_row_bytes,
+                                     &formats::group_by_row};
+constexpr Grouping<CsrFormat> kByColumn{&formats::run_by_column_bytes, &formats::run_by_column,
+                                        &formats::group_by_column_bytes, &formats::group_by_column};
 
-std::shared_ptr<const CsrFormat> group(const CooFormat& list, const Build& build) {
-    auto storage = storage_for(list.n_rows, list.m, build);
-    const formats::RunParams params = formats::RunParams::of_edges(&build.device, list.m);
-    const bool runs = formats::require_runs(&build.device, list.m, list.n_rows, list.n_cols).ok;
-    DeviceBuffer<unsigned char> workspace(runs ? formats::run_by_row_bytes(list, params)
-                                               : formats::group_by_row_bytes(list));
+/// The CSR of n_rows rows that `by` makes of `from`.
+template <typename From>
+std::shared_ptr<const CsrFormat> group(const From& from, std::int32_t n_rows, std::int32_t n_cols,
+                                       const Grouping<From>& by, const Build& build) {
+    auto storage = storage_for(n_rows, from.m, build);
+    const formats::RunParams params = formats::RunParams::of_edges(&build.device, from.m);
+    const bool runs = formats::require_runs(&build.device, from.m, n_rows, n_cols).ok;
+    DeviceBuffer<unsigned char> workspace(runs ? by.run_bytes(from, params) : by.sort_bytes(from));
     if (runs) {
-        formats::run_by_row(list, storage->arrays, workspace.data(), params, formats::runs_chained(build.device),
-                            build.stream);
+        const bool chained = formats::runs_chained(build.device);
+        by.run(from, storage->arrays, workspace.data(), params, chained, build.stream);
     } else {
-        formats::group_by_row(list, storage->arrays, workspace.data(), workspace.size(), build.stream);
+        by.sort(from, storage->arrays, workspace.data(), workspace.size(), build.stream);
     }
-    return grouped(list.n_rows, list.n_cols, list.m, std::move(storage), build);
-}
-
-std::shared_ptr<const CsrFormat> reverse(const CsrFormat& csr, const Build& build) {
-    auto storage = storage_for(csr.n_cols, csr.m, build);
-    const formats::RunParams params = formats::RunParams::of_edges(&build.device, csr.m);
-    const bool runs = formats::require_runs(&build.device, csr.m, csr.n_cols, csr.n_rows).ok;
-    DeviceBuffer<unsigned char> workspace(runs ? formats::run_by_column_bytes(csr, params)
-                                               : formats::group_by_column_bytes(csr));
-    if (runs) {
-        formats::run_by_column(csr, storage->arrays, workspace.data(), params, formats::runs_chained(build.device),
-                               build.stream);
-    } else {
-        formats::group_by_column(csr, storage->arrays, workspace.data(), workspace.size(), build.stream);
-    }
-    return grouped(csr.n_cols, csr.n_rows, csr.m, std::move(storage), build);
+    const std::int32_t* col_idx = storage->arrays.idx;
+    const std::int32_t* edge_id = storage->arrays.edge_id;
+    return finished(n_rows, n_cols, from.m, std::move(storage), col_idx, edge_id, build);
 }
 
 std::shared_ptr<const void> build_csr_on_gpu(Graph& graph, Direction direction, StreamHandle stream,
                                              std::size_t* bytes) {
     const Build build{graph.device(), stream, graph.in_stream_order(), bytes};
     if (direction == Direction::reversed && graph.base_format() == kFormatCsr) {
-        return reverse(*graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream), build);
+        const auto csr = graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, stream);
+        return group(*csr, csr->n_cols, csr->n_rows, kByColumn, build);
     }
     const auto coo = graph.format_as<CooFormat>(kFormatCoo, direction, stream);
     // To ask whether a list is sorted is to wait for the answer.
-    if (build.in_stream_order || !formats::is_sorted(*coo, stream)) return group(*coo, build);
+    if (build.in_stream_order || !formats::is_sorted(*coo, stream)) {
+        return group(*coo, coo->n_rows, coo->n_cols, kByRow, build);
+    }
     auto storage = std::make_shared<CsrBuffers>();
     storage->row_ptr = Ids(static_cast<std::size_t>(coo->n_rows) + 1);
     storage->coo = coo;

@@ -84,7 +84,8 @@ struct SplitMemory {
     static constexpr int kWarps = THREADS / 32;
 
     __host__ __device__ static std::size_t over(int buckets) {
-        return (larger(sizeof(std::uint64_t) * kChunk, sizeof(std::uint16_t) * kWarps * buckets) + 15) / 16 * 16;
+        return (larger(sizeof(std::uint64_t) * kChunk, sizeof(std::uint16_t) * kWarps * counters_of(buckets)) + 15) /
+               16 * 16;
     }
     __host__ __device__ static std::size_t bytes(int buckets) {
         return over(buckets) + sizeof(std::int32_t) * (static_cast<std::size_t>(buckets) + 1 + kSums);
@@ -108,7 +109,7 @@ struct PartMemory {
     std::int32_t* from;    ///< [chunks] what makes a place in the bucket one among all keys
 
     __host__ __device__ static std::size_t over_bytes(const RunShape& s) {
-        const std::size_t counters = sizeof(std::uint16_t) * kWarps * s.low();
+        const std::size_t counters = sizeof(std::uint16_t) * kWarps * counters_of(s.low());
         const std::size_t starts = sizeof(std::int32_t) * (static_cast<std::size_t>(s.buckets) + 1);
         return (larger(sizeof(std::uint64_t) * kPart, larger(counters, starts)) + 15) / 16 * 16;
     }
@@ -166,14 +167,8 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
     std::int32_t group[KEYS];
     std::int32_t other[KEYS];
     std::int32_t id[KEYS];
-#pragma unroll
-    for (int u = 0; u < KEYS; ++u) {
-        const bool here = key_place<KEYS>(u) < count;
-        const std::int64_t e = e0 + key_place<KEYS>(u);
-        group[u] = here ? __ldg(source.group + e) : -1;
-        id[u] = here && source.edge_id ? __ldg(source.edge_id + e) : static_cast<std::int32_t>(e);
-        if constexpr (!Source::kFindsRows) other[u] = here ? __ldg(source.other + e) : 0;
-    }
+    load_edges(
+        source, e0, count, [](int u) { return key_place<KEYS>(u); }, group, other, id);
     int place[KEYS];
     {
         int digit[KEYS];
@@ -197,7 +192,7 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
             if (at < count) atomicMax(marks + at, static_cast<std::int32_t>(r));
         }
         __syncthreads();
-        find_owners<THREADS, KEYS>(marks, sums, other);
+        find_owners(marks, sums, other);
         __syncthreads();
     }
 #pragma unroll
@@ -278,7 +273,7 @@ __device__ __forceinline__ void gather_part(const RunShape& s, const RunArrays& 
     }
     __syncthreads();
     std::int32_t run[KEYS];
-    find_owners<THREADS, KEYS>(marks, memory.sums, run);
+    find_owners(marks, memory.sums, run);
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
         const int i = key_place<KEYS>(u);

@@ -16,18 +16,24 @@ __device__ __forceinline__ int key_place(int u) {
     return static_cast<int>(threadIdx.x) / 32 * (32 * KEYS) + u * 32 + static_cast<int>(threadIdx.x) % 32;
 }
 
+/// Counters of a warp, in whole words of two.
+__host__ __device__ constexpr int counters_of(int digits) {
+    return (digits + 1) / 2 * 2;
+}
+
 /// Where each of a chunk's keys stands in the order of their digits, stable; digits of -1 are not there. `local`
-/// [digits + 1] says where each digit begins. `counts` [warps, digits] are free again as soon as every thread has
-/// returned: the caller synchronises before it writes there. THREADS is a multiple of 256.
+/// [digits + 1] says where each digit begins. `counts` [warps, counters_of(digits)], aligned to 16 bytes, are free again
+/// as soon as every thread has returned: the caller synchronises before it writes there. THREADS is a multiple of 256.
 template <int THREADS, int KEYS>
 __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* local, std::int32_t* sums, int digits,
                                            const int (&digit)[KEYS], int (&place)[KEYS]) {
     constexpr int kWarps = THREADS / 32;
     constexpr int kLoads = 8;
     const unsigned below = (1U << threadIdx.x % 32) - 1U;
-    std::uint16_t* own = counts + static_cast<int>(threadIdx.x) / 32 * digits;
-    auto* words = reinterpret_cast<std::uint32_t*>(counts);  // two counters each
-    for (int i = static_cast<int>(threadIdx.x); i < kWarps / 2 * digits; i += THREADS) words[i] = 0;
+    const int pairs = counters_of(digits) / 2;
+    std::uint16_t* own = counts + static_cast<int>(threadIdx.x) / 32 * (2 * pairs);
+    auto* vectors = reinterpret_cast<int4*>(counts);
+    for (int i = static_cast<int>(threadIdx.x); i < kWarps / 4 * pairs; i += THREADS) vectors[i] = int4{0, 0, 0, 0};
     unsigned same[KEYS];
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) same[u] = __match_any_sync(kWarp, digit[u]);
@@ -43,20 +49,23 @@ __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* 
         place[u] = counted + before;
     }
     __syncthreads();
-    for (int d = static_cast<int>(threadIdx.x); d < digits; d += THREADS) {
-        std::int32_t sum = 0;
+    // Two counters at once: no sum of theirs is over 16 bits.
+    auto* words = reinterpret_cast<std::uint32_t*>(counts);
+    for (int p = static_cast<int>(threadIdx.x); p < pairs; p += THREADS) {
+        std::uint32_t sum = 0;
 #pragma unroll
         for (int first = 0; first < kWarps; first += kLoads) {
-            std::int32_t counted[kLoads];
+            std::uint32_t counted[kLoads];
 #pragma unroll
-            for (int u = 0; u < kLoads; ++u) counted[u] = counts[(first + u) * digits + d];
+            for (int u = 0; u < kLoads; ++u) counted[u] = words[(first + u) * pairs + p];
 #pragma unroll
             for (int u = 0; u < kLoads; ++u) {
-                counts[(first + u) * digits + d] = static_cast<std::uint16_t>(sum);
+                words[(first + u) * pairs + p] = sum;
                 sum += counted[u];
             }
         }
-        local[d] = sum;
+        local[2 * p] = static_cast<std::int32_t>(sum & 0xffffU);
+        if (2 * p + 1 < digits) local[2 * p + 1] = static_cast<std::int32_t>(sum >> 16);
     }
     if (threadIdx.x == 0) local[digits] = 0;
     exclusive_sums<THREADS>(local, digits + 1, sums);
@@ -74,12 +83,14 @@ __device__ __forceinline__ void clear_marks(std::int32_t* marks) {
     for (int u = 0; u < KEYS / 4; ++u) vectors[u * THREADS + threadIdx.x] = int4{0, 0, 0, 0};
 }
 
-/// Of each of this thread's places the largest mark at it or before it. The caller has synchronised behind the marks.
-template <int THREADS, int KEYS>
+/// Of each of this thread's places the last mark at it or before it, 0 where there is none. Marks that are not 0 rise
+/// with the places. The caller has synchronised behind them.
+template <int KEYS>
 __device__ __forceinline__ void find_owners(const std::int32_t* marks, std::int32_t* sums,
                                             std::int32_t (&owner)[KEYS]) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
+    const unsigned upto = kWarp >> (31 - lane);
     std::int32_t most = 0;
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
@@ -92,13 +103,12 @@ __device__ __forceinline__ void find_owners(const std::int32_t* marks, std::int3
     std::int32_t before = warp_max(lane < warp ? sums[lane] : 0);
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {
-#pragma unroll
-        for (int offset = 1; offset < 32; offset *= 2) {
-            const std::int32_t other = __shfl_up_sync(kWarp, owner[u], offset);
-            if (lane >= offset) owner[u] = max(owner[u], other);
-        }
-        owner[u] = max(owner[u], before);
-        before = __shfl_sync(kWarp, owner[u], 31);
+        const unsigned marked = __ballot_sync(kWarp, owner[u] != 0);
+        const unsigned here = marked & upto;
+        const std::int32_t nearest = __shfl_sync(kWarp, owner[u], (31 - __clz(static_cast<int>(here))) & 31);
+        const std::int32_t last = __shfl_sync(kWarp, owner[u], (31 - __clz(static_cast<int>(marked))) & 31);
+        owner[u] = here != 0 ? nearest : before;
+        if (marked != 0) before = last;
     }
 }
 

@@ -128,7 +128,7 @@ static void call_free(void* memory, size_t bytes, void* user) {
 }
 
 // open(path, backend, device, sources, require_database, tune_budget_us, format_limit_bytes, alloc, free,
-//      memory_in_stream_order) -> context
+//      memory_in_stream_order) -> context. `alloc` is a callable, as `free` is, or True: torch's own functions, if has_raw_memory().
 static PyObject* open_context(PyObject* self, PyObject* args) {
     (void)self;
     gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
@@ -145,7 +145,10 @@ static PyObject* open_context(PyObject* self, PyObject* args) {
     PyObject* bytes = NULL;
     if (path != Py_None && !PyUnicode_FSConverter(path, &bytes)) return NULL;
     Allocator* allocator = NULL;
-    if (alloc != Py_None) {
+    if (alloc == Py_True) {
+        options.alloc = shim_raw_alloc;
+        options.free = shim_raw_free;
+    } else if (alloc != Py_None) {
         allocator = PyMem_Malloc(sizeof *allocator);
         if (!allocator) {
             Py_XDECREF(bytes);
@@ -552,6 +555,20 @@ static PyObject* has_shim(PyObject* self, PyObject* none) {
     return PyBool_FromLong(shim_ready());
 }
 
+// has_layers() -> bool: whether layers are computed here.
+static PyObject* has_layers(PyObject* self, PyObject* none) {
+    (void)self;
+    (void)none;
+    return PyBool_FromLong(shim_multiplies() && shim_asks());
+}
+
+// has_raw_memory() -> bool: whether open() may be told that torch's functions are its memory.
+static PyObject* has_raw_memory(PyObject* self, PyObject* none) {
+    (void)self;
+    (void)none;
+    return PyBool_FromLong(shim_has_raw_memory());
+}
+
 // ---- The module ----
 
 static PyMethodDef methods[] = {
@@ -584,6 +601,8 @@ static PyMethodDef methods[] = {
     {"tiled_plan_explain", tiled_plan_explain, METH_O, NULL},
     {"tiled_run", tiled_run, METH_VARARGS, NULL},
     {"has_shim", has_shim, METH_NOARGS, NULL},
+    {"has_layers", has_layers, METH_NOARGS, NULL},
+    {"has_raw_memory", has_raw_memory, METH_NOARGS, NULL},
     {"set_torch", set_torch, METH_VARARGS, NULL},
     {"set_autograd", set_autograd, METH_VARARGS, NULL},
     {"tensor_call", tensor_call, METH_VARARGS, NULL},
@@ -593,6 +612,16 @@ static PyMethodDef methods[] = {
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, NULL},
     {"backward_of", backward_of, METH_O, NULL},
     {"forward", (PyCFunction)(void (*)(void))forward, METH_FASTCALL, NULL},
+    {"set_layers", set_layers, METH_VARARGS, NULL},
+    {"set_modules", set_modules, METH_VARARGS, NULL},
+    {"layer_graph", (PyCFunction)(void (*)(void))layer_graph, METH_FASTCALL, NULL},
+    {"plain_map", plain_map, METH_O, NULL},
+    {"forward_layer", (PyCFunction)(void (*)(void))forward_layer, METH_FASTCALL, NULL},
+    {"backward_layer", (PyCFunction)(void (*)(void))backward_layer, METH_FASTCALL, NULL},
+    {"backward_of_layers", backward_of_layers, METH_O, NULL},
+    {"layer_mapped", (PyCFunction)(void (*)(void))layer_mapped, METH_FASTCALL, NULL},
+    {"layer_gat", (PyCFunction)(void (*)(void))layer_gat, METH_FASTCALL, NULL},
+    {"layer_agnn", (PyCFunction)(void (*)(void))layer_agnn, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -661,7 +690,10 @@ static int add_names(PyObject* module) {
 
 static int execute(PyObject* module) {
     data_ptr_name = PyUnicode_InternFromString("data_ptr");
-    if (!data_ptr_name || !intern_tensor_names() || !intern_gradient_names() || !add_handle_type(module)) return -1;
+    if (!data_ptr_name || !intern_tensor_names() || !intern_gradient_names() || !intern_layer_names() ||
+        !add_handle_type(module)) {
+        return -1;
+    }
     destroy_plan = PyObject_GetAttrString(module, "plan_destroy");
     if (!destroy_plan) return -1;
     return add_names(module);

@@ -85,4 +85,18 @@ PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_of(PyObject* self, PyObject* type);
 
+// ---- _layers.c: likewise ----
+
+int intern_layer_names(void);
+PyObject* set_layers(PyObject* self, PyObject* args);
+PyObject* set_modules(PyObject* self, PyObject* args);
+PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* plain_map(PyObject* self, PyObject* module);
+PyObject* forward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* backward_of_layers(PyObject* self, PyObject* type);
+PyObject* layer_mapped(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* layer_agnn(PyObject* self, PyObject* const* args, Py_ssize_t count);
+
 #endif

@@ -1,11 +1,13 @@
 // Memory of torch's allocator without Python: the functions of torch's C shim, the interface that compiled models call
 // torch by, and the one of C++ that makes a tensor a Python object. Found by name in the libraries that the process has
-// loaded already, as are those that say whether gradients, autocast and deterministic algorithms are on. Where one of them is not there, or does not do what is expected of it, shim_ready() says so and memory
-// comes by Python, a few times slower.
+// loaded already, as are those that say whether gradients, autocast, deterministic algorithms and dispatch modes are on. Where one of them
+// is not there, or does not do what is expected of it, shim_ready() says so and memory comes by Python, a few times slower.
+// Products of matrices likewise: shim_multiplies().
 #include "_shim.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef int32_t (*empty_function)(int64_t ndim, const int64_t* sizes, const int64_t* strides, int32_t dtype,
                                   int32_t device_type, int32_t device_index, void** out);
@@ -68,12 +70,14 @@ enum { kCpu = 0, kCuda = 1 };  // c10::DeviceType
 typedef _Bool (*state_function)(void);
 typedef _Bool (*autocast_function)(int8_t device_type);
 typedef const void* (*context_function)(void);
+typedef int64_t (*count_function)(void);
 typedef _Bool (*of_context_function)(const void* context);
 
 static state_function grad_mode;
 static autocast_function autocast_mode;
 static context_function global_context;
 static of_context_function deterministic_mode;
+static count_function count_modes;
 static int asks;
 
 static void find_questions(void) {
@@ -83,7 +87,9 @@ static void find_questions(void) {
     FIND(autocast_mode, torch, "_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE");
     FIND(global_context, torch, "_ZN2at13globalContextEv");
     FIND(deterministic_mode, torch, "_ZNK2at7Context23deterministicAlgorithmsEv");
-    asks = grad_mode && autocast_mode && global_context && deterministic_mode;
+    // c10::impl::TorchDispatchModeTLS::stack_len().
+    FIND(count_modes, dlopen("libc10.so", RTLD_LAZY | RTLD_NOLOAD), "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
+    asks = grad_mode && autocast_mode && global_context && deterministic_mode && count_modes;
 }
 
 int shim_asks(void) {
@@ -102,6 +108,10 @@ int shim_autocast(void) {
     return autocast_mode(kCpu) || autocast_mode(kCuda);
 }
 
+int shim_modes(void) {
+    return count_modes() != 0;
+}
+
 int shim_deterministic(void) {
     return deterministic_mode(global_context());
 }
@@ -112,6 +122,131 @@ int shim_ready(void) {
     return ready;
 }
 
+// ---- Memory without a tensor, on a GPU ----
+
+typedef int32_t (*raw_alloc_function)(uint64_t bytes, void** out);
+static raw_alloc_function raw_alloc;
+static delete_function raw_delete;
+
+int shim_has_raw_memory(void) {
+    if (getenv("GNNTUNE_NO_SHIM")) return 0;
+    if (!raw_alloc || !raw_delete) {
+        void* on_gpu = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+        FIND(raw_delete, on_gpu, "aoti_torch_cuda_caching_allocator_raw_delete");
+        FIND(raw_alloc, on_gpu, "aoti_torch_cuda_caching_allocator_raw_alloc");
+    }
+    return raw_alloc && raw_delete;
+}
+
+void* shim_raw_alloc(size_t bytes, size_t alignment, void* user) {
+    (void)user;
+    void* memory = NULL;
+    if (raw_alloc(bytes, &memory) != 0) return NULL;
+    if ((uintptr_t)memory % alignment == 0) return memory;
+    raw_delete(memory);
+    return NULL;
+}
+
+void shim_raw_free(void* memory, size_t bytes, void* user) {
+    (void)bytes;
+    (void)user;
+    raw_delete(memory);
+}
+
+// ---- Products ----
+
+typedef int32_t (*view_function)(void* tensor, int64_t ndim, const int64_t* sizes, const int64_t* strides,
+                                 int64_t offset, void** out);
+typedef int32_t (*product_function)(void* out, void* a, void* b);
+typedef int32_t (*sum_of_product_function)(void* out, void* summand, void* a, void* b, double beta, double alpha);
+typedef int32_t (*sum_function)(void* a, void* b, double alpha, void** out);
+typedef int32_t (*times_function)(void* a, void* b, void** out);
+
+enum { kDevices = 2 };  // by whether it is a GPU
+static view_function view_of;
+static product_function mm_out[kDevices], bmm_out[kDevices];
+static sum_of_product_function addmm_out[kDevices];
+static sum_function add_tensors[kDevices];
+static times_function multiply_tensors[kDevices];
+static size_t place_of_tensor;  // in a Python object; 0: not known
+
+static void find_products(void) {
+    void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    void* on_gpu = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+    FIND(view_of, torch, "aoti_torch__reinterpret_tensor");
+    FIND(mm_out[0], torch, "aoti_torch_cpu_mm_out");
+    FIND(mm_out[1], on_gpu, "aoti_torch_cuda_mm_out");
+    FIND(bmm_out[0], torch, "aoti_torch_cpu_bmm_out");
+    FIND(bmm_out[1], on_gpu, "aoti_torch_cuda_bmm_out");
+    FIND(addmm_out[0], torch, "aoti_torch_cpu_addmm_out");
+    FIND(addmm_out[1], on_gpu, "aoti_torch_cuda_addmm_out");
+    FIND(add_tensors[0], torch, "aoti_torch_cpu_add_Tensor");
+    FIND(add_tensors[1], on_gpu, "aoti_torch_cuda_add_Tensor");
+    FIND(multiply_tensors[0], torch, "aoti_torch_cpu_mul_Tensor");
+    FIND(multiply_tensors[1], on_gpu, "aoti_torch_cuda_mul_Tensor");
+}
+
+// A Python object of torch has its tensor inside, which is one pointer, at a place that depends on torch's version. So it
+// is looked for, in an object whose pointer is known. `wrapped` is what `tensor` became.
+static void find_place(PyObject* wrapped, const void* pointer) {
+    enum { kFirst = 16, kLast = 40 };
+    for (size_t place = kFirst; !place_of_tensor && place <= kLast; place += sizeof pointer) {
+        if (memcmp((const char*)wrapped + place, &pointer, sizeof pointer) == 0) place_of_tensor = place;
+    }
+}
+
+int shim_multiplies(void) {
+    return ready && place_of_tensor && view_of;
+}
+
+void* shim_tensor_of(PyObject* object) {
+    return (char*)object + place_of_tensor;
+}
+
+void* shim_view(void* tensor, int32_t ndim, const int64_t* sizes, const int64_t* strides) {
+    void* view = NULL;
+    return view_of(tensor, ndim, sizes, strides, 0, &view) == 0 ? view : NULL;
+}
+
+int shim_product(int on_gpu, void* out, void* a, void* b) {
+    if (!mm_out[on_gpu]) return 0;
+    int32_t failed;
+    Py_BEGIN_ALLOW_THREADS failed = mm_out[on_gpu](out, a, b);
+    Py_END_ALLOW_THREADS return !failed;
+}
+
+int shim_products(int on_gpu, void* out, void* a, void* b) {
+    if (!bmm_out[on_gpu]) return 0;
+    int32_t failed;
+    Py_BEGIN_ALLOW_THREADS failed = bmm_out[on_gpu](out, a, b);
+    Py_END_ALLOW_THREADS return !failed;
+}
+
+int shim_add_product(int on_gpu, void* out, void* summand, void* a, void* b) {
+    if (!addmm_out[on_gpu]) return 0;
+    int32_t failed;
+    Py_BEGIN_ALLOW_THREADS failed = addmm_out[on_gpu](out, summand, a, b, 1.0, 1.0);
+    Py_END_ALLOW_THREADS return !failed;
+}
+
+void* shim_sum(int on_gpu, void* a, void* b) {
+    if (!add_tensors[on_gpu]) return NULL;
+    void* sum = NULL;
+    int32_t failed;
+    Py_BEGIN_ALLOW_THREADS failed = add_tensors[on_gpu](a, b, 1.0, &sum);
+    Py_END_ALLOW_THREADS return failed ? NULL : sum;
+}
+
+void* shim_times(int on_gpu, void* a, void* b) {
+    if (!multiply_tensors[on_gpu]) return NULL;
+    void* made = NULL;
+    int32_t failed;
+    Py_BEGIN_ALLOW_THREADS failed = multiply_tensors[on_gpu](a, b, &made);
+    Py_END_ALLOW_THREADS return failed ? NULL : made;
+}
+
+// ---- Memory ----
+
 int shim_open(PyObject* tensor_type) {
     if (getenv("GNNTUNE_NO_SHIM")) return 0;
     find_questions();
@@ -120,8 +255,11 @@ int shim_open(PyObject* tensor_type) {
     const int64_t shape[1] = {2};
     void *tensor, *address;
     if (!shim_allocate(2, 32, 0, 0, 1, shape, &tensor, &address)) return 0;
+    const void* pointer = *(void* const*)tensor;
     PyObject* wrapped = shim_wrap(tensor);
     ready = wrapped && (PyObject*)Py_TYPE(wrapped) == tensor_type && PyObject_Length(wrapped) == 2;
+    find_products();
+    if (ready) find_place(wrapped, pointer);
     Py_XDECREF(wrapped);
     PyErr_Clear();
     return ready;

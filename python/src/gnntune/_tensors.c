@@ -13,28 +13,7 @@
 
 #include <string.h>
 
-// ---- DLPack 1.3, as far as it is used: dlpack.h of the framework has the words ----
-
-typedef struct {
-    int32_t device_type;
-    int32_t device_id;
-} DlDevice;
-
-typedef struct {
-    uint8_t code;
-    uint8_t bits;
-    uint16_t lanes;
-} DlType;
-
-typedef struct {
-    void* data;
-    DlDevice device;
-    int32_t ndim;
-    DlType dtype;
-    int64_t* shape;
-    int64_t* strides;  // in elements; NULL: contiguous
-    uint64_t byte_offset;
-} DlTensor;
+// ---- DLPack's functions, as far as they are used ----
 
 // The functions that are not called are declared by their place alone.
 typedef struct {
@@ -48,8 +27,6 @@ typedef struct {
     int (*look)(void* object, DlTensor* out);  // borrows
     int (*current_stream)(int32_t device_type, int32_t device_id, void** out);
 } DlExchange;
-
-enum { kDlCpu = 1, kDlCuda = 2 };
 
 // ---- What was prepared ----
 
@@ -123,7 +100,7 @@ int autocast_is_on(void) {
 }
 
 int modes_are_on(void) {
-    return is_on(modes);
+    return shim_asks() ? shim_modes() : is_on(modes);
 }
 
 int functorch_is_on(void) {
@@ -134,6 +111,27 @@ int tensors_are_seen(void) {
     return exchange != NULL;
 }
 
+int is_contiguous(const DlTensor* tensor) {
+    int64_t stride = 1;
+    for (int32_t d = tensor->ndim - 1; d >= 0; --d) {
+        if (tensor->strides && tensor->strides[d] != stride && tensor->shape[d] > 1) return 0;
+        stride *= tensor->shape[d];
+    }
+    return 1;
+}
+
+int is_plain_parameter(PyObject* object) {
+    return (PyObject*)Py_TYPE(object) == parameter_type;
+}
+
+int look_at_tensor(PyObject* tensor, DlTensor* out) {
+    PyObject* type = (PyObject*)Py_TYPE(tensor);
+    if (!exchange || (type != tensor_type && type != parameter_type)) return 0;
+    if (exchange->look(tensor, out) == 0) return 1;
+    PyErr_Clear();  // a sparse tensor, say: Python has the words
+    return 0;
+}
+
 static int is_deterministic(void) {
     return shim_asks() ? shim_deterministic() : is_on(deterministic);
 }
@@ -141,7 +139,7 @@ static int is_deterministic(void) {
 // Whether torch's own functions say what Python's do: those of another version may be others.
 static int agree(void) {
     return shim_gradients() == is_on(grad_enabled) && shim_autocast() == is_on(autocast) &&
-           shim_deterministic() == is_on(deterministic);
+           shim_deterministic() == is_on(deterministic) && shim_modes() == is_on(modes);
 }
 
 int intern_tensor_names(void) {
@@ -504,19 +502,47 @@ static int sizes_of(PyObject* graph, int64_t* sizes) {
     return transient && !PyErr_Occurred();
 }
 
+// (op, id of the numbers, determinism), by which calls are remembered: a new reference. Those of the last operations are kept.
+static PyObject* key_of(PyObject* op, PyObject* numbers) {
+    enum { kPlaces = 64 };
+    static struct {
+        PyObject *op, *numbers, *key;  // references: what is alive keeps its address
+        int strict;
+    } keys[kPlaces];
+    const int strict = is_deterministic();
+    if (strict < 0) return NULL;
+    const size_t place = (((uintptr_t)numbers >> 4) ^ ((uintptr_t)op >> 5) ^ (unsigned)strict) % kPlaces;
+    PyObject* key = keys[place].key;
+    if (key && keys[place].op == op && keys[place].numbers == numbers && keys[place].strict == strict) {
+        Py_INCREF(key);
+        return key;
+    }
+    PyObject* number = PyLong_FromVoidPtr(numbers);
+    key = number ? PyTuple_Pack(3, op, number, strict ? Py_True : Py_False) : NULL;
+    Py_XDECREF(number);
+    if (!key) return NULL;
+    PyObject* const gone[] = {keys[place].op, keys[place].numbers, keys[place].key};
+    Py_INCREF(op);
+    Py_INCREF(numbers);
+    Py_INCREF(key);
+    keys[place].op = op;
+    keys[place].numbers = numbers;
+    keys[place].key = key;
+    keys[place].strict = strict;
+    for (int i = 0; i < 3; ++i) Py_XDECREF(gone[i]);
+    return key;
+}
+
 // What `known` has for an operation and its numbers: a new reference to a list; NULL, perhaps with an exception, if
 // nothing.
 static PyObject* remembered(PyObject* known, PyObject* op, PyObject* numbers) {
-    const int strict = is_deterministic();
-    PyObject* number = strict >= 0 ? PyLong_FromVoidPtr(numbers) : NULL;
-    PyObject* key = number ? PyTuple_Pack(3, op, number, strict ? Py_True : Py_False) : NULL;
+    PyObject* key = key_of(op, numbers);
     PyObject* calls = key ? PyDict_GetItemWithError(known, key) : NULL;  // (numbers, list)
     if (calls) {
         calls = PyTuple_GetItem(calls, 1);
         Py_XINCREF(calls);
     }
     Py_XDECREF(key);
-    Py_XDECREF(number);
     return calls;
 }
 

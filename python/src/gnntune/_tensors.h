@@ -4,6 +4,34 @@
 
 #include "_native.h"
 
+// ---- DLPack 1.3, as far as it is used: dlpack.h of the framework has the words ----
+
+typedef struct {
+    int32_t device_type;
+    int32_t device_id;
+} DlDevice;
+
+typedef struct {
+    uint8_t code;
+    uint8_t bits;
+    uint16_t lanes;
+} DlType;
+
+typedef struct {
+    void* data;
+    DlDevice device;
+    int32_t ndim;
+    DlType dtype;
+    int64_t* shape;
+    int64_t* strides;  // in elements; NULL: contiguous
+    uint64_t byte_offset;
+} DlTensor;
+
+enum { kDlCpu = 1, kDlCuda = 2 };
+enum { kDlFloat = 2, kDlBfloat = 4 };
+
+// ---- Runs ----
+
 enum { kMostTensors = 8 };  // that a run gets
 // Leading sizes that a graph has: n_rows, n_cols and m, in the order of its `_sizes`. Others are what they are.
 enum { kSizes = 3 };
@@ -27,6 +55,12 @@ PyObject* run_found(Found* found, PyObject* const* inputs, PyObject* graph);
 
 // Whether torch's tensors can be looked at from here.
 int tensors_are_seen(void);
+// What a plain tensor is: its arrays belong to it. 0, and no exception, for anything else.
+int look_at_tensor(PyObject* tensor, DlTensor* out);
+
+int is_contiguous(const DlTensor* tensor);
+// Whether it is a torch.nn.Parameter of that type itself.
+int is_plain_parameter(PyObject* object);
 
 // Whether it is, in this thread; -1 and an exception if torch fails.
 int gradients_are_on(void);

@@ -59,7 +59,7 @@ TEST_F(TuneHeldBackTest, APartHoldsTheCompositionBack) {
     for (const bool held : {false, true}) {
         if (held) forbid("variant=spmm.cpu_edges param.parts=8");
         GraphWorkload graph(registry_, device_, csr_);
-        const auto measurable = measurable_configs(graph.graph(), graph.graph().query(problem_), every);
+        const auto measurable = measurable_configs(registry_, graph.graph().query(problem_), every);
         EXPECT_EQ(wholes(measurable.configs) == 0, held);
         EXPECT_EQ(measurable.held_back == 0, !held);
         EXPECT_EQ(measurable.held_back_by.size(), held ? 1U : 0U);

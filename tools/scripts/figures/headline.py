@@ -79,7 +79,8 @@ def hidden(suite, spread):
         yield f"*Self loops* add an edge to each vertex. With them `spmm` is {against(loops, 'the fastest of cuSPARSE on the graph that has them')}."
     given = list(unfused_given_up(suite))
     if given:
-        yield f"*Unfused kernels* were given up after few samples, as over three times slower than the fastest, {' and '.join(given)}."
+        yield ("*Unfused kernels* that took over three times as long as the fastest were given up after few samples, so their times are less sure. "
+               f"That was so in {' and in '.join(given)}.")
     gradient, forward = gradient_of_spmm(suite, ours=suite.default), gradient_of_spmm(suite, direction="")
     if gradient.cases and forward.cases:
         yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. One of these calls includes a kernel of "
@@ -91,7 +92,7 @@ def unfused_given_up(suite):
     for what, count, cases, widest in ((what, *given_up(suite, pattern, composed)) for what, pattern in
                                        (("`gat`", r"gat k=(?P<k>\d+)( heads=\d+)?"), ("`gat_grad`", r"gat_grad k=(?P<k>\d+)( heads=\d+)?"))):
         if count:
-            yield f"in {count} of {cases} cases of {what} (95 % interval of the median up to ±{100 * widest:.1f} %)"
+            yield f"{count} of {cases} cases of {what} (95 % interval up to ±{100 * widest:.1f} %)"
 
 
 def runs(suite, about, ratios):

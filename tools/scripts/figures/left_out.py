@@ -70,7 +70,7 @@ def left_out_table(suite, peer_rows, corpus):
     found = [c for c in left_out(suite, peer_rows, corpus) if c[1].cases]
     if not found:
         return []
-    return ["What the means above leave out:", "",
+    return [f"What the means above leave out. *Below {LITTLE}x* and *behind* (below 1x) count cases:", "",
             f"| what | cases | geomean | below {LITTLE}x | behind | worst case |", "|---|---|---|---|---|---|"] + [
             f"| {what} | {len(r.cases)} | {r.geomean():.2f}x | {r.below(LITTLE)} | {r.below(1)} | {r.worst()[0]:.2f}x ({place(r.worst())}) |"
             for what, r in found] + roofline_line(suite)

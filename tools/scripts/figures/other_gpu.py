@@ -60,6 +60,6 @@ def other_sentence(suite, about, first):
     all_of_first = {(what, whom): len(r.cases) for what, whom, r in headline(first)}
     found = []
     for what, whom, here, _ in pairs(suite, first):
-        fewer = f" of {len(here.cases)} cases" if len(here.cases) < all_of_first[what, whom] else ""
-        found.append(f"{here.geomean():.2f}x, {here.worst()[0]:.2f}x{fewer}")
-    return [f"The rows of the table on one {about['gpu']}, mean and worst case: {'; '.join(found)} ([side by side](docs/kernels.md#the-same-on-another-gpu))."]
+        fewer = f"{len(here.cases)} of {all_of_first[what, whom]} cases" if len(here.cases) < all_of_first[what, whom] else f"{len(here.cases)} cases"
+        found.append(f"{what} against {whom}: {here.geomean():.2f}x (worst {here.worst()[0]:.2f}x, {fewer}).")
+    return [f"On one {about['gpu']} the rows of the table are these ([side by side](docs/kernels.md#the-same-on-another-gpu)). {' '.join(found)}"]

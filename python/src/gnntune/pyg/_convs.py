@@ -15,15 +15,16 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from gnntune.pyg._fused import agnn as fused_agnn
-from gnntune.pyg._fused import constants, mapped, parameters_of, quiet, sums_first
+from gnntune.pyg._fused import constants, mapped, parameters_of, sums_first, whole
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
-from gnntune.torch._run import PLAIN, Numbers, numbers_of
+from gnntune.torch._run import PLAIN_PAIR, Numbers, pair_of
 from gnntune.torch.functional import dropping
 
 _REDUCTIONS = {"add": "sum", "sum": "sum", "mean": "mean", "max": "max"}
-_NUMBERS = {aggr: numbers_of(*Numbers(reduce=reduce)) for aggr, reduce in _REDUCTIONS.items()}
+_AGGREGATIONS = tuple(_REDUCTIONS)
+_PAIRS = {aggr: pair_of(Numbers(reduce=reduce)) for aggr, reduce in _REDUCTIONS.items()}
 
 
 class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
@@ -40,9 +41,9 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index)
         # What modules look up by name costs more than all that is asked here.
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
-        linear = parameters_of(modules["lin"])
-        if linear is not None and "bias" in own and quiet(x, linear["weight"], own["bias"]):
-            kept = self._normalisation(graph, edge_weight)
+        linear = parameters_of(modules["lin"]) if whole() else None
+        kept = self._normalisation(graph, edge_weight)
+        if linear is not None and "bias" in own:
             if len(kept) == 1:
                 summed = kept[0].without_loops()
                 edges: Any = summed.norm(x.dtype)
@@ -50,16 +51,14 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
                 summed = kept[0]
                 edges = constants(summed, kept[1], kept[2], x.dtype, csr_order=True)
             if edges is not None:
-                return mapped(summed, PLAIN, edges, x, linear["weight"], own["bias"])
-        if self.in_channels != -1 and sums_first(x, self.lin.weight, "sum"):
-            out: Tensor = self.lin(self._summed(graph, x, edge_weight))
+                fused = mapped(summed, PLAIN_PAIR, edges, x, linear["weight"], own["bias"])
+                if fused is not None:
+                    return fused
+        if self.in_channels != -1 and sums_first(graph, x, self.lin.weight, "sum"):
+            out: Tensor = self.lin(_summed(x, *kept))
         else:
-            out = self._summed(graph, self.lin(x), edge_weight)
+            out = _summed(self.lin(x), *kept)
         return out if self.bias is None else out + self.bias
-
-    def _summed(self, graph: Graph, x: Tensor, edge_weight: Tensor | None) -> Tensor:
-        graph, *weights = self._normalisation(graph, edge_weight)
-        return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
 
     def _normalisation(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Any, ...]:
         """_normalised(), as it was the first time if the layer is to keep it."""
@@ -83,6 +82,10 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
     def reset_parameters(self) -> None:
         super().reset_parameters()
         self.__dict__.pop("_gnntune_cached", None)
+
+
+def _summed(x: Tensor, graph: Graph, *weights: Tensor | None) -> Tensor:
+    return spmm(graph, x, *weights, csr_order=True) if weights else gcn(graph, x)
 
 
 def _weighted_norm(
@@ -116,7 +119,7 @@ class SAGEConv(Layer, pyg.SAGEConv):  # type: ignore[misc]
 
     @or_theirs(pyg.SAGEConv)
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
-        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        graph = prepare(self, x, edge_index, size, _AGGREGATIONS)
         source, target = pair(x)
         if self.project:
             source = self.lin(source).relu()
@@ -135,7 +138,7 @@ def _mapped_at_once(
     graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any, target: Tensor | None, root: Any
 ) -> Tensor | None:
     """linear(aggregation of x) + root(target) as one node of autograd, where they are plain; else None."""
-    mapping = parameters_of(linear)
+    mapping = parameters_of(linear) if whole() else None
     if mapping is None:
         return None
     root_weight = None
@@ -146,20 +149,17 @@ def _mapped_at_once(
         if rooted is None or rooted["bias"] is not None:
             return None
         root_weight = rooted["weight"]
-    w, bias = mapping["weight"], mapping["bias"]
-    if not quiet(x, w, bias, target, root_weight):
-        return None
     edges = (None, None) if weight is None else constants(graph, weight, None, x.dtype, csr_order=False)
     if edges is None:
         return None
-    return mapped(graph, _NUMBERS[aggr], edges, x, w, bias, target, root_weight)
+    return mapped(graph, _PAIRS[aggr], edges, x, mapping["weight"], mapping["bias"], target, root_weight)
 
 
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
     """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
     reduce = _REDUCTIONS[aggr]
     lazy = isinstance(linear.weight, UninitializedParameter)
-    if reduce != "max" and not lazy and not sums_first(x, linear.weight, reduce):
+    if reduce != "max" and not lazy and not sums_first(graph, x, linear.weight, reduce):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
         return out if linear.bias is None else out + linear.bias
     result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))
@@ -171,7 +171,7 @@ class GraphConv(Layer, pyg.GraphConv):  # type: ignore[misc]
 
     @or_theirs(pyg.GraphConv)
     def forward(self, x: Any, edge_index: Any, edge_weight: Tensor | None = None, size: Any = None) -> Tensor:
-        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        graph = prepare(self, x, edge_index, size, _AGGREGATIONS)
         source, target = pair(x)
         weight = graph.edge_weight if edge_weight is None else edge_weight
         fused = _mapped_at_once(graph, source, weight, self.aggr, self.lin_rel, target, self.lin_root)
@@ -186,7 +186,7 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
 
     @or_theirs(pyg.GINConv)
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
-        graph = prepare(self, x, edge_index, size, tuple(_REDUCTIONS))
+        graph = prepare(self, x, edge_index, size, _AGGREGATIONS)
         source, target = pair(x)
         out = spmm(graph, source, graph.edge_weight, reduce=_REDUCTIONS[self.aggr])
         if target is not None:
@@ -211,16 +211,19 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index, size)
         source, target = pair(x)
         dropout = self.dropout if self.training else 0.0
+        seed = None
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
         # Without residual, and of one map for sources and targets, these are None or not there.
         if target is source and modules.get("res") is own.get("res") is None and (self.concat or self.heads == 1):
-            linear = parameters_of(modules.get("lin"))
+            linear = parameters_of(modules.get("lin")) if whole() else None
             if linear is not None and linear["bias"] is None and "bias" in own:
                 weights = (linear["weight"], own.get("att_dst"), own.get("att_src"), own["bias"])
-                if weights[1] is not None and weights[2] is not None and quiet(source, *weights):
+                if weights[1] is not None and weights[2] is not None:
                     looped = graph.with_loops() if self.add_self_loops else graph
-                    numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
-                    return fused_gat(looped, numbers, source, *weights, seed)
+                    pair_of_numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
+                    fused = fused_gat(looped, pair_of_numbers, source, *weights, seed)
+                    if fused is not None:
+                        return fused
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         if self.lin is not None:
@@ -236,7 +239,7 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
             score_row = (x_dst * self.att_dst).sum(-1)
         if self.add_self_loops:
             graph = graph.with_loops()
-        out = gat(graph, x_src, score_row, score_col, negative_slope=self.negative_slope, dropout=dropout)
+        out = gat(graph, x_src, score_row, score_col, negative_slope=self.negative_slope, dropout=dropout, seed=seed)
         return _finished(self, out, residual)
 
 
@@ -291,8 +294,11 @@ class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index)
         if self.add_self_loops:
             graph = graph.with_loops()
-        beta = self.beta
-        return fused_agnn(graph, x, beta) if quiet(x, beta) else agnn(graph, x, beta)
+        beta = self.__dict__["_parameters"].get("beta")
+        if beta is None:  # a buffer
+            beta = self.beta
+        fused = fused_agnn(graph, x, beta) if whole() else None
+        return agnn(graph, x, beta) if fused is None else fused
 
 
 class TransformerConv(Layer, pyg.TransformerConv):  # type: ignore[misc]

@@ -4,6 +4,9 @@ On a small graph a training step is bound by the host, and most of what a layer 
 gradient each: a linear map, two products and two sums for the scores of GAT, the bias. Here a layer is one
 autograd.Function, whose tensors are recorded once. For tensors that nothing else looks at (quiet()); for all others the
 layers call the operators one by one, with the same results up to rounding.
+
+_native has each layer's function too, without a line of Python in forward and backward (_layers.c). Where a torch lacks
+what that calls, and for GAT of many features, the functions here do it.
 """
 
 from __future__ import annotations
@@ -15,28 +18,62 @@ from torch import Tensor, nn
 from torch_geometric.nn.dense.linear import Linear
 
 from gnntune import _native
+from gnntune.pyg._layer import HOOKS
 from gnntune.torch import Graph
 from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once, quick_apply
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._operators import Now
-from gnntune.torch._run import PLAIN, PLAIN_REVERSED, Numbers, modes, pair_of, run
+from gnntune.torch._run import PLAIN, PLAIN_PAIR, PLAIN_REVERSED, Numbers, Pair, modes, pair_of, run, watchers
 from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
 # Features of all vertices, above which a map of them is worth more than what its call costs the host.
 _SMALL = 4_000_000
-_any_global_hook: Any = getattr(nn.modules.module, "_has_any_global_hook", lambda: True)
+# Features of all edges, on a CPU and on a GPU, up to which a sum costs about what starting it does.
+_FEW = (1 << 14, 1 << 24)
+_GLOBAL_HOOKS = (
+    "_global_backward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+    "_global_forward_hooks_always_called",
+    "_global_forward_hooks_with_kwargs",
+)
 _any_autocast: Any = torch._C._is_any_autocast_enabled
 _tracing = torch.compiler.is_dynamo_compiling
 
 
+class _Layer(torch.autograd.Function):
+    """A layer of _native: what its forward() got first says what it is, and which tensors want gradients."""
+
+    forward = staticmethod(_native.forward_layer)
+    backward = staticmethod(once(_native.backward_layer))
+
+
+_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _SMALL, _FEW)
+_node: Any = getattr(_Layer, "_backward_cls", None)
+if _node is not None and callable(getattr(_node, "apply", None)):
+    _node.apply = _native.backward_of_layers(_node)
+
+
+_modules: Any = nn.modules.module
+_native.set_modules(
+    Graph, _LINEAR, HOOKS, tuple(getattr(_modules, name) for name in _GLOBAL_HOOKS if hasattr(_modules, name))
+)
+
+
+def whole() -> bool:
+    """Whether layers may be computed as a whole: no sum is wanted in another way, and torch.compile traces nothing.
+
+    What else traces comes with modes, or with tensors of its own.
+    """
+    return not scopes and not _tracing()
+
+
 def quiet(*tensors: Tensor | None) -> bool:
-    """Whether a layer may be computed as a whole: tensors of one type that no mode, transform or autocast looks at, and
-    sums that nobody wants in another way."""
-    # What else traces than torch.compile comes with modes, or with tensors of its own.
-    if scopes or _tracing():
-        return False
+    """Whether a layer of these may be computed as a whole, where whole() says so of all: tensors of one type that no
+    mode, transform or autocast looks at."""
     found = _native.plain(*tensors)
     return _quiet(*tensors) if found is None else found
 
@@ -55,29 +92,25 @@ def _quiet(*tensors: Tensor | None) -> bool:
     return True
 
 
-def parameters_of(linear: Any) -> dict[str, Any] | None:
-    """The parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its width."""
-    if type(linear) not in _LINEAR or _any_global_hook():
-        return None
-    d = linear.__dict__
-    if d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"]:
-        return None
-    # A weight that is computed, by torch.nn.utils.parametrize say, is no parameter of this name.
-    parameters: dict[str, Any] = d["_parameters"]
-    return parameters if type(parameters.get("weight")) is nn.Parameter else None
+parameters_of = _native.plain_map
+"""The parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its width. Else None.
+Where whole() says so: torch.compile does not look into it."""
 
 
-def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
+def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
     """Whether features are aggregated before they are mapped: where a step aggregates fewer so. A maximum has to be.
 
     It aggregates forward and backward; where features that want no gradient come first, nothing needs the backward.
-    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp).
+    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp), but for small graphs: there each run that is
+    spared counts, and not how many features it has.
     """
     width, out = x.shape[1], weight.shape[0]
     if reduce == "max" or width <= out:
         return True
-    once = weight.requires_grad and not x.requires_grad and torch.is_grad_enabled()
-    return once and width <= 2 * out
+    if not weight.requires_grad or x.requires_grad or not torch.is_grad_enabled():
+        return False
+    # A number of edges would be a guard of what torch.compile compiles.
+    return width <= 2 * out or (not _tracing() and graph.m * width <= _FEW[x.is_cuda])
 
 
 def constants(
@@ -174,7 +207,27 @@ def _spmm_backward(graph: Graph, numbers: Numbers, saved: tuple[Tensor | None, .
 
 def mapped(
     graph: Graph,
-    numbers: Numbers,
+    pair: Pair,
+    edges: tuple[Tensor | None, Tensor | None],
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    target: Tensor | None = None,
+    root: Tensor | None = None,
+) -> Tensor | None:
+    """weight (the sums of x over the graph, by `pair` and with values of `edges` and vertices) + root target + bias.
+
+    `edges` are constants, in the order of runs; linear maps are plain. None for tensors that are not quiet().
+    """
+    found: Any = _native.layer_mapped(graph, pair, *edges, x, weight, bias, target, root)
+    if found is not None or not quiet(x, weight, bias, target, root):
+        return found  # type: ignore[no-any-return]
+    return mapped_in_python(graph, pair, edges, x, weight, bias, target, root)
+
+
+def mapped_in_python(
+    graph: Graph,
+    pair: Pair,
     edges: tuple[Tensor | None, Tensor | None],
     x: Tensor,
     weight: Tensor,
@@ -182,11 +235,9 @@ def mapped(
     target: Tensor | None = None,
     root: Tensor | None = None,
 ) -> Tensor:
-    """weight (the sums of x over the graph, by `numbers` and with values of `edges` and vertices) + root target + bias.
-
-    `edges` are constants, in the order of runs. Tensors that are quiet(), linear maps that are plain.
-    """
-    first = sums_first(x, weight, numbers.reduce)
+    """mapped() of tensors that are quiet()."""
+    numbers = pair.full
+    first = sums_first(graph, x, weight, numbers.reduce)
     result: Tensor = _apply_mapped(
         graph, numbers, edges, first, target is x, x, None if target is x else target, weight, root, bias
     )
@@ -278,16 +329,19 @@ def _score_gradient(grad: Tensor, h: Tensor) -> Tensor:
 
 def gat(
     graph: Graph,
-    numbers: Numbers,
+    pair: Pair,
     x: Tensor,
     weight: Tensor,
     att_row: Tensor,
     att_col: Tensor,
     bias: Tensor | None,
     seed: Tensor | None,
-) -> Tensor:
-    """GAT of a square graph on x mapped by `weight`: [n, heads k], plus bias. Tensors that are quiet()."""
-    result: Tensor = _apply_gat(graph, numbers, x, weight, att_row, att_col, bias, seed)
+) -> Tensor | None:
+    """GAT of a square graph on x mapped by `weight`: [n, heads k], plus bias. None for tensors that are not quiet()."""
+    found: Any = _native.layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed)
+    if found is not None or not quiet(x, weight, att_row, att_col, bias):
+        return found  # type: ignore[no-any-return]
+    result: Tensor = _apply_gat(graph, pair.full, x, weight, att_row, att_col, bias, seed)
     return result
 
 
@@ -312,7 +366,10 @@ class _Agnn(torch.autograd.Function):
 _apply_agnn = quick_apply(_Agnn)
 
 
-def agnn(graph: Graph, x: Tensor, beta: Tensor) -> Tensor:
-    """AGNN of a square graph. Tensors that are quiet()."""
+def agnn(graph: Graph, x: Tensor, beta: Tensor) -> Tensor | None:
+    """AGNN of a square graph. None for tensors that are not quiet()."""
+    found: Any = _native.layer_agnn(graph, PLAIN_PAIR, x, beta)
+    if found is not None or not quiet(x, beta):
+        return found  # type: ignore[no-any-return]
     result: Tensor = _apply_agnn(graph, x, beta)
     return result

@@ -11,11 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnntune import _native
 from gnntune.pyg._graphs import graph_of
 from gnntune.torch import Graph
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
-_HOOKS = (
+HOOKS = (
     "_propagate_forward_pre_hooks",
     "_propagate_forward_hooks",
     "_message_forward_pre_hooks",
@@ -27,6 +28,7 @@ _HOOKS = (
     "_edge_update_forward_pre_hooks",
     "_edge_update_forward_hooks",
 )
+_tracing = torch.compiler.is_dynamo_compiling
 _warned: set[tuple[str, str]] = set()
 
 
@@ -53,8 +55,10 @@ def prepare(
     layer: Any, x: Any, adjacency: Any, size: Any = None, aggregations: tuple[str, ...] = ("add", "sum")
 ) -> Graph:
     """The graph of a call. Raises Refused for what only PyTorch Geometric's own code does."""
-    source, target = (x, x) if isinstance(x, Tensor) else x
     known = layer.__dict__
+    if size is None and not _tracing() and _native.layer_graph(known, x, adjacency, aggregations):
+        return adjacency  # type: ignore[no-any-return]
+    source, target = (x, x) if isinstance(x, Tensor) else x
     if layer.flow != "source_to_target":
         raise Refused(f"flow={layer.flow!r}")
     if layer.aggr not in aggregations:
@@ -63,7 +67,7 @@ def prepare(
         raise Refused("decomposed_layers")
     if known["_explain"]:
         raise Refused("explanations")
-    if any(map(known.get, _HOOKS)):
+    if any(map(known.get, HOOKS)):
         raise Refused("hooks of message passing")
     for features in (source,) if target is source or target is None else (source, target):
         if features.dim() != 2:

@@ -235,11 +235,11 @@ def _gcn_norm(graph: Graph, weight: Tensor | None) -> tuple[Tensor, Tensor]:
     return edges, loops
 
 
-def dropping(device: torch.device, dropout: float, *, negative_slope: float = 0.2) -> tuple[Numbers, Tensor | None]:
-    """Numbers and seed of a run of gat() that a gradient may follow; not for code that torch.compile traces."""
+def dropping(device: torch.device, dropout: float, *, negative_slope: float = 0.2) -> tuple[Pair, Tensor | None]:
+    """Numbers and seed of a run of gat(); not for code that torch.compile traces."""
     if dropout == 0.0:
-        return (PLAIN if negative_slope == 0.2 else _dropping(negative_slope=negative_slope).full), None
-    return _dropping(negative_slope=negative_slope, dropout=dropout).full, new_seed(device)
+        return (PLAIN_PAIR if negative_slope == 0.2 else _dropping(negative_slope=negative_slope)), None
+    return _dropping(negative_slope=negative_slope, dropout=dropout), new_seed(device)
 
 
 def _dropping(*, scale: float = 1.0, negative_slope: float = 0.2, dropout: float = 0.0) -> Pair:

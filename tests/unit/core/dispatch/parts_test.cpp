@@ -32,7 +32,7 @@ protected:
     }
     std::vector<PartVersion> parts_of_outer(const char* part) {
         const Graph graph(registry_, cpu_device(), csr_.view());
-        return parts_of(graph, *registry_.find("spmm.outer"), graph.query(problem_), Params{{"spmm", part}});
+        return parts_of(registry_, graph.query(problem_), *registry_.find("spmm.outer"), Params{{"spmm", part}});
     }
 
     Registry registry_;

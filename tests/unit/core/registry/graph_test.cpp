@@ -255,6 +255,23 @@ TEST_F(GraphTest, AQueryFollowsTheDirection) {
     EXPECT_NE(graph.query(problem()).features, nullptr);
 }
 
+TEST_F(GraphTest, AQueryKnowsThatOfAnotherProblem) {
+    Graph graph = csr_graph();
+    graph.features();
+    for (const Direction direction : {Direction::forward, Direction::reversed}) {
+        for (const Direction other : {Direction::forward, Direction::reversed}) {
+            const Query asked = graph.query(problem(16, other));
+            const Query known = graph.query(problem(8, direction)).with(problem(16, other));
+            EXPECT_EQ(known.problem, asked.problem);
+            EXPECT_EQ(known.n_rows, asked.n_rows);
+            EXPECT_EQ(known.n_cols, asked.n_cols);
+            EXPECT_EQ(known.m, asked.m);
+            EXPECT_EQ(known.features, asked.features);
+            EXPECT_EQ(known.device, asked.device);
+        }
+    }
+}
+
 TEST_F(GraphTest, WhatCannotBeMadeIsRefusedInWords) {
     Graph graph = csr_graph();
     CsrView on_device = csr_.view();

@@ -8,8 +8,9 @@ docs/scaling.md says when that pays, and when not. NCCL is torch's; with gloo th
 """
 
 from gnntune.torch.distributed._graph import DistributedGraph
-from gnntune.torch.distributed._model import Forecast, Link, measure_link
+from gnntune.torch.distributed._model import Forecast, Link
 from gnntune.torch.distributed._ranks import new_group
+from gnntune.torch.distributed._timing import measure_link
 from gnntune.torch.distributed.functional import gat, gcn, spmm, sum_gradients
 from gnntune.torch.distributed.layers import GATConv, GCNConv, SAGEConv
 

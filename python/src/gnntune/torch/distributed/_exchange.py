@@ -111,7 +111,8 @@ def by_columns(
     me, size = ranks.rank, ranks.size
     arriving = [to_columns(ranks, x, part, rows_in) for part in parts]
     y = x.new_empty(rows_out[me], x.shape[1])
-    leaving = Leaving(x.device)
+    # After a slice that is the only one no kernel follows that could run beside.
+    leaving = Leaving(x.device, beside=len(parts) > 1 or compute_block is not None)
     for s, (part, (x_s, pending)) in enumerate(zip(parts, arriving)):
         pending.wait()
         if compute_block is not None and s == len(parts) - 1:
@@ -129,13 +130,14 @@ def by_columns(
 
 
 class Leaving:
-    """Results on their way out. What they bring is placed beside the kernels that follow, on a stream of its own."""
+    """Results on their way out. What they bring is placed beside the kernels that follow, on a stream of its own; or
+    where none follow on the current one, which spares the host."""
 
     _streams: ClassVar[dict[torch.device, Any]] = {}
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, beside: bool = True) -> None:
         self._side: Any = None
-        if device.type == "cuda":
+        if device.type == "cuda" and beside:
             self._side = self._streams.get(device)
             if self._side is None:
                 stream: Any = torch.cuda.Stream
@@ -147,7 +149,7 @@ class Leaving:
     def add(self, pending: Pending, sent: Tensor) -> None:
         """Takes an exchange that has begun, and what it sends."""
         if self._side is None:
-            # Without streams to wait is to stop: for the one before, which has come by now.
+            # To wait for it now would be to stop: for the one before, which has come by now.
             self._finish()
         else:
             self._side.wait_stream(self._current)

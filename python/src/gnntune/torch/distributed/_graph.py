@@ -13,10 +13,11 @@ from torch import Tensor
 from gnntune._errors import InvalidArgument
 from gnntune.torch import _device
 from gnntune.torch._graph import Graph
-from gnntune.torch.distributed._model import Forecast, Link, forecasts, measure_link, tried, worth_a_try
+from gnntune.torch.distributed._model import Forecast, Link, ranked, worth_a_try
 from gnntune.torch.distributed._ranks import Ranks
 from gnntune.torch.distributed._rows import Halo, blocks_by_edges, check_parts, read_parts
 from gnntune.torch.distributed._split import Slice, columns, even, offsets, patterns, slices_of, whole_vectors
+from gnntune.torch.distributed._timing import HostCalls, measure_link, spmm_times, tried
 
 MODES = ("auto", "features", "rows", "one")
 _MIX = 0x9E3779B97F4A7C15
@@ -106,7 +107,7 @@ class DistributedGraph:
         self._splits: dict[tuple[int, torch.dtype, int | None], tuple[list[Slice], bool]] = {}
         self._calls = 0
         self._check_same(graph)
-        self.link = link
+        self.link, self._host_is_given = link, link is not None
         self.mode = mode
         self.graph: Graph | None = None
         self.halo: Halo | None = None
@@ -254,7 +255,14 @@ class DistributedGraph:
                 blocks = {key: blocks.get(key) or _cut(graph, None, even(self.n_rows, self.size), False)}
             elif self._tail == "auto":
                 tails = (False,)
-        ways = forecasts(graph, self.ranks, link, k, dtype, [block.graph for block in blocks.get(key, ())], tails)
+        host = None if self._host_is_given else HostCalls(self.ranks, self.device)
+        between = host.moment if host is not None else lambda: None
+        parts = [block.graph for block in blocks.get(key, ())]
+        kernels_of = spmm_times(graph, self.ranks, k, dtype, [self.size], parts, between)
+        if host is not None:
+            link = self.link = link._replace(host=host.found())
+        n = max(graph.n_rows, graph.n_cols)
+        ways = ranked(link, n, k, self.size, dtype.itemsize, kernels_of, True, tails)
         some = [f for f in ways[: self._tries] if worth_a_try(f)]
         if self.size == 1 or graph.m == 0 or not some:
             return ways[0]

@@ -1,38 +1,22 @@
-"""What splitting costs and saves: rates that are measured, and a pipeline of exchanges and kernels that is computed.
+"""What splitting costs and saves: from rates that were measured, a pipeline of exchanges and kernels is computed.
 
 A spmm of width k on one rank is timed, and so is one of each width of a slice, alone, beside an exchange, and by blocks
-of rows. The link of the group, the packing of columns and the host's calls are timed, too. What a split call takes
-follows: two queues, kernels and exchanges, in the order in which _exchange.by_columns() fills them; or what the host
-takes for it, if that is more. The patterns of slices that are the fastest by that are then tried.
+of rows. The link of the group, the packing of columns and the host's calls are timed, too (_timing). What a split call
+takes follows: two queues, kernels and exchanges, in the order in which _exchange.by_columns() fills them; or what the
+host takes for it, if that is more. The patterns of slices that are the fastest by that are then tried. Numbers alone.
 """
 
 from __future__ import annotations
 
 import itertools
-import statistics
-import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from gnntune.torch._graph import Graph
-from gnntune.torch._operators import execute
-from gnntune.torch._run import PLAIN_PAIR
-from gnntune.torch.distributed._ranks import Ranks
-from gnntune.torch.distributed._split import columns, even, patterns, whole_vectors
+from gnntune.torch.distributed._split import columns, patterns, whole_vectors
 
 Points = tuple[tuple[int, float], ...]
 """Pairs of bytes and microseconds, ascending."""
 
-_LINK_BYTES = {"cuda": (1 << 12, 1 << 18, 1 << 22, 1 << 24, 1 << 26), "cpu": (1 << 12, 1 << 16, 1 << 20)}
-_COPY_BYTES = {"cuda": (1 << 12, 1 << 20, 1 << 24, 1 << 26), "cpu": (1 << 12, 1 << 16, 1 << 20)}
-_COPY_WIDTH = 32
-_AHEAD_CYCLES = 400_000  # of a call that the host enqueues: 200 us
-_HOST_KINDS = ((1, False), (3, False), (1, True))  # slices, and whether the last one is made by blocks
-_ROUNDS = 3
-_TRY_US = 30_000  # of a round, if that is enough for some calls
 _WORTH_A_TRY = 2.0  # times what one rank takes; or a call that is over soon
 _SOON_US = 5_000
 
@@ -117,110 +101,6 @@ class Forecast(NamedTuple):
         )
 
 
-def time_us(device: torch.device, step: Callable[[], object], seconds: float = 0.2, most: int = 30) -> float:
-    """Median time of a call, warmed up: by events on a GPU, whose calls follow each other; by the clock elsewhere."""
-    for _ in range(2):
-        step()
-    if device.type != "cuda":
-        times: list[float] = []
-        end = time.perf_counter() + seconds
-        while len(times) < 3 or (len(times) < most and time.perf_counter() < end):
-            begin = time.perf_counter()
-            step()
-            times.append(1e6 * (time.perf_counter() - begin))
-        return statistics.median(times)
-    torch.cuda.synchronize(device)
-    begin = time.perf_counter()
-    step()
-    torch.cuda.synchronize(device)
-    repeats = max(5, min(most, int(seconds / max(1e-6, time.perf_counter() - begin))))
-    return _by_events_us(device, step, repeats)
-
-
-def _by_events_us(device: torch.device, step: Callable[[], object], calls: int, ahead: bool = False) -> float:
-    """Median time between calls. ahead: the GPU sleeps until the host has enqueued all, whose time is then not seen."""
-    event: Any = torch.cuda.Event
-    marks = [event(enable_timing=True) for _ in range(calls + 1)]
-    torch.cuda.synchronize(device)
-    if ahead:
-        sleep: Any = torch.cuda._sleep
-        sleep(calls * _AHEAD_CYCLES)
-    marks[0].record()
-    for mark in marks[1:]:
-        step()
-        mark.record()
-    torch.cuda.synchronize(device)
-    return float(statistics.median(1e3 * a.elapsed_time(b) for a, b in itertools.pairwise(marks)))
-
-
-def _together_us(
-    ranks: Ranks, device: torch.device, step: Callable[[], object], calls: int = 10, ahead: bool = False
-) -> float:
-    """Time of a call that exchanges, as the slowest rank saw it: every rank makes the same number of calls."""
-    for _ in range(3):
-        step()
-    if device.type == "cuda":
-        found = _by_events_us(device, step, calls, ahead)
-    else:
-        times = []
-        for _ in range(calls):
-            begin = time.perf_counter()
-            step()
-            times.append(1e6 * (time.perf_counter() - begin))
-        found = statistics.median(times)
-    return float(max(ranks.gather_objects(found)))
-
-
-def measure_link(ranks: Ranks, device: torch.device) -> Link:
-    """Times the group's exchanges on tensors of random numbers. Every rank calls it; it takes about a second."""
-    exchange = tuple(_exchange_point(ranks, device, size) for size in _LINK_BYTES[device.type])
-    copy = tuple(_copy_point(ranks, device, size) for size in _COPY_BYTES[device.type])
-    return Link(ranks.size, exchange, copy, measure_host(ranks, device))
-
-
-def _exchange_point(ranks: Ranks, device: torch.device, size: int) -> tuple[int, float]:
-    others = max(1, ranks.size - 1)
-    count = max(1, size // others // 4)
-    ins = [torch.rand(0 if q == ranks.rank else count, device=device) for q in range(ranks.size)]
-    outs = [torch.empty_like(t) for t in ins]
-    return 4 * count * others, _together_us(ranks, device, lambda: ranks.all_to_all(outs, ins).wait(), ahead=True)
-
-
-def _copy_point(ranks: Ranks, device: torch.device, size: int) -> tuple[int, float]:
-    rows = max(1, size // (4 * _COPY_WIDTH))
-    wide = torch.rand(rows, 4 * _COPY_WIDTH, device=device)
-    narrow = wide.new_empty(rows, _COPY_WIDTH)
-    copied = _together_us(ranks, device, lambda: narrow.copy_(wide[:, _COPY_WIDTH : 2 * _COPY_WIDTH]), 20, ahead=True)
-    return narrow.numel() * 4, copied
-
-
-def measure_host(ranks: Ranks, device: torch.device) -> tuple[float, float, float]:
-    """Link.host, from calls of a split spmm with as little data as there can be. It drifts: a host that has done it
-    often takes less, and other programs' work takes turns with it."""
-    from gnntune.torch.distributed._graph import DistributedGraph  # which imports this
-    from gnntune.torch.distributed.functional import spmm
-
-    n = 4 * ranks.size
-    width = max(slices for slices, _ in _HOST_KINDS) * ranks.size
-    row_ptr = torch.arange(n + 1, dtype=torch.int32, device=device)
-    graph = Graph.from_csr(row_ptr, row_ptr[:n].clone(), n)
-    calls = 40 if device.type == "cuda" else 5
-    steps: list[Callable[[], object]] = []
-    for slices, tail in _HOST_KINDS:
-        split = DistributedGraph(graph, ranks.group, mode="features", slices=slices, tail=tail)
-        x = torch.rand(split.n_local_cols, width, device=device)
-
-        def call(split: Any = split, x: Tensor = x) -> None:
-            spmm(split, x)
-
-        steps.append(call)
-    with torch.no_grad():
-        rounds = [[_together_us(ranks, device, step, calls) for step in steps] for _ in range(1 + _ROUNDS)][1:]
-    one, three, blocks = (statistics.median(taken) for taken in zip(*rounds))
-    each = max(0.0, (three - one) / 2)
-    return max(0.0, one - each), each, max(0.0, blocks - one) / max(1, ranks.size - 1)
-
-
 class Kernel(NamedTuple):
     """A sum of all rows at a slice's width."""
 
@@ -301,77 +181,6 @@ def expected_us(
     return max(device_us, link.host_us(len(pattern), size - 1 if tail else 0))
 
 
-def forecasts(
-    graph: Graph, ranks: Ranks, link: Link, k: int, dtype: torch.dtype, blocks: Sequence[Graph], tails: Sequence[bool]
-) -> list[Forecast]:
-    """Ways over this group's ranks, the best first. Times the kernels; every rank calls it and gets the same."""
-    kernels_of = spmm_times(graph, ranks, k, dtype, [ranks.size], blocks)
-    n = max(graph.n_rows, graph.n_cols)
-    return ranked(link, n, k, ranks.size, dtype.itemsize, kernels_of, True, tails)
-
-
 def worth_a_try(found: Forecast) -> bool:
     """Whether a few calls cost little, or may show a gain."""
     return found.split_us < max(_SOON_US, _WORTH_A_TRY * found.one_us)
-
-
-def tried(ranks: Ranks, device: torch.device, ways: Sequence[tuple[Forecast, Callable[[], object]]]) -> list[Forecast]:
-    """The same with what the calls took, in turns. Every rank makes the same calls and gets the same."""
-    taken: list[list[float]] = [[] for _ in ways]
-    for _ in range(_ROUNDS):
-        for (found, call), times in zip(ways, taken):
-            calls = max(5, min(60, int(_TRY_US / max(1.0, found.split_us))))
-            times.append(_together_us(ranks, device, call, calls))
-    return [found._replace(tried_us=statistics.median(times)) for (found, _), times in zip(ways, taken)]
-
-
-def spmm_times(
-    graph: Graph, ranks: Ranks, k: int, dtype: torch.dtype, sizes: Sequence[int], blocks: Sequence[Graph] = ()
-) -> dict[int, Kernel]:
-    """The kernels of a sum of k columns, and of every width of a slice of them over groups of these sizes.
-
-    blocks: the graph's rows, each rank's of this group, if the last slices' sums are to be timed by blocks, too.
-    """
-    widths, last = {k}, set()
-    for size in sizes:
-        for pattern in patterns(
-            max(columns(whole_vectors(k, size, dtype.itemsize), size, dtype.itemsize)), dtype.itemsize
-        ):
-            widths.update(pattern)
-            if size == ranks.size:
-                last.add(pattern[-1])
-    return {width: _kernel(graph, ranks, width, dtype, blocks if width in last else ()) for width in sorted(widths)}
-
-
-def _kernel(graph: Graph, ranks: Ranks, width: int, dtype: torch.dtype, blocks: Sequence[Graph]) -> Kernel:
-    if 0 in (width, graph.m, graph.n_cols):
-        return Kernel(0.0)
-    x = torch.rand(graph.n_cols, width, device=graph.device).to(dtype)
-
-    def spmm() -> None:
-        execute(graph, "spmm", PLAIN_PAIR.bare, x, None, None)
-
-    def by_blocks() -> None:
-        for block in blocks:
-            if block.n_rows:
-                execute(block, "spmm", PLAIN_PAIR.bare, x, None, None)
-
-    alone = float(max(ranks.gather_objects(time_us(graph.device, spmm))))
-    of_blocks = float(max(ranks.gather_objects(time_us(graph.device, by_blocks)))) if blocks else None
-    if graph.device.type != "cuda" or ranks.size == 1:
-        return Kernel(alone, 0.0, of_blocks)
-    rows = even(graph.n_rows, ranks.size)
-    ins = [x.new_empty(0 if q == ranks.rank else rows[q], width) for q in range(ranks.size)]
-    outs = [x.new_empty(0 if q == ranks.rank else rows[ranks.rank], width) for q in range(ranks.size)]
-
-    def exchange() -> None:
-        ranks.all_to_all(outs, ins).wait()
-
-    def beside() -> None:
-        pending = ranks.all_to_all(outs, ins)
-        spmm()
-        pending.wait()
-
-    exchanged = _together_us(ranks, graph.device, exchange, ahead=True)
-    both = _together_us(ranks, graph.device, beside, ahead=True)
-    return Kernel(alone, max(0.0, both - max(alone, exchanged)), of_blocks)

@@ -284,7 +284,7 @@ class _Attention(torch.autograd.Function):
         arriving = [to_columns(ranks, how.flat(x), part, graph.col_counts) for part in how.parts]
         y = x.new_empty(graph.n_local, heads * k)
         saved: list[Tensor | None] = []
-        leaving = Leaving(x.device)
+        leaving = Leaving(x.device, beside=len(how.parts) > 1)
         for s, (part, (x_s, pending)) in enumerate(zip(how.parts, arriving)):
             pending.wait()
             if x_s.shape[1] == 0:
@@ -310,7 +310,7 @@ class _Attention(torch.autograd.Function):
         arriving = [to_columns(ranks, how.flat(grad), part, graph.row_counts) for part in how.parts]
         flat_x = grad.new_empty(graph.n_local_cols, how.heads * how.k)
         rows, columns = (grad.new_zeros(n, how.own_heads) for n in (graph.n_rows, graph.n_cols))
-        leaving = Leaving(grad.device)
+        leaving = Leaving(grad.device, beside=len(how.parts) > 1)
         for s, (part, (grad_s, pending)) in enumerate(zip(how.parts, arriving)):
             pending.wait()
             if grad_s.shape[1] == 0:

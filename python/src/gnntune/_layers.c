@@ -1,0 +1,774 @@
+// Whole layers as one node of autograd, forward and backward: what gnntune.pyg._fused does for torch's tensors in Python,
+// without a line of Python between a layer's call and its kernels.
+//
+// A layer's function here asks whether its tensors are plain: of torch's own types, of one dtype, looked at by no mode, no
+// transform and no autocast. If they are not, or torch has no functions for them (_shim.c), it returns None and Python does
+// the layer. If one of them wants a gradient it goes through the autograd.Function whose forward() is forward_layer(), with
+// those tensors alone: torch asks questions about each argument. What that needs beside stands on the caller's stack, and
+// what the backward needs in the state, a tuple, and in the tensors that torch saves.
+#include "_products.h"
+#include "_shim.h"
+
+#include <string.h>
+
+// Python's part: apply() of the autograd.Function; run() of gnntune.torch._run; who watches runs, a list; backward() of the
+// function, for a gradient of a gradient; the numbers of a sum's gradient; the most features of GAT whose scores are
+// computed here; up to how many features of all edges are summed before they are mapped, on a CPU and on a GPU.
+static PyObject *function_apply, *run_in_python, *watchers, *backward_in_python, *sum_reversed;
+static int64_t most_features, few_features[2];
+
+static PyObject *requires_grad_name, *to_save_name, *state_name, *saved_tensors_name, *contiguous_name, *shape_name,
+    *view_name, *spmm_name, *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name, *m_name;
+
+// set_layers(apply, run, watchers, backward, sum_reversed, most_features, (few_on_cpu, few_on_gpu)), behind set_torch().
+PyObject* set_layers(PyObject* self, PyObject* args) {
+    (void)self;
+    enum { kGiven = 5 };
+    PyObject* given[kGiven];
+    long long most, few[2];
+    if (!PyArg_ParseTuple(args, "OOOOOL(LL)", &given[0], &given[1], &given[2], &given[3], &given[4], &most, &few[0],
+                          &few[1])) {
+        return NULL;
+    }
+    PyObject** kept[kGiven] = {&function_apply, &run_in_python, &watchers, &backward_in_python, &sum_reversed};
+    for (int i = 0; i < kGiven; ++i) {
+        Py_INCREF(given[i]);
+        PyObject* gone = *kept[i];
+        *kept[i] = given[i];
+        Py_XDECREF(gone);
+    }
+    most_features = most;
+    few_features[0] = few[0];
+    few_features[1] = few[1];
+    Py_RETURN_NONE;
+}
+
+// ---- Whether a layer is as it was made ----
+
+// gnntune.torch.Graph; types of linear maps; names of hooks of message passing; dictionaries of hooks of all modules.
+static PyObject *graph_type, *map_types, *hook_names, *global_hooks;
+static PyObject *flow_name, *aggr_name, *decomposed_name, *explain_name, *forward_hooks_name, *forward_pre_hooks_name,
+    *backward_hooks_name, *backward_pre_hooks_name, *parameters_name, *weight_name, *dict_name, *n_rows_name,
+    *n_cols_name;
+
+// set_modules(Graph, types of linear maps, names of hooks of message passing, dictionaries of hooks of all modules)
+PyObject* set_modules(PyObject* self, PyObject* args) {
+    (void)self;
+    PyObject** const kept[] = {&graph_type, &map_types, &hook_names, &global_hooks};
+    PyObject* given[4];
+    if (!PyArg_ParseTuple(args, "OO!O!O!", &given[0], &PyTuple_Type, &given[1], &PyTuple_Type, &given[2], &PyTuple_Type,
+                          &given[3])) {
+        return NULL;
+    }
+    for (int i = 0; i < 4; ++i) {
+        Py_INCREF(given[i]);
+        PyObject* gone = *kept[i];
+        *kept[i] = given[i];
+        Py_XDECREF(gone);
+    }
+    Py_RETURN_NONE;
+}
+
+int intern_layer_names(void) {
+    const struct {
+        PyObject** name;
+        const char* text;
+    } kNames[] = {
+        {&requires_grad_name, "requires_grad"},
+        {&to_save_name, "to_save"},
+        {&state_name, "state"},
+        {&saved_tensors_name, "saved_tensors"},
+        {&contiguous_name, "contiguous"},
+        {&shape_name, "shape"},
+        {&view_name, "view"},
+        {&spmm_name, "spmm"},
+        {&spmm_grad_name, "spmm_grad"},
+        {&gat_name, "gat"},
+        {&gat_grad_name, "gat_grad"},
+        {&agnn_name, "agnn"},
+        {&agnn_grad_name, "agnn_grad"},
+        {&m_name, "m"},
+        {&flow_name, "flow"},
+        {&aggr_name, "aggr"},
+        {&decomposed_name, "_decomposed_layers"},
+        {&explain_name, "_explain"},
+        {&forward_hooks_name, "_forward_hooks"},
+        {&forward_pre_hooks_name, "_forward_pre_hooks"},
+        {&backward_hooks_name, "_backward_hooks"},
+        {&backward_pre_hooks_name, "_backward_pre_hooks"},
+        {&parameters_name, "_parameters"},
+        {&weight_name, "weight"},
+        {&dict_name, "__dict__"},
+        {&n_rows_name, "n_rows"},
+        {&n_cols_name, "n_cols"},
+    };
+    for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
+        if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
+    }
+    return intern_product_names();
+}
+
+// Whether a dictionary has something under a name: -1 and an exception if that cannot be asked.
+static int has_some(PyObject* dictionary, PyObject* name) {
+    PyObject* found = PyDict_GetItemWithError(dictionary, name);
+    if (!found) return PyErr_Occurred() ? -1 : 0;
+    return PyObject_IsTrue(found);
+}
+
+static int is_text(PyObject* object, const char* text) {
+    return object && PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, text) == 0;
+}
+
+static int has_size(PyObject* graph, PyObject* name, int64_t size) {
+    PyObject* number = PyObject_GenericGetAttr(graph, name);
+    const int same = number && PyLong_AsLongLong(number) == size;
+    Py_XDECREF(number);
+    PyErr_Clear();
+    return same;
+}
+
+// layer_graph(__dict__ of a layer, x, adjacency, aggregations) -> bool: whether prepare() of gnntune.pyg._layer would give the
+// adjacency back: it is a Graph of x's size, and nothing about the layer asks for PyTorch Geometric's own code.
+PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    if (count != 4 || !PyDict_Check(args[0]) || !PyTuple_Check(args[3])) {
+        PyErr_SetString(PyExc_TypeError, "expected layer_graph(dictionary, x, adjacency, aggregations)");
+        return NULL;
+    }
+    DlTensor x;
+    if (!graph_type || (PyObject*)Py_TYPE(args[2]) != graph_type || !look_at_tensor(args[1], &x)) Py_RETURN_FALSE;
+    const int is_float =
+        x.dtype.code == kDlFloat ? x.dtype.bits == 32 || x.dtype.bits == 16 : x.dtype.code == kDlBfloat;
+    const int is_here = x.device.device_type == kDlCpu || x.device.device_type == kDlCuda;
+    if (x.ndim != 2 || !is_float || x.dtype.lanes != 1 || !is_here) Py_RETURN_FALSE;
+    if (!is_text(PyDict_GetItemWithError(args[0], flow_name), "source_to_target")) Py_RETURN_FALSE;
+    PyObject* aggr = PyDict_GetItemWithError(args[0], aggr_name);
+    const int known = aggr && PyUnicode_Check(aggr) ? PySequence_Contains(args[3], aggr) : 0;
+    PyObject* decomposed = PyDict_GetItemWithError(args[0], decomposed_name);
+    if (known <= 0 || !decomposed || !PyLong_Check(decomposed) || PyLong_AsLong(decomposed) != 1) {
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    int asked = has_some(args[0], explain_name);
+    for (Py_ssize_t i = 0; asked == 0 && i < PyTuple_Size(hook_names); ++i) {
+        asked = has_some(args[0], PyTuple_GetItem(hook_names, i));
+    }
+    if (asked < 0) return NULL;
+    if (asked || !has_size(args[2], n_rows_name, x.shape[0]) || !has_size(args[2], n_cols_name, x.shape[0])) {
+        Py_RETURN_FALSE;
+    }
+    Py_RETURN_TRUE;
+}
+
+// plain_map(module) -> the parameters of what is a linear map and nothing else: no hooks, and no weight that waits for its
+// width. Else None.
+PyObject* plain_map(PyObject* self, PyObject* module) {
+    (void)self;
+    int is_map = 0;
+    for (Py_ssize_t i = 0; map_types && i < PyTuple_Size(map_types); ++i) {
+        is_map |= (PyObject*)Py_TYPE(module) == PyTuple_GetItem(map_types, i);
+    }
+    if (!is_map) Py_RETURN_NONE;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(global_hooks); ++i) {
+        const Py_ssize_t size = PyObject_Size(PyTuple_GetItem(global_hooks, i));
+        if (size < 0) return NULL;
+        if (size) Py_RETURN_NONE;
+    }
+    PyObject* own = PyObject_GenericGetAttr(module, dict_name);
+    if (!own) return NULL;
+    PyObject* const names[] = {forward_hooks_name, forward_pre_hooks_name, backward_hooks_name,
+                               backward_pre_hooks_name};
+    int hooked = 0;
+    for (int i = 0; hooked == 0 && i < 4; ++i) hooked = has_some(own, names[i]);
+    PyObject* parameters = hooked == 0 ? PyDict_GetItemWithError(own, parameters_name) : NULL;
+    // A weight that is computed, by torch.nn.utils.parametrize say, is no parameter of this name.
+    PyObject* weight = parameters ? PyDict_GetItemWithError(parameters, weight_name) : NULL;
+    PyObject* found = weight && is_plain_parameter(weight) ? parameters : Py_None;
+    Py_INCREF(found);
+    Py_DECREF(own);
+    if (!PyErr_Occurred()) return found;
+    Py_DECREF(found);
+    return NULL;
+}
+
+// ---- A layer's call ----
+
+typedef enum { kMapped, kGat, kAgnn, kKinds } Kind;
+enum { kMostOfLayer = 6, kMostSaved = 12 };
+
+// Tensors of a layer, in the order of its gradients.
+enum { kX, kTarget, kWeight, kRoot, kBias, kMappedTensors };         // of kMapped
+enum { kAttRow = 2, kAttCol = 3, kGatTensors = 5, kGatWeight = 1 };  // of kGat: x, weight, att_row, att_col, bias
+enum { kBeta = 1, kAgnnTensors = 2 };                                // of kAgnn: x, beta
+
+typedef struct {
+    Kind kind;
+    PyObject *graph, *numbers, *bare;     // numbers of a run that a gradient follows, and of one that none does
+    PyObject *edge_weight, *self_weight;  // constants, or None
+    PyObject* seed;                       // of dropout, or None
+    PyObject* tensors[kMostOfLayer];      // None where there is none
+    int count;
+    unsigned needs;  // which of them want a gradient, a bit each; 0 where none follows
+    int first;       // kMapped: features are summed before they are mapped
+    int own;         // kMapped: sources are targets
+} Layer;
+
+static int wants(const Layer* layer, int tensor) {
+    return layer->needs >> tensor & 1;
+}
+
+// The layer whose forward() this thread calls next, if it does.
+static _Thread_local struct {
+    const Layer* layer;
+    PyObject* state;
+} pending;
+
+// Whether tensors are plain and of one dtype, and which want a gradient. -1 and an exception if torch fails; 0: Python has
+// to look.
+static int is_plain(Layer* layer) {
+    if (!shim_multiplies() || !shim_asks() || !function_apply) return 0;
+    if (shim_autocast()) return 0;
+    int on = modes_are_on();
+    if (on == 0) on = functorch_is_on();
+    if (on != 0) return on < 0 ? -1 : 0;
+    DlTensor seen, first;
+    if (!look_at_tensor(layer->tensors[0], &first)) return 0;
+    for (int i = 1; i < layer->count; ++i) {
+        if (layer->tensors[i] == Py_None) continue;
+        if (!look_at_tensor(layer->tensors[i], &seen)) return 0;
+        if (memcmp(&seen.dtype, &first.dtype, sizeof seen.dtype) != 0) return 0;
+        if (memcmp(&seen.device, &first.device, sizeof seen.device) != 0) return 0;  // torch has the words
+    }
+    layer->needs = 0;
+    if (!shim_gradients()) return 1;
+    for (int i = 0; i < layer->count; ++i) {
+        if (layer->tensors[i] == Py_None) continue;
+        PyObject* answer = PyObject_GetAttr(layer->tensors[i], requires_grad_name);
+        if (!answer) return -1;
+        Py_DECREF(answer);
+        if (answer == Py_True) layer->needs |= 1u << i;
+    }
+    return 1;
+}
+
+// ---- Runs ----
+
+// A tuple of results: NULL and an exception if it fails.
+static PyObject* run_op(PyObject* graph, PyObject* op, PyObject* numbers, PyObject* const* inputs, int count) {
+    enum { kBefore = 3 };
+    PyObject* all[kBefore + kMostTensors] = {graph, op, numbers};
+    for (int i = 0; i < count; ++i) all[kBefore + i] = inputs[i];
+    if (PyList_Size(watchers) == 0) {
+        PyObject* results = run_tensors(NULL, all, kBefore + count);
+        if (results != Py_None) return results;
+        Py_DECREF(results);
+    }
+    PyObject* arguments = PyTuple_New(kBefore + count);
+    if (!arguments) return NULL;
+    for (int i = 0; i < kBefore + count; ++i) {
+        Py_INCREF(all[i]);
+        PyTuple_SetItem(arguments, i, all[i]);
+    }
+    PyObject* results = PyObject_CallObject(run_in_python, arguments);
+    Py_DECREF(arguments);
+    return results;
+}
+
+// A result as a new reference, Py_None if there are fewer.
+static PyObject* result_of(PyObject* results, Py_ssize_t place) {
+    PyObject* result = place < PyTuple_Size(results) ? PyTuple_GetItem(results, place) : Py_None;
+    Py_INCREF(result);
+    return result;
+}
+
+// Takes `results`, which may be NULL.
+static PyObject* first_result(PyObject* results) {
+    PyObject* first = results ? result_of(results, 0) : NULL;
+    Py_XDECREF(results);
+    return first;
+}
+
+// What a backward wants to see, in order; borrowed until they are handed over.
+typedef struct {
+    PyObject* tensors[kMostSaved];
+    int count;
+} Saved;
+
+static void keep(Saved* saved, PyObject* tensor) {
+    saved->tensors[saved->count++] = tensor;
+}
+
+// ---- weight (sums of x over the graph) + root target + bias ----
+
+static int has_reduce(PyObject* numbers, const char* name) {
+    PyObject* reduce = PyTuple_GetItem(numbers, 0);
+    return reduce && PyUnicode_CompareWithASCIIString(reduce, name) == 0;
+}
+
+// As sums_first() of gnntune.pyg._fused. -1 and an exception if the graph has no number of edges.
+static int sums_come_first(const Layer* layer, const Matrix* x, const Matrix* weight) {
+    const int64_t width = x->size[1], out = weight->size[0];
+    if (has_reduce(layer->numbers, "max") || width <= out) return 1;
+    if (!wants(layer, kWeight) || wants(layer, kX)) return 0;
+    if (width <= 2 * out) return 1;
+    PyObject* m = PyObject_GenericGetAttr(layer->graph, m_name);
+    if (!m) return -1;
+    const int64_t edges = PyLong_AsLongLong(m);
+    Py_DECREF(m);
+    return edges * width <= few_features[x->device.device_type == kDlCuda];
+}
+
+enum { kSavedFeatures, kSavedArgmax, kSavedSeen, kSavedTarget, kSavedWeight, kSavedRoot, kMappedSaved };
+
+static PyObject* forward_mapped(const Layer* layer, PyObject** kept, Saved* saved) {
+    PyObject* const x = layer->tensors[kX];
+    PyObject* const root = layer->tensors[kRoot];
+    PyObject* const target = layer->own ? x : layer->tensors[kTarget];
+    PyObject* const bias = layer->tensors[kBias];
+    const int is_sum = has_reduce(layer->numbers, "sum");
+    Matrix features, weight;
+    if (!matrix_of(x, &features) || !matrix_of(layer->tensors[kWeight], &weight)) return NULL;
+    PyObject *argmax = Py_None, *seen = x, *out;
+    PyObject* inputs[3] = {x, layer->edge_weight, layer->self_weight};
+    if (layer->first) {
+        // Winners of a maximum are for the gradient of x, which the features of a first layer do not want.
+        PyObject* numbers = wants(layer, kX) ? layer->numbers : layer->bare;
+        PyObject* results = run_op(layer->graph, spmm_name, numbers, inputs, 3);
+        if (!results) return NULL;
+        kept[0] = seen = result_of(results, 0);
+        kept[1] = argmax = result_of(results, 1);
+        Py_DECREF(results);
+        Matrix summed;
+        if (!matrix_of(seen, &summed)) return NULL;
+        out = product(summed, turned(weight), bias);
+        keep(saved, is_sum || !wants(layer, kX) ? Py_None : x);
+    } else {
+        kept[0] = inputs[0] = product(features, turned(weight), Py_None);
+        if (!kept[0]) return NULL;
+        out = first_result(run_op(layer->graph, spmm_name, layer->numbers, inputs, 3));
+        if (out && bias != Py_None && !add_to(out, bias)) Py_CLEAR(out);
+        keep(saved, is_sum ? Py_None : kept[0]);
+    }
+    if (!out) return NULL;
+    if (root != Py_None) {
+        Matrix of_targets, of_root;
+        if (!matrix_of(target, &of_targets) || !matrix_of(root, &of_root) ||
+            !add_product(out, of_targets, turned(of_root))) {
+            Py_DECREF(out);
+            return NULL;
+        }
+    }
+    keep(saved, argmax);
+    keep(saved, wants(layer, kWeight) ? seen : Py_None);
+    keep(saved, wants(layer, kRoot) ? target : Py_None);
+    keep(saved, wants(layer, kX) || !layer->first ? layer->tensors[kWeight] : Py_None);
+    keep(saved, wants(layer, kTarget) || layer->own ? root : Py_None);
+    return out;
+}
+
+// The gradient of a sum over the graph.
+static PyObject* unsummed(const Layer* layer, PyObject* const* saved, PyObject* grad) {
+    if (has_reduce(layer->numbers, "sum")) {
+        PyObject* const inputs[3] = {grad, layer->edge_weight, layer->self_weight};
+        return first_result(run_op(layer->graph, spmm_name, sum_reversed, inputs, 3));
+    }
+    PyObject* const inputs[5] = {saved[kSavedFeatures], layer->edge_weight, layer->self_weight, grad,
+                                 saved[kSavedArgmax]};
+    return first_result(run_op(layer->graph, spmm_grad_name, layer->numbers, inputs, 5));
+}
+
+static int backward_mapped(const Layer* layer, PyObject* const* saved, PyObject* grad, PyObject** grads) {
+    Matrix g, of_target, weight, root, seen, back;
+    if (!matrix_of(grad, &g)) return 0;
+    if (wants(layer, kBias) && !(grads[kBias] = sum_of_rows(grad))) return 0;
+    if (wants(layer, kRoot)) {
+        if (!matrix_of(saved[kSavedTarget], &of_target)) return 0;
+        if (!(grads[kRoot] = product(turned(g), of_target, Py_None))) return 0;
+    }
+    if (saved[kSavedRoot] != Py_None && !matrix_of(saved[kSavedRoot], &root)) return 0;
+    if (wants(layer, kTarget) && !(grads[kTarget] = product(g, root, Py_None))) return 0;
+    if (!wants(layer, kX) && !wants(layer, kWeight)) return 1;
+    if (saved[kSavedWeight] != Py_None && !matrix_of(saved[kSavedWeight], &weight)) return 0;
+    if (wants(layer, kWeight) && !matrix_of(saved[kSavedSeen], &seen)) return 0;
+    if (layer->first) {
+        if (wants(layer, kWeight) && !(grads[kWeight] = product(turned(g), seen, Py_None))) return 0;
+        if (wants(layer, kX)) {
+            PyObject* mapped = product(g, weight, Py_None);
+            grads[kX] = mapped ? unsummed(layer, saved, mapped) : NULL;
+            Py_XDECREF(mapped);
+            if (!grads[kX]) return 0;
+        }
+    } else {
+        PyObject* mapped = unsummed(layer, saved, grad);
+        int done = mapped && matrix_of(mapped, &back);
+        if (done && wants(layer, kWeight)) done = (grads[kWeight] = product(turned(back), seen, Py_None)) != NULL;
+        if (done && wants(layer, kX)) done = (grads[kX] = product(back, weight, Py_None)) != NULL;
+        Py_XDECREF(mapped);
+        if (!done) return 0;
+    }
+    return !layer->own || !grads[kX] || add_product(grads[kX], g, root);
+}
+
+// ---- GAT of a map of x, with the bias: features of heads stand side by side ----
+
+enum { kGatX, kGatW, kGatRowAtt, kGatColAtt, kGatFeatures, kGatRow, kGatCol, kGatOut, kGatLse, kGatSeed, kGatSaved };
+
+static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) {
+    Matrix x, weight;
+    DlTensor att;
+    if (!matrix_of(layer->tensors[kX], &x) || !matrix_of(layer->tensors[kGatWeight], &weight) ||
+        !look_at_tensor(layer->tensors[kAttRow], &att)) {
+        return NULL;
+    }
+    PyObject* flat = product(x, turned(weight), Py_None);
+    PyObject* h = flat ? shaped(flat, x.size[0], att.shape[1], att.shape[2]) : NULL;
+    Py_XDECREF(flat);
+    kept[0] = h;
+    kept[1] = h ? scores_of(h, layer->tensors[kAttRow]) : NULL;
+    kept[2] = kept[1] ? scores_of(h, layer->tensors[kAttCol]) : NULL;
+    if (!kept[2]) return NULL;
+    PyObject* const inputs[4] = {h, kept[1], kept[2], layer->seed};
+    PyObject* results = run_op(layer->graph, gat_name, layer->needs ? layer->numbers : layer->bare, inputs, 4);
+    if (!results) return NULL;
+    kept[3] = result_of(results, 0);
+    kept[4] = result_of(results, 1);
+    Py_DECREF(results);
+    PyObject* out = shaped(kept[3], x.size[0], weight.size[0], 0);
+    if (!out) return NULL;
+    for (int i = 0; i < 4; ++i) keep(saved, layer->tensors[i]);
+    for (int i = 0; i < 3; ++i) keep(saved, kept[i]);
+    // Without a bias the result itself: torch sees then who writes to it.
+    const int has_bias = layer->tensors[kBias] != Py_None;
+    keep(saved, has_bias ? kept[3] : out);
+    keep(saved, kept[4]);
+    keep(saved, layer->seed);
+    if (!has_bias) return out;
+    PyObject* sum = sum_of(out, layer->tensors[kBias]);
+    Py_DECREF(out);
+    return sum;
+}
+
+static int backward_gat(const Layer* layer, PyObject* const* saved, PyObject* grad, PyObject** grads) {
+    Matrix x, weight, flat;
+    DlTensor seen;
+    if (!matrix_of(saved[kGatX], &x) || !matrix_of(saved[kGatW], &weight) ||
+        !look_at_tensor(saved[kGatFeatures], &seen)) {
+        return 0;
+    }
+    if (wants(layer, kBias) && !(grads[kBias] = sum_of_rows(grad))) return 0;
+    PyObject* by_head = shaped(grad, seen.shape[0], seen.shape[1], seen.shape[2]);
+    PyObject* y = by_head ? shaped(saved[kGatOut], seen.shape[0], seen.shape[1], seen.shape[2]) : NULL;
+    PyObject* const inputs[7] = {saved[kGatFeatures], saved[kGatRow], saved[kGatCol], by_head, y,
+                                 saved[kGatLse],      saved[kGatSeed]};
+    PyObject* results = y ? run_op(layer->graph, gat_grad_name, layer->numbers, inputs, 7) : NULL;
+    Py_XDECREF(y);
+    Py_XDECREF(by_head);
+    if (!results) return 0;
+    PyObject* g = PyTuple_GetItem(results, 0);
+    PyObject* g_row = PyTuple_GetItem(results, 1);
+    PyObject* g_col = PyTuple_GetItem(results, 2);
+    int done = g && g_row && g_col;
+    if (done && wants(layer, kAttRow)) done = (grads[kAttRow] = gradient_of_att(g_row, saved[kGatFeatures])) != NULL;
+    if (done && wants(layer, kAttCol)) done = (grads[kAttCol] = gradient_of_att(g_col, saved[kGatFeatures])) != NULL;
+    if (done && (wants(layer, kX) || wants(layer, kGatWeight))) {
+        done = add_gradient_of_scores(g, g_row, saved[kGatRowAtt]) &&
+               add_gradient_of_scores(g, g_col, saved[kGatColAtt]) &&
+               matrix_shaped(g, seen.shape[0], weight.size[0], &flat);
+        if (done && wants(layer, kGatWeight)) {
+            done = (grads[kGatWeight] = product(turned(flat), x, Py_None)) != NULL;
+        }
+        if (done && wants(layer, kX)) done = (grads[kX] = product(flat, weight, Py_None)) != NULL;
+    }
+    Py_DECREF(results);
+    return done;
+}
+
+// ---- AGNN of x with itself ----
+
+enum { kAgnnX, kAgnnBeta, kAgnnOut, kAgnnLse, kAgnnSaved };
+
+static PyObject* forward_agnn(const Layer* layer, PyObject** kept, Saved* saved) {
+    PyObject* const x = layer->tensors[kX];
+    PyObject* const inputs[3] = {x, x, layer->tensors[kBeta]};
+    PyObject* results = run_op(layer->graph, agnn_name, layer->needs ? layer->numbers : layer->bare, inputs, 3);
+    if (!results) return NULL;
+    PyObject* out = result_of(results, 0);
+    kept[0] = result_of(results, 1);
+    Py_DECREF(results);
+    keep(saved, x);
+    keep(saved, layer->tensors[kBeta]);
+    keep(saved, out);
+    keep(saved, kept[0]);
+    return out;
+}
+
+static int backward_agnn(const Layer* layer, PyObject* const* saved, PyObject* grad, PyObject** grads) {
+    PyObject* const inputs[6] = {saved[kAgnnX], saved[kAgnnX],   saved[kAgnnBeta],
+                                 grad,          saved[kAgnnOut], saved[kAgnnLse]};
+    PyObject* results = run_op(layer->graph, agnn_grad_name, layer->numbers, inputs, 6);
+    if (!results) return 0;
+    int done = 1;
+    if (wants(layer, kX)) {
+        grads[kX] = result_of(results, 0);
+        done = add_to(grads[kX], PyTuple_GetItem(results, 1));
+    }
+    if (wants(layer, kBeta)) grads[kBeta] = result_of(results, 2);
+    Py_DECREF(results);
+    return done;
+}
+
+// ---- The node ----
+
+static PyObject* (*const kForward[kKinds])(const Layer*, PyObject**, Saved*) = {forward_mapped, forward_gat,
+                                                                                forward_agnn};
+static int (*const kBackward[kKinds])(const Layer*, PyObject* const*, PyObject*, PyObject**) = {
+    backward_mapped, backward_gat, backward_agnn};
+static const int kSavedOf[kKinds] = {kMappedSaved, kGatSaved, kAgnnSaved};
+
+// The layer's result; what it made beside goes with it, but for what the context `ctx` is to save. NULL: no context.
+static PyObject* compute(const Layer* layer, PyObject* ctx) {
+    PyObject* kept[kMostOfLayer] = {NULL};
+    Saved saved = {{NULL}, 0};
+    PyObject* out = kForward[layer->kind](layer, kept, &saved);
+    if (out && ctx) {
+        PyObject* tensors = PyTuple_New(saved.count);
+        for (int i = 0; tensors && i < saved.count; ++i) {
+            Py_INCREF(saved.tensors[i]);
+            PyTuple_SetItem(tensors, i, saved.tensors[i]);
+        }
+        if (!tensors || PyObject_SetAttr(ctx, to_save_name, tensors) != 0) Py_CLEAR(out);
+        Py_XDECREF(tensors);
+    }
+    for (int i = 0; i < kMostOfLayer; ++i) Py_XDECREF(kept[i]);
+    if (!out && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected tensors with memory of their own");
+    return out;
+}
+
+enum { kFlagKind = 4, kFlagFirst = 4, kFlagOwn = 5, kFlagNeeds = 6 };  // bits of a state's number
+
+// (graph, numbers, edge weights, self weights, number)
+static PyObject* state_of(const Layer* layer) {
+    const long number = (long)layer->kind | (long)layer->first << kFlagFirst | (long)layer->own << kFlagOwn |
+                        (long)layer->needs << kFlagNeeds;
+    PyObject* flags = PyLong_FromLong(number);
+    PyObject* state =
+        flags ? PyTuple_Pack(5, layer->graph, layer->numbers, layer->edge_weight, layer->self_weight, flags) : NULL;
+    Py_XDECREF(flags);
+    return state;
+}
+
+// What a state says. 0 and an exception if that is no state.
+static int read_state(PyObject* state, Layer* layer) {
+    memset(layer, 0, sizeof *layer);
+    if (!PyTuple_Check(state) || PyTuple_Size(state) != 5) {
+        PyErr_SetString(PyExc_TypeError, "expected the state of a layer");
+        return 0;
+    }
+    const long number = PyLong_AsLong(PyTuple_GetItem(state, 4));
+    if (number < 0) return 0;
+    layer->graph = PyTuple_GetItem(state, 0);
+    layer->numbers = PyTuple_GetItem(state, 1);
+    layer->edge_weight = PyTuple_GetItem(state, 2);
+    layer->self_weight = PyTuple_GetItem(state, 3);
+    layer->kind = (Kind)(number & ((1 << kFlagKind) - 1));
+    layer->first = number >> kFlagFirst & 1;
+    layer->own = number >> kFlagOwn & 1;
+    layer->needs = (unsigned)(number >> kFlagNeeds);
+    return 1;
+}
+
+// The result of a layer, through a node of autograd where a gradient may follow. None: Python has to do it.
+static PyObject* called(Layer* layer) {
+    if (!layer->needs) return compute(layer, NULL);
+    PyObject* state = state_of(layer);
+    PyObject* arguments = NULL;
+    if (state) {
+        int count = 1;
+        for (int i = 0; i < layer->count; ++i) count += wants(layer, i);
+        arguments = PyTuple_New(count);
+        for (int i = layer->count - 1; arguments && i >= 0; --i) {
+            if (!wants(layer, i)) continue;
+            Py_INCREF(layer->tensors[i]);
+            PyTuple_SetItem(arguments, --count, layer->tensors[i]);
+        }
+        if (arguments) {
+            Py_INCREF(state);
+            PyTuple_SetItem(arguments, 0, state);
+        }
+    }
+    pending.layer = layer;
+    pending.state = state;
+    PyObject* result = arguments ? PyObject_CallObject(function_apply, arguments) : NULL;
+    pending.layer = NULL;
+    Py_XDECREF(arguments);
+    Py_XDECREF(state);
+    return result;
+}
+
+// forward(ctx, state, *tensors that want a gradient) of the autograd.Function, as called() causes it.
+PyObject* forward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    const Layer* layer = count >= 2 && pending.state == args[1] ? pending.layer : NULL;
+    pending.layer = NULL;
+    if (!layer) {
+        PyErr_SetString(PyExc_TypeError, "a layer's function is called by the layer");
+        return NULL;
+    }
+    PyObject* out = compute(layer, args[0]);
+    if (out && PyObject_SetAttr(args[0], state_name, args[1]) != 0) Py_CLEAR(out);
+    return out;
+}
+
+// backward_layer(ctx, grad) -> gradients of what forward_layer() got.
+PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "expected backward_layer(ctx, grad)");
+        return NULL;
+    }
+    PyObject* state = PyObject_GetAttr(args[0], state_name);
+    PyObject* tensors = state ? PyObject_GetAttr(args[0], saved_tensors_name) : NULL;
+    PyObject* saved[kMostSaved];
+    PyObject* grads[kMostOfLayer] = {NULL};
+    PyObject* grad = args[1];
+    PyObject* all = NULL;
+    Layer layer;
+    DlTensor seen;
+    Py_INCREF(grad);
+    int done = tensors && read_state(state, &layer) && PyTuple_Size(tensors) == kSavedOf[layer.kind];
+    for (int i = 0; done && i < kSavedOf[layer.kind]; ++i) saved[i] = PyTuple_GetItem(tensors, i);
+    if (done && look_at_tensor(grad, &seen) && !is_contiguous(&seen)) {
+        Py_DECREF(grad);
+        grad = PyObject_CallMethodObjArgs(args[1], contiguous_name, NULL);
+        done = grad != NULL;
+    }
+    done = done && kBackward[layer.kind](&layer, saved, grad, grads);
+    if (done) {
+        Py_ssize_t wanted = 1;
+        for (int i = 0; i < kMostOfLayer; ++i) wanted += wants(&layer, i);
+        all = PyTuple_New(wanted);
+        for (int i = kMostOfLayer - 1; all && i >= 0; --i) {
+            if (!wants(&layer, i)) continue;
+            PyTuple_SetItem(all, --wanted, grads[i]);
+            grads[i] = NULL;
+        }
+        if (all) {
+            Py_INCREF(Py_None);
+            PyTuple_SetItem(all, 0, Py_None);
+        }
+    } else if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_TypeError,
+                        "a gradient, or a tensor that was saved for it, is no tensor with memory of its own");
+    }
+    for (int i = 0; i < kMostOfLayer; ++i) Py_XDECREF(grads[i]);
+    Py_XDECREF(grad);
+    Py_XDECREF(tensors);
+    Py_XDECREF(state);
+    return all;
+}
+
+// The same as a method of the function's nodes.
+static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count) {
+    const int twice = gradients_are_on();  // a gradient of the gradient: Python refuses in words
+    if (twice < 0) return NULL;
+    if (count == 1 && !twice) {
+        PyObject* const given[2] = {ctx, args[0]};
+        return backward_layer(NULL, given, 2);
+    }
+    PyObject* all = PyTuple_New(count + 1);
+    for (Py_ssize_t i = 0; all && i <= count; ++i) {
+        PyObject* one = i == 0 ? ctx : args[i - 1];
+        Py_INCREF(one);
+        PyTuple_SetItem(all, i, one);
+    }
+    PyObject* found = all ? PyObject_CallObject(backward_in_python, all) : NULL;
+    Py_XDECREF(all);
+    return found;
+}
+
+// backward_of_layers(type) -> backward() as a method of that type of nodes.
+PyObject* backward_of_layers(PyObject* self, PyObject* type) {
+    (void)self;
+    static PyMethodDef method = {"apply", (PyCFunction)(void (*)(void))backward, METH_FASTCALL, NULL};
+    if (!PyType_Check(type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a type");
+        return NULL;
+    }
+    return PyDescr_NewMethod((PyTypeObject*)type, &method);
+}
+
+// ---- Layers, as Python calls them ----
+
+static PyObject* called_if_plain(Layer* layer) {
+    const int plain = is_plain(layer);
+    if (plain < 0) return NULL;
+    if (!plain) Py_RETURN_NONE;
+    return called(layer);
+}
+
+static int read_pair(PyObject* pair, Layer* layer) {
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
+        PyErr_SetString(PyExc_TypeError, "expected a Pair of numbers");
+        return 0;
+    }
+    layer->numbers = PyTuple_GetItem(pair, 0);
+    layer->bare = PyTuple_GetItem(pair, 1);
+    return 1;
+}
+
+static PyObject* expected(const char* words) {
+    PyErr_SetString(PyExc_TypeError, words);
+    return NULL;
+}
+
+// layer_mapped(graph, pair, edge_weight, self_weight, x, weight, bias, target, root) -> weight (sums of x) + root target +
+// bias, or None. `target` is x where sources are targets.
+PyObject* layer_mapped(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    if (count != 9) return expected("expected layer_mapped(graph, pair, edges, selves, x, weight, bias, target, root)");
+    Layer layer = {.kind = kMapped, .graph = args[0], .edge_weight = args[2], .self_weight = args[3], .seed = Py_None};
+    if (!read_pair(args[1], &layer)) return NULL;
+    layer.own = args[7] == args[4];
+    PyObject* const tensors[] = {args[4], layer.own ? Py_None : args[7], args[5], args[8], args[6]};
+    memcpy(layer.tensors, tensors, sizeof tensors);
+    layer.count = kMappedTensors;
+    const int plain = is_plain(&layer);
+    if (plain < 0) return NULL;
+    Matrix x, weight;
+    if (!plain || !matrix_of(args[4], &x) || !matrix_of(args[5], &weight)) Py_RETURN_NONE;
+    layer.first = sums_come_first(&layer, &x, &weight);
+    return layer.first < 0 ? NULL : called(&layer);
+}
+
+// layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed) -> GAT of x mapped by weight, plus bias, or None.
+PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    if (count != 8) return expected("expected layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed)");
+    Layer layer = {.kind = kGat, .graph = args[0], .edge_weight = Py_None, .self_weight = Py_None, .seed = args[7]};
+    if (!read_pair(args[1], &layer)) return NULL;
+    memcpy(layer.tensors, args + 2, kGatTensors * sizeof *args);
+    layer.count = kGatTensors;
+    DlTensor x, weight, att, other;
+    if (!look_at_tensor(args[2], &x) || !look_at_tensor(args[3], &weight) || !look_at_tensor(args[4], &att) ||
+        !look_at_tensor(args[5], &other) || x.ndim != 2 || weight.ndim != 2 || att.ndim != 3 || other.ndim != 3) {
+        Py_RETURN_NONE;
+    }
+    // Where memory is looked at as another shape, nobody asks whether it has that many elements.
+    if (att.shape[0] != 1 || att.shape[1] * att.shape[2] != weight.shape[0] || !is_contiguous(&att) ||
+        memcmp(att.shape, other.shape, 3 * sizeof *att.shape) != 0 || !is_contiguous(&other)) {
+        Py_RETURN_NONE;
+    }
+    if (att.shape[1] > 1 && x.shape[0] * weight.shape[0] > most_features) Py_RETURN_NONE;  // as products, in Python
+    return called_if_plain(&layer);
+}
+
+// layer_agnn(graph, pair, x, beta) -> AGNN of x with itself, or None.
+PyObject* layer_agnn(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+    (void)self;
+    if (count != 4) return expected("expected layer_agnn(graph, pair, x, beta)");
+    Layer layer = {.kind = kAgnn, .graph = args[0], .edge_weight = Py_None, .self_weight = Py_None, .seed = Py_None};
+    if (!read_pair(args[1], &layer)) return NULL;
+    memcpy(layer.tensors, args + 2, kAgnnTensors * sizeof *args);
+    layer.count = kAgnnTensors;
+    return called_if_plain(&layer);
+}
