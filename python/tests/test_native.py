@@ -124,7 +124,7 @@ class TestPlain:
 
 
 def test_a_batch_gets_loops_whatever_it_has(device):
-    _graph._ids_of.clear()
+    _graph._loops_of.clear()
     for n, edges in (
         (3, [[0, 1], [1, 2]]),
         (2000, [[0, 1, 1, 5], [1, 1, 2, 5]]),  # more vertices than were counted before

@@ -85,13 +85,17 @@ PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_of(PyObject* self, PyObject* type);
 
+// ---- _modules.c: likewise ----
+
+int intern_module_names(void);
+PyObject* set_modules(PyObject* self, PyObject* args);
+PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count);
+PyObject* plain_map(PyObject* self, PyObject* module);
+
 // ---- _layers.c: likewise ----
 
 int intern_layer_names(void);
 PyObject* set_layers(PyObject* self, PyObject* args);
-PyObject* set_modules(PyObject* self, PyObject* args);
-PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count);
-PyObject* plain_map(PyObject* self, PyObject* module);
 PyObject* forward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_of_layers(PyObject* self, PyObject* type);

@@ -165,6 +165,9 @@ def _allocator(index: int) -> tuple[Any, Any]:
 
 def context_of(device: torch.device) -> Handle:
     """The context of a device. A child of fork goes on with its parent's on the CPU, and has none on a GPU."""
+    context = _contexts.get(device)
+    if context is not None:
+        return context
     with _lock:
         context = _contexts.get(device)
         if context is None:

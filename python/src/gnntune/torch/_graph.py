@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ids = itertools.count(1)
 _MOST = 2**31 - 2
+_ID_TYPES = (torch.int32, torch.int64)
 
 # Graphs that a CUDA graph was captured with. Replays read their formats, so they stay until release_captured().
 _captured: set[Graph] = set()
@@ -92,7 +93,7 @@ class Graph:
         if type(edge_index) is not Tensor:
             edge_index = edge_index.as_subclass(Tensor)  # PyG's EdgeIndex
         shape = edge_index.shape
-        if len(shape) != 2 or shape[0] != 2 or edge_index.dtype not in (torch.int64, torch.int32):
+        if len(shape) != 2 or shape[0] != 2 or edge_index.dtype not in _ID_TYPES:
             raise InvalidArgument(
                 f"edge_index is of {edge_index.dtype} and has the shape {tuple(shape)}; "
                 "expected [2, m] of int64 or int32"
@@ -146,7 +147,7 @@ class Graph:
         guess costs speed, not answers.
         """
         for name, array in (("row_ptr", row_ptr), ("col", col)):
-            if array.dim() != 1 or array.dtype not in (torch.int32, torch.int64):
+            if array.dim() != 1 or array.dtype not in _ID_TYPES:
                 raise InvalidArgument(
                     f"{name} is of {array.dtype} and has {array.dim()} dimensions; expected one, of int32 or int64"
                 )
@@ -161,8 +162,8 @@ class Graph:
             if int(row_ptr[0]) != 0 or int(row_ptr[-1]) != col.numel() or bool((lengths < 0).any()):
                 raise InvalidGraph(f"row_ptr does not rise from 0 to {col.numel()}, the number of edges")
         graph._set(
-            row_ptr.to(torch.int32).contiguous(),
-            col.to(torch.int32).contiguous(),
+            _as_ids(row_ptr),
+            _as_ids(col),
             n_cols,
             None,
             edge_weight=edge_weight,
@@ -349,12 +350,12 @@ class Graph:
     def _list_with_loops(self) -> Graph:
         edges = self._list
         assert edges is not None
-        kept = (edges[0] != edges[1]).nonzero().view(-1)  # waits: their number is not known before
-        if kept.numel() != self.m:
-            edges = edges.index_select(1, kept)
+        source, target = edges.unbind()
+        kept = (source != target).nonzero()  # waits: their number is not known before
+        if kept.shape[0] != self.m:
+            edges = edges.index_select(1, kept.view(-1))
         looped = Graph.__new__(Graph)
-        own = _vertices(self.n_rows, self.device).expand(2, -1)
-        looped._set_list(torch.cat([edges, own], dim=1), self.n_rows, self.n_cols)
+        looped._set_list(torch.cat([edges, _own_loops(self.n_rows, self.device)], dim=1), self.n_rows, self.n_cols)
         return looped
 
     def without_loops(self) -> Graph:
@@ -389,27 +390,33 @@ class Graph:
 
     def describe(self, context: Handle) -> Handle:
         """Describes the graph to a context of its device. The caller keeps this graph alive beside the handle."""
-        longest = -1 if self._list is not None else self._longest_row
-        if longest is None:
+        device, edges, m = self.device, self._list, self.m
+        on_gpu = device.type == "cuda"
+        if edges is not None:
+            columns = edges.data_ptr()
+            row_ptr, rows, longest = 0, columns + 4 * m, -1  # targets stand behind sources
+        else:
+            columns, row_ptr, rows = self.col.data_ptr(), self.row_ptr.data_ptr(), 0
+            known = self._longest_row
             # Of a transient graph on a GPU to know it would be to wait: four times the mean stands for it.
-            guess = self.transient and self.device.type == "cuda" and self.n_rows > 0
-            longest = min(self.m, 4 * -(-self.m // self.n_rows)) if guess else -1
+            guess = self.transient and on_gpu and self.n_rows > 0
+            longest = known if known is not None else min(m, 4 * -(-m // self.n_rows)) if guess else -1
         return Handle(
             _native.graph(
                 context.value,
-                _native.DEVICE if self.device.type == "cuda" else _native.HOST,
-                0 if self._list is not None else self.row_ptr.data_ptr(),
-                0 if self._list is None else self._list.data_ptr() + 4 * self.m,  # targets stand behind sources
+                _native.DEVICE if on_gpu else _native.HOST,
+                row_ptr,
+                rows,
                 False,
-                self.col.data_ptr() if self._list is None else self._list.data_ptr(),
+                columns,
                 False,
                 self.n_rows,
                 self.n_cols,
-                self.m,
+                m,
                 True,
                 self.transient,
                 longest,
-                _device.stream_of(self.device),
+                _device.stream_of(device) if on_gpu else 0,
             ),
             _native.graph_destroy,
         )
@@ -517,20 +524,20 @@ class Graph:
         _leave(known["number"])
 
 
-# The ids of vertices that loops were made with last, by device and stream.
-_ids_of: dict[tuple[torch.device, int], Tensor] = {}
-_MOST_IDS = 2**20
+# Loops of all vertices, as they were made last, by device and stream.
+_loops_of: dict[tuple[torch.device, int], Tensor] = {}
+_MOST_LOOPS = 2**20
 
 
-def _vertices(n: int, device: torch.device) -> Tensor:
-    """0, 1 ... n - 1 in int32: a part of what was made before on this stream, since every batch wants them."""
+def _own_loops(n: int, device: torch.device) -> Tensor:
+    """[2, n] int32, both rows 0, 1 ... n - 1: a part of what was made before on this stream: every batch wants it."""
     stream = _device.stream_of(device)
-    known = _ids_of.get((device, stream))
-    if known is None or known.numel() < n:
-        known = torch.arange(max(n, 1024), dtype=torch.int32, device=device)
-        if n <= _MOST_IDS and not _device.capturing(device):
-            _ids_of[device, stream] = known
-    return known[:n]
+    known = _loops_of.get((device, stream))
+    if known is None or known.shape[1] < n:
+        known = torch.arange(max(n, 1024), dtype=torch.int32, device=device).expand(2, -1)
+        if n <= _MOST_LOOPS and not _device.capturing(device):
+            _loops_of[device, stream] = known
+    return known.narrow(1, 0, n)
 
 
 class Looped:
@@ -563,6 +570,13 @@ def forget_captured(graph: Graph) -> None:
 def release_captured() -> None:
     """Lets go of the graphs that CUDA graphs were captured with: call it when none of those is replayed any more."""
     _captured.clear()
+
+
+def _as_ids(values: Tensor) -> Tensor:
+    """As the library takes them. A conversion to what they are already is asked for no longer than that."""
+    if values.dtype is not torch.int32:
+        values = values.to(torch.int32)
+    return values if values.is_contiguous() else values.contiguous()
 
 
 def _check_ids(ids: Tensor, n: int, what: str) -> None:

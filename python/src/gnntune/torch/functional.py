@@ -170,11 +170,12 @@ def attention(
     dropout and seed as in gat().
     """
     plain = scale is None and dropout == 0.0 and not _tracing()
-    pair = _scaled.get(value.shape[-1]) if plain else None
+    k = value.size(-1)  # a quarter of what shape costs
+    pair = _scaled.get(k) if plain else None
     if pair is None:
-        pair = _dropping(scale=value.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout)
+        pair = _dropping(scale=k**-0.5 if scale is None else scale, dropout=dropout)
         if plain:
-            _scaled[value.shape[-1]] = pair
+            _scaled[k] = pair
     if plain:
         result = _quick(graph, "attention", pair, value, query, key, None)
         if result is not None:
