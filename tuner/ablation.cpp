@@ -31,7 +31,7 @@ std::vector<FeatureGroup> feature_groups(const std::vector<TrainingProblem>& pro
         {"width", {"k", "heads", "row_bytes", "vector_bytes"}},
         {"problem", {"weighted", "reversed", "self_loop", "mean", "max", "element_bytes"}},
         {"cost terms", {"dram", "l2", "reductions", "flops", "launches"}},
-        {"teams", {"threads", "longest"}},
+        {"teams", {"threads", "longest", "longest_over_work", "longest_over_roofline"}},
         {"params over k", {}},
         {"params over degree", {}},
     };

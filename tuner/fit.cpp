@@ -215,7 +215,8 @@ private:
         std::vector<float> y;
         std::vector<int> graph;
         for (std::size_t i = 0; i < problems_.size(); ++i) {
-            const model::ConfigFeatures features(problems_[i].query());
+            const Query query = problems_[i].query();
+            const model::ConfigFeatures features(query, model::base_log_us(query, problems_[i].constants));
             for (const TimedConfig& c : problems_[i].configs) {
                 if (c.config.variant != variant.id) continue;
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());

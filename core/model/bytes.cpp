@@ -184,8 +184,8 @@ Model from_bytes(std::string_view bytes) {
     } else {
         m.kinds.unweighted = m.op != Op::spmm_grad;  // its gradients were all of weights too
     }
-    const auto shared = features == kFeatureVersion ? static_cast<std::int32_t>(problem_feature_names().size())
-                                                    : kOldestProblemFeatures;
+    const auto shared = features > kOldestFeatureVersion ? static_cast<std::int32_t>(problem_feature_names().size())
+                                                         : kOldestProblemFeatures;
     m.level = r.forests(shared, 0);
     m.level_spread = r.number<float>();
     m.variants.resize(r.length(20));
@@ -198,7 +198,7 @@ Model from_bytes(std::string_view bytes) {
             p.words.resize(r.length(4));
             for (std::string& word : p.words) word = r.text();
         }
-        v.slowdown = r.forests(shared, config_width(v.codes));
+        v.slowdown = r.forests(shared, config_width(v.codes, features));
         v.spread = r.number<float>();
     }
     if (!r.at_end()) damaged("bytes are left over");

@@ -73,8 +73,9 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
     if (!model.ranks(query.problem)) return {};
     const std::vector<float> shared = problem_features(query, constants);
     const Members level(model.level, Points(shared, {}, 1));
-    const double best_log_us = base_log_us(query, constants) + level.mean.front();
-    const ConfigFeatures features(query);
+    const double base = base_log_us(query, constants);
+    const double best_log_us = base + level.mean.front();
+    const ConfigFeatures features(query, base);
     std::vector<float> own;
     std::vector<Prediction> out;
     out.reserve(configs.configs_.size());

@@ -14,6 +14,7 @@ constexpr double kNominalCopy = 3000;
 constexpr double kNominalGather = 5000;
 constexpr double kNominalCpuCopy = 30;
 constexpr double kLaunchUs = 2.0;
+constexpr double kGatherBytes = 16;  // of the widest load
 
 float log2_of(double value) {
     return static_cast<float>(std::log2(std::max(value, 1e-6)));
@@ -179,6 +180,7 @@ std::vector<std::string> config_feature_names(const ParamCodes& codes) {
         names.push_back(p.name + "_over_k");
         names.push_back(p.name + "_over_degree");
     }
+    names.insert(names.end(), {"longest_over_work", "longest_over_roofline"});
     return names;
 }
 
@@ -196,12 +198,14 @@ std::vector<float> coded_params(const Params& params, const ParamCodes& codes) {
     return out;
 }
 
-ConfigFeatures::ConfigFeatures(const Query& query)
+ConfigFeatures::ConfigFeatures(const Query& query, double base_log_us)
     : query_(query),
       gathered_(std::max(1.0, static_cast<double>(query.m) * static_cast<double>(size_of(query.problem.dtype)) *
                                   width_of(query.problem))),
       k_(log2_of(width_of(query.problem))),
-      degree_(log2_of(static_cast<double>(query.m) / std::max<double>(1.0, static_cast<double>(query.n_rows)))) {
+      degree_(log2_of(static_cast<double>(query.m) / std::max<double>(1.0, static_cast<double>(query.n_rows)))),
+      work_(log2_of(gathered_ / kGatherBytes / std::max<double>(1.0, query.device->multiprocessors))),
+      roofline_(static_cast<float>(base_log_us / std::log(2.0))) {
     // Without a device the terms hold no expected hit rate: that is slow to find and follows from the problem's
     // features.
     query_.device = nullptr;
@@ -227,6 +231,9 @@ void ConfigFeatures::write(const Variant& variant, const Params& params, const P
         put(words ? 0.0F : coded[i] - k_);
         put(words ? 0.0F : coded[i] - degree_);
     }
+    const float longest = log2_of(1 + terms.longest);
+    put(longest - work_);
+    put(longest - roofline_);
 }
 
 }  // namespace gnntune::model

@@ -12,12 +12,15 @@
 namespace gnntune::model {
 
 /// Raised when a feature is added, removed or computed otherwise, or when models ask it in another way. A model that was
-/// fitted before is not used, unless features of the problem were added at the end and nothing else has changed since.
-inline constexpr std::int32_t kFeatureVersion = 5;
+/// fitted before is not used, unless features of the problem or of a config were added at the end and nothing else has
+/// changed since.
+inline constexpr std::int32_t kFeatureVersion = 6;
 /// The oldest version whose models are still used.
 inline constexpr std::int32_t kOldestFeatureVersion = 4;
 /// Features of a problem in that version: the first of those of today.
 inline constexpr std::int32_t kOldestProblemFeatures = 32;
+/// From this version on configs have features behind those of their params.
+inline constexpr std::int32_t kFirstWithRoundFeatures = 6;
 
 constexpr bool is_readable(std::int32_t feature_version) {
     return kOldestFeatureVersion <= feature_version && feature_version <= kFeatureVersion;
@@ -47,12 +50,14 @@ struct ParamCodes {
     bool operator==(const ParamCodes&) const = default;
 };
 
-/// Features of a config (ConfigFeatures) per param, and beside them.
+/// Features of a config (ConfigFeatures) per param, and before and behind them.
 inline constexpr std::int32_t kFeaturesPerParam = 3;
 inline constexpr std::int32_t kCostFeatures = 7;
+inline constexpr std::int32_t kRoundFeatures = 2;
 
-inline std::int32_t config_width(const ParamCodes& codes) {
-    return kCostFeatures + kFeaturesPerParam * static_cast<std::int32_t>(codes.params.size());
+inline std::int32_t config_width(const ParamCodes& codes, std::int32_t feature_version = kFeatureVersion) {
+    return kCostFeatures + kFeaturesPerParam * static_cast<std::int32_t>(codes.params.size()) +
+           (feature_version < kFirstWithRoundFeatures ? 0 : kRoundFeatures);
 }
 
 /// Names of a config's features, in their order.
@@ -65,12 +70,13 @@ std::vector<float> coded_params(const Params& params, const ParamCodes& codes);
 /// Features of the configs of one problem.
 class ConfigFeatures {
 public:
-    /// The query has no need of a device; without features what depends on degrees is unknown.
-    explicit ConfigFeatures(const Query& query);
+    /// `base_log_us` is that of the query, which has features and a device.
+    ConfigFeatures(const Query& query, double base_log_us);
 
     /// Writes config_width(codes) features of a config to out[0], out[stride], ...: its cost terms relative to the
-    /// problem's work, and for each param its value, the value over k and the value over the mean degree. `coded` is
-    /// coded_params(params, codes).
+    /// problem's work; for each param its value, the value over k and the value over the mean degree; and the rounds of
+    /// its busiest thread over what a multiprocessor has to gather, and over the roofline's time: whether one long row
+    /// decides or all the others. `coded` is coded_params(params, codes).
     void write(const Variant& variant, const Params& params, const ParamCodes& codes, const std::vector<float>& coded,
                float* out, std::size_t stride = 1) const;
 
@@ -79,6 +85,8 @@ private:
     double gathered_;  // bytes of the gathered rows
     float k_;
     float degree_;
+    float work_;      // gathers of 16 bytes for each multiprocessor
+    float roofline_;  // us
 };
 
 }  // namespace gnntune::model

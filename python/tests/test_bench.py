@@ -137,6 +137,6 @@ def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, t
     assert f"| {statistics.mean(tests):.2f} +- {statistics.stdev(tests):.2f} |" in line
     epochs = "\n".join(figures["tcgnn6"](made))
     assert "| cora | GCN 2 x 16 |" in epochs
-    assert re.search(r"Eager on both sides: \S+x in geometric mean of 2; worst", epochs)
+    assert re.search(r"Both eager: \S+x in geometric mean of 2; worst", epochs)
     for name, table in figures["TABLES"].items():
         assert isinstance(table(made), list), name  # no rows, no table

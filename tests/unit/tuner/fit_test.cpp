@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <optional>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "core/common/error.hpp"
@@ -49,6 +50,30 @@ TEST(BoostedTrees, LearnAProductOfTwoFeaturesAndIgnoreNoise) {
     EXPECT_EQ(fit_boosted_trees(x, y, weight, options), forest);
     // What has no noise in its last bits packs well.
     for (const float leaf : forest.leaves) EXPECT_EQ(leaf * 8192, std::round(leaf * 8192));
+}
+
+// What lies between the only two values that were seen is some of the one and some of the other, in order.
+TEST(BoostedTrees, AGapIsBridgedByManyCuts) {
+    Eigen::ArrayXXf x(40, 1);
+    x.topRows(20) = 0;
+    x.bottomRows(20) = 1;
+    const Eigen::ArrayXf y = x.col(0);
+    BoostOptions options;
+    options.feature_share = 1;
+    const model::Forest forest = fit_boosted_trees(x, y, Eigen::ArrayXf::Ones(40), options);
+    std::set<float> values;
+    double last = -1;
+    for (int step = 0; step <= 20; ++step) {
+        const float point = static_cast<float>(step) / 20;
+        double sum = 0;
+        model::add(forest, {{&point, 1}, {}, 1}, {&sum, 1});
+        EXPECT_GE(sum, last - 1e-3);
+        last = sum;
+        values.insert(static_cast<float>(sum));
+        if (step == 0) EXPECT_NEAR(sum, 0, 0.02);
+        if (step == 20) EXPECT_NEAR(sum, 1, 0.02);
+    }
+    EXPECT_GT(values.size(), 5U);
 }
 
 TEST(BoostedTrees, FewOrEqualRowsGiveTheirMean) {
@@ -175,8 +200,9 @@ std::pair<double, double> plainly(const model::Model& m, const Registry& registr
     const double level = model::base_log_us(p.query(), p.constants) + mean(m.level, point);
     const std::size_t shared = point.size();
     point.resize(shared + static_cast<std::size_t>(model::config_width(known.codes)));
-    model::ConfigFeatures(p.query()).write(variant, config.params, known.codes,
-                                           model::coded_params(config.params, known.codes), point.data() + shared);
+    model::ConfigFeatures(p.query(), model::base_log_us(p.query(), p.constants))
+        .write(variant, config.params, known.codes, model::coded_params(config.params, known.codes),
+               point.data() + shared);
     const double slowdown = mean(known.slowdown, point);
     return {level + slowdown, slowdown};
 }

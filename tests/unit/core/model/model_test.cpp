@@ -190,22 +190,44 @@ std::string as_of_version_4(Model m) {
     return bytes;
 }
 
+// The last features came with version 6: nothing that says it is older may ask about them.
+TEST(ModelBytes, AModelOfVersion5HasNoQuestionAboutWhatCameLater) {
+    Model m = some_model();
+    const auto shared = static_cast<std::int32_t>(problem_feature_names().size());
+    std::vector<Split>& splits = m.variants.front().slowdown.front().splits;
+    const std::int32_t width = shared + config_width(m.variants.front().codes, 5);
+    ASSERT_LT(width, shared + config_width(m.variants.front().codes));
+    for (Split& s : splits) s.feature = std::min(s.feature, width - 1);
+    m.feature_version = 5;
+    const Model read = from_bytes(to_bytes(m));
+    EXPECT_EQ(read.variants, m.variants);
+    EXPECT_EQ(read.level, m.level);
+    for (Split& s : splits) s.feature = std::max(s.feature, width);
+    EXPECT_THROW((void)from_bytes(to_bytes(m)), Error);
+    m.feature_version = 6;
+    EXPECT_EQ(from_bytes(to_bytes(m)), m);
+}
+
 TEST(ModelBytes, ThoseOfTheOldestFeaturesAreAModelOfToday) {
     Model m = some_model();
     // Old trees ask nothing about what has come since.
     const auto added = static_cast<std::int32_t>(problem_feature_names().size()) - kOldestProblemFeatures;
     ASSERT_GT(added, 0);
-    const auto without_new = [&](std::vector<Forest>& forests) {
+    const auto without_new = [&](std::vector<Forest>& forests, std::int32_t width) {
         for (Forest& f : forests) {
             for (Split& s : f.splits) {
                 if (s.feature >= kOldestProblemFeatures && s.feature < kOldestProblemFeatures + added) {
                     s.feature = kOldestProblemFeatures - 1;
                 }
+                s.feature = std::min(s.feature, width - 1);
             }
         }
     };
-    without_new(m.level);
-    for (VariantModel& v : m.variants) without_new(v.slowdown);
+    const auto shared = static_cast<std::int32_t>(problem_feature_names().size());
+    without_new(m.level, shared);
+    for (VariantModel& v : m.variants) {
+        without_new(v.slowdown, shared + config_width(v.codes, kOldestFeatureVersion));
+    }
     EXPECT_EQ(from_bytes(as_of_version_4(m)), m);
     // It knows what it knew then: nothing in 16 bits, no maxima, and no gradients without weights.
     m.op = Op::spmm_grad;
