@@ -15,6 +15,7 @@ pyg = pytest.importorskip("torch_geometric")
 import torch_geometric.nn as nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd import forward_ad
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 import gnntune.pyg as gp
@@ -360,6 +361,19 @@ def test_nothing_of_a_fake_call_is_kept(device):
     with FakeTensorMode(allow_non_fake_inputs=True):
         assert ours(x, index).shape == (n, 7)
     same([ours(x, index)], [theirs(x, index)])
+
+
+@layers
+def test_a_mode_may_look_on(device, name, arguments, options):
+    theirs, ours, index, n = pair(device, name, arguments, options)
+
+    class Onlooker(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            return function(*args, **(kwargs or {}))
+
+    with Onlooker():
+        found = outcome(ours, index.clone(), n, device)
+    same(found, outcome(theirs, index, n, device))
 
 
 def test_copies_of_a_layer_that_was_called(device):

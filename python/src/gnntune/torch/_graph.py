@@ -14,7 +14,7 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument, InvalidGraph, Unsupported
 from gnntune._handle import Handle
 from gnntune.torch import _device
-from gnntune.torch._run import PLAIN, Call, Numbers, modes, run
+from gnntune.torch._run import PLAIN, Call, Numbers, run
 
 if TYPE_CHECKING:
     from gnntune._problem import Problem
@@ -105,7 +105,7 @@ class Graph:
             n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
             with _lasting():
                 edges = edge_index.to(torch.int32)
-            if edges.is_cpu and not modes():  # on a GPU this would wait
+            if edges.is_cpu and type(edges) is Tensor:  # on a GPU this would wait; a fake tensor has no ids
                 _check_edges(edges, n_rows, n_cols)
             self._set_list(edges, n_rows, n_cols)
             return
