@@ -90,6 +90,27 @@ static PyObject* tuple_of(PyObject* const* objects, Py_ssize_t count) {
     return all;
 }
 
+PyObject* call_with(PyObject* function, PyObject* first, PyObject* const* args, Py_ssize_t count, PyObject* last) {
+    const Py_ssize_t size = count + 1 + (last != NULL);
+    PyObject* all = PyTuple_New(size);
+    for (Py_ssize_t i = 0; all && i < size; ++i) {
+        PyObject* one = i == 0 ? first : i <= count ? args[i - 1] : last;
+        Py_INCREF(one);
+        PyTuple_SetItem(all, i, one);
+    }
+    PyObject* found = all ? PyObject_CallObject(function, all) : NULL;
+    Py_XDECREF(all);
+    return found;
+}
+
+PyObject* method_of_type(PyObject* type, PyMethodDef* method) {
+    if (!PyType_Check(type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a type");
+        return NULL;
+    }
+    return PyDescr_NewMethod((PyTypeObject*)type, method);
+}
+
 // A tuple of bools, as the bits of `wanting` say. Kept for what operations have, which is four inputs at most.
 static PyObject* bools_of(unsigned wanting, Py_ssize_t count) {
     enum { kKept = 5 };
@@ -352,15 +373,7 @@ static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count
         Py_DECREF(found);
     }
     // A checkpoint gives what was saved once: it goes along.
-    const Py_ssize_t size = count + 1 + (saved != NULL);
-    PyObject* all = PyTuple_New(size);
-    for (Py_ssize_t i = 0; all && i < size; ++i) {
-        PyObject* one = i == 0 ? ctx : i <= count ? args[i - 1] : saved;
-        Py_INCREF(one);
-        PyTuple_SetItem(all, i, one);
-    }
-    found = all ? PyObject_CallObject(backward_in_python, all) : NULL;
-    Py_XDECREF(all);
+    found = call_with(backward_in_python, ctx, args, count, saved);
     Py_XDECREF(saved);
     return found;
 }
@@ -369,9 +382,5 @@ static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count
 PyObject* backward_of(PyObject* self, PyObject* type) {
     (void)self;
     static PyMethodDef method = {"apply", (PyCFunction)(void (*)(void))backward, METH_FASTCALL, NULL};
-    if (!PyType_Check(type)) {
-        PyErr_SetString(PyExc_TypeError, "expected a type");
-        return NULL;
-    }
-    return PyDescr_NewMethod((PyTypeObject*)type, &method);
+    return method_of_type(type, &method);
 }

@@ -551,26 +551,14 @@ static PyObject* backward(PyObject* ctx, PyObject* const* args, Py_ssize_t count
         PyObject* const given[2] = {ctx, args[0]};
         return backward_layer(NULL, given, 2);
     }
-    PyObject* all = PyTuple_New(count + 1);
-    for (Py_ssize_t i = 0; all && i <= count; ++i) {
-        PyObject* one = i == 0 ? ctx : args[i - 1];
-        Py_INCREF(one);
-        PyTuple_SetItem(all, i, one);
-    }
-    PyObject* found = all ? PyObject_CallObject(backward_in_python, all) : NULL;
-    Py_XDECREF(all);
-    return found;
+    return call_with(backward_in_python, ctx, args, count, NULL);
 }
 
 // backward_of_layers(type) -> backward() as a method of that type of nodes.
 PyObject* backward_of_layers(PyObject* self, PyObject* type) {
     (void)self;
     static PyMethodDef method = {"apply", (PyCFunction)(void (*)(void))backward, METH_FASTCALL, NULL};
-    if (!PyType_Check(type)) {
-        PyErr_SetString(PyExc_TypeError, "expected a type");
-        return NULL;
-    }
-    return PyDescr_NewMethod((PyTypeObject*)type, &method);
+    return method_of_type(type, &method);
 }
 
 // ---- Layers, as Python calls them ----

@@ -84,6 +84,10 @@ PyObject* set_autograd(PyObject* self, PyObject* args);
 PyObject* apply(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* forward(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* backward_of(PyObject* self, PyObject* type);
+// function(first, args..., last), without the last if that is NULL.
+PyObject* call_with(PyObject* function, PyObject* first, PyObject* const* args, Py_ssize_t count, PyObject* last);
+// A C function, which stays, as a method of a type. NULL and an exception for what is no type.
+PyObject* method_of_type(PyObject* type, PyMethodDef* method);
 
 // ---- _modules.c: likewise ----
 
