@@ -22,7 +22,7 @@ pytest.importorskip("torch_geometric")
 def test_it_writes_rows_and_a_table(cora, tmp_path):
     rows = tmp_path / "rows.csv"
     words = [cora, "--device", "cpu", "--parts", "minibatch,epochs,once", "--models", "GCN-16", "--csv", rows]
-    words += ["--epochs", "10", "--seeds", "1", "--seconds", "20", "--seconds-each", "1"]
+    words += ["--epochs", "10", "--seeds", "1", "--seconds", "250", "--seconds-each", "1"]
     done = run_script(BENCH / "bench.py", *words)
     assert done.returncode == 0, done.stderr
     with rows.open() as file:
@@ -113,7 +113,7 @@ def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, t
         pytest.skip("the repository's labels of Cora are not here")
     rows = tmp_path / "models.csv"
     words = [cora.parent, "--csv", rows, "--device", "cpu", "--graphs", "cora", "--models", "GCN", "--seeds", "2"]
-    words += ["--epochs", "2", "--each", "0.1", "--budget", "0.2", "--seconds", "60"]
+    words += ["--epochs", "2", "--each", "0.1", "--budget", "0.2", "--seconds", "250"]
 
     def study(parts):
         done = run_script(BENCH / "models.py", *words, "--parts", parts)
