@@ -83,6 +83,13 @@ out_has "refused"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 -3\n2 1 0.5\n' >negative.mtx
 run 0 verify negative.mtx --device cpu --op gcn_norm,spmm --dim 4 --weights both
 err_has ", 0 wrong"
+# A file has one weight for each edge, heads have one each.
+run 0 verify negative.mtx --device cpu --op spmm,spmm_grad --dim 1,8 --heads 2,3,32 --dtype f32,f16,bf16
+err_has ", 0 wrong"
+# Sums of weights beyond f16 would be no numbers.
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 3.4e38\n1 3 3.4e38\n' >large.mtx
+run 0 verify large.mtx --device cpu --op spmm --dim 4 --dtype f16,bf16
+err_has ", 0 wrong"
 
 # Variants that were named and have nothing to do are told, and why.
 run 0 verify one.mtx --device cpu --dim 4 --variant spmm.cpu_rows,gat.cpu_rows

@@ -30,9 +30,20 @@ HostVector<float> uniform_values(std::size_t n, std::uint64_t seed) {
     return out;
 }
 
-// gcn_norm takes square roots of sums of weights.
-bool may_be(Fill fill, const HostVector<float>& weights) {
-    return fill != Fill::positive || std::all_of(weights.begin(), weights.end(), [](float w) { return w >= 0.0F; });
+// gcn_norm takes square roots of sums of weights. What the dtype has no number for would be infinite, and sums of it none.
+bool may_be(const ArraySpec& spec, const HostVector<float>& weights) {
+    const float largest = spec.dtype == DType::f16 ? 65504.0F : 3.38953139e38F;  // bf16's
+    return std::all_of(weights.begin(), weights.end(), [&](float w) {
+        return (spec.fill != Fill::positive || w >= 0.0F) && (spec.dtype == DType::f32 || std::abs(w) <= largest);
+    });
+}
+
+// Weights of the graph, for every head alike where heads have their own.
+HostVector<float> repeat(const HostVector<float>& weights, std::int64_t width) {
+    HostVector<float> out(weights.size() * static_cast<std::size_t>(width));
+    auto at = out.begin();
+    for (const float w : weights) at = std::fill_n(at, width, w);
+    return out;
 }
 
 }  // namespace
@@ -102,7 +113,7 @@ ProblemWorkload::ProblemWorkload(GraphWorkload& graph, const Problem& problem, s
         query_, csr_, edge_id_,
         [&](const ArraySpec& spec, std::size_t number) {
             const bool weights = spec.name == "edge_weight" && spec.fill != Fill::logits;
-            if (weights && g.weighted() && may_be(spec.fill, g.edge_weight)) return g.edge_weight;
+            if (weights && g.weighted() && may_be(spec, g.edge_weight)) return repeat(g.edge_weight, spec.width);
             auto values = uniform_values(static_cast<std::size_t>(spec.size()), seed * 16 + number);
             for (float& v : values) {
                 if (spec.fill == Fill::positive) v = std::abs(v);

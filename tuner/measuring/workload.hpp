@@ -46,7 +46,8 @@ private:
 };
 
 /// Operands, outputs and oracles of one problem. Values are uniform in (-1, 1), logits in (-4, 4); edge weights are the
-/// graph's own where it has any, and the op takes them (gcn_norm none below zero). All depend on `seed` alone.
+/// graph's own where it has any, each for all heads, and the op and the dtype take them (gcn_norm none below zero). All
+/// depend on `seed` alone.
 class ProblemWorkload {
 public:
     /// Throws ErrorKind::out_of_memory where host memory cannot hold it.
