@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import weakref
 
 import pytest
@@ -338,3 +340,22 @@ def test_a_graph_may_go_before_its_gradient(device):
     gc.collect()
     y.sum().backward()
     assert torch.isfinite(x.grad).all()
+
+
+def test_copied_and_pickled(device):
+    index, (n_cols, n_rows) = reference.edges("wide", device)
+    x = torch.rand(n_cols, 4, device=device)
+    given = gt.Graph(index, (n_cols, n_rows))
+    listed = gt.Graph(index, (n_cols, n_rows), transient=True)
+    bare = gt.Graph(index, (n_cols, n_rows), self_loops="remove")
+    ordered = gt.Graph.from_csr(given.row_ptr, given.col, n_cols, edge_weight=torch.rand(given.m, device=device))
+    for g in (given, listed, bare, ordered):
+        wanted = gt.spmm(g, x)
+        assert copy.deepcopy(g) is g
+        other = pickle.loads(pickle.dumps(g))
+        assert torch.allclose(gt.spmm(other, x), wanted)
+        assert torch.equal(other.edge_index, g.edge_index) and other.transient == g.transient
+        assert other.number != g.number
+        for name in ("edge_weight", "kept"):
+            mine, its = getattr(g, name), getattr(other, name)
+            assert mine is its is None or torch.equal(mine, its)

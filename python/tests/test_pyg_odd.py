@@ -17,11 +17,12 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
+from torch_geometric import EdgeIndex
 
 import gnntune.pyg as gp
 import gnntune.torch as gt
 from gnntune import InvalidGraph, Unsupported
-from gnntune.pyg import _layer
+from gnntune.pyg import _graphs, _layer
 
 # A map before its sum and behind it, by widths.
 LAYERS = [
@@ -382,3 +383,24 @@ def test_copies_of_a_layer_that_was_called(device):
     other = copy.deepcopy(ours)
     other.zero_grad()
     same(outcome(other, index, n, device), outcome(theirs, index, n, device))
+
+
+@layers
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_an_edge_index_of_theirs(device, name, arguments, options, dtype):
+    theirs, ours, index, n = pair(device, name, arguments, options)
+    x = features(n, device)
+    edges = EdgeIndex(index.to(dtype), sparse_size=(n, n))
+    wanted = theirs(x, index)
+    for given in (edges, edges.sort_by("col").values, gt.Graph(edges, n), gt.Graph(edges, n, transient=True)):
+        same([ours(x, given)], [wanted])
+    assert _graphs.graph_of(edges, n, n) is _graphs.graph_of(edges, n, n)  # as long as it lives
+
+
+def test_a_layer_that_keeps_its_graph_can_be_copied_and_pickled(device):
+    theirs, ours, index, n = pair(device, "GCNConv", (12, 7), {"cached": True})
+    x = features(n, device)
+    wanted = theirs(x, index)
+    ours(x, gt.Graph(index, n))
+    for other in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
+        same([other(x, index)], [wanted])

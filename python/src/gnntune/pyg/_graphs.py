@@ -49,6 +49,8 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
     """
     if isinstance(adjacency, Graph):
         return adjacency if (adjacency.n_rows, adjacency.n_cols) == (n_rows, n_cols) else None
+    if hasattr(adjacency, "as_tensor"):
+        adjacency = adjacency.as_tensor()  # PyG's EdgeIndex, which has no memory of its own
     key: Any = adjacency
     if not isinstance(adjacency, Tensor):
         if not hasattr(adjacency, "storage") or not hasattr(adjacency, "csr"):

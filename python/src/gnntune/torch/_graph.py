@@ -91,8 +91,10 @@ class Graph:
                 f"expected edge_index, a tensor [2, m], not {_words(edge_index)}; "
                 "sparse matrices become graphs with Graph.from_sparse()"
             )
-        if type(edge_index) is not Tensor:
-            edge_index = edge_index.as_subclass(Tensor)  # PyG's EdgeIndex
+        if hasattr(edge_index, "as_tensor"):
+            edge_index = edge_index.as_tensor()  # PyG's EdgeIndex, which has no memory of its own
+        elif type(edge_index) is not Tensor:
+            edge_index = edge_index.as_subclass(Tensor)
         shape = edge_index.shape
         if len(shape) != 2 or shape[0] != 2 or edge_index.dtype not in _ID_TYPES:
             raise InvalidArgument(
@@ -216,6 +218,16 @@ class Graph:
         if adjacency is not None:
             return cls.from_sparse(adjacency, **options)
         return cls(data.edge_index, data.num_nodes, **options)
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        """Itself, with its plans: nothing of it changes."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """What it is, without plans: they are made anew where it is unpickled."""
+        arrays = (self.row_ptr, self.col, self.perm) if self._list is None else (self._list,)
+        rest = (self.edge_weight, self.kept, self.transient, self._longest_row)
+        return _unpickled, (arrays, self.n_rows, self.n_cols, *rest)
 
     def _set_list(self, edges: Tensor, n_rows: int, n_cols: int) -> None:
         """A transient graph that the library gets as a list of edges: sources and targets, int32."""
@@ -584,6 +596,25 @@ def forget_captured(graph: Graph) -> None:
 def release_captured() -> None:
     """Lets go of the graphs that CUDA graphs were captured with: call it when none of those is replayed any more."""
     _captured.clear()
+
+
+def _unpickled(
+    arrays: tuple[Any, ...],
+    n_rows: int,
+    n_cols: int,
+    edge_weight: Tensor | None,
+    kept: Tensor | None,
+    transient: bool,
+    longest_row: int | None,
+) -> Graph:
+    graph = Graph.__new__(Graph)
+    if len(arrays) == 1:
+        graph._set_list(arrays[0], n_rows, n_cols)
+    else:
+        row_ptr, col, perm = arrays
+        graph._set(row_ptr, col, n_cols, perm, transient=transient, longest_row=longest_row)
+    graph.edge_weight, graph.kept = edge_weight, kept
+    return graph
 
 
 def _as_ids(values: Tensor) -> Tensor:
