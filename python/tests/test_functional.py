@@ -415,6 +415,18 @@ class TestRefusals:
         with pytest.raises(ValueError, match="weight has 3 heads"):
             gt.spmm(g, torch.ones(9, 2, 8, device=device), torch.ones(6, 3, device=device))
 
+    def test_heads_and_features_exchanged(self, g, device):
+        rows, columns = torch.ones(4, 3, 8, device=device), torch.ones(9, 3, 8, device=device)
+        turned = torch.ones(9, 8, 3, device=device)
+        with pytest.raises(ValueError, match=r"key has the shape \(9, 8, 3\); expected \(9, 3, 8\)"):
+            gt.attention(g, rows, turned, columns)
+        with pytest.raises(ValueError, match="x_row has the shape"):
+            gt.sddmm(g, rows, turned)
+        # What has them in one dimension has them in this order.
+        assert torch.equal(
+            gt.attention(g, rows.flatten(1), columns.flatten(1), columns), gt.attention(g, rows, columns, columns)
+        )
+
     def test_self_weights_of_a_rectangle(self, g, device):
         with pytest.raises(ValueError, match="square"):
             gt.spmm(g, torch.ones(9, 8, device=device), None, torch.ones(4, device=device))
@@ -424,6 +436,8 @@ class TestRefusals:
             gt.spmm(g, torch.ones(9, 8, device=device, dtype=torch.float64))
         with pytest.raises(TypeError, match="int64"):
             gt.spmm(g, torch.ones(9, 8, device=device, dtype=torch.int64))
+        with pytest.raises(TypeError, match="expected a tensor, not list"):
+            gt.spmm(g, [1.0])
 
     def test_sparse_features(self, g, device):
         with pytest.raises(ValueError, match="sparse"):

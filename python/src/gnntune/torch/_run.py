@@ -402,8 +402,10 @@ def _check_shapes(graph: Graph, problem: Problem, given: dict[str, Tensor | None
                 raise InvalidArgument(f"{problem.op}: {name} is missing")
             continue
         shape = tuple(sizes[s] for s in array.shape)
-        # Leading size, then as many elements as there have to be: [n, h k] is [n, h, k].
-        if t.dim() == 0 or t.shape[0] != shape[0] or prod(t.shape) != prod(shape):
+        # Leading size, then as many elements as there have to be: [n, h k] is [n, h, k], but [n, k, h] is not. Heads of
+        # sums may be parts of k.
+        turned = t.dim() == len(shape) == 3 and t.shape != shape and problem.op not in ("spmm", "spmm_grad")
+        if t.dim() == 0 or t.shape[0] != shape[0] or prod(t.shape) != prod(shape) or turned:
             raise InvalidArgument(f"{problem.op}: {name} has the shape {tuple(t.shape)}; expected {shape} on {graph!r}")
     seed = given.get("seed_offset")
     if seed is not None and seed.numel() != 1:

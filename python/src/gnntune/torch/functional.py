@@ -255,6 +255,8 @@ def _pair(numbers: Numbers) -> Pair:
 
 
 def _cast_type(t: Tensor) -> torch.dtype:
+    if not isinstance(t, Tensor):
+        raise TypeError(f"expected a tensor, not {type(t).__name__}")
     device_type = t.device.type
     if torch.is_autocast_enabled(device_type) and t.dtype in (torch.float32, torch.float16, torch.bfloat16):
         return torch.get_autocast_dtype(device_type)
