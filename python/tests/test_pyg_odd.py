@@ -404,3 +404,22 @@ def test_a_layer_that_keeps_its_graph_can_be_copied_and_pickled(device):
     ours(x, gt.Graph(index, n))
     for other in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
         same([other(x, index)], [wanted])
+
+
+@layers
+def test_an_edge_index_that_was_made_in_inference_mode(device, name, arguments, options):
+    theirs, ours, index, n = pair(device, name, arguments, options)
+    x = features(n, device)
+    with torch.inference_mode():
+        made = index.clone()
+        same([ours(x, made)], [theirs(x, made)])
+        made[0, :5] = n - 1
+        same([ours(x, made)], [theirs(x, made)])
+    same([ours(x, made)], [theirs(x, made.clone())])
+
+
+@pytest.mark.parametrize("options", [{}, {"add_self_loops": False}, {"normalize": False}])
+def test_weights_of_a_column(device, options):
+    theirs, ours, index, n = pair(device, "GCNConv", (12, 7), options)
+    x, weight = features(n, device), torch.rand(index.shape[1], 1, device=device)
+    same([ours(x, index, weight), ours(x, gt.Graph(index, n), weight)], [theirs(x, index, weight)] * 2)

@@ -38,6 +38,8 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
         if self.improved:  # of which PyTorch Geometric makes nothing where there are no weights
             raise Refused("improved=True")
         graph = prepare(self, x, edge_index)
+        if edge_weight is not None and edge_weight.dim() == 2 and edge_weight.shape[1] == 1:
+            edge_weight = edge_weight.squeeze(1)  # edge_attr of a Data
         # What modules look up by name costs more than all that is asked here.
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
         linear = parameters_of(modules["lin"]) if whole() else None

@@ -48,7 +48,7 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
     Sparse matrices of torch whose values are all one have no `edge_weight`. None for what is no graph of these sizes.
     """
     if isinstance(adjacency, Graph):
-        return adjacency if (adjacency.n_rows, adjacency.n_cols) == (n_rows, n_cols) else None
+        return _of_sizes(adjacency, (n_rows, n_cols))
     if hasattr(adjacency, "as_tensor"):
         adjacency = adjacency.as_tensor()  # PyG's EdgeIndex, which has no memory of its own
     key: Any = adjacency
@@ -64,6 +64,8 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
     elif adjacency.layout is not torch.strided and adjacency.layout is not torch.sparse_csc:
         return None
     sizes = (n_rows, n_cols)
+    if key.is_inference():  # such a tensor does not say whether it was changed
+        return _of_sizes(_make(adjacency, sizes, transient=True), sizes)
     with _lock:
         known = _known.get(id(key))
         living: Any = None if known is None else known.key()
@@ -81,14 +83,18 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
                 else:
                     known.graph = _make(adjacency, sizes, transient=False)
             return known.graph
-    graph = _make(adjacency, sizes, transient=True)
-    if (graph.n_rows, graph.n_cols) != sizes:
+    graph = _of_sizes(_make(adjacency, sizes, transient=True), sizes)
+    if graph is None:
         return None
     if type(graph.col if graph._list is None else graph._list) is not Tensor:  # a fake one, whose mode ends
         return graph
     with _lock:
         _known[id(key)] = _Known(key, graph, sizes)
     return graph
+
+
+def _of_sizes(graph: Graph, sizes: tuple[int, int]) -> Graph | None:
+    return graph if (graph.n_rows, graph.n_cols) == sizes else None
 
 
 def _make(adjacency: Any, sizes: tuple[int, int], *, transient: bool) -> Graph:
