@@ -112,6 +112,19 @@ def spmm_and_its_gradients(size):
                         close(summed(own), w_one.grad)
 
 
+def fewer_vertices_than_ranks(size):
+    for n in (1, 2):
+        graph = gt.Graph(torch.tensor([[0, 0, n - 1], [0, n - 1, 0]]), n)
+        x = torch.randn(n, 5, generator=torch.Generator().manual_seed(n))
+        one = x.clone().requires_grad_()
+        gt.spmm(graph, one).sum().backward()
+        for options in layouts(graph, size):
+            split = gd.DistributedGraph(graph, **options)
+            mine = rows_of(split, x, split.col_counts)
+            gd.spmm(split, mine).sum().backward()  # whose gradient is one number
+            close(mine.grad, rows_of(split, one.grad, split.col_counts))
+
+
 def weights_of_heads(size):
     graph = graph_of("random")
     heads, k = 5, 6
@@ -407,6 +420,7 @@ def what_the_page_shows_runs(size):
 
 CHECKS = [
     spmm_and_its_gradients,
+    fewer_vertices_than_ranks,
     weights_of_heads,
     types,
     bits_are_those_of_a_run_of_that_width,

@@ -98,7 +98,7 @@ class Ranks:
                 work = dist.all_to_all(list(outs), list(ins), group=self.group, async_op=True)
             return Pending(self, work, lambda: None)
         # As bytes: gloo does not know every type.
-        sent, counts = [t.view(torch.uint8).view(-1) if t.numel() else _no_bytes for t in ins], []
+        sent, counts = [_bytes(t) for t in ins], []
         for t in outs:
             counts.append(t.numel() * t.element_size())
         send = sent[0] if len(sent) == 1 else torch.cat(sent)
@@ -111,7 +111,7 @@ class Ranks:
         def place() -> None:
             for out, part in zip(outs, torch.split(received, counts)):
                 if part.numel():
-                    out.view(torch.uint8).view(-1).copy_(part)
+                    _bytes(out).copy_(part)
             send.numel()  # alive until here
 
         return Pending(self, work, place)
@@ -136,3 +136,8 @@ class Ranks:
 
 
 _no_bytes = torch.empty(0, dtype=torch.uint8)
+
+
+def _bytes(t: Tensor) -> Tensor:
+    """Of a contiguous tensor. Where all sizes are 1, strides may be 0, and views refuse them."""
+    return t.as_strided((t.numel(),), (1,)).view(torch.uint8) if t.numel() else _no_bytes
