@@ -36,3 +36,16 @@ all=$(measurements)
 run 0 $tune
 [ "$(measurements)" -eq "$all" ] || fail "what was measured is measured again"
 run 0 db check --db a.db
+
+# Too early for a model.
+"$GNNTUNE" adapt --op spmm --device cpu --db adapted.db >out 2>err &
+pid=$!
+last="gnntune adapt, interrupted"
+for _ in $(seq 300); do
+    grep -q "^graph" err && break
+    sleep 0.1
+done
+kill -INT $pid 2>/dev/null || fail "it ended before it could be interrupted"
+wait $pid
+code=$?
+[ $code -eq 130 ] || fail "exit code $code, expected 130"

@@ -137,6 +137,7 @@ public:
         const double measuring_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
         for (const Op op : ops_) correct(op);
         if (table_.rows() == 0) {
+            if (interrupted()) return kExitInterrupted;
             throw Error(ErrorKind::runtime,
                         "nothing was measured that a model could be corrected by: fewer than two graphs of "
                         "any op; give more time (--budget) or other graphs");
