@@ -195,12 +195,16 @@ class TestMistakes:
             plan.run()
         with pytest.raises(gnntune.InvalidArgument, match="has no edge_weight here"):
             plan.run(x=normal(N_COLS, 4), edge_weight=normal(M))
+        with pytest.raises(gnntune.InvalidArgument, match="complex64; expected real numbers"):
+            plan.run(x=normal(N_COLS, 4).astype(np.complex64))
 
     def test_devices_and_databases(self, tmp_path):
         with pytest.raises(gnntune.InvalidArgument, match="'tpu'"):
             gnntune.Context(device="tpu")
         with pytest.raises(gnntune.InvalidArgument, match="sources is 'guess'"):
             gnntune.Context(sources="guess")
+        with pytest.raises(gnntune.InvalidArgument, match="format_limit_bytes is -5"):
+            gnntune.Context(device="cpu", format_limit_bytes=-5)
         with pytest.raises(gnntune.DatabaseError):
             gnntune.Context(tmp_path / "none.db", require_database=True, device="cpu")
         with pytest.raises(gnntune.NoDevice):

@@ -438,6 +438,8 @@ class TestRefusals:
             gt.spmm(g, torch.ones(9, 8, device=device, dtype=torch.int64))
         with pytest.raises(TypeError, match="expected a tensor, not list"):
             gt.spmm(g, [1.0])
+        with pytest.raises(TypeError, match=r"expected a gnntune\.torch\.Graph, not"):
+            gt.spmm(g.edge_index, torch.ones(9, 8, device=device))
 
     def test_sparse_features(self, g, device):
         with pytest.raises(ValueError, match="sparse"):

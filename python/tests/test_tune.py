@@ -90,6 +90,10 @@ def test_mistakes(graph, device):
         gt.tune(Model(), gt.Graph(index, n, transient=True))
     with pytest.raises(ValueError, match="budget"):
         gt.tune(Model(), graph, budget=0)
+    with pytest.raises(ValueError, match="budget is nan"):
+        gt.tune(Model(), graph, budget=float("nan"))
+    with pytest.raises(TypeError, match=r"expected a gnntune\.torch\.Graph, not Tensor"):
+        gt.tune(Model(), graph.edge_index)
     with pytest.raises(ValueError, match="give x"):
         gt.tune(lambda x, g: gt.spmm(g, x), graph)
 

@@ -68,6 +68,8 @@ class Context:
         backend, ordinal = parse_device(device)
         if sources not in SOURCES:
             raise InvalidArgument(f"sources is {sources!r}; expected db_then_model, db_only or tune_on_miss")
+        if format_limit_bytes is not None and format_limit_bytes < 0:
+            raise InvalidArgument(f"format_limit_bytes is {format_limit_bytes}; expected zero or more")
         self._handle = Handle(
             _native.open(
                 None if db is None else os.fspath(db),
@@ -325,6 +327,8 @@ class Plan:
         squeezed = full[:-1] if full[1:] == (1,) else full
         if given.shape not in (shape, full, squeezed):
             raise InvalidArgument(f"{name} has the shape {given.shape}; expected {shape}")
+        if given.dtype.kind == "c":
+            raise InvalidArgument(f"{name} is of {given.dtype}; expected real numbers")
         made = np.ascontiguousarray(given, dtype=self._dtype(array))
         return made if made.ctypes.data % _ALIGNMENT == 0 else made.copy()
 

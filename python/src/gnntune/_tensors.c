@@ -505,7 +505,10 @@ static PyObject* cooked(PyObject* entry, PyObject* const* inputs, void** arrays,
 // What a transient graph says of its sizes. 0 for one that lasts, or with an exception.
 static int sizes_of(PyObject* graph, int64_t* sizes) {
     PyObject* given = of_graph(graph, sizes_name);
-    if (!given) return 0;
+    if (!given) {
+        PyErr_Format(PyExc_TypeError, "expected a gnntune.torch.Graph, not %R", (PyObject*)Py_TYPE(graph));
+        return 0;
+    }
     const int transient = given != Py_None;
     for (int i = 0; transient && i < kSizes; ++i) sizes[i] = PyLong_AsLongLong(PyTuple_GetItem(given, i));
     Py_DECREF(given);

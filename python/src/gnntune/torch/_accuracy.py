@@ -96,6 +96,8 @@ def _models(model: nn.Module | Sequence[nn.Module]) -> list[nn.Module]:
 
 
 def _vertices(graph: Graph, y: Tensor, vertices: Tensor) -> Tensor:
+    if not isinstance(graph, Graph):
+        raise TypeError(f"expected a gnntune.torch.Graph, not {type(graph).__name__}")
     if not graph.is_square:
         raise InvalidArgument(f"{graph!r} is not square: a model's layers share one set of vertices")
     if y.dim() != 1 or y.shape[0] != graph.n_rows:

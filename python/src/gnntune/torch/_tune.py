@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -58,9 +59,11 @@ def tune(
     Progress is shown with tqdm where that is installed. After KeyboardInterrupt what was measured is stored and used.
     Plans are made anew: not while a CUDA graph that was captured with the graph is still replayed.
     """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"expected a gnntune.torch.Graph, not {type(graph).__name__}")
     if graph.transient:
         raise InvalidArgument("a transient graph is planned by its shape; tune one that lasts")
-    if budget <= 0:
+    if not 0 < budget < inf:
         raise InvalidArgument(f"budget is {budget}; expected seconds")
     if db is not None:
         _device.configure(db)
