@@ -116,11 +116,22 @@ std::size_t head_score_grads_workspace(const HeadShape& s) {
     return Partials::bytes(head_score_partials(s), std::int64_t{s.heads} * s.k);
 }
 
-void head_scores_on_cpu(const HeadShape& shape, const HeadScores& arrays) {
+void head_scores(Backend backend, const HeadShape& shape, const HeadScores& arrays, StreamHandle stream) {
+#if GNNTUNE_WITH_CUDA
+    if (backend == Backend::cuda) return head_scores_on_gpu(shape, arrays, stream);
+#endif
+    static_cast<void>(backend);
+    static_cast<void>(stream);
     with_storage(shape.dtype, [&]<typename T>(std::type_identity<T>) { scores<T>(shape, arrays); });
 }
 
-void head_score_grads_on_cpu(const HeadShape& shape, const HeadScoreGrads& arrays, void* workspace) {
+void head_score_grads(Backend backend, const HeadShape& shape, const HeadScoreGrads& arrays, void* workspace,
+                      StreamHandle stream) {
+#if GNNTUNE_WITH_CUDA
+    if (backend == Backend::cuda) return head_score_grads_on_gpu(shape, arrays, workspace, stream);
+#endif
+    static_cast<void>(backend);
+    static_cast<void>(stream);
     with_storage(shape.dtype, [&]<typename T>(std::type_identity<T>) { score_grads<T>(shape, arrays, workspace); });
 }
 

@@ -43,19 +43,19 @@ struct HeadScoreGrads {
     void* grad_att_col = nullptr;
 };
 
-void head_scores_on_cpu(const HeadShape& shape, const HeadScores& arrays);
+/// On a GPU they enqueue on the stream, and the device is current; on the CPU the stream is passed over.
+void head_scores(Backend backend, const HeadShape& shape, const HeadScores& arrays, StreamHandle stream);
 /// `workspace` has head_score_grads_workspace() bytes.
-void head_score_grads_on_cpu(const HeadShape& shape, const HeadScoreGrads& arrays, void* workspace);
+void head_score_grads(Backend backend, const HeadShape& shape, const HeadScoreGrads& arrays, void* workspace,
+                      StreamHandle stream);
 
 /// Of either backend.
 std::size_t head_score_grads_workspace(const HeadShape& shape);
 
-#if GNNTUNE_WITH_CUDA
-/// Enqueue on the stream of the current device.
+/// Of a build with CUDA: head_scores.cu.
 void head_scores_on_gpu(const HeadShape& shape, const HeadScores& arrays, StreamHandle stream);
 void head_score_grads_on_gpu(const HeadShape& shape, const HeadScoreGrads& arrays, void* workspace,
                              StreamHandle stream);
-#endif
 
 /// Rows of the workspace, each with a sum for every element of att_row, then of att_col.
 std::int32_t head_score_partials(const HeadShape& shape);

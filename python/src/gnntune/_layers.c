@@ -27,8 +27,7 @@ PyObject* set_layers(PyObject* self, PyObject* args) {
     enum { kGiven = 5 };
     PyObject* given[kGiven];
     long long few[2];
-    if (!PyArg_ParseTuple(args, "OOOOO(LL)", &given[0], &given[1], &given[2], &given[3], &given[4], &few[0],
-                          &few[1])) {
+    if (!PyArg_ParseTuple(args, "OOOOO(LL)", &given[0], &given[1], &given[2], &given[3], &given[4], &few[0], &few[1])) {
         return NULL;
     }
     PyObject** kept[kGiven] = {&function_apply, &run_in_python, &watchers, &backward_in_python, &sum_reversed};

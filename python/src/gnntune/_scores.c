@@ -115,8 +115,8 @@ static int open_call(PyObject* graph, PyObject* features, ScoreCall* call) {
         return 0;
     }
     Shape* s = &call->shape;
-    *s = (Shape){context_of_graph(graph), seen->shape[0], (int32_t)seen->shape[1], (int32_t)seen->shape[2],
-                 dtype_of(seen->dtype), NULL};
+    *s = (Shape){context_of_graph(graph), seen->shape[0],        (int32_t)seen->shape[1],
+                 (int32_t)seen->shape[2], dtype_of(seen->dtype), NULL};
     return s->context && find_stream(seen->device, graph, &s->stream);
 }
 
@@ -175,8 +175,7 @@ static int run_with_workspace(ScoreCall* call, PyObject* features) {
 }
 
 int gradients_of_scores(PyObject* graph, PyObject* features, PyObject* att_row, PyObject* att_col, PyObject* grad_row,
-                        PyObject* grad_col, PyObject* grad_features, PyObject** grad_att_row,
-                        PyObject** grad_att_col) {
+                        PyObject* grad_col, PyObject* grad_features, PyObject** grad_att_row, PyObject** grad_att_col) {
     ScoreCall call;
     int done = open_call(graph, features, &call);
     if (done) {

@@ -91,7 +91,9 @@ void expect_right_as(const F& compute, const HeadShape& shape, const HeadWants& 
     const auto heads = static_cast<std::size_t>(shape.heads);
     const std::size_t columns = heads * k;
     const auto n = static_cast<std::size_t>(shape.n);
-    const auto at = [](const std::vector<T>& values, std::size_t i) { return static_cast<double>(to_float(values[i])); };
+    const auto at = [](const std::vector<T>& values, std::size_t i) {
+        return static_cast<double>(to_float(values[i]));
+    };
     const std::string what = std::to_string(shape.n) + " rows, " + std::to_string(heads) + " heads of " +
                              std::to_string(k) + ", type " + std::to_string(static_cast<int>(shape.dtype));
     const auto expect = [&](const char* name, const std::vector<T>& found, std::size_t i, double wanted, double size) {
@@ -111,7 +113,8 @@ void expect_right_as(const F& compute, const HeadShape& shape, const HeadWants& 
     for (std::size_t i = 0; i < n * columns; ++i) {
         const std::size_t c = i % columns;
         const std::size_t score = i / columns * heads + c / k;
-        const double added = at(in.grad_score_row, score) * at(in.att_row, c) + at(in.grad_score_col, score) * at(in.att_col, c);
+        const double added =
+            at(in.grad_score_row, score) * at(in.att_row, c) + at(in.grad_score_col, score) * at(in.att_col, c);
         expect("grad_x", out.grad_x, i, at(in.grad_x, i) + (wants.grad_x ? added : 0.0), 3.0);
     }
     const double untouched = static_cast<double>(to_float(HeadResults<T>::kUntouched()));
@@ -137,9 +140,20 @@ void expect_right(const F& compute, const HeadShape& shape, const HeadWants& wan
 template <typename F>
 void for_every_head_case(const F& f) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-        for (const auto& [n, heads, k] : std::vector<std::tuple<int, int, int>>{
-                 {0, 3, 5},   {1, 1, 1},   {5, 1, 8},   {37, 8, 8},  {33, 3, 5},  {100, 2, 6},   {7, 4, 33},
-                 {50, 1, 64}, {300, 8, 8}, {129, 1, 7}, {9, 2, 160}, {3, 5, 300}, {2, 1, 20000}, {70000, 1, 1}}) {
+        for (const auto& [n, heads, k] : std::vector<std::tuple<int, int, int>>{{0, 3, 5},
+                                                                                {1, 1, 1},
+                                                                                {5, 1, 8},
+                                                                                {37, 8, 8},
+                                                                                {33, 3, 5},
+                                                                                {100, 2, 6},
+                                                                                {7, 4, 33},
+                                                                                {50, 1, 64},
+                                                                                {300, 8, 8},
+                                                                                {129, 1, 7},
+                                                                                {9, 2, 160},
+                                                                                {3, 5, 300},
+                                                                                {2, 1, 20000},
+                                                                                {70000, 1, 1}}) {
             f(HeadShape{n, heads, k, dtype}, HeadWants{});
         }
         for (int bits = 0; bits < 8; ++bits) {

@@ -5,6 +5,7 @@
 
 #include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
+#include "core/registry/device.hpp"
 #include "kernels/dense/head_scores.hpp"
 #include "tests/unit/kernels/head_scores_cases.hpp"
 
@@ -46,14 +47,14 @@ public:
         There<T> grad_att_row(out.grad_att_row, off_), grad_att_col(out.grad_att_col, off_);
         const std::vector<float> nothing(head_score_grads_workspace(shape) / sizeof(float), NAN);
         There<float> workspace(nothing, 0);
-        head_scores_on_gpu(shape, {x.data(), att_row.data(), att_col.data(), score_row.data(), score_col.data()},
-                           stream.get());
-        head_score_grads_on_gpu(shape,
-                                {x.data(), att_row.data(), att_col.data(), grad_score_row.data(), grad_score_col.data(),
-                                 wants.grad_x ? grad_x.data() : nullptr,
-                                 wants.grad_att_row ? grad_att_row.data() : nullptr,
-                                 wants.grad_att_col ? grad_att_col.data() : nullptr},
-                                workspace.data(), stream.get());
+        head_scores(Backend::cuda, shape,
+                    {x.data(), att_row.data(), att_col.data(), score_row.data(), score_col.data()}, stream.get());
+        head_score_grads_on_gpu(
+            shape,
+            {x.data(), att_row.data(), att_col.data(), grad_score_row.data(), grad_score_col.data(),
+             wants.grad_x ? grad_x.data() : nullptr, wants.grad_att_row ? grad_att_row.data() : nullptr,
+             wants.grad_att_col ? grad_att_col.data() : nullptr},
+            workspace.data(), stream.get());
         GNNTUNE_CUDA(cudaStreamSynchronize(stream.get()));
         score_row.copy_to(out.score_row);
         score_col.copy_to(out.score_col);
@@ -68,12 +69,15 @@ private:
 };
 
 TEST(HeadScoresGpu, AgreeWithDoubleInEveryShapeAndTypeAlignedAndNot) {
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
     for (const std::size_t off : {0, 1, 2}) {
-        for_every_head_case([&](const HeadShape& shape, const HeadWants& wants) { expect_right(OnGpu(off), shape, wants); });
+        for_every_head_case(
+            [&](const HeadShape& shape, const HeadWants& wants) { expect_right(OnGpu(off), shape, wants); });
     }
 }
 
 TEST(HeadScoresGpu, TheSameBitsEachTime) {
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device here";
     const HeadShape shape{50000, 8, 8};
     const HeadInputs<float> in(shape);
     const HeadResults<float> first = OnGpu(0)(shape, in, HeadWants{});

@@ -19,10 +19,11 @@ public:
     template <typename T>
     HeadResults<T> operator()(const HeadShape& shape, const HeadInputs<T>& in, const HeadWants& wants) const {
         HeadResults<T> out(shape, in);
-        head_scores_on_cpu(shape, {in.x.data(), in.att_row.data(), in.att_col.data(), out.score_row.data(),
-                                   out.score_col.data()});
+        head_scores(Backend::cpu, shape,
+                    {in.x.data(), in.att_row.data(), in.att_col.data(), out.score_row.data(), out.score_col.data()},
+                    nullptr);
         std::vector<float> workspace(head_score_grads_workspace(shape) / sizeof(float), NAN);
-        head_score_grads_on_cpu(shape, out.grads(in, wants), workspace.data());
+        head_score_grads(Backend::cpu, shape, out.grads(in, wants), workspace.data(), nullptr);
         return out;
     }
 };

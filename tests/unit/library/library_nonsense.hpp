@@ -188,6 +188,7 @@ protected:
     void add_plans();
     void add_runs();
     void add_handles();
+    void add_head_scores();
     void add_tiled();
     gt::Csr tiled_csr() const;
     static gt::Tiling tiled_tiling();

@@ -1,4 +1,4 @@
-// gnntune_head_scores and its gradient: what is checked before kernels/dense computes.
+// The functions of gnntune.h that need no graph: what is checked before kernels/dense computes.
 #include "kernels/dense/head_scores.hpp"
 
 #include <cstdint>
@@ -51,10 +51,6 @@ void check(const HeadShape& shape, const char* name, const void* data, std::int6
     }
 }
 
-bool is_on_gpu(const gnntune_context& context) {
-    return context.context->device.backend == gnntune::Backend::cuda;
-}
-
 }  // namespace
 
 extern "C" {
@@ -77,23 +73,16 @@ gnntune_status gnntune_head_scores(const gnntune_context* context, int64_t n, in
         check(shape, "score_row", score_row, n * heads);
         check(shape, "score_col", score_col, n * heads);
         const gnntune::kernels::HeadScores arrays{x, att_row, att_col, score_row, score_col};
-#if GNNTUNE_WITH_CUDA
-        if (is_on_gpu(*context)) {
-            const lib::DeviceGuard guard(context->context->device);
-            gnntune::kernels::head_scores_on_gpu(shape, arrays, stream);
-            return;
-        }
-#endif
-        static_cast<void>(stream);
-        gnntune::kernels::head_scores_on_cpu(shape, arrays);
+        const lib::DeviceGuard guard(context->context->device);
+        gnntune::kernels::head_scores(context->context->device.backend, shape, arrays, stream);
     });
 }
 
 gnntune_status gnntune_head_scores_grad(const gnntune_context* context, int64_t n, int32_t heads, int32_t k,
                                         gnntune_dtype dtype, const void* x, const void* att_row, const void* att_col,
                                         const void* grad_score_row, const void* grad_score_col, void* grad_x,
-                                        void* grad_att_row, void* grad_att_col, void* workspace,
-                                        size_t workspace_bytes, gnntune_stream stream) {
+                                        void* grad_att_row, void* grad_att_col, void* workspace, size_t workspace_bytes,
+                                        gnntune_stream stream) {
     return lib::guarded([&] {
         lib::require(context, "context");
         const HeadShape shape = checked_shape(n, heads, k, dtype);
@@ -110,15 +99,8 @@ gnntune_status gnntune_head_scores_grad(const gnntune_context* context, int64_t 
                              "gnntune_head_scores_workspace_bytes", workspace, workspace_bytes);
         const gnntune::kernels::HeadScoreGrads arrays{x,      att_row,      att_col,     grad_score_row, grad_score_col,
                                                       grad_x, grad_att_row, grad_att_col};
-#if GNNTUNE_WITH_CUDA
-        if (is_on_gpu(*context)) {
-            const lib::DeviceGuard guard(context->context->device);
-            gnntune::kernels::head_score_grads_on_gpu(shape, arrays, workspace, stream);
-            return;
-        }
-#endif
-        static_cast<void>(stream);
-        gnntune::kernels::head_score_grads_on_cpu(shape, arrays, workspace);
+        const lib::DeviceGuard guard(context->context->device);
+        gnntune::kernels::head_score_grads(context->context->device.backend, shape, arrays, workspace, stream);
     });
 }
 
