@@ -47,7 +47,7 @@ def other_table(suite, about, first, first_about, link):
     here, there = short(about["gpu"]), short(first_about["gpu"])
     lines = [f"One {about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}, commit `{about['commit'][:12]}`, beside the {there} "
              f"of the tables above, whose rows are of several commits; cases that both have: {link}.", "",
-             f"| our fastest config of | against | cases | {here}: mean | worst case | {there}: mean | worst case |",
+             f"| our fastest config of | against | cases | {here}: mean | {here}: worst case | {there}: mean | {there}: worst case |",
              "|---" * 7 + "|"]
     for what, whom, ratios, others in pairs(suite, first):
         cells = [cell for r in (ratios, others) for cell in (f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})")]
