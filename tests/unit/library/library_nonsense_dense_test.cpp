@@ -55,13 +55,8 @@ void LibraryNonsense::add_head_scores() {
         add_grad(what, words, change);
     };
     const std::string sizes = "expected 0 <= n < 2^31, heads and k of at least 1, and heads k < 2^31";
-    for (const auto& [n, heads, k] :
-         std::vector<std::tuple<std::int64_t, std::int32_t, std::int32_t>>{{-1, 2, 2},
-                                                                           {2, 0, 2},
-                                                                           {2, 2, 0},
-                                                                           {2, -1, -1},
-                                                                           {std::int64_t{1} << 31, 1, 1},
-                                                                           {2, 1 << 16, 1 << 16}}) {
+    for (const auto& [n, heads, k] : std::vector<std::tuple<std::int64_t, std::int32_t, std::int32_t>>{
+             {-1, 2, 2}, {2, 0, 2}, {2, 2, 0}, {2, -1, -1}, {std::int64_t{1} << 31, 1, 1}, {2, 1 << 16, 1 << 16}}) {
         const std::string given = std::to_string(n) + ", " + std::to_string(heads) + " and " + std::to_string(k);
         add_both("sizes", "n, heads and k are " + given + "; " + sizes, [n = n, heads = heads, k = k](auto& c) {
             c.n = n;
@@ -84,10 +79,15 @@ void LibraryNonsense::add_head_scores() {
     add_grad("grad_score_row", "grad_score_row is NULL; expected 4", [](auto& c) { c.grad_row = nullptr; });
     add_grad("grad_score_col", "grad_score_col is NULL; expected 4", [](auto& c) { c.grad_col = nullptr; });
     add_grad("grad_x", "grad_x is not aligned", [](auto& c) { c.first = static_cast<char*>(c.first) + 2; });
-    add_grad("workspace", "the workspace has 31 bytes, gnntune_head_scores_grad needs 32; ask "
-                          "gnntune_head_scores_workspace_bytes", [](auto&) {}, 1);
-    add_grad("workspace", "workspace is NULL; expected 32 bytes", [](auto&) {}, 0, -1);
-    add_grad("workspace", "the workspace is not aligned to 256 bytes", [](auto&) {}, 0, 4);
+    add_grad(
+        "workspace",
+        "the workspace has 31 bytes, gnntune_head_scores_grad needs 32; ask "
+        "gnntune_head_scores_workspace_bytes",
+        [](auto&) {}, 1);
+    add_grad(
+        "workspace", "workspace is NULL; expected 32 bytes", [](auto&) {}, 0, -1);
+    add_grad(
+        "workspace", "the workspace is not aligned to 256 bytes", [](auto&) {}, 0, 4);
     add("gnntune_head_scores", "context is NULL", kInvalid, "context is NULL", [] {
         return gnntune_head_scores(nullptr, 0, 1, 1, GNNTUNE_F32, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
     });
