@@ -65,13 +65,14 @@ def features(n: int, k: int, device: str, seed: int = 0) -> torch.Tensor:
     return torch.randn(n, k, generator=torch.Generator().manual_seed(seed)).to(device)
 
 
-def outcome(layer, x, graph, *more):
-    """Result and all gradients of a layer."""
+def outcome(layer, x, graph, *more, then=lambda: None):
+    """Result and all gradients of a layer; `then` is called between forward and backward."""
     layer.zero_grad()
     x = x.detach().clone().requires_grad_()
     more = [m.detach().clone().requires_grad_() if isinstance(m, torch.Tensor) else m for m in more]
     y = layer(x, graph, *more)
     grad = torch.randn(y.shape, generator=torch.Generator().manual_seed(5)).to(y)
+    then()
     y.backward(grad)
     grads = [p.grad for p in layer.parameters()] + [m.grad for m in more if isinstance(m, torch.Tensor)]
     return [y.detach(), x.grad, *grads]
@@ -484,6 +485,12 @@ class TestLayersAsOneNode:
                 assert (got is not None) == want
                 if got is not None:
                     assert_near(got, (g * exact[0]).sum(0, keepdim=True), near, n)
+
+    def test_a_backward_behind_configure_finds_another_context(self, device):
+        index, (n, _) = reference.edges("random", device)
+        layer, graph, x = gp.GATConv(12, 5, heads=3).to(device), gt.Graph(index, n), features(n, 12, device)
+        wanted = outcome(layer, x, graph)
+        same(outcome(layer, x, graph, then=gt.configure), wanted)
 
     def test_scores_are_refused_where_the_graph_is_not(self, device):
         graph = gt.Graph(reference.edges("random", device)[0])

@@ -117,6 +117,7 @@ static int open_call(PyObject* graph, PyObject* features, ScoreCall* call) {
     Shape* s = &call->shape;
     *s = (Shape){context_of_graph(graph), seen->shape[0],        (int32_t)seen->shape[1],
                  (int32_t)seen->shape[2], dtype_of(seen->dtype), NULL};
+    if (!s->context && !PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "the graph's context was closed");
     return s->context && find_stream(seen->device, graph, &s->stream);
 }
 
