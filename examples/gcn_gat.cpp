@@ -265,8 +265,13 @@ public:
         const gt::Graph graph = graph_of(csr);
         const Matrix transformed = product(in_.features, in_.gat_weight);
         const Array x = array(transformed);
-        const Array score_row = array(scores(transformed, in_.attention_row));
-        const Array score_col = array(scores(transformed, in_.attention_col));
+        const Array attention_row = array(in_.attention_row);
+        const Array attention_col = array(in_.attention_col);
+        const Array score_row = array(csr.n * kHeads);
+        const Array score_col = array(csr.n * kHeads);
+        const auto n = static_cast<std::int64_t>(csr.n);
+        context_.head_scores(n, kHeads, kPerHead, x.data(), attention_row.data(), attention_col.data(),
+                             score_row.data(), score_col.data());
         const Array y = array(transformed.values.size());
         const Array lse = array(csr.n * kHeads);
         gt::Operands forward;
@@ -295,13 +300,18 @@ public:
         run("gat backward", graph, gt::gat_grad(kPerHead, kHeads), backward);
 
         // The rest of the chain is dense: from the scores to the attention vectors and to X, from X to W.
-        Matrix grad_transformed = grad_x.to_host(kHeads * kPerHead);
-        Matrix grad_row = scores_grad(transformed, in_.attention_row, grad_score_row.to_host(kHeads), grad_transformed);
-        Matrix grad_col = scores_grad(transformed, in_.attention_col, grad_score_col.to_host(kHeads), grad_transformed);
+        const Array grad_row = array(kHeads * kPerHead);
+        const Array grad_col = array(kHeads * kPerHead);
+        const std::size_t bytes = gnntune_head_scores_workspace_bytes(n, kHeads, kPerHead);
+        const Array workspace = array(bytes / sizeof(float));
+        context_.head_scores_grad(n, kHeads, kPerHead, x.data(), attention_row.data(), attention_col.data(),
+                                  grad_score_row.data(), grad_score_col.data(), grad_x.data(), grad_row.data(),
+                                  grad_col.data(), workspace.data(), bytes);
+        if (context_.backend() == GNNTUNE_BACKEND_CUDA) wait_for_device();
         return {{"gat", y.to_host(kHeads * kPerHead)},
-                {"grad_gat_weight", product(transposed(in_.features), grad_transformed)},
-                {"grad_attention_row", std::move(grad_row)},
-                {"grad_attention_col", std::move(grad_col)}};
+                {"grad_gat_weight", product(transposed(in_.features), grad_x.to_host(kHeads * kPerHead))},
+                {"grad_attention_row", grad_row.to_host(kPerHead)},
+                {"grad_attention_col", grad_col.to_host(kPerHead)}};
     }
 
 private:
@@ -328,27 +338,6 @@ private:
         const Array workspace = array((plan.workspace_bytes() + sizeof(float) - 1) / sizeof(float));
         plan.run(operands, workspace.data(), plan.workspace_bytes());
         if (context_.backend() == GNNTUNE_BACKEND_CUDA) wait_for_device();
-    }
-
-    // [n, heads]: the product of each head of x with its attention vector.
-    static Matrix scores(const Matrix& x, const Matrix& attention) {
-        Matrix s(x.rows, kHeads);
-        for (std::size_t i = 0; i < x.rows; ++i) {
-            for (std::size_t c = 0; c < x.columns; ++c) s(i, c / kPerHead) += attention.values[c] * x(i, c);
-        }
-        return s;
-    }
-
-    // Returns the gradient of the attention vectors, and adds to that of x.
-    static Matrix scores_grad(const Matrix& x, const Matrix& attention, const Matrix& grad_scores, Matrix& grad_x) {
-        Matrix grad(kHeads, kPerHead);
-        for (std::size_t i = 0; i < x.rows; ++i) {
-            for (std::size_t c = 0; c < x.columns; ++c) {
-                grad.values[c] += grad_scores(i, c / kPerHead) * x(i, c);
-                grad_x(i, c) += grad_scores(i, c / kPerHead) * attention.values[c];
-            }
-        }
-        return grad;
     }
 
     gt::Context context_;

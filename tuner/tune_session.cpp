@@ -131,6 +131,8 @@ std::vector<TuneStep> TuneSession::plan() {
             const auto problem_id = store_.find_problem_id(options_.problems[i]);
             std::optional<store::Key> key;
             if (graph_id_ && environment_id_ && problem_id) key = {*graph_id_, *environment_id_, *problem_id};
+            // Of a step only what it tells is kept: its search counts what formats take to build, and that is measured
+            // between plan() and tune().
             for (const Policy policy : options_.policies) {
                 for (const Clock clock : options_.clocks) steps.push_back(step_of(space, policy, clock, key).told);
             }

@@ -60,6 +60,18 @@ bool built_with_cuda() {
     return GNNTUNE_WITH_CUDA != 0;
 }
 
+Device absent_cuda_device() {
+    Device d;
+    d.backend = Backend::cuda;
+    d.compute_capability = 90;
+    d.multiprocessors = 132;
+    d.l2_bytes = std::int64_t{50} << 20;
+    d.shared_memory_per_block = std::int64_t{227} << 10;
+    d.environment.backend = Backend::cuda;
+    d.environment.compute_capability = "9.0";
+    return d;
+}
+
 #if !GNNTUNE_WITH_CUDA
 int cuda_device_count() {
     return 0;

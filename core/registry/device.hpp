@@ -37,4 +37,7 @@ int cuda_device_count();
 /// CUDA device `ordinal`. Throws ErrorKind::no_device in words if there is none.
 Device cuda_device(int ordinal);
 
+/// The limits of a device of compute capability 9.0 that need not be here: for asking variants, not for running them.
+Device absent_cuda_device();
+
 }  // namespace gnntune

@@ -266,7 +266,8 @@ gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* ope
         lib::require(plan, "plan");
         const gnntune_operands known = lib::read_struct(operands, "gnntune_operands");
         const gnntune::Operands checked = plan->binding->operands(known);
-        lib::check_workspace(*plan->plan, workspace, workspace_bytes);
+        lib::check_workspace(plan->plan->workspace_bytes(), plan->config, "gnntune_plan_workspace_bytes", workspace,
+                             workspace_bytes);
         plan->binding->require_apart(known, workspace, plan->plan->workspace_bytes());
         const lib::DeviceGuard guard(plan->context->device);
         if (plan->order) plan->order->before_run(stream);

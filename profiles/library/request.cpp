@@ -100,6 +100,11 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
     return request;
 }
 
+DType dtype_of(const char* field, gnntune_dtype dtype) {
+    return translate<DType>(field, dtype, "GNNTUNE_F32, GNNTUNE_F16 or GNNTUNE_BF16",
+                            {{GNNTUNE_F32, DType::f32}, {GNNTUNE_F16, DType::f16}, {GNNTUNE_BF16, DType::bf16}});
+}
+
 Request plan_request(const gnntune_problem& problem) {
     Request request;
     Problem& p = request.problem;
@@ -110,8 +115,7 @@ Request plan_request(const gnntune_problem& problem) {
         throw invalid_argument("problem.heads is " + std::to_string(p.heads) +
                                "; expected 1 or more, as in GNNTUNE_PROBLEM_INIT");
     }
-    p.dtype = translate<DType>("problem.dtype", problem.dtype, "GNNTUNE_F32, GNNTUNE_F16 or GNNTUNE_BF16",
-                               {{GNNTUNE_F32, DType::f32}, {GNNTUNE_F16, DType::f16}, {GNNTUNE_BF16, DType::bf16}});
+    p.dtype = dtype_of("problem.dtype", problem.dtype);
     p.reduce =
         translate<Reduce>("problem.reduce", problem.reduce, "GNNTUNE_SUM, GNNTUNE_MEAN or GNNTUNE_MAX",
                           {{GNNTUNE_SUM, Reduce::sum}, {GNNTUNE_MEAN, Reduce::mean}, {GNNTUNE_MAX, Reduce::max}});

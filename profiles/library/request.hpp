@@ -10,5 +10,7 @@ namespace gnntune::library {
 /// Both throw ErrorKind::invalid_argument in words for values that gnntune.h does not list.
 OpenRequest open_request(const char* db_path, const gnntune_open_options& options);
 Request plan_request(const gnntune_problem& problem);
+/// Likewise; `field` is whose value it is.
+DType dtype_of(const char* field, gnntune_dtype dtype);
 
 }  // namespace gnntune::library

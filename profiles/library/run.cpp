@@ -197,12 +197,12 @@ void Binding::require_apart(const gnntune_operands& given, const void* workspace
     }
 }
 
-void check_workspace(const Plan& plan, const void* workspace, std::size_t bytes) {
-    const std::size_t needed = plan.workspace_bytes();
+void check_workspace(std::size_t needed, std::string_view who, std::string_view whom_to_ask, const void* workspace,
+                     std::size_t bytes) {
     if (needed == 0) return;
     if (bytes < needed) {
-        throw invalid_argument("the workspace has " + std::to_string(bytes) + " bytes, " + plan.config().text() +
-                               " needs " + std::to_string(needed) + "; ask gnntune_plan_workspace_bytes");
+        throw invalid_argument("the workspace has " + std::to_string(bytes) + " bytes, " + std::string(who) +
+                               " needs " + std::to_string(needed) + "; ask " + std::string(whom_to_ask));
     }
     if (!workspace) throw invalid_argument("workspace is NULL; expected " + std::to_string(needed) + " bytes");
     if (reinterpret_cast<std::uintptr_t>(workspace) % kWorkspaceAlignment != 0) {

@@ -51,7 +51,8 @@ private:
     std::string who_;             ///< the op, in words
 };
 
-/// Throws ErrorKind::invalid_argument in words if the plan needs more, or another alignment.
-void check_workspace(const Plan& plan, const void* workspace, std::size_t bytes);
+/// Throws ErrorKind::invalid_argument in words if `who` needs more, or another alignment.
+void check_workspace(std::size_t needed, std::string_view who, std::string_view whom_to_ask, const void* workspace,
+                     std::size_t bytes);
 
 }  // namespace gnntune::library

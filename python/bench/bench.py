@@ -22,22 +22,17 @@ in one process. A time is the median of its epochs; `spread` is the distance of 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
 import host
-import torch
-import torch_geometric
 import training
-from common import Bench, files_of, read, say
+from common import Bench, facts, files_of, read, say
 
-import gnntune
 import gnntune.torch as gt
 
 PARTS: dict[str, Any] = {
@@ -112,18 +107,6 @@ def table(rows: list[dict[str, Any]]) -> str:
         where += f"on {worst['graph']}, m = {worst['m']:,}"
         lines.append(f"{label:44} {aim:>10} {mean:9.3g} {worst['value']:9.3g}  {len(found)} ({where})")
     return "\n".join(lines)
-
-
-def facts(device: str) -> dict[str, str]:
-    version = subprocess.run([gnntune.program_path(), "--version"], capture_output=True, text=True, check=True).stdout
-    return {
-        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        "torch": torch.__version__,
-        "pyg": torch_geometric.__version__,
-        "gnntune": gnntune.__version__,
-        "commit": version.partition("(")[2].partition(")")[0],
-        "date": time.strftime("%Y-%m-%d"),
-    }
 
 
 def main() -> int:

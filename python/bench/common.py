@@ -23,6 +23,21 @@ COLUMNS = (
 FEATURES, CLASSES = 128, 16
 
 
+def facts(device: str) -> dict[str, str]:
+    """What a run is of, for every row of it."""
+    import torch_geometric  # distributed.py runs without it
+
+    version = subprocess.run([gnntune.program_path(), "--version"], capture_output=True, text=True, check=True).stdout
+    return {
+        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
+        "torch": torch.__version__,
+        "pyg": torch_geometric.__version__,
+        "gnntune": gnntune.__version__,
+        "commit": version.partition("(")[2].partition(")")[0],
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
 class Source(NamedTuple):
     """A square graph of the benchmark, on the host."""
 

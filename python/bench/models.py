@@ -25,19 +25,15 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 import model_parts
 import model_samples
-import torch
-import torch_geometric
-from common import Source, files_of, read, say
+from common import Source, facts, files_of, read, say
 from study import Study
 
 import gnntune
@@ -51,18 +47,6 @@ PARTS = ("samples", "train", "tcgnn", "fusegnn", "labelled", "breakdown", "step"
 SAMPLED = ("GCN", "SAGE-mean")
 ATTENTION_AND_SUMS = ("GCN", "GAT", "AGNN")
 STEPS = ("cora", "pubmed", "coauthor_physics", "tolokers", "dd")
-
-
-def facts(device: str) -> dict[str, str]:
-    version = subprocess.run([gnntune.program_path(), "--version"], capture_output=True, text=True, check=True).stdout
-    return {
-        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        "torch": torch.__version__,
-        "pyg": torch_geometric.__version__,
-        "gnntune": gnntune.__version__,
-        "commit": version.partition("(")[2].partition(")")[0],
-        "date": time.strftime("%Y-%m-%d"),
-    }
 
 
 class Graphs:

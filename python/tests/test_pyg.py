@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import warnings
 
 import pytest
@@ -13,11 +14,13 @@ pyg = pytest.importorskip("torch_geometric")
 import torch._dynamo.testing
 import torch_geometric.nn as nn
 
+import gnntune
 import gnntune.pyg as gp
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
 from gnntune import _native
 from gnntune.pyg import _convs, _fused, _graphs, _layer
+from gnntune.torch import _scores
 
 MLP = torch.nn.Linear(12, 7)
 # name, arguments, options
@@ -62,13 +65,14 @@ def features(n: int, k: int, device: str, seed: int = 0) -> torch.Tensor:
     return torch.randn(n, k, generator=torch.Generator().manual_seed(seed)).to(device)
 
 
-def outcome(layer, x, graph, *more):
-    """Result and all gradients of a layer."""
+def outcome(layer, x, graph, *more, then=lambda: None):
+    """Result and all gradients of a layer; `then` is called between forward and backward."""
     layer.zero_grad()
     x = x.detach().clone().requires_grad_()
     more = [m.detach().clone().requires_grad_() if isinstance(m, torch.Tensor) else m for m in more]
     y = layer(x, graph, *more)
     grad = torch.randn(y.shape, generator=torch.Generator().manual_seed(5)).to(y)
+    then()
     y.backward(grad)
     grads = [p.grad for p in layer.parameters()] + [m.grad for m in more if isinstance(m, torch.Tensor)]
     return [y.detach(), x.grad, *grads]
@@ -281,6 +285,11 @@ FUSED = [
 needs_layers = pytest.mark.skipif(not _native.has_layers(), reason="this torch lacks what layers call")
 
 
+def assert_near(found, exact, near, terms):
+    """Rounded once, after a sum of so many terms of about 1."""
+    assert (found.double() - exact).abs().max().item() <= near * max(1.0, exact.abs().max().item()) + 1e-6 * terms
+
+
 def in_python(patch):
     """Layers as a torch has them that lacks what _native calls."""
     for name in ("layer_mapped", "layer_gat", "layer_agnn"):
@@ -454,18 +463,40 @@ class TestLayersAsOneNode:
             with pytest.raises(TypeError, match="expected"):
                 call(1, 2, 3)
 
-    def test_scores_of_many_features_are_products_of_matrices(self, device, monkeypatch):
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+    @pytest.mark.parametrize(("heads", "k"), [(1, 1), (3, 5), (8, 8), (1, 64), (2, 300)])
+    def test_scores_and_their_gradients(self, device, dtype, heads, k):
         index, (n, _) = reference.edges("random", device)
-        torch.manual_seed(0)
-        layer, x, graph = gp.GATConv(12, 5, heads=3).to(device), features(n, 12, device), gt.Graph(index, n)
+        graph, near = gt.Graph(index, n), {torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}[dtype]
+        x, grad_x = (features(n, heads * k, device).view(n, heads, k).to(dtype) for _ in range(2))
+        att = tuple(torch.randn(1, heads, k, device=device).to(dtype) for _ in range(2))
+        grads = tuple(torch.randn(n, heads, device=device).to(dtype) for _ in range(2))
+        exact = [t.double() for t in (x, grad_x, *att, *grads)]
+        row, col = _scores.head_scores(graph, x, *att)
+        assert_near(row, (exact[0] * exact[2]).sum(-1), near, k)
+        assert_near(col, (exact[0] * exact[3]).sum(-1), near, k)
+        wide = [g.unsqueeze(2) for g in exact[4:]]
+        for wanted in itertools.product((True, False), repeat=3):
+            added = grad_x.clone() if wanted[0] else None
+            found = _scores.add_score_gradients(graph, x, att, grads, added, wanted[1:])
+            if added is not None:
+                assert_near(added, exact[1] + wide[0] * exact[2] + wide[1] * exact[3], near, 3)
+            for got, want, g in zip(found, wanted[1:], wide):
+                assert (got is not None) == want
+                if got is not None:
+                    assert_near(got, (g * exact[0]).sum(0, keepdim=True), near, n)
+
+    def test_a_backward_behind_configure_finds_another_context(self, device):
+        index, (n, _) = reference.edges("random", device)
+        layer, graph, x = gp.GATConv(12, 5, heads=3).to(device), gt.Graph(index, n), features(n, 12, device)
         wanted = outcome(layer, x, graph)
-        in_python(monkeypatch)
-        monkeypatch.setattr(_fused, "_SMALL", 0)
-        calls = []
-        by_head = _fused._by_head
-        monkeypatch.setattr(_fused, "_by_head", lambda *atts: calls.append(True) or by_head(*atts))
-        same(outcome(layer, x, graph), wanted, 1e-5)
-        assert len(calls) == 2
+        same(outcome(layer, x, graph, then=gt.configure), wanted)
+
+    def test_scores_are_refused_where_the_graph_is_not(self, device):
+        graph = gt.Graph(reference.edges("random", device)[0])
+        x, att = torch.ones(3, 1, 4, device="meta"), torch.ones(1, 1, 4, device="meta")
+        with pytest.raises(gnntune.InvalidArgument, match="gat: x is on meta, the graph on"):
+            _scores.head_scores(graph, x, att, att)
 
     def test_features_without_gradients_are_summed_before_they_are_mapped(self, device):
         index, (n, _) = reference.edges("random", device)

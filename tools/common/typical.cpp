@@ -5,15 +5,7 @@ namespace gnntune::tools {
 Device typical_device(Backend backend) {
     if (backend == Backend::cpu) return cpu_device();
     if (cuda_device_count() > 0) return cuda_device(0);
-    Device device;
-    device.backend = Backend::cuda;
-    device.compute_capability = 90;
-    device.multiprocessors = 132;
-    device.l2_bytes = std::int64_t{50} << 20;
-    device.shared_memory_per_block = std::int64_t{227} << 10;
-    device.environment.backend = Backend::cuda;
-    device.environment.compute_capability = "9.0";
-    return device;
+    return absent_cuda_device();
 }
 
 std::optional<Backend> backend_named(const Parsed& parsed) {

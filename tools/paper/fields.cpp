@@ -32,4 +32,15 @@ std::optional<double> number_of(const Cell& cell) {
     return std::nullopt;
 }
 
+std::optional<double> sum_of(const std::map<std::string, Cell>& cells, const std::vector<std::string>& keys) {
+    double total = 0;
+    for (const std::string& key : keys) {
+        const auto cell = cells.find(key);
+        const auto value = cell == cells.end() ? std::nullopt : number_of(cell->second);
+        if (!value) return std::nullopt;
+        total += *value;
+    }
+    return total;
+}
+
 }  // namespace gnntune::tools::paper

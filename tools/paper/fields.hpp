@@ -1,6 +1,7 @@
 // What the readers of data/papers.json and the sheets share.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,5 +22,8 @@ Cell figure_of(const Json& value, const std::string& where);
 
 /// The number of a cell that has one.
 std::optional<double> number_of(const Cell& cell);
+
+/// Of the cells of a row that have these keys; nothing if one of them has no number.
+std::optional<double> sum_of(const std::map<std::string, Cell>& cells, const std::vector<std::string>& keys);
 
 }  // namespace gnntune::tools::paper

@@ -96,10 +96,10 @@ private:
                 return counted(c);
             case Column::Kind::modelled:
                 // What was counted needs no model.
-                return sum(c.of) && !c.of.empty() ? Cell() : modelled(c);
+                return sum_of(cells_, c.of) && !c.of.empty() ? Cell() : modelled(c);
             case Column::Kind::ratio: {
-                const auto of = sum(c.of);
-                const auto over = sum(c.over);
+                const auto of = sum_of(cells_, c.of);
+                const auto over = sum_of(cells_, c.over);
                 return of && over && *over != 0 ? Cell(c.scale * *of / *over) : Cell();
             }
             case Column::Kind::least:
@@ -107,16 +107,6 @@ private:
                 return least(c);
         }
         return {};
-    }
-
-    std::optional<double> sum(const std::vector<std::string>& keys) {
-        double total = 0;
-        for (const std::string& key : keys) {
-            const auto value = number_of(cells_[key]);
-            if (!value) return std::nullopt;
-            total += *value;
-        }
-        return total;
     }
 
     Cell least(const Column& c) {

@@ -152,26 +152,16 @@ private:
                 return {};
             case WholeColumn::Kind::ratio: {
                 const auto of = number_of(cells_[c.of]);
-                const auto over = sum(c.over);
+                const auto over = sum_of(cells_, c.over);
                 return of && over && *over != 0 ? Cell(c.scale * *of / *over) : Cell();
             }
             case WholeColumn::Kind::less: {
                 const auto of = number_of(cells_[c.of]);
-                const auto less = sum(c.over);
+                const auto less = sum_of(cells_, c.over);
                 return of && less ? Cell(*of - *less) : Cell();
             }
         }
         return {};
-    }
-
-    std::optional<double> sum(const std::vector<std::string>& keys) {
-        double total = 0;
-        for (const std::string& key : keys) {
-            const auto value = number_of(cells_[key]);
-            if (!value) return std::nullopt;
-            total += *value;
-        }
-        return total;
     }
 
     Cell quoted(const std::string& key) const {

@@ -572,6 +572,38 @@ GNNTUNE_API int64_t gnntune_plan_array_elements(const gnntune_plan* plan, const 
 GNNTUNE_API gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_operands* operands, void* workspace,
                                        size_t workspace_bytes, gnntune_stream stream);
 
+/* ---- Scores of GAT, which no graph is needed for. ---- */
+
+/* A layer of GAT has two vectors for each head, att_row and att_col [heads, k], and features x [n, heads, k], mapped
+ * already. The scores that gat takes are products with them, of both in one pass over x:
+ *     score_row[i, h] = <x[i, h, :], att_row[h, :]>     score_col[i, h] = <x[i, h, :], att_col[h, :]>
+ * score_row and score_col are [n, heads]. Arrays lie in backend memory; elements are of `dtype` and aligned to their size.
+ * n < 2^31, heads k < 2^31. Sums are formed in fp32 and rounded once; the same sizes give the same bits.
+ * Enqueues on the stream as gnntune_run does: no allocation, no synchronisation, may be captured. Results must not share
+ * memory with anything else of the call.
+ * Errors: INVALID_ARGUMENT for sizes, a dtype and arrays that are not as said; RUNTIME if a launch failed. */
+GNNTUNE_API gnntune_status gnntune_head_scores(const gnntune_context* context, int64_t n, int32_t heads, int32_t k,
+                                               gnntune_dtype dtype, const void* x, const void* att_row,
+                                               const void* att_col, void* score_row, void* score_col,
+                                               gnntune_stream stream);
+
+/* Their gradients, from those of the scores [n, heads], which gat_grad gives:
+ *     grad_x[i, h, :] += grad_score_row[i, h] att_row[h, :] + grad_score_col[i, h] att_col[h, :]
+ *     grad_att_row[h, :] = sum over i of grad_score_row[i, h] x[i, h, :]     grad_att_col likewise
+ * so that grad_x, which gat_grad has written, is complete. What is NULL of grad_x, grad_att_row and grad_att_col is not
+ * computed.
+ *   workspace  gnntune_head_scores_workspace_bytes() bytes of backend memory, aligned to 256 bytes, as in gnntune_run
+ * Otherwise as gnntune_head_scores. */
+GNNTUNE_API gnntune_status gnntune_head_scores_grad(const gnntune_context* context, int64_t n, int32_t heads, int32_t k,
+                                                    gnntune_dtype dtype, const void* x, const void* att_row,
+                                                    const void* att_col, const void* grad_score_row,
+                                                    const void* grad_score_col, void* grad_x, void* grad_att_row,
+                                                    void* grad_att_col, void* workspace, size_t workspace_bytes,
+                                                    gnntune_stream stream);
+
+/* 0 for sizes that are refused. */
+GNNTUNE_API size_t gnntune_head_scores_workspace_bytes(int64_t n, int32_t heads, int32_t k);
+
 /* ---- Graphs of more than 2^31 edges, and past the device's memory. ---- */
 
 /* Such a graph is cut into tiles of whole rows, each of at most 2^31 - 1 edges: an ordinary rectangular graph,

@@ -7,27 +7,27 @@
 // those tensors alone: torch asks questions about each argument. What that needs beside stands on the caller's stack, and
 // what the backward needs in the state, a tuple, and in the tensors that torch saves.
 #include "_products.h"
+#include "_scores.h"
 #include "_shim.h"
 
 #include <string.h>
 
 // Python's part: apply() of the autograd.Function; run() of gnntune.torch._run; who watches runs, a list; backward() of the
-// function, for a gradient of a gradient; the numbers of a sum's gradient; the most features of GAT whose scores are
-// computed here; up to how many features of all edges are summed before they are mapped, on a CPU and on a GPU.
+// function, for a gradient of a gradient; the numbers of a sum's gradient; up to how many features of all edges are summed
+// before they are mapped, on a CPU and on a GPU.
 static PyObject *function_apply, *run_in_python, *watchers, *backward_in_python, *sum_reversed;
-static int64_t most_features, few_features[2];
+static int64_t few_features[2];
 
 static PyObject *requires_grad_name, *to_save_name, *state_name, *saved_tensors_name, *contiguous_name, *spmm_name,
     *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name, *m_name;
 
-// set_layers(apply, run, watchers, backward, sum_reversed, most_features, (few_on_cpu, few_on_gpu)), behind set_torch().
+// set_layers(apply, run, watchers, backward, sum_reversed, (few_on_cpu, few_on_gpu)), behind set_torch().
 PyObject* set_layers(PyObject* self, PyObject* args) {
     (void)self;
     enum { kGiven = 5 };
     PyObject* given[kGiven];
-    long long most, few[2];
-    if (!PyArg_ParseTuple(args, "OOOOOL(LL)", &given[0], &given[1], &given[2], &given[3], &given[4], &most, &few[0],
-                          &few[1])) {
+    long long few[2];
+    if (!PyArg_ParseTuple(args, "OOOOO(LL)", &given[0], &given[1], &given[2], &given[3], &given[4], &few[0], &few[1])) {
         return NULL;
     }
     PyObject** kept[kGiven] = {&function_apply, &run_in_python, &watchers, &backward_in_python, &sum_reversed};
@@ -37,7 +37,6 @@ PyObject* set_layers(PyObject* self, PyObject* args) {
         *kept[i] = given[i];
         Py_XDECREF(gone);
     }
-    most_features = most;
     few_features[0] = few[0];
     few_features[1] = few[1];
     Py_RETURN_NONE;
@@ -300,9 +299,9 @@ static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) 
     PyObject* h = flat ? shaped(flat, x.size[0], att.shape[1], att.shape[2]) : NULL;
     Py_XDECREF(flat);
     kept[0] = h;
-    kept[1] = h ? scores_of(h, layer->tensors[kAttRow]) : NULL;
-    kept[2] = kept[1] ? scores_of(h, layer->tensors[kAttCol]) : NULL;
-    if (!kept[2]) return NULL;
+    if (!h || !scores_of(layer->graph, h, layer->tensors[kAttRow], layer->tensors[kAttCol], &kept[1], &kept[2])) {
+        return NULL;
+    }
     PyObject* const inputs[4] = {h, kept[1], kept[2], layer->seed};
     PyObject* results = run_op(layer->graph, gat_name, layer->needs ? layer->numbers : layer->bare, inputs, 4);
     if (!results) return NULL;
@@ -343,13 +342,15 @@ static int backward_gat(const Layer* layer, PyObject* const* saved, PyObject* gr
     PyObject* g = PyTuple_GetItem(results, 0);
     PyObject* g_row = PyTuple_GetItem(results, 1);
     PyObject* g_col = PyTuple_GetItem(results, 2);
+    const int mapped = wants(layer, kX) || wants(layer, kGatWeight);
     int done = g && g_row && g_col;
-    if (done && wants(layer, kAttRow)) done = (grads[kAttRow] = gradient_of_att(g_row, saved[kGatFeatures])) != NULL;
-    if (done && wants(layer, kAttCol)) done = (grads[kAttCol] = gradient_of_att(g_col, saved[kGatFeatures])) != NULL;
-    if (done && (wants(layer, kX) || wants(layer, kGatWeight))) {
-        done = add_gradient_of_scores(g, g_row, saved[kGatRowAtt]) &&
-               add_gradient_of_scores(g, g_col, saved[kGatColAtt]) &&
-               matrix_shaped(g, seen.shape[0], weight.size[0], &flat);
+    if (done && (mapped || wants(layer, kAttRow) || wants(layer, kAttCol))) {
+        done = gradients_of_scores(layer->graph, saved[kGatFeatures], saved[kGatRowAtt], saved[kGatColAtt], g_row,
+                                   g_col, mapped ? g : NULL, wants(layer, kAttRow) ? &grads[kAttRow] : NULL,
+                                   wants(layer, kAttCol) ? &grads[kAttCol] : NULL);
+    }
+    if (done && mapped) {
+        done = matrix_shaped(g, seen.shape[0], weight.size[0], &flat);
         if (done && wants(layer, kGatWeight)) {
             done = (grads[kGatWeight] = product(turned(flat), x, Py_None)) != NULL;
         }
@@ -632,7 +633,11 @@ PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         memcmp(att.shape, other.shape, 3 * sizeof *att.shape) != 0 || !is_contiguous(&other)) {
         Py_RETURN_NONE;
     }
-    if (att.shape[1] > 1 && x.shape[0] * weight.shape[0] > most_features) Py_RETURN_NONE;  // as products, in Python
+    if (x.dtype.code != kDlFloat && x.dtype.code != kDlBfloat) Py_RETURN_NONE;
+    if (x.dtype.bits > 32) Py_RETURN_NONE;
+    const int there = scores_are_there(layer.graph, &x);  // if not, Python has the words
+    if (there < 0) return NULL;
+    if (!there) Py_RETURN_NONE;
     return called_if_plain(&layer);
 }
 

@@ -96,6 +96,12 @@ PyObject* set_modules(PyObject* self, PyObject* args);
 PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* plain_map(PyObject* self, PyObject* module);
 
+// ---- _scores.c: functions of the module ----
+
+PyObject* head_scores(PyObject* self, PyObject* args);
+PyObject* head_scores_grad(PyObject* self, PyObject* args);
+PyObject* head_scores_workspace(PyObject* self, PyObject* args);
+
 // ---- _layers.c: likewise ----
 
 int intern_layer_names(void);

@@ -6,23 +6,21 @@
 
 #include "_shim.h"
 
-static PyObject *mm_name, *addmm_name, *addmm__name, *sum_name, *add__name, *unsqueeze_name, *addcmul__name;
-static PyObject *zero, *minus_one;  // dimensions
+static PyObject *mm_name, *addmm_name, *addmm__name, *sum_name, *add__name;
+static PyObject* zero;  // a dimension
 
 int intern_product_names(void) {
     const struct {
         PyObject** name;
         const char* text;
     } kNames[] = {
-        {&mm_name, "mm"},     {&addmm_name, "addmm"},         {&addmm__name, "addmm_"},     {&sum_name, "sum"},
-        {&add__name, "add_"}, {&unsqueeze_name, "unsqueeze"}, {&addcmul__name, "addcmul_"},
+        {&mm_name, "mm"}, {&addmm_name, "addmm"}, {&addmm__name, "addmm_"}, {&sum_name, "sum"}, {&add__name, "add_"},
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
         if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
     }
     zero = PyLong_FromLong(0);
-    minus_one = PyLong_FromLong(-1);
-    return zero && minus_one;
+    return zero != NULL;
 }
 
 // ---- Matrices ----
@@ -179,96 +177,8 @@ PyObject* sum_of(PyObject* a, PyObject* b) {
     return PyNumber_Add(a, b);
 }
 
-static PyObject* times(PyObject* a, PyObject* b) {
-    DlTensor seen;
-    if (shim_multiplies() && look_at_tensor(a, &seen)) {
-        void* made = shim_times(is_on_gpu(seen.device), shim_tensor_of(a), shim_tensor_of(b));
-        if (made) return shim_wrap(made);
-    }
-    return PyNumber_Multiply(a, b);
-}
-
 int add_to(PyObject* sum, PyObject* a) {
     PyObject* done = PyObject_CallMethodObjArgs(sum, add__name, a, NULL);
     Py_XDECREF(done);
-    return done != NULL;
-}
-
-// ---- Scores ----
-
-// Features of more than one head on a GPU are multiplied by att in as many products, which is one kernel where a product
-// by element and a sum are two. On a CPU torch would loop over the heads.
-static PyObject* scores_by_head(PyObject* features, PyObject* att, const DlTensor* seen) {
-    const int64_t n = seen->shape[0], heads = seen->shape[1], k = seen->shape[2];
-    const int64_t shape[2] = {n, heads};
-    const Matrix kind = {features, {0, 0}, {0, 0}, seen->dtype, seen->device, 0};
-    void* whole;
-    PyObject* made = allocated(&kind, 2, shape, &whole);
-    if (!made) return NULL;
-    const int64_t sizes[3][3] = {{heads, n, 1}, {heads, n, k}, {heads, k, 1}};
-    const int64_t strides[3][3] = {{1, heads, 1}, {k, heads * k, 1}, {k, 1, 1}};
-    void* const tensors[3] = {whole, shim_tensor_of(features), shim_tensor_of(att)};
-    void* views[3] = {NULL, NULL, NULL};
-    int done = 1;
-    for (int i = 0; done && i < 3; ++i) {
-        views[i] = shim_view(tensors[i], 3, sizes[i], strides[i]);
-        done = views[i] != NULL;
-    }
-    done = done && shim_products(is_on_gpu(seen->device), views[0], views[1], views[2]);
-    for (int i = 0; i < 3; ++i) {
-        if (views[i]) shim_free(views[i]);
-    }
-    if (!done) Py_CLEAR(made);
-    return made;
-}
-
-PyObject* scores_of(PyObject* features, PyObject* att) {
-    DlTensor seen;
-    Matrix a, b;
-    if (shim_multiplies() && look_at_tensor(features, &seen) && seen.ndim == 3) {
-        if (seen.shape[1] == 1 && matrix_shaped(features, seen.shape[0], seen.shape[2], &a) &&
-            matrix_shaped(att, 1, seen.shape[2], &b)) {
-            return product(a, turned(b), Py_None);
-        }
-        PyObject* made = is_on_gpu(seen.device) ? scores_by_head(features, att, &seen) : NULL;
-        if (made) return made;
-    }
-    PyObject* products = times(features, att);
-    PyObject* made = products ? PyObject_CallMethodObjArgs(products, sum_name, minus_one, NULL) : NULL;
-    Py_XDECREF(products);
-    return made;
-}
-
-// [rows, heads] as [rows, heads, 1].
-static PyObject* with_width(PyObject* tensor) {
-    DlTensor seen;
-    if (look_at_tensor(tensor, &seen) && seen.ndim == 2) return shaped(tensor, seen.shape[0], seen.shape[1], 1);
-    return PyObject_CallMethodObjArgs(tensor, unsqueeze_name, minus_one, NULL);
-}
-
-PyObject* gradient_of_att(PyObject* grad, PyObject* features) {
-    DlTensor seen;
-    Matrix a, b;
-    PyObject* made = NULL;
-    if (shim_multiplies() && look_at_tensor(features, &seen) && seen.ndim == 3 && seen.shape[1] == 1 &&
-        matrix_of(grad, &a) && matrix_shaped(features, seen.shape[0], seen.shape[2], &b)) {
-        PyObject* row = product(turned(a), b, Py_None);
-        made = row ? PyObject_CallMethodObjArgs(row, unsqueeze_name, zero, NULL) : NULL;
-        Py_XDECREF(row);
-        return made;
-    }
-    PyObject* wide = with_width(grad);
-    PyObject* products = wide ? times(wide, features) : NULL;
-    if (products) made = PyObject_CallMethodObjArgs(products, sum_name, zero, Py_True, NULL);  // keeps the dimension
-    Py_XDECREF(products);
-    Py_XDECREF(wide);
-    return made;
-}
-
-int add_gradient_of_scores(PyObject* grad_features, PyObject* grad, PyObject* att) {
-    PyObject* wide = with_width(grad);
-    PyObject* done = wide ? PyObject_CallMethodObjArgs(grad_features, addcmul__name, wide, att, NULL) : NULL;
-    Py_XDECREF(done);
-    Py_XDECREF(wide);
     return done != NULL;
 }

@@ -36,11 +36,4 @@ PyObject* sum_of(PyObject* a, PyObject* b);
 // sum += a. 0 and an exception if torch fails.
 int add_to(PyObject* sum, PyObject* a);
 
-// [rows, heads] of a contiguous tensor [rows, heads, k] and one [1, heads, k]: for each row and head the sum of products.
-PyObject* scores_of(PyObject* features, PyObject* att);
-// The gradient of `att` in them: [1, heads, k].
-PyObject* gradient_of_att(PyObject* grad, PyObject* features);
-// grad_features += what scores add to it: grad [rows, heads] times att. 0 and an exception if torch fails.
-int add_gradient_of_scores(PyObject* grad_features, PyObject* grad, PyObject* att);
-
 #endif

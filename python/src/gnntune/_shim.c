@@ -164,14 +164,12 @@ typedef int32_t (*view_function)(void* tensor, int64_t ndim, const int64_t* size
 typedef int32_t (*product_function)(void* out, void* a, void* b);
 typedef int32_t (*sum_of_product_function)(void* out, void* summand, void* a, void* b, double beta, double alpha);
 typedef int32_t (*sum_function)(void* a, void* b, double alpha, void** out);
-typedef int32_t (*times_function)(void* a, void* b, void** out);
 
 enum { kDevices = 2 };  // by whether it is a GPU
 static view_function view_of;
-static product_function mm_out[kDevices], bmm_out[kDevices];
+static product_function mm_out[kDevices];
 static sum_of_product_function addmm_out[kDevices];
 static sum_function add_tensors[kDevices];
-static times_function multiply_tensors[kDevices];
 static size_t place_of_tensor;  // in a Python object; 0: not known
 
 static void find_products(void) {
@@ -180,14 +178,10 @@ static void find_products(void) {
     FIND(view_of, torch, "aoti_torch__reinterpret_tensor");
     FIND(mm_out[0], torch, "aoti_torch_cpu_mm_out");
     FIND(mm_out[1], on_gpu, "aoti_torch_cuda_mm_out");
-    FIND(bmm_out[0], torch, "aoti_torch_cpu_bmm_out");
-    FIND(bmm_out[1], on_gpu, "aoti_torch_cuda_bmm_out");
     FIND(addmm_out[0], torch, "aoti_torch_cpu_addmm_out");
     FIND(addmm_out[1], on_gpu, "aoti_torch_cuda_addmm_out");
     FIND(add_tensors[0], torch, "aoti_torch_cpu_add_Tensor");
     FIND(add_tensors[1], on_gpu, "aoti_torch_cuda_add_Tensor");
-    FIND(multiply_tensors[0], torch, "aoti_torch_cpu_mul_Tensor");
-    FIND(multiply_tensors[1], on_gpu, "aoti_torch_cuda_mul_Tensor");
 }
 
 // A Python object of torch has its tensor inside, which is one pointer, at a place that depends on torch's version. So it
@@ -219,13 +213,6 @@ int shim_product(int on_gpu, void* out, void* a, void* b) {
     Py_END_ALLOW_THREADS return !failed;
 }
 
-int shim_products(int on_gpu, void* out, void* a, void* b) {
-    if (!bmm_out[on_gpu]) return 0;
-    int32_t failed;
-    Py_BEGIN_ALLOW_THREADS failed = bmm_out[on_gpu](out, a, b);
-    Py_END_ALLOW_THREADS return !failed;
-}
-
 int shim_add_product(int on_gpu, void* out, void* summand, void* a, void* b) {
     if (!addmm_out[on_gpu]) return 0;
     int32_t failed;
@@ -239,14 +226,6 @@ void* shim_sum(int on_gpu, void* a, void* b) {
     int32_t failed;
     Py_BEGIN_ALLOW_THREADS failed = add_tensors[on_gpu](a, b, 1.0, &sum);
     Py_END_ALLOW_THREADS return failed ? NULL : sum;
-}
-
-void* shim_times(int on_gpu, void* a, void* b) {
-    if (!multiply_tensors[on_gpu]) return NULL;
-    void* made = NULL;
-    int32_t failed;
-    Py_BEGIN_ALLOW_THREADS failed = multiply_tensors[on_gpu](a, b, &made);
-    Py_END_ALLOW_THREADS return failed ? NULL : made;
 }
 
 // ---- Memory ----

@@ -30,14 +30,12 @@ int shim_multiplies(void);
 void* shim_tensor_of(PyObject* object);
 // The same memory as another shape: to be freed. NULL if that fails.
 void* shim_view(void* tensor, int32_t ndim, const int64_t* sizes, const int64_t* strides);
-// out = a b, of matrices, and of as many pairs of them.
+// out = a b, of matrices.
 int shim_product(int on_gpu, void* out, void* a, void* b);
-int shim_products(int on_gpu, void* out, void* a, void* b);
 // out = summand + a b. The summand may be `out`, or a row that is added to each.
 int shim_add_product(int on_gpu, void* out, void* summand, void* a, void* b);
-// a + b, and their product by element: new tensors. NULL if that fails.
+// a + b: a new tensor. NULL if that fails.
 void* shim_sum(int on_gpu, void* a, void* b);
-void* shim_times(int on_gpu, void* a, void* b);
 
 // What is on in this thread, 0 or 1 each, where shim_asks(): their functions were found, and nobody called
 // shim_ask_no_more() since they did not say what Python says.

@@ -79,7 +79,7 @@ static PyObject *empty_like, *modes, *autocast, *grad_enabled, *deterministic, *
 static PyObject* recipes;        // Python's: by operation, numbers and determinism
 static PyObject* forward_names;  // of torch.autograd.forward_ad
 static PyObject *note_stream_name, *fast_name, *sizes_name, *planned_name, *value_name, *new_empty_name, *plans_name,
-    *handle_name, *context_name, *level_name;
+    *handle_name, *context_name, *describe_name, *level_name;
 
 // ---- What is switched on in torch ----
 
@@ -165,6 +165,7 @@ int intern_tensor_names(void) {
         {&plans_name, "_plans"},
         {&handle_name, "_handle"},
         {&context_name, "_context"},
+        {&describe_name, "handle"},
         {&level_name, "_current_level"},
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
@@ -347,8 +348,7 @@ static PyObject* new_empty(PyObject* like, const int64_t* shape, int32_t ndim) {
     return made;
 }
 
-// The same of another shape, of the type and on the device of `like`.
-static int allocate_shape(PyObject* like, const int64_t* shape, int32_t ndim, PyObject** out, void** address) {
+int allocate_shape(PyObject* like, const int64_t* shape, int32_t ndim, PyObject** out, void** address) {
     DlTensor seen;
     *out = NULL;
     if (exchange->look(like, &seen) != 0) return 0;
@@ -386,8 +386,7 @@ static void drop_scratch(Scratch* scratch) {
     Py_XDECREF(scratch->object);
 }
 
-// 0 is the default stream, which cannot be captured and on which memory comes and goes in order.
-static int find_stream(DlDevice device, PyObject* graph, void** stream) {
+int find_stream(DlDevice device, PyObject* graph, void** stream) {
     *stream = NULL;
     if (device.device_type != kDlCuda) return 1;
     if (exchange->current_stream(kDlCuda, device.device_id, stream) != 0) return 0;
@@ -431,6 +430,21 @@ static PyObject* matched(PyObject* entry, void** arrays, int32_t used, PyObject*
 // What every Graph has: past its __getattr__(), which makes all look-ups slower.
 static PyObject* of_graph(PyObject* graph, PyObject* name) {
     return PyObject_GenericGetAttr(graph, name);
+}
+
+void* context_of_graph(PyObject* graph) {
+    PyObject* context = of_graph(graph, context_name);
+    if (context == Py_None) {  // nothing ran on it yet
+        Py_DECREF(context);
+        PyObject* described = PyObject_CallMethodObjArgs(graph, describe_name, NULL);
+        context = described ? of_graph(graph, context_name) : NULL;
+        Py_XDECREF(described);
+    }
+    PyObject* number = context ? PyObject_GetAttr(context, value_name) : NULL;
+    void* value = number ? PyLong_AsVoidPtr(number) : NULL;
+    Py_XDECREF(number);
+    Py_XDECREF(context);
+    return value;
 }
 
 // The plan of a problem on a transient graph: a Handle, a new reference. None where Python has to look.

@@ -17,16 +17,7 @@ inline constexpr std::int32_t kHeads[] = {1, 2};
 
 /// The host, or the limits of a device of compute capability 9.0, which need not be here.
 inline Device device_of(Backend backend) {
-    if (backend == Backend::cpu) return cpu_device();
-    Device device;
-    device.backend = Backend::cuda;
-    device.compute_capability = 90;
-    device.multiprocessors = 132;
-    device.l2_bytes = std::int64_t{50} << 20;
-    device.shared_memory_per_block = std::int64_t{227} << 10;
-    device.environment.backend = Backend::cuda;
-    device.environment.compute_capability = "9.0";
-    return device;
+    return backend == Backend::cpu ? cpu_device() : absent_cuda_device();
 }
 
 /// The problem on a large sparse graph, on a small one and on one whose matrix is half full. `device` outlives them.

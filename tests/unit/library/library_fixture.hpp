@@ -100,6 +100,17 @@ protected:
         options.require_database = require_database ? 1 : 0;
         return gt::Context(file().c_str(), options);
     }
+    /// The test's graph, as an application describes it.
+    gt::Csr csr_description() const {
+        gt::Csr csr;
+        csr.memory = GNNTUNE_HOST;
+        csr.n_rows = csr_.n_rows;
+        csr.n_cols = csr_.n_cols;
+        csr.m = csr_.m();
+        csr.row_ptr = csr_.row_ptr.data();
+        csr.col_idx = csr_.col_idx.data();
+        return csr;
+    }
     gt::Graph graph_in(gt::Context& context) const {
         return context.csr(csr_.n_rows, csr_.n_cols, csr_.m(), csr_.row_ptr.data(), csr_.col_idx.data());
     }

@@ -73,13 +73,7 @@ protected:
     void add_csr(const std::string& what, gnntune_status expected, const std::string& words,
                  const std::function<void(gnntune_csr&)>& change) {
         add("gnntune_graph_create_csr", what, expected, words, [=, this] {
-            gt::Csr csr;
-            csr.memory = GNNTUNE_HOST;
-            csr.n_rows = csr_.n_rows;
-            csr.n_cols = csr_.n_cols;
-            csr.m = csr_.m();
-            csr.row_ptr = csr_.row_ptr.data();
-            csr.col_idx = csr_.col_idx.data();
+            gt::Csr csr = csr_description();
             change(csr);
             return empty_handed<gnntune_graph>(
                 [&](gnntune_graph** out) { return gnntune_graph_create_csr(context_->get(), &csr, nullptr, out); });
@@ -188,8 +182,8 @@ protected:
     void add_plans();
     void add_runs();
     void add_handles();
+    void add_head_scores();
     void add_tiled();
-    gt::Csr tiled_csr() const;
     static gt::Tiling tiled_tiling();
 
     std::unique_ptr<gt::Context> context_;

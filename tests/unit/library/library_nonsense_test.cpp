@@ -320,6 +320,7 @@ TEST_F(LibraryNonsense, EndsInAStatusAndASentenceAndNothingElse) {
     add_plans();
     add_runs();
     add_handles();
+    add_head_scores();
     add_tiled();
     for (const Case& c : cases_) {
         SCOPED_TRACE(c.function + ": " + c.what);
@@ -339,6 +340,7 @@ TEST_F(LibraryNonsense, EveryFunctionOfTheHeaderIsAmongThem) {
     add_plans();
     add_runs();
     add_handles();
+    add_head_scores();
     add_tiled();
     std::set<std::string> covered;
     for (const Case& c : cases_) covered.insert(c.function);

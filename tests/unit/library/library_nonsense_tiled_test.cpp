@@ -4,7 +4,7 @@
 namespace gnntune {
 
 void LibraryNonsense::add_tiled() {
-    tiled_ = std::make_unique<gt::TiledGraph>(context_->tiled(tiled_csr(), tiled_tiling()));
+    tiled_ = std::make_unique<gt::TiledGraph>(context_->tiled(csr_description(), tiled_tiling()));
     tiled_plan_ = std::make_unique<gt::TiledPlan>(tiled_->plan(weighted_spmm()));
     gnntune_context* context = context_->get();
     gnntune_tiled_graph* graph = tiled_->get();
@@ -12,7 +12,7 @@ void LibraryNonsense::add_tiled() {
     const auto add_tiled = [&](const std::string& what, gnntune_status expected, const std::string& words,
                                const std::function<void(gnntune_csr&, gnntune_tiling&)>& change) {
         add("gnntune_tiled_graph_create", what, expected, words, [=, this] {
-            gt::Csr csr = tiled_csr();
+            gt::Csr csr = csr_description();
             gt::Tiling tiling = tiled_tiling();
             change(csr, tiling);
             return empty_handed<gnntune_tiled_graph>([&](gnntune_tiled_graph** out) {
@@ -22,7 +22,7 @@ void LibraryNonsense::add_tiled() {
         // What it would take is refused in the same words, but for ids, which it does not read, and limits.
         if (what.starts_with("id ") || expected == GNNTUNE_OUT_OF_MEMORY) return;
         add("gnntune_tiled_memory", what, expected, words, [=, this] {
-            gt::Csr csr = tiled_csr();
+            gt::Csr csr = csr_description();
             gt::Tiling tiling = tiled_tiling();
             change(csr, tiling);
             std::uint64_t host = 77;
@@ -68,7 +68,7 @@ void LibraryNonsense::add_tiled() {
     add_tiled("id out of range", GNNTUNE_INVALID_GRAPH, "expected 0 to 2", [](auto& g, auto&) { g.n_cols = 3; });
     add_tiled("limit", GNNTUNE_OUT_OF_MEMORY, "host_limit_bytes is 5", [](auto&, auto& t) { t.host_limit_bytes = 5; });
 
-    const gt::Csr csr = tiled_csr();
+    const gt::Csr csr = csr_description();
     add("gnntune_tiled_graph_create", "context is NULL", kInvalid, "context is NULL", [=] {
         return empty_handed<gnntune_tiled_graph>([&](gnntune_tiled_graph** out) {
             return gnntune_tiled_graph_create(nullptr, &csr, nullptr, nullptr, out);
@@ -131,17 +131,6 @@ void LibraryNonsense::add_tiled() {
         gnntune_tiled_plan_destroy(nullptr);
         return true;
     });
-}
-
-gt::Csr LibraryNonsense::tiled_csr() const {
-    gt::Csr csr;
-    csr.memory = GNNTUNE_HOST;
-    csr.n_rows = csr_.n_rows;
-    csr.n_cols = csr_.n_cols;
-    csr.m = csr_.m();
-    csr.row_ptr = csr_.row_ptr.data();
-    csr.col_idx = csr_.col_idx.data();
-    return csr;
 }
 
 gt::Tiling LibraryNonsense::tiled_tiling() {

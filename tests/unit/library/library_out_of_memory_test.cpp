@@ -158,13 +158,7 @@ TEST_F(LibraryOutOfMemory, DescribingAGraphEndsInAStatus) {
     const auto row_idx = expand_rows(csr_.view());
     const std::vector<std::int64_t> wide(row_idx.begin(), row_idx.end());
     const std::vector<std::int64_t> wide_cols(csr_.col_idx.begin(), csr_.col_idx.end());
-    gt::Csr csr;
-    csr.memory = GNNTUNE_HOST;
-    csr.n_rows = csr_.n_rows;
-    csr.n_cols = csr_.n_cols;
-    csr.m = csr_.m();
-    csr.row_ptr = csr_.row_ptr.data();
-    csr.col_idx = csr_.col_idx.data();
+    const gt::Csr csr = csr_description();
     try_all<gnntune_graph>("gnntune_graph_create_csr", gnntune_graph_destroy, [&](gnntune_graph** out) {
         return gnntune_graph_create_csr(context.get(), &csr, nullptr, out);
     });

@@ -14,16 +14,6 @@ namespace {
 
 class Library : public LibraryTest {
 protected:
-    gt::Csr csr_description() const {
-        gt::Csr csr;
-        csr.memory = GNNTUNE_HOST;
-        csr.n_rows = csr_.n_rows;
-        csr.n_cols = csr_.n_cols;
-        csr.m = csr_.m();
-        csr.row_ptr = csr_.row_ptr.data();
-        csr.col_idx = csr_.col_idx.data();
-        return csr;
-    }
     static std::vector<std::int64_t> widened(const HostVector<std::int32_t>& ids) { return {ids.begin(), ids.end()}; }
 };
 

@@ -84,6 +84,6 @@ def searched(suite):
         if measured < of:
             kinds.setdefault(kind, []).append((measured, of))
     return ["Of these problems our configs were searched, not all measured. The library's were all measured.", "",
-            "| problems | configs measured of each, in the mean | of |", "|---|---|---|"] + [
+            "| problems | configs measured of a problem, in the mean | configs that it has, in the mean |", "|---|---|---|"] + [
             f"| `{kind}` | {sum(m for m, _ in some) / len(some):.0f} | {sum(n for _, n in some) / len(some):.0f} |"
             for kind, some in sorted(kinds.items())] if kinds else []

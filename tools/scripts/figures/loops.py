@@ -42,8 +42,8 @@ def by_width(suite, under, old):
     lines = [f"`spmm`{under}, fp32, weighted, our fastest configs. *Times the time* without self loops: 1.04x takes 4 % longer with them (aim: a mean "
              f"of {MEAN:.2f}x, {reached[0]}; none above {WORST}x, {reached[1]}). *Times as fast* as cuSPARSE on the graph with its loops "
              "(`spmm.cusparse_loops`): 2x takes half of its time.", "",
-             "| k | graphs | times the time without | worst case | before: mean, worst case | times as fast as the best cuSPARSE algorithm | worst case "
-             "| times as fast as its default |",
+             "| k | graphs | times the time without: mean | times the time without: worst case | before, the same: mean, worst case "
+             "| times as fast as the best cuSPARSE algorithm: mean | times as fast as it: worst case | times as fast as its default: mean |",
              "|---" * 8 + "|"]
     for k in [*sorted({c[3] for c in ratios.cases}), None]:
         worst = highest(ratios, k)

@@ -47,7 +47,7 @@ def other_table(suite, about, first, first_about, link):
     here, there = short(about["gpu"]), short(first_about["gpu"])
     lines = [f"One {about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}, commit `{about['commit'][:12]}`, beside the {there} "
              f"of the tables above, whose rows are of several commits; cases that both have: {link}.", "",
-             f"| our fastest config of | against | cases | {here}: mean | worst case | {there}: mean | worst case |",
+             f"| our fastest config of | against | cases | {here}: mean | {here}: worst case | {there}: mean | {there}: worst case |",
              "|---" * 7 + "|"]
     for what, whom, ratios, others in pairs(suite, first):
         cells = [cell for r in (ratios, others) for cell in (f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})")]
@@ -55,11 +55,21 @@ def other_table(suite, about, first, first_about, link):
     return [*lines, ""]
 
 
+def listed(words):
+    *first, last = map(str, words)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def other_sentence(suite, about, first):
-    """One for README.md."""
-    all_of_first = {(what, whom): len(r.cases) for what, whom, r in headline(first)}
-    found = []
-    for what, whom, here, _ in pairs(suite, first):
-        fewer = f"{len(here.cases)} of {all_of_first[what, whom]} cases" if len(here.cases) < all_of_first[what, whom] else f"{len(here.cases)} cases"
-        found.append(f"{what} against {whom}: {here.geomean():.2f}x (worst {here.worst()[0]:.2f}x, {fewer}).")
-    return [f"On one {about['gpu']} the rows of the table are these ([side by side](docs/kernels.md#the-same-on-another-gpu)). {' '.join(found)}"]
+    """One for README.md, which names the rows of its table by their numbers."""
+    table = [(what, whom) for what, whom, _ in headline(first)]
+    cases = [len(ratios.cases) for _, _, ratios in headline(first)]
+    rows = {table.index((what, whom)): here for what, whom, here, _ in pairs(suite, first)}
+    fewer = {}
+    for row, here in rows.items():
+        if len(here.cases) < cases[row]:
+            fewer.setdefault(f"{len(here.cases)} of {cases[row]} cases", []).append(row + 1)
+    fewer = listed(f"row{'s' * (len(some) > 1)} {listed(some)} {'have' if len(some) > 1 else 'has'} {count}" for count, some in fewer.items()) if fewer else ""
+    return [f"On one {about['gpu']} ([side by side](docs/kernels.md#the-same-on-another-gpu)) the means of rows {listed(row + 1 for row in rows)} are "
+            f"{listed(f'{here.geomean():.2f}x' for here in rows.values())}, the worst cases "
+            f"{listed(f'{here.worst()[0]:.2f}x' for here in rows.values())}." + (f" There {fewer}." if fewer else "")]

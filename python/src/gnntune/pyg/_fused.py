@@ -6,7 +6,7 @@ autograd.Function, whose tensors are recorded once. For tensors that nothing els
 layers call the operators one by one, with the same results up to rounding.
 
 _native has each layer's function too, without a line of Python in forward and backward (_layers.c). Where a torch lacks
-what that calls, and for GAT of many features, the functions here do it.
+what that calls, the functions here do it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._operators import Now
 from gnntune.torch._run import PLAIN, PLAIN_PAIR, PLAIN_REVERSED, Numbers, Pair, modes, pair_of, run, watchers
+from gnntune.torch._scores import add_score_gradients, head_scores
 from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
-# Features of all vertices, above which a map of them is worth more than what its call costs the host.
-_SMALL = 4_000_000
 # Features of all edges, on a CPU and on a GPU, up to which a sum costs about what starting it does.
 _FEW = (1 << 14, 1 << 24)
 _GLOBAL_HOOKS = (
@@ -51,7 +50,7 @@ class _Layer(torch.autograd.Function):
     backward = staticmethod(once(_native.backward_layer))
 
 
-_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _SMALL, _FEW)
+_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _FEW)
 _node: Any = getattr(_Layer, "_backward_cls", None)
 if _node is not None and callable(getattr(_node, "apply", None)):
     _node.apply = _native.backward_of_layers(_node)
@@ -95,6 +94,11 @@ def _quiet(*tensors: Tensor | None) -> bool:
 def _is_bias(bias: Tensor | None, weight: Tensor) -> bool:
     """Whether it is a number for each feature. What else broadcasts has a gradient of another shape."""
     return bias is None or bias.shape == weight.shape[:1]
+
+
+def _is_attention(att: Tensor, weight: Tensor) -> bool:
+    """Whether it is a vector for each head, [1, heads, k], that fits the map."""
+    return att.dim() == 3 and att.shape[0] == 1 and att.numel() == weight.shape[0] and att.device == weight.device
 
 
 parameters_of = _native.plain_map
@@ -284,13 +288,7 @@ class _Gat(torch.autograd.Function):
     ) -> Tensor:
         flat = x.mm(weight.t())
         h = flat.view(x.shape[0], *att_row.shape[1:])
-        if att_row.shape[1] == 1:
-            row, col = flat.mm(att_row[0].t()), flat.mm(att_col[0].t())
-        elif flat.numel() > _SMALL:
-            of_row, of_col = _by_head(att_row, att_col)
-            row, col = flat.mm(of_row), flat.mm(of_col)
-        else:
-            row, col = (h * att_row).sum(-1), (h * att_col).sum(-1)
+        row, col = head_scores(graph, h, att_row.contiguous(), att_col.contiguous())
         out, lse = run(graph, "gat", numbers, h, row, col, seed)
         ctx.to_save = (x, weight, att_row, att_col, h, row, col, out, lse, seed)
         ctx.state = (graph, numbers)
@@ -307,47 +305,17 @@ class _Gat(torch.autograd.Function):
             grad = grad.contiguous()
         grad_bias = grad.sum(0) if for_bias else None
         g, g_row, g_col = run(graph, "gat_grad", numbers, h, row, col, grad.view(h.shape), out, lse, seed)
+        att = att_row.contiguous(), att_col.contiguous()
+        grad_row, grad_col = add_score_gradients(
+            graph, h.contiguous(), att, (g_row, g_col), g if for_x or for_weight else None, (for_row, for_col)
+        )
         flat = g.flatten(1)
-        grad_row: Tensor | None
-        grad_col: Tensor | None
-        if h.shape[1] > 1 and h.numel() > _SMALL:
-            both = torch.cat((g_row, g_col), 1)
-            grad_row, grad_col = _score_gradients(both, h)
-            flat.addmm_(both, _by_head(att_row, att_col).transpose(1, 2).flatten(0, 1))
-        else:
-            grad_row = _score_gradient(g_row, h) if for_row else None
-            grad_col = _score_gradient(g_col, h) if for_col else None
-            g.addcmul_(g_row.unsqueeze(2), att_row).addcmul_(g_col.unsqueeze(2), att_col)
         grad_weight = flat.t().mm(x) if for_weight else None
         grad_x = flat.mm(weight) if for_x else None
         return None, None, grad_x, grad_weight, grad_row, grad_col, grad_bias, None
 
 
 _apply_gat = quick_apply(_Gat)
-
-# Scores of several heads are dot products of their features with att: a product and a sum. Of many that is three
-# passes over memory, so there it is a product of matrices with zeros for other heads, which is one.
-
-
-def _by_head(att_row: Tensor, att_col: Tensor) -> Tensor:
-    """[2, heads k, heads]: each att in the rows of its head's features and the column of its head, else zeros."""
-    att = torch.cat((att_row, att_col)).transpose(1, 2)
-    return torch.diag_embed(att, dim1=1, dim2=3).view(2, -1, att_row.shape[1])
-
-
-def _score_gradients(both: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-    """Of att_row and att_col, from the gradients [n, 2 heads] of both scores side by side: [1, heads, k] each."""
-    heads, k = h.shape[1:]
-    products = h.flatten(1).t().mm(both).view(heads, k, 2, heads)
-    grads = products.diagonal(dim1=0, dim2=3).permute(1, 2, 0).contiguous()
-    return grads[:1], grads[1:]
-
-
-def _score_gradient(grad: Tensor, h: Tensor) -> Tensor:
-    """Of att in scores [n, heads] = (h att).sum(-1): [1, heads, k]."""
-    if h.shape[1] == 1:
-        return grad.t().mm(h[:, 0]).unsqueeze(0)
-    return (grad.unsqueeze(2) * h).sum(0, keepdim=True)
 
 
 def gat(
@@ -364,6 +332,8 @@ def gat(
     found: Any = _native.layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed)
     if found is not None or not _is_bias(bias, weight) or not quiet(x, weight, att_row, att_col, bias):
         return found  # type: ignore[no-any-return]
+    if not (_is_attention(att_row, weight) and _is_attention(att_col, weight) and att_row.shape == att_col.shape):
+        return None
     result: Tensor = _apply_gat(graph, pair.full, x, weight, att_row, att_col, bias, seed)
     return result
 

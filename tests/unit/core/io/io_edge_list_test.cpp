@@ -10,16 +10,20 @@
 #include "core/common/error.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/core/io/loaded_graph.hpp"
 #include "tests/unit/core/io/read_problem.hpp"
 
 namespace gnntune::io_edge_list_test {
 namespace {
 
+using test::cols;
+using test::Floats;
+using test::Ints;
 using test::problem;
+using test::rows;
+using test::weights;
 
-using Ints = std::vector<std::int32_t>;
 using Ids = std::vector<std::int64_t>;
-using Floats = std::vector<float>;
 
 io::LoadedGraph read(const std::string& text, const io::ReadOptions& options = {}, const std::string& name = "g.txt") {
     return io::read_graph_bytes(text, name, options);
@@ -27,16 +31,6 @@ io::LoadedGraph read(const std::string& text, const io::ReadOptions& options = {
 
 io::LoadedGraph read_metis(const std::string& text) {
     return read(text, {}, "g.graph");
-}
-
-Ints rows(const io::LoadedGraph& g) {
-    return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()};
-}
-Ints cols(const io::LoadedGraph& g) {
-    return {g.graph.col_idx.begin(), g.graph.col_idx.end()};
-}
-Floats weights(const io::LoadedGraph& g) {
-    return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
 }
 
 TEST(EdgeList, MeansSourceThenTarget) {

@@ -13,6 +13,7 @@
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
 #include "tests/unit/common/expect_has.hpp"
+#include "tests/unit/core/io/npz_bytes.hpp"
 
 namespace gnntune::io_find_test {
 namespace {
@@ -23,17 +24,7 @@ using io::Format;
 const std::string kMtx = "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n1 3\n3 2\n";
 
 std::string gzipped(const std::string& text) {
-    z_stream z{};
-    deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-    std::string out(deflateBound(&z, text.size()) + 32, '\0');
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    z.avail_in = static_cast<uInt>(text.size());
-    z.next_out = reinterpret_cast<Bytef*>(out.data());
-    z.avail_out = static_cast<uInt>(out.size());
-    deflate(&z, Z_FINISH);
-    out.resize(z.total_out);
-    deflateEnd(&z);
-    return out;
+    return test::deflated(text, 16 + MAX_WBITS);
 }
 
 std::string xzipped(const std::string& text) {

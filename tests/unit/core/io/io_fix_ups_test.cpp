@@ -6,28 +6,22 @@
 
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
+#include "tests/unit/core/io/loaded_graph.hpp"
 
 namespace gnntune::io_fix_ups_test {
 namespace {
 
-using Ints = std::vector<std::int32_t>;
-using Floats = std::vector<float>;
+using test::cols;
+using test::Floats;
+using test::Ints;
+using test::rows;
+using test::weights;
 
 const std::string kReal = "%%MatrixMarket matrix coordinate real general\n";
 const std::string kPattern = "%%MatrixMarket matrix coordinate pattern general\n";
 
 io::LoadedGraph read(const std::string& text, const io::ReadOptions& options) {
     return io::read_graph_bytes(text, "g.mtx", options);
-}
-
-Ints rows(const io::LoadedGraph& g) {
-    return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()};
-}
-Ints cols(const io::LoadedGraph& g) {
-    return {g.graph.col_idx.begin(), g.graph.col_idx.end()};
-}
-Floats weights(const io::LoadedGraph& g) {
-    return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
 }
 
 TEST(FixUps, AreNoneWhereNothingWasAsked) {

@@ -8,19 +8,22 @@
 #include "core/common/error.hpp"
 #include "core/io/graph_io.hpp"
 #include "tests/unit/common/expect_has.hpp"
+#include "tests/unit/core/io/loaded_graph.hpp"
 #include "tests/unit/core/io/npz_bytes.hpp"
 
 namespace gnntune::io_npz_test {
 namespace {
 
-using Ints = std::vector<std::int32_t>;
-using Floats = std::vector<float>;
-
 using test::array;
+using test::cols;
+using test::Floats;
 using test::floats;
+using test::Ints;
 using test::ints;
 using test::longs;
 using test::npy;
+using test::rows;
+using test::weights;
 using test::zip;
 using test::Zip;
 
@@ -34,16 +37,6 @@ std::vector<std::pair<std::string, std::string>> scipy_csr(const std::string& da
 
 io::LoadedGraph read(const std::string& bytes, const io::ReadOptions& options = {}) {
     return io::read_graph_bytes(bytes, "g.npz", options);
-}
-
-Ints rows(const io::LoadedGraph& g) {
-    return {g.graph.row_ptr.begin(), g.graph.row_ptr.end()};
-}
-Ints cols(const io::LoadedGraph& g) {
-    return {g.graph.col_idx.begin(), g.graph.col_idx.end()};
-}
-Floats weights(const io::LoadedGraph& g) {
-    return {g.graph.edge_weight.begin(), g.graph.edge_weight.end()};
 }
 
 std::string problem(const std::string& bytes, ErrorKind kind = ErrorKind::input) {

@@ -43,10 +43,11 @@ inline std::string floats(const std::vector<float>& values) {
     return array("<f4", values);
 }
 
-inline std::string deflated(const std::string& text) {
+/// `window_bits` as zlib has them: they say what stands around the compressed text.
+inline std::string deflated(const std::string& text, int window_bits = -MAX_WBITS) {
     z_stream z{};
-    deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-    std::string out(deflateBound(&z, text.size()), '\0');
+    deflateInit2(&z, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
+    std::string out(deflateBound(&z, text.size()) + 32, '\0');
     z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     z.avail_in = static_cast<uInt>(text.size());
     z.next_out = reinterpret_cast<Bytef*>(out.data());

@@ -1,0 +1,15 @@
+# gnntune_embed(VARIABLE FILE): the text of FILE as string literals of C++, one behind the other, for a template of
+# configure_file. Pieces, because compilers limit the length of one literal.
+function(gnntune_embed variable file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    string(LENGTH "${text}" length)
+    set(pieces "")
+    set(begin 0)
+    while(begin LESS length)
+        string(SUBSTRING "${text}" ${begin} 8000 piece)
+        string(APPEND pieces "R\"embedded(${piece})embedded\"\n")
+        math(EXPR begin "${begin} + 8000")
+    endwhile()
+    set(${variable} "${pieces}" PARENT_SCOPE)
+endfunction()
