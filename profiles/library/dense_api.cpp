@@ -1,6 +1,8 @@
 // The functions of gnntune.h that need no graph: what is checked before kernels/dense computes.
 #include "kernels/dense/head_scores.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -39,17 +41,42 @@ HeadShape checked_shape(std::int64_t n, std::int32_t heads, std::int32_t k, gnnt
     return *shape;
 }
 
-/// `elements` of 0 need no memory.
-void check(const HeadShape& shape, const char* name, const void* data, std::int64_t elements, bool optional = false) {
-    const std::size_t size = gnntune::size_of(shape.dtype);
-    if (!data && !optional && elements > 0) {
-        throw invalid_argument(std::string(name) + " is NULL; expected " + std::to_string(elements) + " elements");
+/// The arrays of a call, as they are checked.
+class Arrays {
+public:
+    explicit Arrays(const HeadShape& shape) : dtype_(shape.dtype) {}
+
+    /// `elements` of 0 need no memory.
+    void read(const char* name, const void* data, std::int64_t elements) { add(name, data, elements, false, false); }
+    void written(const char* name, const void* data, std::int64_t elements, bool optional = false) {
+        add(name, data, elements, true, optional);
     }
-    if (reinterpret_cast<std::uintptr_t>(data) % size != 0) {
-        throw invalid_argument(std::string(name) + " is not aligned to the " + std::to_string(size) +
-                               " bytes of an element");
+    void require_apart(const void* workspace, std::size_t bytes) {
+        if (workspace && bytes > 0) place("the workspace", workspace, bytes, true);
+        lib::require_apart({all_.data(), count_});
     }
-}
+
+private:
+    void add(const char* name, const void* data, std::int64_t elements, bool written, bool optional) {
+        const std::size_t size = gnntune::size_of(dtype_);
+        if (!data && !optional && elements > 0) {
+            throw invalid_argument(std::string(name) + " is NULL; expected " + std::to_string(elements) + " elements");
+        }
+        if (reinterpret_cast<std::uintptr_t>(data) % size != 0) {
+            throw invalid_argument(std::string(name) + " is not aligned to the " + std::to_string(size) +
+                                   " bytes of an element");
+        }
+        if (data && elements > 0) place(name, data, static_cast<std::size_t>(elements) * size, written);
+    }
+    void place(const char* name, const void* data, std::size_t bytes, bool written) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(data);
+        all_[count_++] = {name, begin, begin + bytes, written};
+    }
+
+    gnntune::DType dtype_;
+    std::array<lib::Region, 9> all_;
+    std::size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -67,11 +94,13 @@ gnntune_status gnntune_head_scores(const gnntune_context* context, int64_t n, in
         lib::require(context, "context");
         const HeadShape shape = checked_shape(n, heads, k, dtype);
         const std::int64_t width = std::int64_t{heads} * k;
-        check(shape, "x", x, n * width);
-        check(shape, "att_row", att_row, width);
-        check(shape, "att_col", att_col, width);
-        check(shape, "score_row", score_row, n * heads);
-        check(shape, "score_col", score_col, n * heads);
+        Arrays checked(shape);
+        checked.read("x", x, n * width);
+        checked.read("att_row", att_row, width);
+        checked.read("att_col", att_col, width);
+        checked.written("score_row", score_row, n * heads);
+        checked.written("score_col", score_col, n * heads);
+        checked.require_apart(nullptr, 0);
         const gnntune::kernels::HeadScores arrays{x, att_row, att_col, score_row, score_col};
         const lib::DeviceGuard guard(context->context->device);
         gnntune::kernels::head_scores(context->context->device.backend, shape, arrays, stream);
@@ -87,16 +116,19 @@ gnntune_status gnntune_head_scores_grad(const gnntune_context* context, int64_t 
         lib::require(context, "context");
         const HeadShape shape = checked_shape(n, heads, k, dtype);
         const std::int64_t width = std::int64_t{heads} * k;
-        check(shape, "x", x, n * width);
-        check(shape, "att_row", att_row, width);
-        check(shape, "att_col", att_col, width);
-        check(shape, "grad_score_row", grad_score_row, n * heads);
-        check(shape, "grad_score_col", grad_score_col, n * heads);
-        check(shape, "grad_x", grad_x, n * width, true);
-        check(shape, "grad_att_row", grad_att_row, width, true);
-        check(shape, "grad_att_col", grad_att_col, width, true);
-        lib::check_workspace(gnntune::kernels::head_score_grads_workspace(shape), "gnntune_head_scores_grad",
-                             "gnntune_head_scores_workspace_bytes", workspace, workspace_bytes);
+        Arrays checked(shape);
+        checked.read("x", x, n * width);
+        checked.read("att_row", att_row, width);
+        checked.read("att_col", att_col, width);
+        checked.read("grad_score_row", grad_score_row, n * heads);
+        checked.read("grad_score_col", grad_score_col, n * heads);
+        checked.written("grad_x", grad_x, n * width, true);
+        checked.written("grad_att_row", grad_att_row, width, true);
+        checked.written("grad_att_col", grad_att_col, width, true);
+        const std::size_t needed = gnntune::kernels::head_score_grads_workspace(shape);
+        lib::check_workspace(needed, "gnntune_head_scores_grad", "gnntune_head_scores_workspace_bytes", workspace,
+                             workspace_bytes);
+        checked.require_apart(workspace, needed);
         const gnntune::kernels::HeadScoreGrads arrays{x,      att_row,      att_col,     grad_score_row, grad_score_col,
                                                       grad_x, grad_att_row, grad_att_col};
         const lib::DeviceGuard guard(context->context->device);

@@ -183,11 +183,15 @@ void Binding::require_apart(const gnntune_operands& given, const void* workspace
     for (const Region& region : graph_arrays_) {
         if (region.end > region.begin) all[count++] = region;
     }
-    const auto named = [](const Region& region) {
-        return (region.name.starts_with("the ") ? "" : "operands.") + std::string(region.name);
+    library::require_apart({all.data(), count}, "operands.");
+}
+
+void require_apart(std::span<const Region> all, const std::string& struct_name) {
+    const auto named = [&](const Region& region) {
+        return (region.name.starts_with("the ") ? "" : struct_name) + std::string(region.name);
     };
-    for (std::size_t a = 0; a < count; ++a) {
-        for (std::size_t b = a + 1; b < count; ++b) {
+    for (std::size_t a = 0; a < all.size(); ++a) {
+        for (std::size_t b = a + 1; b < all.size(); ++b) {
             if (!all[a].written && !all[b].written) continue;
             if (all[a].begin >= all[b].end || all[b].begin >= all[a].end) continue;
             const auto& [result, other] = all[a].written ? std::pair(all[a], all[b]) : std::pair(all[b], all[a]);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,18 @@
 #include "core/ops/op_record.hpp"
 
 namespace gnntune::library {
+
+/// Memory that a run reads or writes.
+struct Region {
+    std::string_view name;
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    bool written = false;
+};
+
+/// Throws ErrorKind::invalid_argument in words if something that is written shares memory with anything else. None is
+/// empty. `struct_name` stands before names that do not begin with "the ".
+void require_apart(std::span<const Region> all, const std::string& struct_name = "");
 
 /// How the arrays of the C ABI become the operands of one problem on one graph. Made with the plan, so that a run allocates
 /// nothing.
@@ -31,13 +44,6 @@ public:
     void require_apart(const gnntune_operands& given, const void* workspace, std::size_t bytes) const;
 
 private:
-    /// Memory that a run reads or writes.
-    struct Region {
-        std::string_view name;
-        std::uintptr_t begin = 0;
-        std::uintptr_t end = 0;
-        bool written = false;
-    };
     struct Slot {
         std::size_t member = 0;  ///< which array of gnntune_operands
         bool wanted = false;     ///< the problem has it

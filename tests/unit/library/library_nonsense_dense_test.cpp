@@ -76,6 +76,10 @@ void LibraryNonsense::add_head_scores() {
     add_scores("score_row", "score_row is NULL; expected 4 elements", [](auto& c) { c.first = nullptr; });
     add_scores("score_col", "score_col is NULL; expected 4 elements", [](auto& c) { c.second = nullptr; });
     add_scores("score_col", "score_col is not aligned", [](auto& c) { c.second = static_cast<char*>(c.second) + 1; });
+    add_scores("score_col", "score_row shares memory with score_col", [](auto& c) { c.second = c.first; });
+    add_scores("score_row", "score_row shares memory with x", [](auto& c) { c.x = c.first; });
+    add_grad("grad_x", "grad_x shares memory with x", [](auto& c) { c.x = c.first; });
+    add_grad("grad_att_row", "grad_x shares memory with grad_att_row", [](auto& c) { c.second = c.first; });
     add_grad("grad_score_row", "grad_score_row is NULL; expected 4", [](auto& c) { c.grad_row = nullptr; });
     add_grad("grad_score_col", "grad_score_col is NULL; expected 4", [](auto& c) { c.grad_col = nullptr; });
     add_grad("grad_x", "grad_x is not aligned", [](auto& c) { c.first = static_cast<char*>(c.first) + 2; });
