@@ -23,7 +23,8 @@ RoughProblem::RoughProblem(const Query& query, const DeviceConstants& constants)
     : multiprocessors_(std::max<double>(1, query.device->multiprocessors)),
       copy_(1e3 * copy_gbps(constants, query.device->backend)),
       rows_(static_cast<double>(query.n_rows)),
-      edges_(static_cast<double>(query.m)) {
+      edges_(static_cast<double>(query.m)),
+      columns_(static_cast<double>(query.n_cols)) {
     const Problem& p = query.problem;
     const double row_bytes = static_cast<double>(size_of(p.dtype)) * p.k * p.heads * gathered_operands(p.op);
     const double table = std::max(1.0, static_cast<double>(gathered_rows(p, *query.features)) * row_bytes);
@@ -47,7 +48,8 @@ RoughTerms RoughProblem::terms(const CostTerms& c) const {
             c.l2_bytes * beyond_l2_ / copy_,
             rounds * 1e-2,
             l2 * beyond_l1_,
-            std::max(1.0, c.threads) / multiprocessors_ * 1e-3};
+            std::max(1.0, c.threads) / multiprocessors_ * 1e-3,
+            columns_ / multiprocessors_ * 1e-3};
 }
 
 RoughGaps::RoughGaps(const Query& query, const DeviceConstants& constants, const Registry& registry,

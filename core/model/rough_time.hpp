@@ -11,7 +11,7 @@
 
 namespace gnntune::model {
 
-inline constexpr std::size_t kRoughTerms = 13;
+inline constexpr std::size_t kRoughTerms = 14;
 using RoughTerms = std::array<double, kRoughTerms>;
 
 /// The share of the gap (RoughGaps) that a prediction begins with; trees say the rest.
@@ -20,7 +20,7 @@ inline constexpr double kRoughShare = 0.5;
 /// Turns cost terms of configs of one problem into the terms of the sum, each in us at a rate that is about right for
 /// no variant and off by less than a thousand for all: a launch and what more launches take, the rounds of the busiest
 /// thread and of the average one, bytes of DRAM at the measured copy rate, bytes of L2 (all, those whose table L2 does
-/// not hold, and those whose table L1 does not hold), reductions, flops, rows, edges and threads for each multiprocessor.
+/// not hold, and those whose table L1 does not hold), reductions, flops, rows, edges, threads and columns for each multiprocessor.
 class RoughProblem {
 public:
     /// `query` has features and a device.
@@ -34,6 +34,7 @@ private:
     double beyond_l1_;
     double rows_;
     double edges_;
+    double columns_;
 };
 
 /// A variant and its rates, kRoughTerms of them.
