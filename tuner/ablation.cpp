@@ -32,6 +32,7 @@ std::vector<FeatureGroup> feature_groups(const std::vector<TrainingProblem>& pro
         {"problem", {"weighted", "reversed", "self_loop", "mean", "max", "element_bytes"}},
         {"cost terms", {"dram", "l2", "reductions", "flops", "launches"}},
         {"teams", {"threads", "longest", "longest_over_work", "longest_over_roofline"}},
+        {"rough estimate", {model::kRoughGap}},
         {"params over k", {}},
         {"params over degree", {}},
     };

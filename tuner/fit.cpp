@@ -9,6 +9,7 @@
 #include "core/common/error.hpp"
 #include "core/common/numbers.hpp"
 #include "tuner/boosted_trees.hpp"
+#include "tuner/rates.hpp"
 
 namespace gnntune::tuner {
 namespace {
@@ -90,6 +91,9 @@ std::vector<Forest> members(const Rows& rows, const std::vector<bool>& used, con
     }
     return out;
 }
+
+// A config slower by the factor f counts f^-2 where rates are fitted: those of slow ones say what not to expect.
+constexpr double kRoughFocus = 2;
 
 // Of the logarithm, where one graph is all there is: a model that has seen no other is not to be trusted blindly.
 constexpr float kUnknownSpread = 0.5F;
@@ -175,7 +179,12 @@ public:
         for (const TrainingProblem& p : problems_) {
             for (const TimedConfig& c : p.configs) ids.insert(c.config.variant);
         }
-        for (const std::string& id : ids) m.variants.push_back(fit_variant(*registry_.find(id)));
+        std::map<std::string, std::vector<float>> rates;
+        std::vector<model::Rated> rated;
+        for (const std::string& id : ids) rates[id] = rates_of(*registry_.find(id));
+        for (const auto& [id, of] : rates) rated.push_back({registry_.find(id), &of});
+        const std::vector<model::RoughGaps> rough = gaps_of(known_ ? rated_of(*known_, registry_) : rated);
+        for (const std::string& id : ids) m.variants.push_back(fit_variant(*registry_.find(id), rates[id], rough));
         if (!known_) return m;
         for (const model::VariantModel& v : known_->variants) {
             if (!ids.contains(v.id)) m.variants.push_back(v);
@@ -199,7 +208,36 @@ private:
         m.level_spread = spread(rows, graphs_, options_, options_.seed, known);
     }
 
-    model::VariantModel fit_variant(const Variant& variant) const {
+    // What is known keeps its rates. A library's routine has none: what it does, its cost terms do not tell.
+    std::vector<float> rates_of(const Variant& variant) const {
+        if (known_) {
+            const model::VariantModel* known = known_->find(variant.id, variant.version);
+            return known ? known->rates : std::vector<float>();
+        }
+        if (variant.baseline || !variant.cost_terms || options_.without.contains(model::kRoughGap)) return {};
+        std::vector<RoughRow> rows;
+        for (const TrainingProblem& p : problems_) {
+            const Query query = p.query();
+            const model::RoughProblem problem(query, p.constants);
+            for (const TimedConfig& c : p.configs) {
+                if (c.config.variant != variant.id) continue;
+                const double slowdown = std::clamp(std::log(c.us) - p.best_log_us, 0.0, options_.worst);
+                rows.push_back({problem.terms(model::plain_terms(variant, query, c.config.params)), c.us,
+                                std::exp(-kRoughFocus * slowdown)});
+            }
+        }
+        return fit_rates(rows);
+    }
+
+    // Of each problem.
+    std::vector<model::RoughGaps> gaps_of(const std::vector<model::Rated>& rated) const {
+        std::vector<model::RoughGaps> out;
+        for (const TrainingProblem& p : problems_) out.emplace_back(p.query(), p.constants, registry_, rated);
+        return out;
+    }
+
+    model::VariantModel fit_variant(const Variant& variant, const std::vector<float>& rates,
+                                    const std::vector<model::RoughGaps>& rough) const {
         std::vector<const Config*> configs;
         for (const TrainingProblem& p : problems_) {
             for (const TimedConfig& c : p.configs) {
@@ -211,8 +249,10 @@ private:
         v.version = variant.version;
         const model::VariantModel* known = known_ ? known_->find(variant.id, variant.version) : nullptr;
         v.codes = known ? known->codes : codes_of(configs);
+        v.rates = rates;
         std::vector<float> points;
         std::vector<float> y;
+        std::vector<float> first;  // what a prediction begins with
         std::vector<int> graph;
         for (std::size_t i = 0; i < problems_.size(); ++i) {
             const Query query = problems_[i].query();
@@ -222,8 +262,10 @@ private:
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());
                 const std::size_t own = points.size();
                 points.resize(own + static_cast<std::size_t>(model::config_width(v.codes)));
-                features.write(variant, c.config.params, v.codes, model::coded_params(c.config.params, v.codes),
-                               points.data() + own);
+                const CostTerms terms = model::plain_terms(variant, query, c.config.params);
+                const float gap = rough[i].gap(terms, v.rates);
+                features.write(terms, v.codes, model::coded_params(c.config.params, v.codes), gap, points.data() + own);
+                first.push_back(static_cast<float>(model::kRoughShare) * gap);
                 y.push_back(static_cast<float>(std::min(options_.worst, std::log(c.us) - problems_[i].best_log_us)));
                 graph.push_back(graph_[i]);
             }
@@ -236,10 +278,12 @@ private:
         Eigen::ArrayXf counts = rows.y.max(0.0F);
         if (known) {
             for (Eigen::Index r = 0; r < counts.size(); ++r) {
-                counts(r) = std::min(counts(r), std::max(0.0F, static_cast<float>(says(before, rows, r))));
+                const float said = first[static_cast<std::size_t>(r)] + static_cast<float>(says(before, rows, r));
+                counts(r) = std::min(counts(r), std::max(0.0F, said));
             }
         }
         rows.weight = (-static_cast<float>(options_.focus) * counts).exp();
+        rows.y -= Eigen::Map<const Eigen::ArrayXf>(first.data(), rows.y.size());
         // What is not known is fitted as fit() would.
         FitOptions options = options_;
         if (known_ && !known)

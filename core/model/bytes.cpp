@@ -1,7 +1,9 @@
-// Layout, little-endian: "GNNM", version, op, backend, feature version, kinds, level members, level spread, variants. A
-// list is its length and its elements, a text its length and its bytes. At the end the 64-bit FNV-1a hash of everything
-// before. Version 2 has no kinds: it is of when models were fitted to plain problems alone.
+// Layout, little-endian: "GNNM", version, op, backend, feature version, kinds, level members, level spread, variants,
+// rates of each variant. A list is its length and its elements, a text its length and its bytes. At the end the 64-bit
+// FNV-1a hash of everything before. Version 3 has no rates. Version 2 has no kinds either: it is of when models were fitted
+// to plain problems alone.
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -12,7 +14,8 @@ namespace gnntune::model {
 namespace {
 
 constexpr std::string_view kMagic = "GNNM";
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersionWithoutRates = 3;
 constexpr std::uint32_t kVersionWithoutKinds = 2;
 
 static_assert(std::endian::native == std::endian::little, "the layout is that of memory");
@@ -113,6 +116,16 @@ public:
         }
         return all;
     }
+    /// Of a variant, or none.
+    std::vector<float> rates() {
+        std::vector<float> all(length(4));
+        if (!all.empty() && all.size() != kRoughTerms) damaged("a rough estimate has other terms");
+        for (float& rate : all) {
+            rate = number<float>();
+            if (!std::isfinite(rate) || rate < 0) damaged("a rate is none");
+        }
+        return all;
+    }
     bool at_end() const { return rest_.empty(); }
 
 private:
@@ -147,6 +160,7 @@ std::string to_bytes(const Model& m) {
         w.forests(v.slowdown);
         w.number(v.spread);
     });
+    for (const VariantModel& v : m.variants) w.list(v.rates, [&](float rate) { w.number(rate); });
     return std::move(w).finish();
 }
 
@@ -164,9 +178,9 @@ Model from_bytes(std::string_view bytes) {
     if (are_damaged(bytes)) damaged("its checksum does not fit: it was damaged or cut short");
     Reader r(bytes.substr(0, bytes.size() - 8).substr(kMagic.size()));
     const auto version = r.number<std::uint32_t>();
-    if (version != kVersion && version != kVersionWithoutKinds) {
+    if (version < kVersionWithoutKinds || version > kVersion) {
         damaged("its format is version " + std::to_string(version) + ", this program reads " +
-                std::to_string(kVersionWithoutKinds) + " and " + std::to_string(kVersion));
+                std::to_string(kVersionWithoutKinds) + " to " + std::to_string(kVersion));
     }
     Model m;
     const auto op = parse_op(r.text());
@@ -179,7 +193,7 @@ Model from_bytes(std::string_view bytes) {
         damaged("it was fitted on features of version " + std::to_string(features) + ", this program knows " +
                 std::to_string(kOldestFeatureVersion) + " to " + std::to_string(kFeatureVersion));
     }
-    if (version == kVersion) {
+    if (version > kVersionWithoutKinds) {
         m.kinds = kinds_of(r.number<std::uint32_t>());
     } else {
         m.kinds.unweighted = m.op != Op::spmm_grad;  // its gradients were all of weights too
@@ -200,6 +214,9 @@ Model from_bytes(std::string_view bytes) {
         }
         v.slowdown = r.forests(shared, config_width(v.codes, features));
         v.spread = r.number<float>();
+    }
+    if (version > kVersionWithoutRates) {
+        for (VariantModel& v : m.variants) v.rates = r.rates();
     }
     if (!r.at_end()) damaged("bytes are left over");
     return m;

@@ -41,7 +41,7 @@ const VariantModel* Model::find(std::string_view id, std::int32_t version) const
 }
 
 CodedConfigs::CodedConfigs(const Model& model, const Registry& registry, std::vector<Config> configs)
-    : configs_(std::move(configs)) {
+    : registry_(&registry), configs_(std::move(configs)) {
     for (std::size_t v = 0; v < model.variants.size(); ++v) {
         const VariantModel& fitted = model.variants[v];
         const Variant* variant = registry.find(fitted.id);
@@ -53,6 +53,15 @@ CodedConfigs::CodedConfigs(const Model& model, const Registry& registry, std::ve
         }
         if (!group.known.empty()) groups_.push_back(std::move(group));
     }
+}
+
+std::vector<Rated> rated_of(const Model& model, const Registry& registry) {
+    std::vector<Rated> out;
+    for (const VariantModel& v : model.variants) {
+        const Variant* variant = registry.find(v.id);
+        if (variant && variant->version == v.version && !v.rates.empty()) out.push_back({variant, &v.rates});
+    }
+    return out;
 }
 
 std::optional<std::string> Model::unknown_kind(const Problem& problem) const {
@@ -76,22 +85,27 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
     const double base = base_log_us(query, constants);
     const double best_log_us = base + level.mean.front();
     const ConfigFeatures features(query, base);
+    const RoughGaps rough(query, constants, *configs.registry_, rated_of(model, *configs.registry_));
     std::vector<float> own;
+    std::vector<float> gaps;
     std::vector<Prediction> out;
     out.reserve(configs.configs_.size());
     for (const CodedConfigs::Group& group : configs.groups_) {
         const VariantModel& fitted = model.variants[group.model];
         const std::size_t count = group.known.size();
         own.resize(count * static_cast<std::size_t>(config_width(fitted.codes)));
+        gaps.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             const auto& [config, coded] = group.known[i];
-            features.write(*group.variant, configs.configs_[config].params, fitted.codes, coded, own.data() + i, count);
+            const CostTerms terms = plain_terms(*group.variant, query, configs.configs_[config].params);
+            gaps[i] = rough.gap(terms, fitted.rates);
+            features.write(terms, fitted.codes, coded, gaps[i], own.data() + i, count);
         }
         const Members slowdown(fitted.slowdown, Points(shared, own, static_cast<std::int32_t>(count)));
         for (std::size_t i = 0; i < count; ++i) {
             const double sigma = std::sqrt(slowdown.variance[i] + double{fitted.spread} * fitted.spread);
-            out.push_back(
-                {group.known[i].config, group.variant, best_log_us + slowdown.mean[i], slowdown.mean[i], sigma});
+            const double says = kRoughShare * double{gaps[i]} + slowdown.mean[i];
+            out.push_back({group.known[i].config, group.variant, best_log_us + says, says, sigma});
         }
     }
     std::sort(out.begin(), out.end(), [](const Prediction& a, const Prediction& b) {

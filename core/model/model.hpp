@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/model_features.hpp"
+#include "core/model/rough_time.hpp"
 #include "core/model/trees.hpp"
 
 namespace gnntune::model {
@@ -17,8 +18,10 @@ struct VariantModel {
     std::string id;
     std::int32_t version = 1;  ///< of the variant whose times it learnt; another version is not predicted
     ParamCodes codes;
-    std::vector<Forest> slowdown;  ///< members, averaged: natural logarithm of the time over the problem's best
+    std::vector<Forest> slowdown;  ///< members, averaged: natural logarithm of the time over the problem's best, but
+                                   ///< for a share of the rough gap
     float spread = 0;              ///< standard deviation of what it predicted for graphs that it had not seen
+    std::vector<float> rates{};    ///< of the rough estimate (core/model/rough_time.hpp), kRoughTerms of them or none
 
     bool operator==(const VariantModel&) const = default;
 };
@@ -87,6 +90,7 @@ private:
         std::vector<Known> known;
     };
 
+    const Registry* registry_;
     std::vector<Config> configs_;
     std::vector<Group> groups_;
 };
@@ -98,6 +102,9 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
 /// The same for configs that are asked about once.
 std::vector<Prediction> predict(const Model& model, const Registry& registry, const Query& query,
                                 const DeviceConstants& constants, const std::vector<Config>& configs);
+
+/// The model's variants that have rates and are those of the registry.
+std::vector<Rated> rated_of(const Model& model, const Registry& registry);
 
 /// The model as bytes, the same on every machine, and back. from_bytes() throws ErrorKind::input in words on bytes that
 /// are cut short, damaged, of a format version or of a feature version that is not read. A model of an older version

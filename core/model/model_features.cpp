@@ -165,10 +165,15 @@ std::vector<float> problem_features(const Query& q, const DeviceConstants& const
             log2_of(static_cast<double>(vector_bytes(q.problem)))};
 }
 
+double copy_gbps(const DeviceConstants& constants, Backend backend) {
+    if (constants.copy_gbps > 0) return constants.copy_gbps;
+    return backend == Backend::cuda ? kNominalCopy : kNominalCpuCopy;
+}
+
 double base_log_us(const Query& q, const DeviceConstants& measured) {
     DeviceConstants constants = measured;
     const bool cuda = q.device->backend == Backend::cuda;
-    if (constants.copy_gbps <= 0) constants.copy_gbps = cuda ? kNominalCopy : kNominalCpuCopy;
+    constants.copy_gbps = copy_gbps(measured, q.device->backend);
     if (constants.gather.empty()) constants.gather.push_back({1 << 22, 256, cuda ? kNominalGather : kNominalCpuCopy});
     return std::log(std::max(kLaunchUs, roofline(q, gathered_rows(q.problem, *q.features), constants).us()));
 }
@@ -180,7 +185,7 @@ std::vector<std::string> config_feature_names(const ParamCodes& codes) {
         names.push_back(p.name + "_over_k");
         names.push_back(p.name + "_over_degree");
     }
-    names.insert(names.end(), {"longest_over_work", "longest_over_roofline"});
+    names.insert(names.end(), {"longest_over_work", "longest_over_roofline", kRoughGap});
     return names;
 }
 
@@ -199,21 +204,15 @@ std::vector<float> coded_params(const Params& params, const ParamCodes& codes) {
 }
 
 ConfigFeatures::ConfigFeatures(const Query& query, double base_log_us)
-    : query_(query),
-      gathered_(std::max(1.0, static_cast<double>(query.m) * static_cast<double>(size_of(query.problem.dtype)) *
+    : gathered_(std::max(1.0, static_cast<double>(query.m) * static_cast<double>(size_of(query.problem.dtype)) *
                                   width_of(query.problem))),
       k_(log2_of(width_of(query.problem))),
       degree_(log2_of(static_cast<double>(query.m) / std::max<double>(1.0, static_cast<double>(query.n_rows)))),
       work_(log2_of(gathered_ / kGatherBytes / std::max<double>(1.0, query.device->multiprocessors))),
-      roofline_(static_cast<float>(base_log_us / std::log(2.0))) {
-    // Without a device the terms hold no expected hit rate: that is slow to find and follows from the problem's
-    // features.
-    query_.device = nullptr;
-}
+      roofline_(static_cast<float>(base_log_us / std::log(2.0))) {}
 
-void ConfigFeatures::write(const Variant& variant, const Params& params, const ParamCodes& codes,
-                           const std::vector<float>& coded, float* out, std::size_t stride) const {
-    const CostTerms terms = variant.cost_terms ? variant.cost_terms(query_, params) : CostTerms{};
+void ConfigFeatures::write(const CostTerms& terms, const ParamCodes& codes, const std::vector<float>& coded, float gap,
+                           float* out, std::size_t stride) const {
     const auto put = [&](float value) {
         *out = value;
         out += stride;
@@ -234,6 +233,7 @@ void ConfigFeatures::write(const Variant& variant, const Params& params, const P
     const float longest = log2_of(1 + terms.longest);
     put(longest - work_);
     put(longest - roofline_);
+    put(gap);
 }
 
 }  // namespace gnntune::model

@@ -14,13 +14,15 @@ namespace gnntune::model {
 /// Raised when a feature is added, removed or computed otherwise, or when models ask it in another way. A model that was
 /// fitted before is not used, unless features of the problem or of a config were added at the end and nothing else has
 /// changed since.
-inline constexpr std::int32_t kFeatureVersion = 6;
+inline constexpr std::int32_t kFeatureVersion = 7;
 /// The oldest version whose models are still used.
 inline constexpr std::int32_t kOldestFeatureVersion = 4;
 /// Features of a problem in that version: the first of those of today.
 inline constexpr std::int32_t kOldestProblemFeatures = 32;
 /// From this version on configs have features behind those of their params.
 inline constexpr std::int32_t kFirstWithRoundFeatures = 6;
+/// And from this one a last one: the gap of a rough estimate (core/model/rough_time.hpp).
+inline constexpr std::int32_t kFirstWithRoughGap = 7;
 
 constexpr bool is_readable(std::int32_t feature_version) {
     return kOldestFeatureVersion <= feature_version && feature_version <= kFeatureVersion;
@@ -32,6 +34,9 @@ const std::vector<std::string>& problem_feature_names();
 /// Features of a problem on a graph and a device. `query.features` and `query.device` must be there. For a reversed
 /// problem degrees are those of the columns; windows and locality remain the caller's graph's.
 std::vector<float> problem_features(const Query& query, const DeviceConstants& constants);
+
+/// The measured copy rate in GB/s, or a nominal one.
+double copy_gbps(const DeviceConstants& constants, Backend backend);
 
 /// Natural logarithm of the time in us that the roofline allows, at least that of a launch: times are predicted
 /// relative to it. Nominal rates stand in for constants that are not there.
@@ -57,8 +62,12 @@ inline constexpr std::int32_t kRoundFeatures = 2;
 
 inline std::int32_t config_width(const ParamCodes& codes, std::int32_t feature_version = kFeatureVersion) {
     return kCostFeatures + kFeaturesPerParam * static_cast<std::int32_t>(codes.params.size()) +
-           (feature_version < kFirstWithRoundFeatures ? 0 : kRoundFeatures);
+           (feature_version < kFirstWithRoundFeatures ? 0 : kRoundFeatures) +
+           (feature_version < kFirstWithRoughGap ? 0 : 1);
 }
+
+/// The name of the last feature of a config.
+inline constexpr const char* kRoughGap = "rough_gap";
 
 /// Names of a config's features, in their order.
 std::vector<std::string> config_feature_names(const ParamCodes& codes);
@@ -76,12 +85,12 @@ public:
     /// Writes config_width(codes) features of a config to out[0], out[stride], ...: its cost terms relative to the
     /// problem's work; for each param its value, the value over k and the value over the mean degree; and the rounds of
     /// its busiest thread over what a multiprocessor has to gather, and over the roofline's time: whether one long row
-    /// decides or all the others. `coded` is coded_params(params, codes).
-    void write(const Variant& variant, const Params& params, const ParamCodes& codes, const std::vector<float>& coded,
-               float* out, std::size_t stride = 1) const;
+    /// decides or all the others; and the gap of a rough estimate. `terms` are plain_terms(), `coded` is
+    /// coded_params(params, codes).
+    void write(const CostTerms& terms, const ParamCodes& codes, const std::vector<float>& coded, float gap, float* out,
+               std::size_t stride = 1) const;
 
 private:
-    Query query_;
     double gathered_;  // bytes of the gathered rows
     float k_;
     float degree_;

@@ -60,6 +60,7 @@ Model some_model() {
     v.codes.params = {{"alg", {"default", "other"}}, {"vec", {}}};
     v.slowdown = {random_forest(shared + config_width(v.codes), 5, 5, random)};
     v.spread = 0.5F;
+    v.rates = std::vector<float>(kRoughTerms, 0.25F);
     m.variants = {v, VariantModel{"sddmm.cusparse", 1, {}, {}, 0}};
     return m;
 }
@@ -164,7 +165,23 @@ TEST(ModelBytes, KindsComeBack) {
     EXPECT_EQ(from_bytes(to_bytes(m)).kinds, m.kinds);
 }
 
-// Bytes as a program with features of version 4 wrote them: no kinds, 32 features of a problem, those of configs behind.
+// Bytes without their hash and rates, which were at the end when there were any.
+std::string without_rates(const Model& m) {
+    std::string bytes = to_bytes(m);
+    std::size_t rates = 8;
+    for (const VariantModel& v : m.variants) rates += 4 + 4 * v.rates.size();
+    bytes.resize(bytes.size() - rates);
+    return bytes;
+}
+
+std::string with_hash(std::string bytes) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(hash >> (8 * i)));
+    return bytes;
+}
+
+// Bytes as a program with features of version 4 wrote them: no kinds, no rates, 32 features of a problem, those of configs behind.
 std::string as_of_version_4(Model m) {
     const auto added = static_cast<std::int32_t>(problem_feature_names().size()) - kOldestProblemFeatures;
     const auto as_then = [&](std::vector<Forest>& forests) {
@@ -179,18 +196,40 @@ std::string as_of_version_4(Model m) {
     as_then(m.level);
     for (VariantModel& v : m.variants) as_then(v.slowdown);
     m.feature_version = 4;
-    std::string bytes = to_bytes(m);
+    std::string bytes = without_rates(m);
     const std::size_t kinds = 4 + 4 + 4 + to_text(m.op).size() + 4 + to_text(m.backend).size() + 4;
     bytes.erase(kinds, 4);
     bytes[4] = 2;  // the format
-    bytes.resize(bytes.size() - 8);
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(hash >> (8 * i)));
-    return bytes;
+    return with_hash(std::move(bytes));
 }
 
-// The last features came with version 6: nothing that says it is older may ask about them.
+// A model of the format before has no rates, and no question about what they say.
+TEST(ModelBytes, WithoutRatesAModelIsWhatItWas) {
+    Model m = some_model();
+    const auto shared = static_cast<std::int32_t>(problem_feature_names().size());
+    const std::int32_t width = shared + config_width(m.variants.front().codes, kFirstWithRoughGap - 1);
+    ASSERT_EQ(width, shared + config_width(m.variants.front().codes) - 1);
+    for (Split& s : m.variants.front().slowdown.front().splits) s.feature = std::min(s.feature, width - 1);
+    m.feature_version = kFirstWithRoughGap - 1;
+    std::string bytes = without_rates(m);
+    bytes[4] = 3;  // the format
+    for (VariantModel& v : m.variants) v.rates.clear();
+    m.feature_version = kFeatureVersion;
+    EXPECT_EQ(from_bytes(with_hash(bytes)), m);
+}
+
+TEST(ModelBytes, RatesThatAreNoneAreRefused) {
+    for (const float rate : {-1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        Model m = some_model();
+        m.variants.front().rates.back() = rate;
+        EXPECT_THROW((void)from_bytes(to_bytes(m)), Error) << rate;
+    }
+    Model m = some_model();
+    m.variants.front().rates.pop_back();
+    EXPECT_THROW((void)from_bytes(to_bytes(m)), Error);
+}
+
+// Some features came with version 6: nothing that says it is older may ask about them.
 TEST(ModelBytes, AModelOfVersion5HasNoQuestionAboutWhatCameLater) {
     Model m = some_model();
     const auto shared = static_cast<std::int32_t>(problem_feature_names().size());
@@ -204,7 +243,7 @@ TEST(ModelBytes, AModelOfVersion5HasNoQuestionAboutWhatCameLater) {
     EXPECT_EQ(read.level, m.level);
     for (Split& s : splits) s.feature = std::max(s.feature, width);
     EXPECT_THROW((void)from_bytes(to_bytes(m)), Error);
-    m.feature_version = 6;
+    m.feature_version = kFeatureVersion;
     EXPECT_EQ(from_bytes(to_bytes(m)), m);
 }
 
@@ -228,7 +267,9 @@ TEST(ModelBytes, ThoseOfTheOldestFeaturesAreAModelOfToday) {
     for (VariantModel& v : m.variants) {
         without_new(v.slowdown, shared + config_width(v.codes, kOldestFeatureVersion));
     }
-    EXPECT_EQ(from_bytes(as_of_version_4(m)), m);
+    const std::string then = as_of_version_4(m);
+    for (VariantModel& v : m.variants) v.rates.clear();
+    EXPECT_EQ(from_bytes(then), m);
     // It knows what it knew then: nothing in 16 bits, no maxima, and no gradients without weights.
     m.op = Op::spmm_grad;
     const Model gradients = from_bytes(as_of_version_4(m));

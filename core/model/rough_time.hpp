@@ -1,0 +1,66 @@
+// A first estimate of what a config takes, from its cost terms alone: a sum of terms, each times a rate of its variant.
+// It knows few shapes and no details. What it is good for is graphs unlike any that trees have seen: times of rivals
+// that trees of one variant know nothing of still follow from what those have to move.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/model/roofline.hpp"
+#include "core/registry/registry.hpp"
+
+namespace gnntune::model {
+
+inline constexpr std::size_t kRoughTerms = 14;
+using RoughTerms = std::array<double, kRoughTerms>;
+
+/// The share of the gap (RoughGaps) that a prediction begins with; trees say the rest.
+inline constexpr double kRoughShare = 0.5;
+
+/// Turns cost terms of configs of one problem into the terms of the sum, each in us at a rate that is about right for
+/// no variant and off by less than a thousand for all: a launch and what more launches take, the rounds of the busiest
+/// thread and of the average one, bytes of DRAM at the measured copy rate, bytes of L2 (all, those whose table L2 does
+/// not hold, and those whose table L1 does not hold), reductions, flops, rows, edges, threads and columns for each multiprocessor.
+class RoughProblem {
+public:
+    /// `query` has features and a device.
+    RoughProblem(const Query& query, const DeviceConstants& constants);
+    RoughTerms terms(const CostTerms& cost) const;
+
+private:
+    double multiprocessors_;
+    double copy_;       // bytes a us
+    double beyond_l2_;  // share of the gathered table
+    double beyond_l1_;
+    double rows_;
+    double edges_;
+    double columns_;
+};
+
+/// A variant and its rates, kRoughTerms of them.
+struct Rated {
+    const Variant* variant = nullptr;
+    const std::vector<float>* rates = nullptr;
+};
+
+/// How far configs of one problem lie above the least that any exact variant takes with its default params, by the
+/// rough estimate. So what is said of one variant includes what its rivals can do.
+class RoughGaps {
+public:
+    /// `rated` may hold variants that cannot do the problem.
+    RoughGaps(const Query& query, const DeviceConstants& constants, const Registry& registry,
+              const std::vector<Rated>& rated);
+    /// Natural logarithm, cut at kLargest either way. 0 for a variant without rates, or where no rival has any.
+    float gap(const CostTerms& cost, const std::vector<float>& rates) const;
+
+    static constexpr double kLargest = 1;
+
+private:
+    RoughProblem problem_;
+    double least_log_us_;
+};
+
+/// Cost terms without an expected hit rate, which is slow to find and follows from the problem's features.
+CostTerms plain_terms(const Variant& variant, const Query& query, const Params& params);
+
+}  // namespace gnntune::model
