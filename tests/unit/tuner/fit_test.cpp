@@ -70,8 +70,12 @@ TEST(BoostedTrees, AGapIsBridgedByManyCuts) {
         EXPECT_GE(sum, last - 1e-3);
         last = sum;
         values.insert(static_cast<float>(sum));
-        if (step == 0) EXPECT_NEAR(sum, 0, 0.02);
-        if (step == 20) EXPECT_NEAR(sum, 1, 0.02);
+        if (step == 0) {
+            EXPECT_NEAR(sum, 0, 0.02);
+        }
+        if (step == 20) {
+            EXPECT_NEAR(sum, 1, 0.02);
+        }
     }
     EXPECT_GT(values.size(), 5U);
 }
