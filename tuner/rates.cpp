@@ -8,7 +8,7 @@ namespace gnntune::tuner {
 namespace {
 
 constexpr int kTerms = static_cast<int>(model::kRoughTerms);
-constexpr double kShrink = 1e-3;  // of the weight of all rows
+constexpr double kRidge = 1e-3;  // of the weight of all rows
 constexpr int kSweeps = 20000;
 constexpr double kStill = 1e-9;  // a sweep that changes no coefficient by more has arrived
 
@@ -32,7 +32,7 @@ std::vector<float> fit_rates(const std::vector<RoughRow>& rows) {
     for (int i = 0; i < kTerms; ++i) {
         wanted(i) /= scale(i);
         for (int j = 0; j < kTerms; ++j) products(i, j) /= scale(i) * scale(j);
-        products(i, i) += kShrink;
+        products(i, i) += kRidge;
     }
     // The minimum is one, and going along a coordinate at a time arrives there.
     Column at = Column::Zero();

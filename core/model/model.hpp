@@ -20,7 +20,7 @@ struct VariantModel {
     ParamCodes codes;
     std::vector<Forest> slowdown;  ///< members, averaged: natural logarithm of the time over the problem's best, but
                                    ///< for a share of the rough gap
-    float spread = 0;              ///< standard deviation of what it predicted for graphs that it had not seen
+    float spread = 0;              ///< standard deviation of what it predicted for graphs that its trees had not seen
     std::vector<float> rates{};    ///< of the rough estimate (core/model/rough_time.hpp), kRoughTerms of them or none
 
     bool operator==(const VariantModel&) const = default;

@@ -14,7 +14,6 @@ constexpr double kNominalCopy = 3000;
 constexpr double kNominalGather = 5000;
 constexpr double kNominalCpuCopy = 30;
 constexpr double kLaunchUs = 2.0;
-constexpr double kGatherBytes = 16;  // of the widest load
 
 float log2_of(double value) {
     return static_cast<float>(std::log2(std::max(value, 1e-6)));

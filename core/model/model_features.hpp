@@ -35,6 +35,9 @@ const std::vector<std::string>& problem_feature_names();
 /// problem degrees are those of the columns; windows and locality remain the caller's graph's.
 std::vector<float> problem_features(const Query& query, const DeviceConstants& constants);
 
+/// Bytes of the widest load.
+inline constexpr double kGatherBytes = 16;
+
 /// The measured copy rate in GB/s, or a nominal one.
 double copy_gbps(const DeviceConstants& constants, Backend backend);
 

@@ -9,7 +9,6 @@ namespace gnntune::model {
 namespace {
 
 constexpr double kNominalShared = 200e3;  // bytes of L1 where the device does not tell
-constexpr double kGatherBytes = 16;
 
 double log_us(const RoughTerms& terms, const std::vector<float>& rates) {
     double us = 1e-9;
@@ -30,7 +29,7 @@ RoughProblem::RoughProblem(const Query& query, const DeviceConstants& constants)
     const double table = std::max(1.0, static_cast<double>(gathered_rows(p, *query.features)) * row_bytes);
     const auto shared = static_cast<double>(query.device->shared_memory_per_block);
     beyond_l2_ = std::max(0.0, 1 - std::max<double>(1, static_cast<double>(query.device->l2_bytes)) / table);
-    beyond_l1_ = std::min(1.0, table / (shared > 0 ? shared : kNominalShared));
+    of_l1_ = std::min(1.0, table / (shared > 0 ? shared : kNominalShared));
 }
 
 RoughTerms RoughProblem::terms(const CostTerms& c) const {
@@ -47,7 +46,7 @@ RoughTerms RoughProblem::terms(const CostTerms& c) const {
             edges_ / multiprocessors_ * 1e-4,
             c.l2_bytes * beyond_l2_ / copy_,
             rounds * 1e-2,
-            l2 * beyond_l1_,
+            l2 * of_l1_,
             std::max(1.0, c.threads) / multiprocessors_ * 1e-3,
             columns_ / multiprocessors_ * 1e-3};
 }

@@ -17,10 +17,11 @@ using RoughTerms = std::array<double, kRoughTerms>;
 /// The share of the gap (RoughGaps) that a prediction begins with; trees say the rest.
 inline constexpr double kRoughShare = 0.5;
 
-/// Turns cost terms of configs of one problem into the terms of the sum, each in us at a rate that is about right for
-/// no variant and off by less than a thousand for all: a launch and what more launches take, the rounds of the busiest
-/// thread and of the average one, bytes of DRAM at the measured copy rate, bytes of L2 (all, those whose table L2 does
-/// not hold, and those whose table L1 does not hold), reductions, flops, rows, edges, threads and columns for each multiprocessor.
+/// Turns cost terms of configs of one problem into the terms of the sum. Each is brought to microseconds in order of
+/// magnitude, so that rates of all variants are within a thousand of 1: a launch and what more launches take, the rounds
+/// of the busiest thread and of the average one, bytes of DRAM at the measured copy rate, bytes of L2 (all, the share
+/// that L2 does not hold, and as much of them as the gathered table is of L1), reductions, flops, rows, edges, threads
+/// and columns for each multiprocessor.
 class RoughProblem {
 public:
     /// `query` has features and a device.
@@ -31,7 +32,7 @@ private:
     double multiprocessors_;
     double copy_;       // bytes a us
     double beyond_l2_;  // share of the gathered table
-    double beyond_l1_;
+    double of_l1_;      // the gathered table over L1, 1 at most
     double rows_;
     double edges_;
     double columns_;

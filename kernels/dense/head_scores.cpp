@@ -1,6 +1,7 @@
 #include "kernels/dense/head_scores.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/common/float16.hpp"
 #include "kernels/common/cpu.hpp"
@@ -14,29 +15,21 @@ namespace {
 constexpr std::int32_t kRowBlock = 64;
 
 template <typename T>
-float dot(const T* a, const T* b, std::int32_t count) {
+float product_of(const T* a, const T* b, std::int32_t count) {
+    if constexpr (std::is_same_v<T, float>) return dot(a, b, count);
     float sum = 0.0F;
     for (std::int32_t f = 0; f < count; ++f) sum += to_float(a[f]) * to_float(b[f]);
     return sum;
 }
 
 template <typename T>
-const T* typed(const void* data) {
-    return static_cast<const T*>(data);
-}
-template <typename T>
-T* typed(void* data) {
-    return static_cast<T*>(data);
-}
-
-template <typename T>
 void scores(const HeadShape& s, const HeadScores& a) {
     const std::int64_t width = std::int64_t{s.heads} * s.k;
     const auto one = [&](const void* att, void* out, std::int64_t row, std::int32_t h) {
-        const T* x = typed<T>(a.x) + row * width + std::int64_t{h} * s.k;
-        typed<T>(out)[row * s.heads + h] = from_float<T>(dot(x, typed<T>(att) + std::int64_t{h} * s.k, s.k));
+        const T* x = stored<T>(a.x) + row * width + std::int64_t{h} * s.k;
+        stored<T>(out)[row * s.heads + h] = from_float<T>(product_of(x, stored<T>(att) + std::int64_t{h} * s.k, s.k));
     };
-    on_team(2 * s.n * width, [&](const Team& team) {
+    on_team(std::int64_t{s.n} * width, [&](const Team& team) {
         team.for_row_blocks(s.n, kRowBlock, [&](std::int32_t first, std::int32_t last) {
             for (std::int32_t row = first; row < last; ++row) {
                 for (std::int32_t h = 0; h < s.heads; ++h) {
@@ -52,26 +45,39 @@ void scores(const HeadShape& s, const HeadScores& a) {
 template <typename T>
 void pass(const HeadShape& s, const HeadScoreGrads& a, std::int32_t first, std::int32_t last, float* row_sums,
           float* col_sums) {
+    constexpr std::int64_t kTile = 64;  // columns that go down the rows together
     const std::int64_t width = std::int64_t{s.heads} * s.k;
-    std::fill(row_sums, row_sums + width, 0.0F);
-    std::fill(col_sums, col_sums + width, 0.0F);
-    for (std::int32_t row = first; row < last; ++row) {
-        for (std::int32_t h = 0; h < s.heads; ++h) {
-            const std::int64_t score = std::int64_t{row} * s.heads + h;
-            const float of_row = to_float(typed<T>(a.grad_score_row)[score]);
-            const float of_col = to_float(typed<T>(a.grad_score_col)[score]);
-            const std::int64_t begin = std::int64_t{h} * s.k;
-            for (std::int64_t c = begin; c < begin + s.k; ++c) {
-                const std::int64_t at = row * width + c;
-                const float x = to_float(typed<T>(a.x)[at]);
-                row_sums[c] += of_row * x;
-                col_sums[c] += of_col * x;
-                if (!a.grad_x) continue;
-                T& sum = typed<T>(a.grad_x)[at];
-                sum = from_float<T>(to_float(sum) + of_row * to_float(typed<T>(a.att_row)[c]) +
-                                    of_col * to_float(typed<T>(a.att_col)[c]));
+    for (std::int64_t begin = 0; begin < width;) {
+        const std::int64_t h = begin / s.k;
+        const std::int64_t count = std::min(kTile, (h + 1) * s.k - begin);
+        float row_chain[kTile]{}, col_chain[kTile]{}, row_total[kTile]{}, col_total[kTile]{};
+        for (std::int64_t row = first; row < last; ++row) {
+            const float of_row = to_float(stored<T>(a.grad_score_row)[row * s.heads + h]);
+            const float of_col = to_float(stored<T>(a.grad_score_col)[row * s.heads + h]);
+            const T* x = stored<T>(a.x) + row * width + begin;
+            for (std::int64_t c = 0; c < count; ++c) {
+                row_chain[c] += of_row * to_float(x[c]);
+                col_chain[c] += of_col * to_float(x[c]);
+            }
+            if (a.grad_x) {
+                T* sum = stored<T>(a.grad_x) + row * width + begin;
+                const T* att_row = stored<T>(a.att_row) + begin;
+                const T* att_col = stored<T>(a.att_col) + begin;
+                for (std::int64_t c = 0; c < count; ++c) {
+                    sum[c] =
+                        from_float<T>(to_float(sum[c]) + of_row * to_float(att_row[c]) + of_col * to_float(att_col[c]));
+                }
+            }
+            if ((row + 1 - first) % kChain != 0 && row + 1 != last) continue;
+            for (std::int64_t c = 0; c < count; ++c) {
+                row_total[c] += row_chain[c];
+                col_total[c] += col_chain[c];
+                row_chain[c] = col_chain[c] = 0;
             }
         }
+        std::copy_n(row_total, count, row_sums + begin);
+        std::copy_n(col_total, count, col_sums + begin);
+        begin += count;
     }
 }
 
@@ -80,7 +86,7 @@ void score_grads(const HeadShape& s, const HeadScoreGrads& a, void* workspace) {
     const std::int64_t width = std::int64_t{s.heads} * s.k;
     const std::int32_t parts = head_score_partials(s);
     const Partials sums(workspace, width);
-    on_team(4 * s.n * width, [&](const Team& team) {
+    on_team(std::int64_t{s.n} * width, [&](const Team& team) {
         team.for_row_blocks(parts, 1, [&](std::int32_t part, std::int32_t) {
             const auto begin = [&](std::int64_t p) { return static_cast<std::int32_t>(p * s.n / parts); };
             pass<T>(s, a, begin(part), begin(part + 1), sums.row(part), sums.col(part));
@@ -94,8 +100,8 @@ void score_grads(const HeadShape& s, const HeadScoreGrads& a, void* workspace) {
                     row += sums.row(part)[c];
                     col += sums.col(part)[c];
                 }
-                if (a.grad_att_row) typed<T>(a.grad_att_row)[c] = from_float<T>(row);
-                if (a.grad_att_col) typed<T>(a.grad_att_col)[c] = from_float<T>(col);
+                if (a.grad_att_row) stored<T>(a.grad_att_row)[c] = from_float<T>(row);
+                if (a.grad_att_col) stored<T>(a.grad_att_col)[c] = from_float<T>(col);
             }
         });
     });

@@ -14,8 +14,9 @@ namespace gnntune::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kColumns = 32;  // of a block that adds up what blocks have left, with as many threads for each
 constexpr int kWarp = 32;
+constexpr int kColumns = 32;  // of a block that adds up what blocks have left
+constexpr int kLines = 32;    // threads for each of them
 
 template <typename T>
 struct Scores {
@@ -34,7 +35,7 @@ __global__ void scores_kernel(Scores<T> a, std::int64_t rows, std::int32_t heads
     const std::int64_t att = (row % heads) * k;
     float of_row = 0.0F;
     float of_col = 0.0F;
-    for (std::int32_t f = lane * VEC; row < rows && f < k; f += lanes * VEC) {
+    for (std::int64_t f = lane * VEC; row < rows && f < k; f += lanes * VEC) {
         const Pack<T, VEC> x = load_pack<VEC>(a.x + row * k + f);
         of_row = dot(of_row, x, load_pack<VEC>(a.att_row + att + f));
         of_col = dot(of_col, x, load_pack<VEC>(a.att_col + att + f));
@@ -136,11 +137,11 @@ __global__ void grads_kernel(Grads<T> a, std::int32_t n, std::int32_t heads, std
 template <typename T>
 __global__ void add_up_kernel(const float* partials, std::int32_t parts, std::int64_t width, T* grad_att_row,
                               T* grad_att_col) {
-    __shared__ float left[kWarp][kColumns];
+    __shared__ float left[kLines][kColumns];
     const std::int64_t column = std::int64_t{blockIdx.x} * kColumns + threadIdx.x;
     float sum = 0.0F;
     if (column < 2 * width) {
-        for (std::int32_t part = static_cast<std::int32_t>(threadIdx.y); part < parts; part += kWarp) {
+        for (std::int32_t part = static_cast<std::int32_t>(threadIdx.y); part < parts; part += kLines) {
             sum += partials[part * 2 * width + column];
         }
     }
@@ -148,7 +149,7 @@ __global__ void add_up_kernel(const float* partials, std::int32_t parts, std::in
     __syncthreads();
     if (threadIdx.y != 0 || column >= 2 * width) return;
     sum = 0.0F;
-    for (int i = 0; i < kWarp; ++i) sum += left[i][threadIdx.x];
+    for (int i = 0; i < kLines; ++i) sum += left[i][threadIdx.x];
     if (column < width) {
         if (grad_att_row) grad_att_row[column] = narrowed<T>(sum);
     } else {
@@ -157,18 +158,9 @@ __global__ void add_up_kernel(const float* partials, std::int32_t parts, std::in
 }
 
 template <typename T>
-const T* typed(const void* data) {
-    return static_cast<const T*>(data);
-}
-template <typename T>
-T* typed(void* data) {
-    return static_cast<T*>(data);
-}
-
-template <typename T>
 void launch_scores(const HeadShape& s, const HeadScores& given, cudaStream_t stream) {
-    const Scores<T> a{typed<T>(given.x), typed<T>(given.att_row), typed<T>(given.att_col), typed<T>(given.score_row),
-                      typed<T>(given.score_col)};
+    const Scores<T> a{stored<T>(given.x), stored<T>(given.att_row), stored<T>(given.att_col),
+                      stored<T>(given.score_row), stored<T>(given.score_col)};
     const std::int64_t rows = std::int64_t{s.n} * s.heads;
     const int vec = vector_width(s.k, {a.x, a.att_row, a.att_col}, static_cast<int>(16 / sizeof(T)), sizeof(T));
     const int lanes = next_power_of_two(static_cast<std::int32_t>(std::min<std::int64_t>(ceil_div(s.k, vec), kWarp)));
@@ -181,12 +173,12 @@ void launch_scores(const HeadShape& s, const HeadScores& given, cudaStream_t str
 
 template <typename T>
 void launch_grads(const HeadShape& s, const HeadScoreGrads& given, void* workspace, cudaStream_t stream) {
-    const Grads<T> a{typed<T>(given.x),
-                     typed<T>(given.att_row),
-                     typed<T>(given.att_col),
-                     typed<T>(given.grad_score_row),
-                     typed<T>(given.grad_score_col),
-                     typed<T>(given.grad_x)};
+    const Grads<T> a{stored<T>(given.x),
+                     stored<T>(given.att_row),
+                     stored<T>(given.att_col),
+                     stored<T>(given.grad_score_row),
+                     stored<T>(given.grad_score_col),
+                     stored<T>(given.grad_x)};
     const std::int64_t width = std::int64_t{s.heads} * s.k;
     const bool sums = given.grad_att_row || given.grad_att_col;
     const std::int32_t parts = head_score_partials(s);
@@ -202,8 +194,8 @@ void launch_grads(const HeadShape& s, const HeadScoreGrads& given, void* workspa
     });
     GNNTUNE_CUDA(cudaGetLastError());
     if (!sums) return;
-    add_up_kernel<T><<<blocks_for(2 * width, kColumns), dim3(kColumns, kWarp), 0, stream>>>(
-        partials.row(0), parts, width, typed<T>(given.grad_att_row), typed<T>(given.grad_att_col));
+    add_up_kernel<T><<<blocks_for(2 * width, kColumns), dim3(kColumns, kLines), 0, stream>>>(
+        partials.row(0), parts, width, stored<T>(given.grad_att_row), stored<T>(given.grad_att_col));
     GNNTUNE_CUDA(cudaGetLastError());
 }
 

@@ -5,7 +5,7 @@
 //   score_row[i, h] = <x[i, h, :], att_row[h, :]>, score_col likewise
 //   grad_x[i, h, :] += grad_score_row[i, h] att_row[h, :] + grad_score_col[i, h] att_col[h, :]
 //   grad_att_row[h, :] = sum over i of grad_score_row[i, h] x[i, h, :], grad_att_col likewise
-// Elements are of `dtype`; sums are formed in fp32, in an order that the sizes determine, and rounded once.
+// Elements are of `dtype`; sums are formed in fp32, in an order that sizes and alignments determine, and rounded once.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +42,16 @@ struct HeadScoreGrads {
     void* grad_att_row = nullptr;
     void* grad_att_col = nullptr;
 };
+
+/// Elements as they are stored.
+template <typename T>
+const T* stored(const void* elements) {
+    return static_cast<const T*>(elements);
+}
+template <typename T>
+T* stored(void* elements) {
+    return static_cast<T*>(elements);
+}
 
 /// On a GPU they enqueue on the stream, and the device is current; on the CPU the stream is passed over.
 void head_scores(Backend backend, const HeadShape& shape, const HeadScores& arrays, StreamHandle stream);

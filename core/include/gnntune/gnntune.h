@@ -578,7 +578,8 @@ GNNTUNE_API gnntune_status gnntune_run(const gnntune_plan* plan, const gnntune_o
  * already. The scores that gat takes are products with them, of both in one pass over x:
  *     score_row[i, h] = <x[i, h, :], att_row[h, :]>     score_col[i, h] = <x[i, h, :], att_col[h, :]>
  * score_row and score_col are [n, heads]. Arrays lie in backend memory; elements are of `dtype` and aligned to their size.
- * n < 2^31, heads k < 2^31. Sums are formed in fp32 and rounded once; the same sizes give the same bits.
+ * n < 2^31, heads k < 2^31. Sums are formed in fp32 and rounded once; calls that are alike, alignments among it, give the
+ * same bits.
  * Enqueues on the stream as gnntune_run does: no allocation, no synchronisation, may be captured. Results must not share
  * memory with anything else of the call.
  * Errors: INVALID_ARGUMENT for sizes, a dtype and arrays that are not as said; RUNTIME if a launch failed. */

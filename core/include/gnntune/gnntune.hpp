@@ -328,12 +328,13 @@ public:
         return Graph(made);
     }
 
-    /// score_row and score_col [n, heads]: products of x [n, heads, k] with att_row and att_col [heads, k].
+    /// In fp32; gnntune_head_scores takes 16 bits too. score_row and score_col [n, heads]: products of x [n, heads, k] with att_row and att_col [heads, k].
     void head_scores(std::int64_t n, std::int32_t heads, std::int32_t k, const float* x, const float* att_row,
                      const float* att_col, float* score_row, float* score_col, gnntune_stream stream = nullptr) const {
         check(gnntune_head_scores(get(), n, heads, k, GNNTUNE_F32, x, att_row, att_col, score_row, score_col, stream));
     }
-    /// Their gradients; what is null of the last three arrays is not wanted.
+    /// Their gradients; what is null of the last three arrays is not wanted. The workspace has
+    /// gnntune_head_scores_workspace_bytes(n, heads, k).
     void head_scores_grad(std::int64_t n, std::int32_t heads, std::int32_t k, const float* x, const float* att_row,
                           const float* att_col, const float* grad_score_row, const float* grad_score_col, float* grad_x,
                           float* grad_att_row, float* grad_att_col, void* workspace, std::size_t workspace_bytes,

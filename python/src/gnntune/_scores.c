@@ -125,10 +125,11 @@ static void close_call(ScoreCall* call) {
     for (int i = 0; i < kGradArrays; ++i) Py_XDECREF(call->held[i]);
 }
 
-// The i-th array is this tensor of as many elements. What a hook gave back for a tensor that was saved may stand otherwise.
-static int take(ScoreCall* call, int i, PyObject* tensor, int64_t elements) {
+// The i-th array is this tensor of as many elements. What a hook gave back for a tensor that was saved may stand otherwise:
+// of what is read a copy will do.
+static int take(ScoreCall* call, int i, PyObject* tensor, int64_t elements, int written) {
     DlTensor seen;
-    int done = look_at_tensor(tensor, &seen);
+    int done = look_at_tensor(tensor, &seen) && !(written && !is_contiguous(&seen));
     if (done && !is_contiguous(&seen)) {
         call->held[i] = PyObject_CallMethod(tensor, "contiguous", NULL);
         if (!call->held[i]) return 0;
@@ -138,7 +139,9 @@ static int take(ScoreCall* call, int i, PyObject* tensor, int64_t elements) {
     for (int32_t d = 0; done && d < seen.ndim; ++d) size *= seen.shape[d];
     if (!done || size != elements || memcmp(&seen.dtype, &call->features.dtype, sizeof seen.dtype) != 0 ||
         memcmp(&seen.device, &call->features.device, sizeof seen.device) != 0) {
-        PyErr_SetString(PyExc_TypeError, "a tensor that was saved for a gradient came back as another one");
+        PyErr_SetString(PyExc_TypeError,
+                        "expected tensors of one type that fit the features; one that was saved for a gradient may "
+                        "have come back as another");
         return 0;
     }
     call->arrays[i] = (char*)seen.data + seen.byte_offset;
@@ -151,8 +154,8 @@ int scores_of(PyObject* graph, PyObject* features, PyObject* att_row, PyObject* 
     int done = open_call(graph, features, &call);
     if (done) {
         const int64_t heads = call.shape.heads, k = call.shape.k, shape[2] = {call.shape.n, heads};
-        done = take(&call, 0, features, call.shape.n * heads * k) && take(&call, 1, att_row, heads * k) &&
-               take(&call, 2, att_col, heads * k) && allocate_shape(features, shape, 2, row, &call.arrays[3]) &&
+        done = take(&call, 0, features, call.shape.n * heads * k, 0) && take(&call, 1, att_row, heads * k, 0) &&
+               take(&call, 2, att_col, heads * k, 0) && allocate_shape(features, shape, 2, row, &call.arrays[3]) &&
                allocate_shape(features, shape, 2, col, &call.arrays[4]) && run_scores(&call.shape, call.arrays);
     }
     close_call(&call);
@@ -181,10 +184,10 @@ int gradients_of_scores(PyObject* graph, PyObject* features, PyObject* att_row, 
     int done = open_call(graph, features, &call);
     if (done) {
         const int64_t n = call.shape.n, heads = call.shape.heads, k = call.shape.k, shape[3] = {1, heads, k};
-        done = take(&call, 0, features, n * heads * k) && take(&call, 1, att_row, heads * k) &&
-               take(&call, 2, att_col, heads * k) && take(&call, 3, grad_row, n * heads) &&
-               take(&call, 4, grad_col, n * heads) &&
-               (!grad_features || take(&call, 5, grad_features, n * heads * k)) &&
+        done = take(&call, 0, features, n * heads * k, 0) && take(&call, 1, att_row, heads * k, 0) &&
+               take(&call, 2, att_col, heads * k, 0) && take(&call, 3, grad_row, n * heads, 0) &&
+               take(&call, 4, grad_col, n * heads, 0) &&
+               (!grad_features || take(&call, 5, grad_features, n * heads * k, 1)) &&
                (!grad_att_row || allocate_shape(features, shape, 3, grad_att_row, &call.arrays[6])) &&
                (!grad_att_col || allocate_shape(features, shape, 3, grad_att_col, &call.arrays[7])) &&
                run_with_workspace(&call, features);

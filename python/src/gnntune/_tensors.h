@@ -63,10 +63,11 @@ int is_contiguous(const DlTensor* tensor);
 // A new tensor of the type and on the device of `like`, which goes to *out, and its address. 0 and an exception if torch has
 // no memory, say.
 int allocate_shape(PyObject* like, const int64_t* shape, int32_t ndim, PyObject** out, void** address);
-// The current stream of a device, of which the graph is told. 0, on a GPU, is the default stream, which cannot be captured
-// and on which memory comes and goes in order. 0 and an exception if torch fails.
+// The current stream of a device, of which the graph is told. A NULL stream, on a GPU, is the default one, which cannot be
+// captured and on which memory comes and goes in order. 0 and an exception if torch fails.
 int find_stream(DlDevice device, PyObject* graph, void** stream);
-// The context of a graph. NULL and an exception if it has none and cannot be given one.
+// The context of a graph, which lives until configure(): that does not run beside operations. NULL, perhaps with an
+// exception, if it has none and cannot be given one.
 void* context_of_graph(PyObject* graph);
 // Whether it is a torch.nn.Parameter of that type itself.
 int is_plain_parameter(PyObject* object);

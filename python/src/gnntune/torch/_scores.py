@@ -14,9 +14,14 @@ _DTYPES = {torch.float32: _native.F32, torch.float16: _native.F16, torch.bfloat1
 _ALIGNMENT = 256
 
 
-def _shape(graph: Graph, x: Tensor) -> tuple[int, int, int, int, int, int]:
+def _shape(graph: Graph, x: Tensor, *by_head: Tensor) -> tuple[int, int, int, int, int, int]:
+    """What calls begin with. `by_head`: vectors of attention, then gradients of scores."""
     if x.device != graph.device:
         raise InvalidArgument(f"gat: x is on {x.device}, the graph on {graph.device}; move one of them")
+    sizes = (x.shape[1] * x.shape[2],) * 2 + (x.shape[0] * x.shape[1],) * 2
+    for t, size in zip(by_head, sizes):
+        if t.numel() != size or t.dtype != x.dtype or t.device != x.device or not t.is_contiguous():
+            raise InvalidArgument(f"gat: expected {size} elements as those of x, not {tuple(t.shape)} of {t.dtype}")
     stream = _device.stream_of(graph.device)
     if stream:
         graph.note_stream(stream)
@@ -30,7 +35,7 @@ def head_scores(graph: Graph, x: Tensor, att_row: Tensor, att_col: Tensor) -> tu
     All are contiguous and of one type, on the graph's device.
     """
     row, col = x.new_empty(x.shape[:2]), x.new_empty(x.shape[:2])
-    _native.head_scores(*_shape(graph, x), (x, att_row, att_col, row, col))
+    _native.head_scores(*_shape(graph, x, att_row, att_col), (x, att_row, att_col, row, col))
     return row, col
 
 
@@ -48,5 +53,5 @@ def add_score_gradients(
     size = _native.head_scores_workspace(*x.shape)
     memory = torch.empty(size + _ALIGNMENT, dtype=torch.uint8, device=x.device)
     aligned = -(-memory.data_ptr() // _ALIGNMENT) * _ALIGNMENT
-    _native.head_scores_grad(*_shape(graph, x), (x, *att, *grads, grad_x, *of_att), aligned, size)
+    _native.head_scores_grad(*_shape(graph, x, *att, *grads), (x, *att, *grads, grad_x, *of_att), aligned, size)
     return of_att[0], of_att[1]
