@@ -70,6 +70,7 @@ def other_sentence(suite, about, first):
         if len(here.cases) < cases[row]:
             fewer.setdefault(f"{len(here.cases)} of {cases[row]} cases", []).append(row + 1)
     fewer = listed(f"row{'s' * (len(some) > 1)} {listed(some)} {'have' if len(some) > 1 else 'has'} {count}" for count, some in fewer.items()) if fewer else ""
-    return [f"On one {about['gpu']} ([side by side](docs/kernels.md#the-same-on-another-gpu)) the means of rows {listed(row + 1 for row in rows)} are "
+    which = "the table's rows, from the first to the last," if len(rows) == len(table) else f"rows {listed(row + 1 for row in rows)}"
+    return [f"On one {about['gpu']} ([side by side](docs/kernels.md#the-same-on-another-gpu)) the means of {which} are "
             f"{listed(f'{here.geomean():.2f}x' for here in rows.values())}, the worst cases "
             f"{listed(f'{here.worst()[0]:.2f}x' for here in rows.values())}." + (f" There {fewer}." if fewer else "")]
