@@ -219,11 +219,12 @@ private:
         for (const TrainingProblem& p : problems_) {
             const Query query = p.query();
             const model::RoughProblem problem(query, p.constants);
+            const model::PlainTerms plain(query);
             for (const TimedConfig& c : p.configs) {
                 if (c.config.variant != variant.id) continue;
                 const double slowdown = std::clamp(std::log(c.us) - p.best_log_us, 0.0, options_.worst);
-                rows.push_back({problem.terms(model::plain_terms(variant, query, c.config.params)), c.us,
-                                std::exp(-kRoughFocus * slowdown)});
+                rows.push_back(
+                    {problem.terms(plain.of(variant, c.config.params)), c.us, std::exp(-kRoughFocus * slowdown)});
             }
         }
         return fit_rates(rows);
@@ -257,12 +258,13 @@ private:
         for (std::size_t i = 0; i < problems_.size(); ++i) {
             const Query query = problems_[i].query();
             const model::ConfigFeatures features(query, model::base_log_us(query, problems_[i].constants));
+            const model::PlainTerms plain(query);
             for (const TimedConfig& c : problems_[i].configs) {
                 if (c.config.variant != variant.id) continue;
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());
                 const std::size_t own = points.size();
                 points.resize(own + static_cast<std::size_t>(model::config_width(v.codes)));
-                const CostTerms terms = model::plain_terms(variant, query, c.config.params);
+                const CostTerms terms = plain.of(variant, c.config.params);
                 const float gap = rough[i].gap(terms, v.rates);
                 features.write(terms, v.codes, model::coded_params(c.config.params, v.codes), gap, points.data() + own);
                 first.push_back(static_cast<float>(model::kRoughShare) * gap);

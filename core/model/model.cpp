@@ -86,6 +86,7 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
     const double best_log_us = base + level.mean.front();
     const ConfigFeatures features(query, base);
     const RoughGaps rough(query, constants, *configs.registry_, rated_of(model, *configs.registry_));
+    const PlainTerms plain(query);
     std::vector<float> own;
     std::vector<float> gaps;
     std::vector<Prediction> out;
@@ -97,7 +98,7 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
         gaps.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             const auto& [config, coded] = group.known[i];
-            const CostTerms terms = plain_terms(*group.variant, query, configs.configs_[config].params);
+            const CostTerms terms = plain.of(*group.variant, configs.configs_[config].params);
             gaps[i] = rough.gap(terms, fitted.rates);
             features.write(terms, fitted.codes, coded, gaps[i], own.data() + i, count);
         }

@@ -88,7 +88,7 @@ public:
     /// Writes config_width(codes) features of a config to out[0], out[stride], ...: its cost terms relative to the
     /// problem's work; for each param its value, the value over k and the value over the mean degree; and the rounds of
     /// its busiest thread over what a multiprocessor has to gather, and over the roofline's time: whether one long row
-    /// decides or all the others; and the gap of a rough estimate. `terms` are plain_terms(), `coded` is
+    /// decides or all the others; and the gap of a rough estimate. `terms` are PlainTerms, `coded` is
     /// coded_params(params, codes).
     void write(const CostTerms& terms, const ParamCodes& codes, const std::vector<float>& coded, float gap, float* out,
                std::size_t stride = 1) const;

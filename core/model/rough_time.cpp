@@ -54,11 +54,12 @@ RoughTerms RoughProblem::terms(const CostTerms& c) const {
 RoughGaps::RoughGaps(const Query& query, const DeviceConstants& constants, const Registry& registry,
                      const std::vector<Rated>& rated)
     : problem_(query, constants), least_log_us_(INFINITY) {
+    const PlainTerms plain(query);
     for (const Rated& r : rated) {
         const Variant& v = *r.variant;
         if (r.rates->empty() || v.approximate || v.precision != Precision::fp32) continue;
         if (!registry.applicable(v, query)) continue;
-        const CostTerms cost = plain_terms(v, query, v.default_params(query));
+        const CostTerms cost = plain.of(v, v.default_params(query));
         least_log_us_ = std::min(least_log_us_, log_us(problem_.terms(cost), *r.rates));
     }
 }
@@ -66,13 +67,6 @@ RoughGaps::RoughGaps(const Query& query, const DeviceConstants& constants, const
 float RoughGaps::gap(const CostTerms& cost, const std::vector<float>& rates) const {
     if (rates.empty() || !std::isfinite(least_log_us_)) return 0;
     return static_cast<float>(std::clamp(log_us(problem_.terms(cost), rates) - least_log_us_, -kLargest, kLargest));
-}
-
-CostTerms plain_terms(const Variant& variant, const Query& query, const Params& params) {
-    if (!variant.cost_terms) return {};
-    Query plain = query;
-    plain.device = nullptr;
-    return variant.cost_terms(plain, params);
 }
 
 }  // namespace gnntune::model

@@ -61,7 +61,17 @@ private:
     double least_log_us_;
 };
 
-/// Cost terms without an expected hit rate, which is slow to find and follows from the problem's features.
-CostTerms plain_terms(const Variant& variant, const Query& query, const Params& params);
+/// Cost terms of a problem's configs without an expected hit rate, which is slow to find and follows from the problem's
+/// features.
+class PlainTerms {
+public:
+    explicit PlainTerms(const Query& query) : plain_(query) { plain_.device = nullptr; }
+    CostTerms of(const Variant& variant, const Params& params) const {
+        return variant.cost_terms ? variant.cost_terms(plain_, params) : CostTerms{};
+    }
+
+private:
+    Query plain_;
+};
 
 }  // namespace gnntune::model

@@ -75,7 +75,7 @@ protected:
         const Variant& v = *registry_.find(id);
         const Query query = problem_.query();
         return model::RoughGaps(query, {}, registry_, rated)
-            .gap(model::plain_terms(v, query, v.default_params(query)), rates);
+            .gap(model::PlainTerms(query).of(v, v.default_params(query)), rates);
     }
 
     Registry registry_;
