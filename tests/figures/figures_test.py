@@ -27,6 +27,7 @@ from figures.database import short_problem, suite_rows  # noqa: E402
 from figures.early import early_table, given_up  # noqa: E402
 from figures.gcn import gcn_rows, gcn_tables  # noqa: E402
 from figures.headline import headline_table  # noqa: E402
+from figures.other_gpu import cells_beside  # noqa: E402
 from figures.left_out import left_out, left_out_table, searched  # noqa: E402
 from figures.loops import loops_tables, with_by_without  # noqa: E402
 from figures.suite import UNDER_GRAPH, Suite, gradient_of_spmm, own  # noqa: E402
@@ -216,6 +217,17 @@ class Headline(unittest.TestCase):
         text = "\n".join(self.lines(*wide, *made, *replayed))
         self.assertIn("| 16 to 128 | 5 |", text)
         self.assertIn("slower in none of 1 cases, 2.00x at worst (without the generated graphs).", text)
+
+    def test_another_gpu_has_a_column_of_the_cases_that_it_has(self):
+        first = suite(*(row(f"spmm k={k}", config, time) for k in (16, 32) for config, time in ((OURS, 10), (OTHER, 20))),
+                      row("spmm k=16 self_loop", OURS, 12.5))
+        cells = cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), first)
+        self.assertEqual(cells[:3], ["3.00x, 3.00x (1 of the cases)", "", ""])
+        lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells)])
+        self.assertIn("The last column has mean and worst case on one MAKER H1", lines[0])
+        self.assertTrue(lines[2].endswith("| cases | H1: mean, worst case |"))
+        self.assertTrue(lines[4].endswith("| 16, 32 | 2 | 3.00x, 3.00x (1 of the cases) |"), lines[4])
+        self.assertTrue(lines[5].endswith("| 16 | 1 |  |"), "another side has rows of its own, or none")
 
     def test_the_runs_that_count_are_named(self):
         theirs, ours = row("spmm k=16", OTHER, 15, run="1"), row("spmm k=16", OURS, 10, run="1")

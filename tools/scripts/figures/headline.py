@@ -21,7 +21,7 @@ def headline(suite):
     yield "`spmm`", "cuSPARSE's default algorithm", over_default(suite)
     yield "`spmm` with self loops", "our `spmm` without them", turned(with_by_without(suite))
     yield "`spmm_grad`", "two calls of cuSPARSE, SpMM and SDDMM", gradient_of_spmm(suite)
-    yield "`gat` and `gat_grad`", "our own unfused kernels", attention_with_gradient(suite)
+    yield "`gat` and `gat_grad`, times added", "the same with a kernel for each step (*unfused*)", attention_with_gradient(suite)
 
 
 def place(case):
@@ -101,21 +101,25 @@ def runs(suite, about, ratios):
     return ", ".join(f"`{about[int(i)]['commit'][:12]}` ({about[int(i)]['date']})" for i in sorted(used, key=int))
 
 
-def headline_table(suite, about, spread, name, link):
-    """`name`: of the footnote; `link`: to the measurements."""
-    rows = [r for r in headline(suite) if r[2].cases]
+def headline_table(suite, about, spread, name, link, others=()):
+    """`name`: of the footnote; `link`: to the measurements; `others`: GPUs that stand beside it, with a cell for each row."""
+    rows = [(*r, *more) for r, *more in zip(headline(suite), *(cells for _, cells in others)) if r[2].cases]
     if not rows:
         return []
-    found = [c for _, _, ratios in rows for c in ratios.cases]
+    found = [c for _, _, ratios, *_ in rows for c in ratios.cases]
     graphs = {c[1] for c in found}
     stand_ins = sum(graph.startswith("standin/") for graph in graphs)
     of_these = f" ({stand_ins} of them generated after published ones)" if stand_ins else ""
     lines = [f"Measured on one {about[0]['gpu']}, fp32, {len(graphs)} graphs{of_these} of {span([suite.edges(g) for g in graphs])} edges[^{name}]. "
              "A case is one graph at one width, of `gat` also with one number of heads. 1.65x means 1.65 times as fast as the other side; "
-             "below 1x is slower. Means are geometric.", "",
-             "| our fastest config of | against | mean | worst case | widths | cases |", "|---|---|---|---|---|---|"]
-    lines += [f"| {what} | {whom} | {r.geomean():.2f}x | {r.worst()[0]:.2f}x ({place(r.worst())}) | {widths(r)} | {len(r.cases)} |"
-              for what, whom, r in rows]
+             "below 1x is slower. Means are geometric."
+             + "".join(f" The last column has mean and worst case on one {gpu} ([side by side](docs/kernels.md#the-same-on-another-gpu))."
+                       for gpu, _ in others), "",
+             "".join(f"| {head} " for head in ("our fastest config of", "against", "mean", "worst case", "widths", "cases",
+                                               *(f"{gpu.split()[1]}: mean, worst case" for gpu, _ in others))) + "|",
+             "|---" * (6 + len(others)) + "|"]
+    lines += ["".join(f"| {cell} " for cell in (what, whom, f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})", widths(r),
+                                                len(r.cases), *more)) + "|" for what, whom, r, *more in rows]
     lines += ["", "What the means do not show:", ""] + [f"- {sentence}" for sentence in hidden(suite, spread)]
     return lines + ["", f"[^{name}]: Driver {about[0]['driver']}, CUDA {about[0]['cuda']}, medians by CUDA events with warm caches (policy `hot`); "
-                    f"commits {runs(suite, about, [r for _, _, r in rows])}; {link}.", ""]
+                    f"commits {runs(suite, about, [r for _, _, r, *_ in rows])}; {link}.", ""]

@@ -42,35 +42,25 @@ def short(gpu):
     return gpu.removeprefix("NVIDIA ")
 
 
+def cells_beside(suite, first):
+    """A cell for each row of the first one's headline(): mean and worst case on the same cases, with their number where they are fewer."""
+    here = {(what, whom): found for what, whom, found, _ in pairs(suite, first)}
+    cells = []
+    for what, whom, ratios in headline(first):
+        found = here.get((what, whom))
+        fewer = f" ({len(found.cases)} of the cases)" if found and len(found.cases) < len(ratios.cases) else ""
+        cells.append(f"{found.geomean():.2f}x, {found.worst()[0]:.2f}x{fewer}" if found else "")
+    return cells
+
+
 def other_table(suite, about, first, first_about, link):
     """A table for docs/kernels.md."""
     here, there = short(about["gpu"]), short(first_about["gpu"])
     lines = [f"One {about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}, commit `{about['commit'][:12]}`, beside the {there} "
-             f"of the tables above, whose rows are of several commits; cases that both have: {link}.", "",
+             f"of the tables above, whose rows are of several commits. Cases that both have: {link}.", "",
              f"| our fastest config of | against | cases | {here}: mean | {here}: worst case | {there}: mean | {there}: worst case |",
              "|---" * 7 + "|"]
     for what, whom, ratios, others in pairs(suite, first):
         cells = [cell for r in (ratios, others) for cell in (f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})")]
         lines.append(f"| {what} | {whom} | {len(ratios.cases)} | " + " | ".join(cells) + " |")
     return [*lines, ""]
-
-
-def listed(words):
-    *first, last = map(str, words)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def other_sentence(suite, about, first):
-    """One for README.md, which names the rows of its table by their numbers."""
-    table = [(what, whom) for what, whom, _ in headline(first)]
-    cases = [len(ratios.cases) for _, _, ratios in headline(first)]
-    rows = {table.index((what, whom)): here for what, whom, here, _ in pairs(suite, first)}
-    fewer = {}
-    for row, here in rows.items():
-        if len(here.cases) < cases[row]:
-            fewer.setdefault(f"{len(here.cases)} of {cases[row]} cases", []).append(row + 1)
-    fewer = listed(f"row{'s' * (len(some) > 1)} {listed(some)} {'have' if len(some) > 1 else 'has'} {count}" for count, some in fewer.items()) if fewer else ""
-    which = "the table's rows, from the first to the last," if len(rows) == len(table) else f"rows {listed(row + 1 for row in rows)}"
-    return [f"On one {about['gpu']} ([side by side](docs/kernels.md#the-same-on-another-gpu)) the means of {which} are "
-            f"{listed(f'{here.geomean():.2f}x' for here in rows.values())}, the worst cases "
-            f"{listed(f'{here.worst()[0]:.2f}x' for here in rows.values())}." + (f" There {fewer}." if fewer else "")]
