@@ -44,7 +44,8 @@ run 0 db show ring --db held.db
 out_has "erratum: wrong at all widths"
 run 0 db export --csv --best --db held.db
 head -1 out | grep -q ',held_back$' || fail "no column for what is held back"
-[ "$(tail -n +2 out | grep -vc 'erratum: wrong at all widths$')" -eq 0 ] || fail "a best config is not marked"
+# The best one of a width may be what the older erratum names.
+[ "$(tail -n +2 out | grep -vcE 'erratum: wrong (at all widths|on rings)$')" -eq 0 ] || fail "a best config is not marked"
 run 0 db ls graphs --db held.db
 out_lacks "held back"
 
