@@ -21,6 +21,7 @@ constexpr std::array kOps{
 constexpr std::array kBackends{Name<Backend>{Backend::cpu, "cpu"}, Name<Backend>{Backend::cuda, "cuda"}};
 constexpr std::array kDTypes{Name<DType>{DType::f32, "f32"}, Name<DType>{DType::f16, "f16"},
                              Name<DType>{DType::bf16, "bf16"}};
+static_assert(kDTypes.size() == 3, "size_of(DType) has to know the new type: it takes all but f32 for two bytes");
 constexpr std::array kReduces{Name<Reduce>{Reduce::sum, "sum"}, Name<Reduce>{Reduce::mean, "mean"},
                               Name<Reduce>{Reduce::max, "max"}};
 constexpr std::array kDirections{Name<Direction>{Direction::forward, "forward"},

@@ -371,30 +371,33 @@ typedef struct gnntune_problem {
     size_t struct_size;
     gnntune_op op; /* required */
     int32_t k;     /* required: feature dimension, >= 1 */
-    int32_t heads; /* at least 1, the default; k * heads at most 2^28. Heads of spmm and its gradient that share their
-                    * weights are one of k * heads features, in texts and databases too */
+    /* At least 1, the default; k * heads at most 2^28. Heads of spmm and its gradient that share their weights are one of
+     * k * heads features, in texts and databases too. */
+    int32_t heads;
     gnntune_dtype dtype;
     gnntune_reduce reduce;
     gnntune_direction direction;
     int32_t weighted; /* edge_weight takes part */
-    int32_t
-        self_loop; /* spmm and its gradient: every vertex is its own neighbour too, with self_weight; square graph */
+    /* spmm and its gradient: every vertex is its own neighbour too, with self_weight; square graph. */
+    int32_t self_loop;
 
     /* What the answer must obey. Asking for more narrows the choice; nothing has to be tuned again. */
     int32_t deterministic;  /* bit for bit the same at every run */
     int32_t allow_sampling; /* configs that leave out edges by design may be chosen, within max_error */
     gnntune_policy policy;
-    int32_t operand_alignment; /* bytes to which the arrays of every run are aligned, a power of two; 16 by default.
-                                     * Configs that need more are not chosen. The size of an element is always needed */
-    double max_error;          /* largest error, relative to the sum of |terms|, that a config of reduced precision
-                                     * may have shown on this graph; 0, the default = fp32 arithmetic only */
-    double expected_calls;     /* runs over which the cost of building formats is spread, above 0; by default 1000 */
+    /* Bytes to which the arrays of every run are aligned, a power of two; 16 by default. Configs that need more are not
+     * chosen. The size of an element is always needed. */
+    int32_t operand_alignment;
+    /* Largest error, relative to the sum of |terms|, that a config of reduced precision may have shown on this graph; 0,
+     * the default = fp32 arithmetic only. */
+    double max_error;
+    double expected_calls; /* runs over which the cost of building formats is spread, above 0; by default 1000 */
     uint64_t workspace_limit_bytes; /* 0 = no workspace; GNNTUNE_NO_LIMIT by default */
-    const char* config; /* NULL, the default = chosen as gnntune_plan_create says. Else the text of the config
-                                     * to run, such as "spmm.es_bucket{S=32}", as an application has it that knows what its
-                                     * model bears; params left out have their defaults. max_error and allow_sampling do
-                                     * not count then: who names a config takes what it computes. The other demands and
-                                     * errata do. Read during the call only */
+    /* NULL, the default = chosen as gnntune_plan_create says. Else the text of the config to run, such as
+     * "spmm.es_bucket{S=32}", as an application has it that knows what its model bears; params left out have their
+     * defaults. max_error and allow_sampling do not count then: who names a config takes what it computes. The other
+     * demands and errata do. Read during the call only. */
+    const char* config;
 } gnntune_problem;
 
 #define GNNTUNE_PROBLEM_INIT                                                                                         \
@@ -530,8 +533,8 @@ typedef struct gnntune_operands {
     void* out_edge_id;
     /* Numbers. */
     gnntune_activation activation; /* sddmm alone; NO_ACTIVATION by default */
-    float scale; /* attention: factor of the logits, for which 1 / sqrt(k) is usual; sddmm: of the products. 1 by
-                           * default, for both */
+    /* Attention: factor of the logits, for which 1 / sqrt(k) is usual; sddmm: of the products. 1 by default, for both. */
+    float scale;
     float negative_slope; /* of leaky ReLUs, gat's and sddmm's; 0.2 by default */
     float dropout;        /* gat, attention: probability of dropping an edge after the softmax, 0 <= dropout < 1; those
                            * that are kept weigh 1 / (1 - dropout) times as much */
