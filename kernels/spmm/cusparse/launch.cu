@@ -3,15 +3,18 @@
 // keeps both and its runs take turns on the host.
 #include "kernels/spmm/cusparse/launch.hpp"
 
+#include <mutex>
+
 #include "core/common/float16.hpp"
 #include "core/gpu/device_buffer.hpp"
 #include "kernels/common/cusparse.hpp"
 #include "kernels/common/permute.cuh"
+#include "kernels/common/storage.hpp"
 #include "kernels/common/workspace.hpp"
 
 namespace gnntune::spmm_cusparse {
 
-struct Plan {
+struct State {
     Matrix graph;
     CusparseParams params;
     std::int32_t k = 0;
@@ -35,11 +38,11 @@ using kernels::kZero;
 namespace {
 
 // Whether the values of a run have to be brought into the matrix's order.
-bool permutes(const Plan& p) {
+bool permutes(const State& p) {
     return p.graph.self_loop || (p.weighted && p.graph.edge_id());
 }
 
-kernels::SpMat describe(const Plan& p, const void* values) {
+kernels::SpMat describe(const State& p, const void* values) {
     cusparseSpMatDescr_t d = nullptr;
     auto* v = const_cast<void*>(values);
     const cudaDataType type = kernels::cusparse_type(p.dtype);
@@ -59,7 +62,7 @@ kernels::SpMat describe(const Plan& p, const void* values) {
 
 // One of the plan's storage type, written once for each edge.
 template <typename T>
-void fill_with_ones(const Plan& p, unsigned char* out, cudaStream_t stream) {
+void fill_with_ones(const State& p, unsigned char* out, cudaStream_t stream) {
     kernels::fill_values<<<kernels::permute_blocks(p.graph.m()), kernels::kPermuteThreads, 0, stream>>>(
         reinterpret_cast<T*>(out), p.graph.m(), from_float<T>(1.0F));
     GNNTUNE_CUDA(cudaGetLastError());
@@ -76,7 +79,7 @@ __global__ void gather_with_loops(const T* __restrict__ edge_weight, const T* __
 }
 
 template <typename T>
-void gather_weights(const Plan& p, const Operands& o, unsigned char* out, cudaStream_t stream) {
+void gather_weights(const State& p, const Operands& o, unsigned char* out, cudaStream_t stream) {
     const std::int64_t m = p.graph.m();
     const T* weights = p.weighted ? elements_of<T>(o.edge_weight) : nullptr;
     if (p.graph.self_loop) {
@@ -90,63 +93,61 @@ void gather_weights(const Plan& p, const Operands& o, unsigned char* out, cudaSt
     GNNTUNE_CUDA(cudaGetLastError());
 }
 
-cusparseSpMMAlg_t algorithm(const Plan& p) {
+cusparseSpMMAlg_t algorithm(const State& p) {
     return static_cast<cusparseSpMMAlg_t>(p.params.alg);
 }
 
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(Matrix graph, const CusparseParams& params, std::int32_t k, bool weighted,
-                                      DType dtype, StreamHandle stream_handle) {
+std::shared_ptr<const State> make_state(Matrix graph, const CusparseParams& params, std::int32_t k, bool weighted,
+                                        DType dtype, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
-    auto plan = std::make_shared<Plan>();
+    auto state = std::make_shared<State>();
     if (graph.csr) kernels::require_aligned_ids({graph.csr->row_ptr, graph.csr->col_idx});
     if (graph.coo) kernels::require_aligned_ids({graph.coo->row_idx, graph.coo->col_idx});
-    plan->graph = std::move(graph);
-    plan->params = params;
-    plan->k = k;
-    plan->weighted = weighted;
-    plan->dtype = dtype;
-    const bool has_values = weighted || plan->graph.self_loop;  // that come with a run
+    state->graph = std::move(graph);
+    state->params = params;
+    state->k = k;
+    state->weighted = weighted;
+    state->dtype = dtype;
+    const bool has_values = weighted || state->graph.self_loop;  // that come with a run
     if (!has_values) {
-        plan->ones = DeviceBuffer<unsigned char>(plan->value_bytes());
-        if (dtype == DType::f32) fill_with_ones<float>(*plan, plan->ones.data(), stream);
-        if (dtype == DType::f16) fill_with_ones<Float16>(*plan, plan->ones.data(), stream);
-        if (dtype == DType::bf16) fill_with_ones<BFloat16>(*plan, plan->ones.data(), stream);
+        state->ones = DeviceBuffer<unsigned char>(state->value_bytes());
+        kernels::with_storage(
+            dtype, [&]<typename T>(std::type_identity<T>) { fill_with_ones<T>(*state, state->ones.data(), stream); });
     }
     // The sizes alone decide the buffer; any non-null addresses do for the operands that are not here yet.
     DeviceBuffer<float> nowhere(1);
-    const void* values = has_values ? static_cast<const void*>(nowhere.data()) : plan->ones.data();
-    kernels::SpMat matrix = describe(*plan, values);
-    const kernels::DnMat x = kernels::row_major(plan->graph.n_cols(), k, nowhere.data(), dtype);
-    const kernels::DnMat y = kernels::row_major(plan->graph.n_rows(), k, nowhere.data(), dtype);
+    const void* values = has_values ? static_cast<const void*>(nowhere.data()) : state->ones.data();
+    kernels::SpMat matrix = describe(*state, values);
+    const kernels::DnMat x = kernels::row_major(state->graph.n_cols(), k, nowhere.data(), dtype);
+    const kernels::DnMat y = kernels::row_major(state->graph.n_rows(), k, nowhere.data(), dtype);
     const kernels::CusparseLease handle(stream);
     GNNTUNE_CUSPARSE(cusparseSpMM_bufferSize(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero,
-                                             y.get(), CUDA_R_32F, algorithm(*plan), &plan->buffer_bytes));
+                                             y.get(), CUDA_R_32F, algorithm(*state), &state->buffer_bytes));
     if (params.preprocess != 0) {
-        plan->buffer = DeviceBuffer<unsigned char>(std::max<std::size_t>(plan->buffer_bytes, 16));
+        state->buffer = DeviceBuffer<unsigned char>(std::max<std::size_t>(state->buffer_bytes, 16));
         GNNTUNE_CUSPARSE(cusparseSpMM_preprocess(handle.get(), kPlain, kPlain, &kOne, matrix.get(), x.get(), &kZero,
-                                                 y.get(), CUDA_R_32F, algorithm(*plan), plan->buffer.data()));
-        plan->matrix = std::move(matrix);
+                                                 y.get(), CUDA_R_32F, algorithm(*state), state->buffer.data()));
+        state->matrix = std::move(matrix);
     }
     GNNTUNE_CUDA(cudaStreamSynchronize(stream));
-    return plan;
+    return state;
 }
 
-std::size_t workspace_bytes(const Plan& p) {
+std::size_t workspace_bytes(const State& p) {
     const std::size_t weights = permutes(p) ? align_workspace(p.value_bytes()) : 0;
     return weights + (p.params.preprocess != 0 ? 0 : align_workspace(p.buffer_bytes));
 }
 
-void launch(const Plan& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
+void launch(const State& p, const Operands& o, void* workspace, StreamHandle stream_handle) {
     auto* stream = static_cast<cudaStream_t>(stream_handle);
     auto* free_space = static_cast<unsigned char*>(workspace);
     const void* values = p.weighted ? static_cast<const void*>(o.edge_weight) : p.ones.data();
     if (permutes(p)) {
         values = free_space;
-        if (p.dtype == DType::f32) gather_weights<float>(p, o, free_space, stream);
-        if (p.dtype == DType::f16) gather_weights<Float16>(p, o, free_space, stream);
-        if (p.dtype == DType::bf16) gather_weights<BFloat16>(p, o, free_space, stream);
+        kernels::with_storage(p.dtype,
+                              [&]<typename T>(std::type_identity<T>) { gather_weights<T>(p, o, free_space, stream); });
         free_space += align_workspace(p.value_bytes());
     }
     const kernels::DnMat x = kernels::row_major(p.graph.n_cols(), p.k, o.x, p.dtype);

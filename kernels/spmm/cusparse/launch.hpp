@@ -21,15 +21,15 @@ struct Matrix {
 };
 
 /// What a plan keeps.
-struct Plan;
+struct State;
 
 /// Builds a plan: asks cuSPARSE for its buffer size and preprocesses if the params say so. Synchronises.
-std::shared_ptr<const Plan> make_plan(Matrix graph, const CusparseParams& params, std::int32_t k, bool weighted,
-                                      DType dtype, StreamHandle stream);
+std::shared_ptr<const State> make_state(Matrix graph, const CusparseParams& params, std::int32_t k, bool weighted,
+                                        DType dtype, StreamHandle stream);
 
 /// Bytes for cuSPARSE's buffer and for weights in the format's order.
-std::size_t workspace_bytes(const Plan& plan);
+std::size_t workspace_bytes(const State& state);
 
-void launch(const Plan& plan, const Operands& operands, void* workspace, StreamHandle stream);
+void launch(const State& state, const Operands& operands, void* workspace, StreamHandle stream);
 
 }  // namespace gnntune::spmm_cusparse

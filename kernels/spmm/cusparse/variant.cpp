@@ -142,15 +142,15 @@ std::shared_ptr<const void> prepare(const PrepareContext& c) {
     if (problem.dtype != DType::f32 && too_long_in_16_bits(c.graph.features(), c.query)) {
         throw unsupported("cuSPARSE: " + std::string(kTooLong));
     }
-    return make_plan(matrix_of(c, params.coo()), params, problem.k, problem.weighted, problem.dtype, c.stream);
+    return make_state(matrix_of(c, params.coo()), params, problem.k, problem.weighted, problem.dtype, c.stream);
 }
 
 std::size_t workspace(const void* state) {
-    return workspace_bytes(*static_cast<const Plan*>(state));
+    return workspace_bytes(*static_cast<const State*>(state));
 }
 
 void run(const void* state, const Operands& operands, void* workspace, StreamHandle stream) {
-    launch(*static_cast<const Plan*>(state), operands, workspace, stream);
+    launch(*static_cast<const State*>(state), operands, workspace, stream);
 }
 
 CostTerms cost_terms(const Query& q, const Params& params) {
