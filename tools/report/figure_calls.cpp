@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "tools/report/figures.hpp"
@@ -75,7 +76,7 @@ Figure cost_figure(const Report& report, const Setting& setting, const Palette& 
         std::none_of(lines.begin(), lines.end(), [&](const Line& l) { return l.row == *c->library_default; })) {
         lines.push_back({*c->library_default, std::nullopt});
     }
-    double low = 1e300;
+    double low = std::numeric_limits<double>::infinity();
     double high = 0;
     for (const Line& line : lines) {
         const Measurement& m = c->rows[line.row].measured;

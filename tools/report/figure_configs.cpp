@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -51,8 +52,9 @@ std::size_t timed_of(const Case& c) {
 
 struct TimedVariant {
     std::string id;
-    double best = 1e300;   ///< of its configs, over the fastest of the problem; geometric mean over the problems
-    bool inexact = false;  ///< some config's answer is not exact
+    double best = std::numeric_limits<
+        double>::infinity();  ///< of its configs, over the fastest of the problem; geometric mean over the problems
+    bool inexact = false;     ///< some config's answer is not exact
 };
 
 /// Those that were timed, the fastest first.
@@ -283,7 +285,7 @@ Figure errors_figure(const Report& report, const Setting& setting, std::size_t g
         figure.alt = "No config of reduced precision and none that samples was timed on this graph.";
         return figure;
     }
-    double low = 1e300;
+    double low = std::numeric_limits<double>::infinity();
     double high = 0;
     double slowest = 1.3;
     std::size_t n = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tools/report/figures.hpp"
 #include "tools/report/scale.hpp"
@@ -33,7 +34,7 @@ void scatter(Svg& svg, const ModelFacts& model) {
     constexpr double kRight = 400;
     constexpr double kTop = 16;
     constexpr double kBottom = 330;
-    double low = 1e300;
+    double low = std::numeric_limits<double>::infinity();
     double high = 0;
     for (const ModelCase& c : model.cases) {
         low = std::min({low, c.expected_us, c.measured_us});

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -276,7 +277,8 @@ private:
         for (const Measurement& m : rows_) newest[m.config.text()] = &m;
         for (const auto& [text, m] : newest) shown.push_back(m);
         const auto order = [](const Measurement* m) {
-            return std::pair(m->status != MeasurementStatus::ok, m->median_us > 0 ? m->median_us : 1e300);
+            return std::pair(m->status != MeasurementStatus::ok,
+                             m->median_us > 0 ? m->median_us : std::numeric_limits<double>::infinity());
         };
         std::stable_sort(shown.begin(), shown.end(), [&](auto* a, auto* b) { return order(a) < order(b); });
         const double best = shown.empty() ? 0 : shown.front()->median_us;
