@@ -39,6 +39,19 @@ run 0 info --csv --l2-bytes 0 "$cora"
 run 0 info --l2-bytes 4KiB "$cora"
 out_has "L2 of 4.0 KiB (--l2-bytes)"
 
+# What the store keeps of a graph has the same names, and whole numbers the same values.
+run 0 info --csv small.txt
+header=$(sed -n 1p out)
+row=$(sed -n 2p out)
+run 0 tune small.txt --device cpu --dim 4 --variant spmm.eigen --db kept.db -q
+run 0 db sql "SELECT key || ' ' || iif(type = 'integer', value, '') FROM graph, json_each(features) WHERE type <> 'array'" --db kept.db --csv
+sed 1d out >kept
+[ "$(wc -l <kept)" -ge 25 ] || fail "the store keeps few features"
+while read -r name value; do
+    [ -n "$(column "$name")" ] || fail "info has no $name"
+    [ -z "$value" ] || [ "$(column "$name")" = "$value" ] || fail "$name is $(column "$name"), the store has $value"
+done <kept
+
 # Sampling rates, where they are asked for: sum of min(degree, S) over the rows by the number of edges.
 run 0 info "$cora"
 out_lacks "sampling rate"

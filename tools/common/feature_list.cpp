@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "profiles/fields/features_json.hpp"
-
 namespace gnntune::tools {
 
 namespace {
@@ -12,50 +10,67 @@ struct Described {
     const char* name;
     const char* unit;
     const char* help;
+    Cell (*value)(const Features&);
 };
 constexpr Described kFeatures[] = {
-    {"n_rows", "rows", "targets"},
-    {"n_cols", "columns", "sources"},
-    {"m", "edges", "stored entries"},
-    {"density", "", "m / (n_rows n_cols)"},
-    {"degree_mean", "edges", "mean edges of a row"},
-    {"degree_max", "edges", "edges of the heaviest row"},
-    {"degree_std", "edges", "standard deviation of the row degree"},
-    {"degree_cv", "", "degree_std / degree_mean"},
-    {"degree_gini", "", "0 regular, towards 1 extreme skew"},
-    {"degree_p50", "edges", "median row degree"},
-    {"degree_p90", "edges", "90 % of the rows have this degree or less"},
-    {"degree_p99", "edges", "99 % of the rows have this degree or less"},
-    {"empty_rows", "rows", "rows without an edge"},
-    {"heaviest_1pct_share", "", "share of the edges in the heaviest 1 % of the rows"},
-    {"mean_column_distance", "columns", "mean of |column - row|"},
-    {"distinct_cols", "columns", "columns that any edge refers to"},
-    {"column_distance_sum", "columns", "sum of |column - row|"},
-    {"distinct_cols_8", "columns", "distinct columns, summed over windows of 8 rows"},
-    {"distinct_cols_16", "columns", "distinct columns, summed over windows of 16 rows"},
-    {"tc_blocks_16x8", "blocks", "non-empty aligned 16x8 tiles"},
-    {"tc_blocks_16x16", "blocks", "non-empty aligned 16x16 tiles"},
-    {"sgt_blocks_16x8", "blocks", "16x8 tiles after sparse graph translation"},
-    {"sgt_blocks_16x16", "blocks", "16x16 tiles after sparse graph translation"},
-    {"blocks_32x32", "blocks", "non-empty aligned 32x32 blocks"},
-    {"blocks_32x32_8", "blocks", "those of 8 edges and more"},
-    {"blocks_32x32_32", "blocks", "those of 32 edges and more"},
-    {"blocks_32x32_128", "blocks", "those of 128 edges and more"},
-    {"edges_in_blocks_32x32_8", "edges", "in blocks of 8 edges and more"},
-    {"edges_in_blocks_32x32_32", "edges", "in blocks of 32 edges and more"},
-    {"edges_in_blocks_32x32_128", "edges", "in blocks of 128 edges and more"},
+    {"n_rows", "rows", "targets", [](const Features& f) -> Cell { return f.counts.n_rows; }},
+    {"n_cols", "columns", "sources", [](const Features& f) -> Cell { return f.counts.n_cols; }},
+    {"m", "edges", "stored entries", [](const Features& f) -> Cell { return f.counts.m; }},
+    {"density", "", "m / (n_rows n_cols)", [](const Features& f) -> Cell { return f.density; }},
+    {"degree_mean", "edges", "mean edges of a row", [](const Features& f) -> Cell { return f.degree_mean; }},
+    {"degree_max", "edges", "edges of the heaviest row",
+     [](const Features& f) -> Cell { return std::int64_t{f.degree_max}; }},
+    {"degree_std", "edges", "standard deviation of the row degree",
+     [](const Features& f) -> Cell { return f.degree_std; }},
+    {"degree_cv", "", "degree_std / degree_mean", [](const Features& f) -> Cell { return f.degree_cv; }},
+    {"degree_gini", "", "0 regular, towards 1 extreme skew", [](const Features& f) -> Cell { return f.degree_gini; }},
+    {"degree_p50", "edges", "median row degree", [](const Features& f) -> Cell { return std::int64_t{f.degree_p50}; }},
+    {"degree_p90", "edges", "90 % of the rows have this degree or less",
+     [](const Features& f) -> Cell { return std::int64_t{f.degree_p90}; }},
+    {"degree_p99", "edges", "99 % of the rows have this degree or less",
+     [](const Features& f) -> Cell { return std::int64_t{f.degree_p99}; }},
+    {"empty_rows", "rows", "rows without an edge", [](const Features& f) -> Cell { return f.empty_rows; }},
+    {"heaviest_1pct_share", "", "share of the edges in the heaviest 1 % of the rows",
+     [](const Features& f) -> Cell { return f.heaviest_1pct_share; }},
+    {"mean_column_distance", "columns", "mean of |column - row|",
+     [](const Features& f) -> Cell { return f.mean_column_distance; }},
+    {"distinct_cols", "columns", "columns that any edge refers to",
+     [](const Features& f) -> Cell { return f.distinct_cols; }},
+    {"column_distance_sum", "columns", "sum of |column - row|",
+     [](const Features& f) -> Cell { return static_cast<std::int64_t>(f.counts.column_distance_sum); }},
+    {"distinct_cols_8", "columns", "distinct columns, summed over windows of 8 rows",
+     [](const Features& f) -> Cell { return f.counts.distinct_cols_8; }},
+    {"distinct_cols_16", "columns", "distinct columns, summed over windows of 16 rows",
+     [](const Features& f) -> Cell { return f.counts.distinct_cols_16; }},
+    {"tc_blocks_16x8", "blocks", "non-empty aligned 16x8 tiles",
+     [](const Features& f) -> Cell { return f.counts.tc_blocks_16x8; }},
+    {"tc_blocks_16x16", "blocks", "non-empty aligned 16x16 tiles",
+     [](const Features& f) -> Cell { return f.counts.tc_blocks_16x16; }},
+    {"sgt_blocks_16x8", "blocks", "16x8 tiles after sparse graph translation",
+     [](const Features& f) -> Cell { return f.counts.sgt_blocks_16x8; }},
+    {"sgt_blocks_16x16", "blocks", "16x16 tiles after sparse graph translation",
+     [](const Features& f) -> Cell { return f.counts.sgt_blocks_16x16; }},
+    {"blocks_32x32", "blocks", "non-empty aligned 32x32 blocks",
+     [](const Features& f) -> Cell { return f.counts.blocks_32x32[0].blocks; }},
+    {"blocks_32x32_8", "blocks", "those of 8 edges and more",
+     [](const Features& f) -> Cell { return f.counts.blocks_32x32[1].blocks; }},
+    {"blocks_32x32_32", "blocks", "those of 32 edges and more",
+     [](const Features& f) -> Cell { return f.counts.blocks_32x32[2].blocks; }},
+    {"blocks_32x32_128", "blocks", "those of 128 edges and more",
+     [](const Features& f) -> Cell { return f.counts.blocks_32x32[3].blocks; }},
+    {"edges_in_blocks_32x32_8", "edges", "in blocks of 8 edges and more",
+     [](const Features& f) -> Cell { return f.counts.blocks_32x32[1].edges; }},
+    {"edges_in_blocks_32x32_32", "edges", "in blocks of 32 edges and more",
+     [](const Features& f) -> Cell { return f.counts.blocks_32x32[2].edges; }},
+    {"edges_in_blocks_32x32_128", "edges", "in blocks of 128 edges and more",
+     [](const Features& f) -> Cell { return f.counts.blocks_32x32[3].edges; }},
 };
 
 }  // namespace
 
 std::vector<NamedFeature> list_features(const Features& features) {
-    const nlohmann::json values = features_json(features);
     std::vector<NamedFeature> out;
-    for (const Described& d : kFeatures) {
-        const nlohmann::json& value = values.at(d.name);
-        out.push_back({d.name, value.is_number_float() ? Cell(value.get<double>()) : Cell(value.get<std::int64_t>()),
-                       d.unit, d.help});
-    }
+    for (const Described& d : kFeatures) out.push_back({d.name, d.value(features), d.unit, d.help});
     return out;
 }
 
@@ -73,10 +88,6 @@ std::vector<DegreeBin> degree_bins(const std::vector<std::pair<std::int32_t, std
         bins[bin].edges += std::int64_t{degree} * count;
     }
     return bins;
-}
-
-nlohmann::json features_json(const Features& features) {
-    return nlohmann::json::parse(store::features_text(features));
 }
 
 }  // namespace gnntune::tools

@@ -1,7 +1,6 @@
-// The features of a graph as a list of names, values and units: for tables, for JSON and for the store.
+// The features of a graph as a list of names, values and units: for tables and JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -29,8 +28,5 @@ struct DegreeBin {
 };
 /// From degree 0 up to the largest one; bins without rows are kept.
 std::vector<DegreeBin> degree_bins(const std::vector<std::pair<std::int32_t, std::int64_t>>& degrees);
-
-/// All features by name, keys sorted: what the store keeps.
-nlohmann::json features_json(const Features& features);
 
 }  // namespace gnntune::tools

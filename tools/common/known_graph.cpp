@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/common/error.hpp"
-#include "tools/common/feature_list.hpp"
+#include "profiles/fields/features_json.hpp"
 #include "tools/common/graphs.hpp"
 #include "tools/common/problems.hpp"
 #include "tools/common/program.hpp"
@@ -51,7 +51,7 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
                           view.m,
                           input.name,
                           text,
-                          features_json(features_of(view)).dump()};
+                          store::features_text(features_of(view))};
     });
     return unknown;
 }
