@@ -243,9 +243,14 @@ private:
         for (const auto& step : planned) later += static_cast<std::int64_t>(step.open);
         work_.read(current_, later);
         std::size_t begun = 0;
-        std::int64_t step_end = 0;
-
-        std::string best;
+        // The step that is being measured.
+        struct {
+            Problem problem;
+            std::string text;            // graph and problem
+            std::string best;            // its fastest config
+            std::int64_t end = 0;        // of measured_, as expected
+            std::int64_t disturbed = 0;  // of its configs
+        } now;
         tuner::TuneEvents events;
         events.stop = [this] { return stop(); };
         events.quit = [] { return interrupted(); };
@@ -255,48 +260,44 @@ private:
             warn_left_out(record.name + " " + short_problem(problem), why, out_);
         };
         events.step_begins = [&](const tuner::TuneStep& step) {
-            problem_text_ = record.name + " " + short_problem(step.problem);
-            best.clear();
+            const auto open = static_cast<std::int64_t>(step.open);
+            now = {step.problem, record.name + " " + short_problem(step.problem), {}, measured_ + open, 0};
             ++begun;
-            step_disturbed_ = 0;
-            later = std::max<std::int64_t>(0, later - static_cast<std::int64_t>(step.open));
-            step_end = measured_ + static_cast<std::int64_t>(step.open);
-            problem_ = step.problem;
+            later = std::max<std::int64_t>(0, later - open);
             if (step.errata > 0) {
-                out_.note(fmt::format("{}: {} configs left out, which must not run (gnntune db errata)", problem_text_,
+                out_.note(fmt::format("{}: {} configs left out, which must not run (gnntune db errata)", now.text,
                                       step.errata));
             }
         };
         events.measured = [&](const Measurement& m, double best_us) {
             ++measured_;
-            ++measured_of_[place_of(record, problem_, m.policy, m.clock)];
+            ++measured_of_[place_of(record, now.problem, m.policy, m.clock)];
             // A search may measure more than was expected.
             const std::int64_t elsewhere = work_.of_others();
-            progress_->set_total(std::max(measured_, step_end) + later + elsewhere, elsewhere > 0);
-            if (m.status == MeasurementStatus::ok && m.median_us <= best_us) best = m.config.text();
+            progress_->set_total(std::max(measured_, now.end) + later + elsewhere, elsewhere > 0);
+            if (m.status == MeasurementStatus::ok && m.median_us <= best_us) now.best = m.config.text();
             if (m.disturbed()) {
                 ++disturbed_;
-                ++step_disturbed_;
-                out_.detail(m.config.text() + " on " + problem_text_ + ": " + m.reason);
+                ++now.disturbed;
+                out_.detail(m.config.text() + " on " + now.text + ": " + m.reason);
             } else if (m.status == MeasurementStatus::wrong || m.status == MeasurementStatus::failed) {
-                out_.warn(m.config.text() + " on " + problem_text_ + ": " + m.reason);
+                out_.warn(m.config.text() + " on " + now.text + ": " + m.reason);
             }
             const std::string where = graphs_.size() > 1 ? fmt::format("graph {}/{} ", graph + 1, graphs_.size()) : "";
-            const std::string name = best.empty() ? "" : best + " ";
-            progress_->update(measured_, fmt::format("{}{}  best {}{:.1f} us", where, problem_text_, name, best_us));
+            const std::string name = now.best.empty() ? "" : now.best + " ";
+            progress_->update(measured_, fmt::format("{}{}  best {}{:.1f} us", where, now.text, name, best_us));
         };
         events.step_ends = [&](const tuner::TuneStep& step, const Decision& decision,
                                const std::vector<Candidate>& candidates, const std::optional<Choice>& before) {
             if (step.stopped && tune_.again && before) {
-                out_.note(
-                    fmt::format("{}: stays {}: not all of it was taken again", problem_text_, before->config.text()));
+                out_.note(fmt::format("{}: stays {}: not all of it was taken again", now.text, before->config.text()));
                 return leave_out(record.name, step);
             }
-            report(record, workload, step, decision, candidates);
+            report(record, workload, step, decision, candidates, now.disturbed);
             if (!before || !decision.winner) return;
-            const Config& now = candidates[*decision.winner].config;
-            if (now == before->config) return;
-            out_.note(fmt::format("{}: now {}, before {}", problem_text_, now.text(), before->config.text()));
+            const Config& winner = candidates[*decision.winner].config;
+            if (winner == before->config) return;
+            out_.note(fmt::format("{}: now {}, before {}", now.text, winner.text(), before->config.text()));
         };
         if (!session.tune(run, events)) {
             for (std::size_t i = begun; i < planned.size(); ++i) leave_out(record.name, planned[i]);
@@ -364,12 +365,13 @@ private:
                            [](const Measurement& m) { return m.status == MeasurementStatus::wrong; });
     }
 
+    // `disturbed`: configs of the step that could not be timed beside other programs.
     void report(const GraphRecord& record, tuner::GraphWorkload& workload, const tuner::TuneStep& step,
-                const Decision& decision, const std::vector<Candidate>& candidates) {
+                const Decision& decision, const std::vector<Candidate>& candidates, std::int64_t disturbed) {
         const Query query = workload.graph().query(step.problem);
         outcome().tuned += candidates.empty() ? 0 : 1;
         if (candidates.empty() && step.stopped) return leave_out(record.name, step);
-        if (candidates.empty() && step_disturbed_ > 0) {
+        if (candidates.empty() && disturbed > 0) {
             ++outcome().untimed;
             out_.warn(record.name + " " + to_text(step.problem) +
                       ": no config could be timed, since other programs had the processor; nothing is chosen");
@@ -413,11 +415,8 @@ private:
     std::map<std::string, std::int64_t> measured_of_;  // by this run, by place_of()
     DeviceConstants constants_;
     Progress* progress_ = nullptr;
-    std::string problem_text_;
     std::int64_t measured_ = 0;
-    Problem problem_;
-    std::int64_t disturbed_ = 0;       // configs that could not be timed beside other programs
-    std::int64_t step_disturbed_ = 0;  // of these
+    std::int64_t disturbed_ = 0;  // configs that could not be timed beside other programs
 };
 
 }  // namespace
