@@ -153,6 +153,10 @@ def test_the_host_binds_where_it_takes_longer():
     assert best.split_us == 320 and best.expected_us == 320 and best.speed_up == 2
     slow = best._replace(tried_us=800.0)
     assert slow.speed_up == 0.8 and "800 us when tried, forecast 320 us" in slow.words()
+    # A host that has become slower, or faster than the device: the same split, and what was tried no longer counts.
+    later = slow.with_host(none._replace(host=(100.0, 400.0, 30.0)))
+    assert later == best._replace(split_us=500, host_us=500) and later.device_us == 320 and later.expected_us == 500
+    assert later.with_host(none) == best
     # A long call is tried only where that may show a gain.
     assert _model.worth_a_try(slow) and not _model.worth_a_try(slow._replace(split_us=20_000.0))
     assert _model.worth_a_try(slow._replace(split_us=20_000.0, one_us=11_000.0))
@@ -271,6 +275,10 @@ def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
     losses = [float(row["value"]) for row in rows if row["what"] == "loss"]
     assert len(losses) == 20 and losses[-1] < losses[0]
     assert losses[::2] == pytest.approx(losses[1::2], rel=1e-5)
+    # So small a graph is bound by the host: the forecast is renewed before each of the two turns.
+    (renewed,) = [row for row in rows if row["what"] == "chosen: forecast, host meanwhile"]
+    turns = [float(word) for word in renewed["note"].removeprefix("turns ").split()]
+    assert len(turns) == 2 and float(renewed["value"]) == pytest.approx(sum(turns) / 2, rel=1e-4)
     line = next(line for line in done.stdout.splitlines() if line.startswith("cora"))
     (form,) = [row["form"] for row in rows if row["what"] == "chosen"]
     times = {row["form"]: float(row["value"]) for row in rows if row["part"] == "spmm" and row["what"] == "time"}
