@@ -247,6 +247,22 @@ def test_two_gpus(tmp_path, cora):
     assert done.returncode == 0 and "checks: 75, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
+# ---- A tuning that is shared out ----
+
+
+def test_torchrun_starts_the_ranks_of_a_tuning(tmp_path, cora):
+    words = ["--nproc-per-node", "2", "--no-python", str(gnntune.program_path()), "tune", "--shard", "auto", str(cora)]
+    words += ["--work", "work", "--db", "all.db", "--device", "cpu", "--op", "spmm", "--dim", "8,16"]
+    words += ["--max-samples", "5"]
+    launch = [sys.executable, "-m", "torch.distributed.run", *words]
+    done = subprocess.run(launch, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    # A unit that other programs spoilt is left, which torchrun tells as a failure.
+    for rank in range(2):
+        assert f"rank {rank} of 2 (RANK and WORLD_SIZE)" in done.stderr, done.stderr
+        assert (tmp_path / f"work/rank-{rank}.db").exists()
+    assert len((tmp_path / "work/units").read_text().splitlines()) == 2
+
+
 # ---- The benchmark ----
 
 
