@@ -69,8 +69,8 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
     ways = _model.ranked(link, graph.n_rows, k, size, 4, kernels, True)
     said = {(way.pattern, way.tail): way.split_us for way in ways}
 
-    # What a caller gets.
-    auto = DistributedGraph(graph, rank.group, widths=(k,), link=link)
+    # What a caller gets: with a link and a host that were measured for it.
+    auto = DistributedGraph(graph, rank.group, widths=(k,))
     chosen = auto.forecast(k)
     if auto.mode == "features":
         splits[chosen.pattern, chosen.tail] = auto
