@@ -138,8 +138,12 @@ FolderBeside::FolderBeside(const fs::path& file) {
 }
 
 FolderBeside::~FolderBeside() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
+    try {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove_all(path_, ignored);
+    } catch (...) {
+        // No memory to list it: an empty folder is left.
+    }
 }
 
 std::optional<std::string_view> network_file_system(unsigned long magic) {

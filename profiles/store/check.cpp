@@ -20,7 +20,12 @@ public:
     FaultList(const FaultList&) = delete;
     FaultList& operator=(const FaultList&) = delete;
     ~FaultList() {
-        if (count_ > kMostNamed) problems_.push_back(fmt::format("{} more {}", count_ - kMostNamed, kind_));
+        if (count_ <= kMostNamed) return;
+        try {
+            problems_.push_back(fmt::format("{} more {}", count_ - kMostNamed, kind_));
+        } catch (...) {
+            // No memory for the sentence: the first ones stand.
+        }
     }
 
     void add(std::string sentence) {

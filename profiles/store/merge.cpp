@@ -28,7 +28,7 @@ public:
     ~Attached() {
         try {
             database_.execute("DETACH other", "detaching");
-        } catch (const Error&) {
+        } catch (...) {
             // The connection goes with the store.
         }
     }

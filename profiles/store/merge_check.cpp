@@ -38,7 +38,7 @@ public:
             for (const std::string& name : names_) {
                 database_.execute(fmt::format("DROP VIEW IF EXISTS temp.\"{}\"", name), kDoingCheck);
             }
-        } catch (const Error&) {
+        } catch (...) {
             // The transaction is rolled back, and they go with it.
         }
     }

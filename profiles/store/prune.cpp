@@ -57,7 +57,7 @@ public:
     ~PruneLists() {
         try {
             database_.execute("DROP TABLE temp.superseded; DROP TABLE temp.outdated", "clearing up");
-        } catch (const Error&) {
+        } catch (...) {
             // They go with the connection.
         }
     }

@@ -240,8 +240,12 @@ public:
         }
     }
     ~PaddedCopy() {
-        std::error_code ignored;
-        for (const char* side : {"", "-wal", "-shm"}) std::filesystem::remove(path_.string() + side, ignored);
+        try {
+            std::error_code ignored;
+            for (const char* side : {"", "-wal", "-shm"}) std::filesystem::remove(path_.string() + side, ignored);
+        } catch (...) {
+            // No memory for a name: it goes with its folder.
+        }
     }
     PaddedCopy(const PaddedCopy&) = delete;
     PaddedCopy& operator=(const PaddedCopy&) = delete;

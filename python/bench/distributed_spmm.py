@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ import gnntune.torch as gt
 import gnntune.torch.distributed as gd
 from gnntune.torch.distributed import _model, _timing
 from gnntune.torch.distributed._graph import DistributedGraph
-from gnntune.torch.distributed._split import columns, patterns
+from gnntune.torch.distributed._split import columns, patterns, whole_vectors
 
 FORECAST_RANKS = (4, 8)
 HOST_BINDS = 0.5
@@ -24,7 +25,8 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
     torch.manual_seed(1)
     x = torch.randn(graph.n_cols, k).to(rank.device)
     base = {"part": "spmm", "graph": name, "n": graph.n_rows, "m": graph.m, "k": k}
-    cuts = [(p, tail) for p in patterns(max(columns(k, size, 4)), 4) for tail in (False, True)]
+    widest = max(columns(whole_vectors(k, size, 4), size, 4))
+    cuts = [(p, tail) for p in patterns(widest, 4) for tail in (False, True)]
     splits = {
         cut: DistributedGraph(graph, rank.group, mode="features", slices=cut[0], tail=cut[1], link=rank.link)
         for cut in cuts
@@ -64,10 +66,11 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
         rank.rows.add(**base, ranks=size, form=form, what="an exchange adds", value=kernel.beside_us, unit="us")
         if kernel.blocks_us is not None:
             rank.rows.add(**base, ranks=size, form=form, what="kernel by blocks", value=kernel.blocks_us, unit="us")
-    said = {cut: _model.expected_us(link, graph.n_rows, size, cut[0], kernels, 4, cut[1]) for cut in cuts}
+    ways = _model.ranked(link, graph.n_rows, k, size, 4, kernels, True)
+    said = {(way.pattern, way.tail): way.split_us for way in ways}
 
-    # What a caller gets.
-    auto = DistributedGraph(graph, rank.group, widths=(k,), link=link)
+    # What a caller gets: with a link and a host that were measured for it.
+    auto = DistributedGraph(graph, rank.group, widths=(k,))
     chosen = auto.forecast(k)
     if auto.mode == "features":
         splits[chosen.pattern, chosen.tail] = auto
@@ -83,10 +86,16 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
         steps: dict[Any, Any] = {"whole": (lambda: gt.spmm(graph, x), chosen.one_us)}
         for cut, split in splits.items():
             steps[cut] = (partial(gd.spmm, split, own[cut]), said[cut])
-        # The host drifts. Where it binds, what the model says is also asked with the host as it was meanwhile.
+        # The host drifts. Where it binds, the forecast is renewed before each turn.
+        renewed: list[float] = []
         binds = chosen.host_us > HOST_BINDS * chosen.split_us
-        meanwhile = _timing.HostCalls(ranks, rank.device) if binds else None
-        taken = rank.in_turns_us(steps, "whole", meanwhile.moment if meanwhile else None)
+        if binds:
+            auto.forecast(k, renew=True)  # the first one also makes what it calls
+
+        def renew() -> None:
+            renewed.append(auto.forecast(k, renew=True).split_us)
+
+        taken = rank.in_turns_us(steps, "whole", renew if binds else None)
     rank.time_row({**base, "ranks": 1, "form": "whole"}, "time", taken["whole"])
     for cut in cuts:
         row = {**base, "ranks": size, "form": form_of(*cut)}
@@ -98,10 +107,10 @@ def spmm(rank: Rank, name: str, graph: gt.Graph, k: int) -> None:
     rank.rows.add(**row, what="chosen", note=f"{auto.mode}: {auto.reason}")
     rank.rows.add(**row, what="chosen: forecast", value=chosen.split_us, unit="us")
     rank.rows.add(**row, what="chosen: forecast of one", value=chosen.one_us, unit="us")
-    if meanwhile is not None:
-        then = link._replace(host=meanwhile.found())
-        us = _model.expected_us(then, graph.n_rows, size, chosen.pattern, kernels, 4, chosen.tail)
-        rank.rows.add(**row, what="chosen: forecast, host meanwhile", value=us, unit="us")
+    if renewed:
+        note = "turns " + " ".join(f"{us:.6g}" for us in renewed)
+        us = statistics.median(renewed)
+        rank.rows.add(**row, what="chosen: forecast, host meanwhile", value=us, unit="us", note=note)
     if chosen.tried_us is not None:
         rank.rows.add(**row, what="chosen: tried", value=chosen.tried_us, unit="us")
     steps = {

@@ -18,7 +18,8 @@ standin_NAME.gnng (`gnntune generate`) is not made again. Parts, in their order:
   reddit     fusegnn on standin/reddit
 
 A run that is cut short, or called with fewer --seconds, goes on where it stopped when it is called again with the same
---csv. Both sides of a comparison run in one process.
+--csv; so does one that is called with more --seeds, whose further seeds are trained. Both sides of a comparison run in
+one process.
 """
 
 from __future__ import annotations
@@ -94,13 +95,12 @@ def table(study: Study) -> str:
         return found
 
     lines = []
-    means = values(part="train", what="test accuracy, mean")
     apart = []
-    for pair in means.values():
-        side = {row["side"]: row for row in pair}
-        if len(side) == 2:
-            deviation = float(side["theirs"]["note"].split()[1].rstrip(";"))
-            apart.append((abs(float(side["ours"]["value"]) - float(side["theirs"]["value"])), deviation))
+    for found in values(part="train", what="test accuracy").values():
+        side = {s: [float(row["value"]) for row in found if row["side"] == s] for s in ("theirs", "ours")}
+        if all(side.values()):
+            deviation = statistics.stdev(side["theirs"]) if len(side["theirs"]) > 1 else 0.0
+            apart.append((abs(statistics.mean(side["ours"]) - statistics.mean(side["theirs"])), deviation))
     if apart:
         close = sum(gap <= max(deviation, 1e-9) for gap, deviation in apart)
         lines.append(f"accuracy of ours within one sd of theirs: {close} of {len(apart)} graphs and models")

@@ -27,6 +27,7 @@ import gnntune
 import gnntune.torch as gt
 import gnntune.torch.distributed as gd
 from gnntune.torch.distributed._split import offsets, whole_vectors
+from gnntune.torch.distributed._timing import HostCalls
 
 SIZES = (2, 3, 5)
 TIMEOUT_S = 60  # of an exchange, on a machine that does other things too
@@ -316,12 +317,22 @@ def the_forecast_is_one_for_all_and_is_followed(size):
     assert all(theirs == everyone[0] for theirs in everyone)
     assert found.size == size and found.expected_us > found.one_us > 0 and split.link.gbps > 0
     assert f"{found.speed_up:.2f}x" in split.explain()
+    # Renewed, it has the host as it is now, on all ranks; what was chosen stays.
+    with mock.patch.object(HostCalls, "now", return_value=(9e5, 1e5, 0.0)):
+        slow = split.forecast(16, renew=True)
+    host_us = 9e5 + len(found.pattern) * 1e5
+    assert slow == found._replace(split_us=host_us, host_us=host_us, tried_us=None), slow
+    renewed = split.forecast(16, renew=True)
+    assert 0 < renewed.host_us < host_us and renewed.split_us == max(renewed.host_us, found.device_us), renewed
+    assert all(theirs == renewed for theirs in split.ranks.gather_objects(renewed))
+    assert split.forecast(16) == found
     # With a link that costs nothing and kernels that do it is the other way round.
     free = gd.Link(size, ((1, 0.0), (2, 0.0)), ((1, 0.0), (2, 0.0)), (0.0, 0.0, 0.0))
     large = gt.Graph(torch.randint(0, 3000, (2, 400_000), generator=torch.Generator().manual_seed(1)), 3000)
     eager = gd.DistributedGraph(large, widths=(64 * size,), link=free, tries=0)
     assert eager.mode == "features", eager.reason
     assert eager.forecast(64 * size).tried_us is None
+    assert eager.forecast(64 * size, renew=True).host_us > 0 == eager.forecast(64 * size).host_us
     y = gd.spmm(eager, eager.take(torch.ones(3000, 64 * size)))
     close(y, large.row_ptr.diff()[eager.ids].float().unsqueeze(1).expand_as(y))
 

@@ -121,6 +121,13 @@ def test_the_rows_are_stored_and_stay_when_they_are_carried_on(rows, tmp_path):
     assert {r["way"] for r in listed} == set(table) and all(r["stands"] and r["graph"] == "cora" for r in listed)
     shown = json.loads(program("db", "show", "cora", "--db", db, "--json"))["data"][0]
     assert len(shown["accuracies"]) == len(table)
+    # What a sum's problem is explained with, once it was tuned.
+    words = ("--device", "cpu", "--op", "spmm", "--dim", 16, "--weights", "yes", "--self-loop", "yes", "--db", db)
+    cora = Path(os.environ.get("GNNTUNE_DATA", Path(__file__).parents[2] / "data")) / "cora.mtx.gz"
+    program("tune", cora, *words, "--max-samples", 5, "-q")
+    (line,) = [line for line in program("explain", "cora", *words).splitlines() if line.startswith("accuracy ")]
+    best = fastest(table.values(), 0.01)
+    assert (best.way if best else f"none of {len(table)} faster ways") in line
 
 
 def test_the_rule_takes_the_fastest_that_is_sure_enough(rows):

@@ -115,8 +115,8 @@ def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, t
     words = [cora.parent, "--csv", rows, "--device", "cpu", "--graphs", "cora", "--models", "GCN", "--seeds", "2"]
     words += ["--epochs", "2", "--each", "0.1", "--budget", "0.2", "--seconds", "250"]
 
-    def study(parts):
-        done = run_script(BENCH / "models.py", *words, "--parts", parts)
+    def study(parts, *more):
+        done = run_script(BENCH / "models.py", *words, "--parts", parts, *more)
         assert done.returncode == 0, done.stderr
         return done
 
@@ -125,16 +125,23 @@ def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, t
     said = study("train,tcgnn")
     assert rows.read_text().startswith(first) and "train, cora GCN" not in said.stderr  # what is done stays
     assert "accuracy of ours within one sd of theirs: 1 of 1" in said.stdout
+    before = rows.read_text()
+    said = study("train", "--seeds", "3")
+    assert rows.read_text().startswith(before)
+    assert re.findall(r"train, cora GCN, seed (\d)", said.stderr) == ["2"]  # more seeds add to those that are there
     with rows.open() as file:
         found = list(csv.DictReader(file))
-    assert len([r for r in found if r["what"] == "test accuracy"]) == 4
+    seeds = [(r["side"], r["seed"]) for r in found if r["what"] == "test accuracy"]
+    assert sorted(seeds) == [(side, seed) for side in ("ours", "theirs") for seed in "012"]
     assert {r["side"] for r in found if r["what"] == "epoch, eager"} == {"ours", "theirs"}
 
     figures = runpy.run_path(str(ROOT / "tools/end-to-end-figures"), run_name="figures")
     made = figures["Rows"](found)
-    (line,) = [line for line in figures["training"](made) if line.startswith("| cora | GCN | 2 |")]
+    (line,) = [line for line in figures["training"](made) if line.startswith("| cora | GCN | 3 |")]
     tests = [float(r["value"]) for r in found if r["what"] == "test accuracy" and r["side"] == "ours"]
     assert f"| {statistics.mean(tests):.2f} +- {statistics.stdev(tests):.2f} |" in line
+    (few,) = [line for line in figures["training"](made) if line.startswith("Seeds where they are fewer than 10")]
+    assert few.endswith(": 3 on cora: GCN.")
     epochs = "\n".join(figures["tcgnn6"](made))
     assert "| cora | GCN 2 x 16 |" in epochs
     assert re.search(r"Both eager: \S+x in geometric mean of 2; worst", epochs)

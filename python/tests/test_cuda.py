@@ -98,7 +98,8 @@ class TestCapture:
             graph.replay()
             torch.cuda.synchronize()
             outcomes.append(y.clone())
-        assert torch.equal(*outcomes)
+        # Of one mask; a config may add in another order each time.
+        assert torch.allclose(*outcomes, rtol=1e-4, atol=1e-5)
 
     def test_what_was_not_warmed_up_is_refused_in_words(self):
         g, x = make(), features(4000, 8)

@@ -153,6 +153,10 @@ def test_the_host_binds_where_it_takes_longer():
     assert best.split_us == 320 and best.expected_us == 320 and best.speed_up == 2
     slow = best._replace(tried_us=800.0)
     assert slow.speed_up == 0.8 and "800 us when tried, forecast 320 us" in slow.words()
+    # A host that has become slower, or faster than the device: the same split, and what was tried no longer counts.
+    later = slow.with_host(none._replace(host=(100.0, 400.0, 30.0)))
+    assert later == best._replace(split_us=500, host_us=500) and later.device_us == 320 and later.expected_us == 500
+    assert later.with_host(none) == best
     # A long call is tried only where that may show a gain.
     assert _model.worth_a_try(slow) and not _model.worth_a_try(slow._replace(split_us=20_000.0))
     assert _model.worth_a_try(slow._replace(split_us=20_000.0, one_us=11_000.0))
@@ -243,6 +247,22 @@ def test_two_gpus(tmp_path, cora):
     assert done.returncode == 0 and "checks: 75, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
+# ---- A tuning that is shared out ----
+
+
+def test_torchrun_starts_the_ranks_of_a_tuning(tmp_path, cora):
+    words = ["--nproc-per-node", "2", "--no-python", str(gnntune.program_path()), "tune", "--shard", "auto", str(cora)]
+    words += ["--work", "work", "--db", "all.db", "--device", "cpu", "--op", "spmm", "--dim", "8,16"]
+    words += ["--max-samples", "5"]
+    launch = [sys.executable, "-m", "torch.distributed.run", *words]
+    done = subprocess.run(launch, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    # A unit that other programs spoilt is left, which torchrun tells as a failure.
+    for rank in range(2):
+        assert f"rank {rank} of 2 (RANK and WORLD_SIZE)" in done.stderr, done.stderr
+        assert (tmp_path / f"work/rank-{rank}.db").exists()
+    assert len((tmp_path / "work/units").read_text().splitlines()) == 2
+
+
 # ---- The benchmark ----
 
 
@@ -271,6 +291,10 @@ def test_the_benchmark_writes_rows_a_table_and_the_page(cora, tmp_path):
     losses = [float(row["value"]) for row in rows if row["what"] == "loss"]
     assert len(losses) == 20 and losses[-1] < losses[0]
     assert losses[::2] == pytest.approx(losses[1::2], rel=1e-5)
+    # So small a graph is bound by the host: the forecast is renewed before each of the two turns.
+    (renewed,) = [row for row in rows if row["what"] == "chosen: forecast, host meanwhile"]
+    turns = [float(word) for word in renewed["note"].removeprefix("turns ").split()]
+    assert len(turns) == 2 and float(renewed["value"]) == pytest.approx(sum(turns) / 2, rel=1e-4)
     line = next(line for line in done.stdout.splitlines() if line.startswith("cora"))
     (form,) = [row["form"] for row in rows if row["what"] == "chosen"]
     times = {row["form"]: float(row["value"]) for row in rows if row["part"] == "spmm" and row["what"] == "time"}

@@ -56,6 +56,16 @@ def test_what_was_tuned_in_memory_is_found_by_a_context(tmp_path):
     assert gnntune.explain(a, k=8, db=db, device="cpu").graph == "mine"
 
 
+def test_another_library_of_the_same_name_is_not_loaded(tmp_path):
+    (tmp_path / "libgnntune.so.0").touch()  # the loader ends the process where it takes this one
+    words = "import gnntune, gnntune._program as p; gnntune.Context(device='cpu'); print(p.program_path())"
+    alone = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", words], env=alone, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    version = subprocess.run([found.stdout.strip(), "--version"], env=alone, capture_output=True, text=True)
+    assert version.returncode == 0, version.stderr
+
+
 def test_info(cora):
     info = gnntune.info(cora)
     assert (info.name, info.n_rows, info.m) == ("cora", 2708, 10556)

@@ -517,6 +517,10 @@ class TestLayersAsOneNode:
             graph = gt.Graph(torch.randint(0, 30, (2, m), device=device), 30)
             layer(features(30, 64, device), graph).sum().backward()
             assert {p.k for p in graph.problems()} == {k}
+        # What is kept for the gradient of the weights is at most eight times as wide as the output.
+        graph = gt.Graph(torch.randint(0, 30, (2, 90), device=device), 30)
+        gp.GCNConv(65, 8, normalize=False).to(device)(features(30, 65, device), graph).sum().backward()
+        assert {p.k for p in graph.problems()} == {8}
 
     def test_hooks_of_a_linear_map_are_called(self, device):
         index, (n, _) = reference.edges("random", device)

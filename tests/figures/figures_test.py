@@ -3,6 +3,7 @@
 table says of a search, a run that goes on from another."""
 import contextlib
 import csv
+import gzip
 import importlib.machinery
 import importlib.util
 import io
@@ -21,6 +22,9 @@ loader.exec_module(figures)
 models_loader = importlib.machinery.SourceFileLoader("model_figures", str(ROOT / "tools" / "model-figures"))
 models = importlib.util.module_from_spec(importlib.util.spec_from_loader("model_figures", models_loader))
 models_loader.exec_module(models)
+whole_loader = importlib.machinery.SourceFileLoader("end_to_end_figures", str(ROOT / "tools" / "end-to-end-figures"))
+whole = importlib.util.module_from_spec(importlib.util.spec_from_loader("end_to_end_figures", whole_loader))
+whole_loader.exec_module(whole)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -341,6 +345,47 @@ class Packing(unittest.TestCase):
         self.assertIn("| `gcn 16,16` | hot | `g` | 10.0 | 40.0 | 25.0 | 4.00x | 2.50x |", lines)
         self.assertIn("`gcn 16,16` on `h` took 2,072 us by default", "\n".join(lines))
         self.assertEqual(list(gcn_rows([])), [])
+
+
+class Trainings(unittest.TestCase):
+    """Rows of whole models from several runs: accuracies may be of another GPU, times may not."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        self.addCleanup(self.folder.cleanup)
+        self.addCleanup(setattr, whole, "ROOT", whole.ROOT)
+        self.addCleanup(setattr, whole, "MEASURED", whole.MEASURED)
+        whole.ROOT = whole.MEASURED = self.root
+
+    def packed(self, *rows):
+        path = self.root / "rows.csv"
+        with open(path, "w", newline="") as file:
+            writer = csv.DictWriter(file, ["part", "job", "graph", "m", "model", "side", "seed", "what", "value", "device"])
+            writer.writeheader()
+            writer.writerows(rows)
+        with contextlib.redirect_stdout(io.StringIO()):
+            whole.pack([path])
+        with gzip.open(whole.source(), "rt", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_trainings_of_another_gpu_join_the_file_that_is_shown(self):
+        time = {"part": "step", "job": "a", "what": "step", "value": "2", "device": "GPU 1"}
+        tests = [{"part": "train", "job": f"a, seed {seed}", "graph": "a", "m": "9", "model": "GCN", "side": side, "seed": str(seed),
+                  "what": "test accuracy", "value": str(80 + seed), "device": f"GPU {1 + seed}"} for seed in range(2) for side in ("theirs", "ours")]
+        self.packed(time, *tests[:2])
+        found = self.packed(*tests[2:])
+        self.assertEqual(len(list(self.root.glob("*_models.csv.gz"))), 1)
+        self.assertEqual([r["device"] for r in found], ["GPU 1"] * 3 + ["GPU 2"] * 2)
+        table = whole.training(whole.Rows(found))
+        self.assertIn("| a | GCN | 2 | 80.50 +- 0.71 | 80.50 +- 0.71 | +0.00 | yes |", table)
+        self.assertTrue(any(line.endswith(": 2 on a: GCN.") for line in table))
+        self.assertEqual(self.packed(*found), found)  # packed again it is the same
+
+    def test_times_of_two_gpus_are_not_mixed(self):
+        rows = [{"part": "step", "job": str(i), "what": "step", "value": "2", "device": f"GPU {i}"} for i in (1, 2)]
+        with self.assertRaisesRegex(SystemExit, "times of GPU 1 and GPU 2; expected those of one GPU"):
+            self.packed(*rows)
 
 
 class Database(unittest.TestCase):

@@ -59,7 +59,10 @@ struct ThreadWatch::Thread {
     bool may_move = false;
 };
 
-ThreadWatch::ThreadWatch() : threads_(static_cast<std::size_t>(omp_get_max_threads())) {
+ThreadWatch::ThreadWatch(int threads) : threads_(static_cast<std::size_t>(threads)) {}
+
+// Delegates, so that the destructor closes what is open where the body throws.
+ThreadWatch::ThreadWatch() : ThreadWatch(omp_get_max_threads()) {
     std::size_t team = 1;
     reserve_team(team_size());
 #pragma omp parallel

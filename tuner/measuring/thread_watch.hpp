@@ -38,6 +38,7 @@ public:
 
 private:
     struct Thread;
+    explicit ThreadWatch(int threads);
     void keep_apart();
 
     std::vector<Thread> threads_;

@@ -14,20 +14,21 @@
 
 // Python's part: apply() of the autograd.Function; run() of gnntune.torch._run; who watches runs, a list; backward() of the
 // function, for a gradient of a gradient; the numbers of a sum's gradient; up to how many features of all edges are summed
-// before they are mapped, on a CPU and on a GPU.
+// before they are mapped, on a CPU and on a GPU, and how many times as wide as the output.
 static PyObject *function_apply, *run_in_python, *watchers, *backward_in_python, *sum_reversed;
-static int64_t few_features[2];
+static int64_t few_features[2], wider;
 
 static PyObject *requires_grad_name, *to_save_name, *state_name, *saved_tensors_name, *contiguous_name, *spmm_name,
     *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name, *m_name;
 
-// set_layers(apply, run, watchers, backward, sum_reversed, (few_on_cpu, few_on_gpu)), behind set_torch().
+// set_layers(apply, run, watchers, backward, sum_reversed, (few_on_cpu, few_on_gpu), wider), behind set_torch().
 PyObject* set_layers(PyObject* self, PyObject* args) {
     (void)self;
     enum { kGiven = 5 };
     PyObject* given[kGiven];
-    long long few[2];
-    if (!PyArg_ParseTuple(args, "OOOOO(LL)", &given[0], &given[1], &given[2], &given[3], &given[4], &few[0], &few[1])) {
+    long long few[2], most;
+    if (!PyArg_ParseTuple(args, "OOOOO(LL)L", &given[0], &given[1], &given[2], &given[3], &given[4], &few[0], &few[1],
+                          &most)) {
         return NULL;
     }
     PyObject** kept[kGiven] = {&function_apply, &run_in_python, &watchers, &backward_in_python, &sum_reversed};
@@ -39,6 +40,7 @@ PyObject* set_layers(PyObject* self, PyObject* args) {
     }
     few_features[0] = few[0];
     few_features[1] = few[1];
+    wider = most;
     Py_RETURN_NONE;
 }
 
@@ -186,6 +188,7 @@ static int sums_come_first(const Layer* layer, const Matrix* x, const Matrix* we
     if (has_reduce(layer->numbers, "max") || width <= out) return 1;
     if (!wants(layer, kWeight) || wants(layer, kX)) return 0;
     if (width <= 2 * out) return 1;
+    if (width > wider * out) return 0;
     PyObject* m = PyObject_GenericGetAttr(layer->graph, m_name);
     if (!m) return -1;
     const int64_t edges = PyLong_AsLongLong(m);

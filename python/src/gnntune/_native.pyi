@@ -203,6 +203,7 @@ def set_layers(
     backward: Callable[..., object],
     sum_reversed: object,
     few_features: tuple[int, int],
+    wider: int,
     /,
 ) -> None: ...
 def set_modules(

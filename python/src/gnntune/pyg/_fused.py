@@ -30,7 +30,9 @@ from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
 # Features of all edges, on a CPU and on a GPU, up to which a sum costs about what starting it does.
-_FEW = (1 << 14, 1 << 24)
+_FEW = (1 << 14, 3 << 22)
+# How many times as wide as the output a sum may be for that: it is kept for the gradient of the weights.
+_WIDER = 8
 _GLOBAL_HOOKS = (
     "_global_backward_pre_hooks",
     "_global_backward_hooks",
@@ -50,7 +52,7 @@ class _Layer(torch.autograd.Function):
     backward = staticmethod(once(_native.backward_layer))
 
 
-_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _FEW)
+_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _FEW, _WIDER)
 _node: Any = getattr(_Layer, "_backward_cls", None)
 if _node is not None and callable(getattr(_node, "apply", None)):
     _node.apply = _native.backward_of_layers(_node)
@@ -119,7 +121,7 @@ def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
 
     It aggregates forward and backward; where features that want no gradient come first, nothing needs the backward.
     `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp), but for small graphs: there each run that is
-    spared counts, and not how many features it has.
+    spared counts, and not how many features it has, as long as the sum that is kept is not much wider than the output.
     """
     width, out = x.shape[1], weight.shape[0]
     if reduce == "max" or width <= out:
@@ -127,7 +129,8 @@ def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
     if not weight.requires_grad or x.requires_grad or not torch.is_grad_enabled():
         return False
     # A number of edges would be a guard of what torch.compile compiles.
-    return width <= 2 * out or (not _tracing() and graph.m * width <= _FEW[x.is_cuda])
+    few = width <= _WIDER * out and not _tracing() and graph.m * width <= _FEW[x.is_cuda]
+    return width <= 2 * out or few
 
 
 def constants(

@@ -108,6 +108,7 @@ class DistributedGraph:
         self._calls = 0
         self._check_same(graph)
         self.link, self._host_is_given = link, link is not None
+        self._host: HostCalls | None = None
         self.mode = mode
         self.graph: Graph | None = None
         self.halo: Halo | None = None
@@ -232,9 +233,13 @@ class DistributedGraph:
         """Of values of all edges in CSR order, those that this rank's operations take as weights."""
         return values[self.halo.edges.to(values.device)].to(self.device) if self.halo is not None else values
 
-    def forecast(self, k: int, dtype: torch.dtype = torch.float32) -> Forecast:
+    def forecast(self, k: int, dtype: torch.dtype = torch.float32, *, renew: bool = False) -> Forecast:
         """What an spmm of width k takes on one rank and split: measured parts, a modelled whole, and the first of the
-        patterns tried. All ranks call it."""
+        patterns tried. All ranks call it.
+
+        The host's time drifts within seconds, so that a forecast of what is bound by it ages. `renew` times the host's
+        calls once more, which takes some hundredths of a second, and returns the forecast with that. What was chosen
+        by the first one stays."""
         found = self._forecasts.get((k, dtype))
         if found is None:
             if self.graph is None:
@@ -244,6 +249,12 @@ class DistributedGraph:
             found = self._forecasts[k, dtype] = self._best(self.graph, self.link, k, dtype)
             self._known[whole_vectors(k, self.size, dtype.itemsize), dtype] = found
             self._splits.clear()
+        if renew:
+            assert self.link is not None
+            if self._host is None:
+                self._host = HostCalls(self.ranks, self.device)
+                self._host.moment()  # the first calls take longer
+            found = found.with_host(self.link._replace(host=self._host.now()))
         return found
 
     def _best(self, graph: Graph, link: Link, k: int, dtype: torch.dtype) -> Forecast:
@@ -255,7 +266,7 @@ class DistributedGraph:
                 blocks = {key: blocks.get(key) or _cut(graph, None, even(self.n_rows, self.size), False)}
             elif self._tail == "auto":
                 tails = (False,)
-        host = None if self._host_is_given else HostCalls(self.ranks, self.device)
+        host = self._host = None if self._host_is_given else HostCalls(self.ranks, self.device)
         between = host.moment if host is not None else lambda: None
         parts = [block.graph for block in blocks.get(key, ())]
         kernels_of = spmm_times(graph, self.ranks, k, dtype, [self.size], parts, between)

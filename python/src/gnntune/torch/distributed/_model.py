@@ -79,6 +79,8 @@ class Forecast(NamedTuple):
     """False where the group has another number of ranks: link and kernels are then taken to be as here."""
     host_us: float = 0.0
     """What the host takes for it: split_us is no less."""
+    device_us: float = 0.0
+    """What its kernels and exchanges take: split_us is no less."""
     tried_us: float | None = None
     """What it took when it was tried."""
 
@@ -90,6 +92,11 @@ class Forecast(NamedTuple):
     @property
     def speed_up(self) -> float:
         return self.one_us / self.expected_us
+
+    def with_host(self, link: Link) -> Forecast:
+        """The same split with the host's time of that link. What it took when it was tried is forgotten."""
+        host_us = link.host_us(len(self.pattern), self.size - 1 if self.tail else 0)
+        return self._replace(host_us=host_us, split_us=max(self.device_us, host_us), tried_us=None)
 
     def words(self) -> str:
         kind = "" if self.measured else " (no group of that size was measured)"
@@ -159,10 +166,10 @@ def ranked(
     found = []
     for pattern in patterns(max(columns(whole_vectors(k, size, element_size), size, element_size)), element_size):
         for tail in tails if size > 1 else (False,):
-            total = expected_us(link, n, size, pattern, kernels_of, element_size, tail)
+            device_us = pipeline_us(link, n, size, pattern, kernels_of, element_size, tail)
             kernels_us = sum(kernels_of[width].us for width in pattern)
-            host_us = link.host_us(len(pattern), size - 1 if tail else 0)
-            found.append(Forecast(k, size, kernels_of[k].us, total, pattern, tail, kernels_us, measured, host_us))
+            way = Forecast(k, size, kernels_of[k].us, 0.0, pattern, tail, kernels_us, measured, device_us=device_us)
+            found.append(way.with_host(link))
     return sorted(found, key=lambda one: one.split_us)
 
 
@@ -171,14 +178,6 @@ def choose(
 ) -> Forecast:
     """The pattern of slices with the least time."""
     return ranked(link, n, k, size, element_size, kernels_of, measured)[0]
-
-
-def expected_us(
-    link: Link, n: int, size: int, pattern: Sequence[int], kernels_of: dict[int, Kernel], element_size: int, tail: bool
-) -> float:
-    """The time of a call: of its exchanges and kernels, or of the host."""
-    device_us = pipeline_us(link, n, size, pattern, kernels_of, element_size, tail)
-    return max(device_us, link.host_us(len(pattern), size - 1 if tail else 0))
 
 
 def worth_a_try(found: Forecast) -> bool:
