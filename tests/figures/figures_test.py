@@ -373,13 +373,15 @@ class Trainings(unittest.TestCase):
         time = {"part": "step", "job": "a", "what": "step", "value": "2", "device": "GPU 1"}
         tests = [{"part": "train", "job": f"a, seed {seed}", "graph": "a", "m": "9", "model": "GCN", "side": side, "seed": str(seed),
                   "what": "test accuracy", "value": str(80 + seed), "device": f"GPU {1 + seed}"} for seed in range(2) for side in ("theirs", "ours")]
+        full = {"part": "train", "job": "a GCN, seed 2", "what": "out of memory", "device": "GPU 2"}
         self.packed(time, *tests[:2])
-        found = self.packed(*tests[2:])
+        found = self.packed(*tests[2:], full)
         self.assertEqual(len(list(self.root.glob("*_models.csv.gz"))), 1)
-        self.assertEqual([r["device"] for r in found], ["GPU 1"] * 3 + ["GPU 2"] * 2)
+        self.assertEqual([r["device"] for r in found], ["GPU 1"] * 3 + ["GPU 2"] * 3)
         table = whole.training(whole.Rows(found))
-        self.assertIn("| a | GCN | 2 | 80.50 +- 0.71 | 80.50 +- 0.71 | +0.00 | yes |", table)
+        self.assertIn("| a | GCN | 2 | GPU 1: 1, GPU 2: 1 | 80.50 +- 0.71 | 80.50 +- 0.71 | +0.00 | yes |", table)
         self.assertTrue(any(line.endswith(": 2 on a: GCN.") for line in table))
+        self.assertTrue(any(line.endswith(": 1 of a GCN.") for line in table))
         self.assertEqual(self.packed(*found), found)  # packed again it is the same
 
     def test_times_of_two_gpus_are_not_mixed(self):
