@@ -227,6 +227,9 @@ class Headline(unittest.TestCase):
                       row("spmm k=16 self_loop", OURS, 12.5))
         cells = cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), first)
         self.assertEqual(cells[:3], ["3.00x, 3.00x (1 of the cases)", "", ""])
+        wide = suite(*(row(f"spmm k={k}", config, time) for k in (16, 32, 64) for config, time in ((OURS, 10), (OTHER, 20))))
+        self.assertEqual(cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), wide)[0], "",
+                         "less than half of the cases stand for nothing")
         lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells)])
         self.assertIn("The last column has mean and worst case on one MAKER H1", lines[0])
         self.assertTrue(lines[2].endswith("| cases | H1: mean, worst case |"))
