@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tools/kernel-figures and tools/scripts/figures on small tables that are written here: sides of a ratio, policies kept apart, what a
-table says of a search, a run that goes on from another."""
+"""tools/kernel-figures, tools/python-figures and tools/scripts/figures on small tables that are written here: sides of a ratio, policies
+kept apart, what a table says of a search, a run that goes on from another, two runs side by side."""
 import contextlib
 import csv
 import gzip
@@ -25,6 +25,9 @@ models_loader.exec_module(models)
 whole_loader = importlib.machinery.SourceFileLoader("end_to_end_figures", str(ROOT / "tools" / "end-to-end-figures"))
 whole = importlib.util.module_from_spec(importlib.util.spec_from_loader("end_to_end_figures", whole_loader))
 whole_loader.exec_module(whole)
+python_loader = importlib.machinery.SourceFileLoader("python_figures", str(ROOT / "tools" / "python-figures"))
+package = importlib.util.module_from_spec(importlib.util.spec_from_loader("python_figures", python_loader))
+python_loader.exec_module(package)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -497,6 +500,64 @@ class Database(unittest.TestCase):
         self.assertEqual(device, "A B")
         self.assertEqual(rows, [{"graph": "g", "k": 16, "own": OURS, "own_us": "8.000", "library": OTHER, "library_us": "12.000",
                                  "default_library_us": "16.000", "default": "spmm.binned{vec=2}", "default_us": "10.000"}])
+
+
+class Package(unittest.TestCase):
+    """tools/python-figures: the newest run judges, the run before it stands beside."""
+
+    def rows(self, gpu, *measured, **run):
+        """Rows of (part, graph, m, model, what, value)."""
+        return [{"part": part, "graph": graph, "m": str(m), "model": model, "what": what, "value": str(value), "device": f"NVIDIA {gpu}",
+                 "torch": "2", "pyg": "3", "date": "2026-01-02", "commit": "c", **run} for part, graph, m, model, what, value in measured]
+
+    def eager(self, graph, value, limit, model="AGNN-4x32"):
+        return (("epochs", graph, 10, model, "their best eager over ours", value),
+                ("epochs", graph, 10, model, "their best eager over linear maps alone", limit))
+
+    def call(self, name, alone, plain, grad):
+        return (("overhead", "g", 10, name, "gnntune_run alone", alone), ("overhead", "g", 10, name, "above gnntune_run, no gradient", plain),
+                ("overhead", "g", 10, name, "above gnntune_run, with gradient", grad))
+
+    def agnn(self, new, old):
+        """The row of AGNN's eager epochs; each run is (ratio, limit)."""
+        a, b = (next(f for f in package.epochs(self.rows("A", *self.eager("g", *run))) if f.name == "AGNN" and f.label.startswith("both eager"))
+                for run in (new, old))
+        return a.cells(b)
+
+    def test_the_verdict_of_the_run_before_stands_where_it_is_another_one(self):
+        self.assertEqual(self.agnn((4, 7), (3, 5)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no | 3.00x of 1 (no: past the limit)")
+        self.assertEqual(self.agnn((4, 5), (3, 5)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no: past the limit | 3.00x of 1")
+        self.assertEqual(self.agnn((4, 7), (8, 9)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no | 8.00x of 1 (yes)")
+
+    def test_aims_of_both_runs(self):
+        def said(new, old):
+            runs = [package.epochs(self.rows("A", *self.eager("g", *agnn), *self.eager("g", *gat, "GAT-8x8"))) for agnn, gat in (new, old)]
+            return package.aims_of_both(*runs, ["A", "B"])
+
+        self.assertEqual(said(((6, 9), (2, 9)), ((7, 9), (1, 9))), "Both runs reached 1 of 2 aims, the same ones.")
+        self.assertEqual(said(((6, 9), (2, 9)), ((5, 9), (3, 9))),
+                         "Of 2 aims the A reached 1 and the B 1. Only the A reached: AGNN both eager, smaller graphs. "
+                         "Only the B reached: GAT both eager, smaller graphs.")
+        self.assertEqual(said(((5, 5), (2, 9)), ((5, 9), (2, 9))), "Both runs reached 0 of 2 aims, the same ones.")
+
+    def test_less_is_better_on_the_host(self):
+        rows = [self.rows(gpu, *self.call("spmm", 1, 2, 9), *self.call("gat", 1, above, 9)) for gpu, above in (("A", 3), ("B", 8))]
+        a, b = (package.host(run)[0] for run in rows)
+        self.assertEqual(a.cells(b), "2.45 us of 2 | 3 us (gat) | 3 us | yes | 4 us of 2 (no)")
+
+    def test_a_whole_call_is_what_is_above_and_the_run(self):
+        new = self.rows("A", *self.call("spmm", 3.33, 3.92, 9.19), ("overhead", "g", 10, "torch.add", "host time", 8.18))
+        old = self.rows("B", *self.call("spmm", 5, 2.5, 8))
+        self.assertEqual(package.calls_table(new, old, "B")[2:],
+                         ["| `torch.add` |  |  | 8.2 |  |  |  |  |", "| `gnntune.torch.spmm` | 3.3 | 3.9 | 7.2 | 9.2 | 12.5 | 7.5 | 13.0 |"])
+
+    def test_footnotes_name_every_run_and_what_was_not_measured(self):
+        rows = self.rows("A", *self.eager("g", 4, 7), *self.eager("h", 4, 7), *self.eager("g", 2, 3, "GAT-8x8"))
+        self.assertEqual(package.footnote("x", rows, package.SOURCE),
+                         f"[^x]: NVIDIA A, torch 2, PyG 3, 2026-01-02, commit `c`: [`{package.SOURCE.name}`](../profiles/measured/{package.SOURCE.name}). "
+                         "Epochs of GAT-8x8 on `h` were not measured.")
+        rows += self.rows("A", ("epochs", "h", 10, "GAT-8x8", "epoch", 1), date="2026-01-01", commit="b")
+        self.assertEqual(package.origin(rows), ("2026-01-02, commit `c`", ["Epochs of GAT on `h` are of 2026-01-01, commit `b`."]))
 
 
 if __name__ == "__main__":
