@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tools/kernel-figures, tools/python-figures and tools/scripts/figures on small tables that are written here: sides of a ratio, policies
-kept apart, what a table says of a search, a run that goes on from another, two runs side by side."""
+"""tools/kernel-figures, tools/python-figures, tools/scale-figures and tools/scripts/figures on small tables that are written here: sides
+of a ratio, policies kept apart, what a table says of a search, a run that goes on from another, two runs side by side, sums of two GPUs."""
 import contextlib
 import csv
 import gzip
@@ -28,6 +28,9 @@ whole_loader.exec_module(whole)
 python_loader = importlib.machinery.SourceFileLoader("python_figures", str(ROOT / "tools" / "python-figures"))
 package = importlib.util.module_from_spec(importlib.util.spec_from_loader("python_figures", python_loader))
 python_loader.exec_module(package)
+scale_loader = importlib.machinery.SourceFileLoader("scale_figures", str(ROOT / "tools" / "scale-figures"))
+scale = importlib.util.module_from_spec(importlib.util.spec_from_loader("scale_figures", scale_loader))
+scale_loader.exec_module(scale)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -558,6 +561,55 @@ class Package(unittest.TestCase):
                          "Epochs of GAT-8x8 on `h` were not measured.")
         rows += self.rows("A", ("epochs", "h", 10, "GAT-8x8", "epoch", 1), date="2026-01-01", commit="b")
         self.assertEqual(package.origin(rows), ("2026-01-02, commit `c`", ["Epochs of GAT on `h` are of 2026-01-01, commit `b`."]))
+
+
+def sums(graph, k, mode, one, split, said_one, said, renewed=None, kernels=()):
+    """Rows of one sum that python/bench/distributed.py would write: a split one of two ranks, a slice each."""
+    part = {"part": "spmm", "graph": graph, "k": str(k), "device": "GPU", "commit": "c"}
+    form = f"{k // 2} by blocks"
+    whole_us = {**part, "ranks": "1", "form": "whole", "note": f"turns {one} {one}, 1980 MHz"}
+    split_us = {**part, "ranks": "2", "form": form, "note": f"turns {split} {split}, 1980 MHz"}
+    chosen = {**part, "ranks": "2", "form": form, "note": f"{mode}: forecast"}
+    found = [{**whole_us, "what": "time", "value": one}, {**split_us, "what": "time", "value": split},
+             {**whole_us, "what": "time with gradient", "value": one}, {**split_us, "what": "time with gradient", "value": split},
+             {**chosen, "what": "chosen", "value": ""}, {**chosen, "what": "chosen: forecast", "value": said},
+             {**chosen, "what": "chosen: forecast of one", "value": said_one}]
+    if renewed:
+        found.append({**chosen, "what": "chosen: forecast, host meanwhile", "value": renewed})
+    for columns, us in kernels:
+        base = {**part, "ranks": "1", "form": f"{columns} columns"}
+        found += [{**base, "what": "kernel", "value": us, "note": ""}, {**base, "what": "config", "value": "", "note": f"spmm.c{columns}{{vec=4}}"}]
+    return [{name: str(value) for name, value in row.items()} for row in found]
+
+
+class Scale(unittest.TestCase):
+    """One graph over two GPUs: what is forecast of the side that is taken, and of the other."""
+
+    LINK = {"part": "link", "ranks": "2", "device": "GPU", "torch": "2", "nccl": "2", "date": "today", "commit": "c"}
+
+    def page(self, *rows):
+        return "\n".join(scale.spmm([self.LINK, *(row for one in rows for row in one)]))
+
+    def test_the_side_that_is_taken_is_what_the_aim_is_judged_by(self):
+        pays = sums("a", 128, "features", 200, 100, 210, 98)
+        loses = sums("b", 128, "one", 100, 400, 101, 600, renewed=420)
+        page = self.page(pays, loses)
+        self.assertIn("| `a` | 128 | 200.0 | 100.0 | 2.00x | 2.00x | split | -2.0 % | -2.0 % | no | 64 by blocks |", page)
+        self.assertIn("| `b` | 128 | 100.0 | 400.0 | 0.25x | 0.25x | one GPU | +1.0 % | +50.0 % | +5.0 % | 64 by blocks |", page)
+        self.assertIn("takes: reached, 2 of 2 within 10 %, at worst -2.0 %", page.replace('`mode="auto"` ', ""))
+        self.assertIn("not taken are less near: 0 of 1 within 10 %, at worst +50.0 %; renewed, 1 of 1", page)
+        self.assertIn("the aim would be missed: 1 of 2 within 10 %, at worst +50.0 %; renewed, 2 of 2", page)
+        self.assertIn("at least 4.00 times as long as one GPU there", page)
+        self.assertIn("at least 4.16 times as long.", page)
+
+    def test_a_forecast_of_what_is_taken_that_is_far_off(self):
+        self.assertIn("missed, 0 of 1 within 10 %, at worst -20.0 %", self.page(sums("a", 128, "features", 200, 100, 210, 80)))
+
+    def test_a_speed_up_over_the_number_of_gpus_names_the_kernels(self):
+        page = self.page(sums("a", 128, "features", 230, 100, 230, 100, kernels=[(64, 94), (128, 231)]))
+        self.assertIn("**Why over 2x.** At k = 128 one GPU's kernel (`spmm.c128`) takes 1.8 us a column, one of 64 columns (`spmm.c64`) 1.5.", page)
+        self.assertIn("take 188.0 us at k = 128. Beside these the split sum is 1.88x as fast; 0 of 1 reach 1.9x so.", page)
+        self.assertNotIn("Why over", self.page(sums("a", 128, "features", 190, 100, 230, 100, kernels=[(64, 94), (128, 231)])))
 
 
 if __name__ == "__main__":
