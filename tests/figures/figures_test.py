@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tools/kernel-figures and tools/scripts/figures on small tables that are written here: sides of a ratio, policies kept apart, what a
-table says of a search, a run that goes on from another."""
+"""tools/kernel-figures, tools/python-figures, tools/scale-figures and tools/scripts/figures on small tables that are written here: sides
+of a ratio, policies kept apart, what a table says of a search, a run that goes on from another, two runs side by side, sums of two GPUs."""
 import contextlib
 import csv
 import gzip
@@ -25,6 +25,12 @@ models_loader.exec_module(models)
 whole_loader = importlib.machinery.SourceFileLoader("end_to_end_figures", str(ROOT / "tools" / "end-to-end-figures"))
 whole = importlib.util.module_from_spec(importlib.util.spec_from_loader("end_to_end_figures", whole_loader))
 whole_loader.exec_module(whole)
+python_loader = importlib.machinery.SourceFileLoader("python_figures", str(ROOT / "tools" / "python-figures"))
+package = importlib.util.module_from_spec(importlib.util.spec_from_loader("python_figures", python_loader))
+python_loader.exec_module(package)
+scale_loader = importlib.machinery.SourceFileLoader("scale_figures", str(ROOT / "tools" / "scale-figures"))
+scale = importlib.util.module_from_spec(importlib.util.spec_from_loader("scale_figures", scale_loader))
+scale_loader.exec_module(scale)
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -227,6 +233,9 @@ class Headline(unittest.TestCase):
                       row("spmm k=16 self_loop", OURS, 12.5))
         cells = cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), first)
         self.assertEqual(cells[:3], ["3.00x, 3.00x (1 of the cases)", "", ""])
+        wide = suite(*(row(f"spmm k={k}", config, time) for k in (16, 32, 64) for config, time in ((OURS, 10), (OTHER, 20))))
+        self.assertEqual(cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), wide)[0], "",
+                         "less than half of the cases stand for nothing")
         lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells)])
         self.assertIn("The last column has mean and worst case on one MAKER H1", lines[0])
         self.assertTrue(lines[2].endswith("| cases | H1: mean, worst case |"))
@@ -496,6 +505,113 @@ class Database(unittest.TestCase):
         self.assertEqual(device, "A B")
         self.assertEqual(rows, [{"graph": "g", "k": 16, "own": OURS, "own_us": "8.000", "library": OTHER, "library_us": "12.000",
                                  "default_library_us": "16.000", "default": "spmm.binned{vec=2}", "default_us": "10.000"}])
+
+
+class Package(unittest.TestCase):
+    """tools/python-figures: the newest run judges, the run before it stands beside."""
+
+    def rows(self, gpu, *measured, **run):
+        """Rows of (part, graph, m, model, what, value)."""
+        return [{"part": part, "graph": graph, "m": str(m), "model": model, "what": what, "value": str(value), "device": f"NVIDIA {gpu}",
+                 "torch": "2", "pyg": "3", "date": "2026-01-02", "commit": "c", **run} for part, graph, m, model, what, value in measured]
+
+    def eager(self, graph, value, limit, model="AGNN-4x32"):
+        return (("epochs", graph, 10, model, "their best eager over ours", value),
+                ("epochs", graph, 10, model, "their best eager over linear maps alone", limit))
+
+    def call(self, name, alone, plain, grad):
+        return (("overhead", "g", 10, name, "gnntune_run alone", alone), ("overhead", "g", 10, name, "above gnntune_run, no gradient", plain),
+                ("overhead", "g", 10, name, "above gnntune_run, with gradient", grad))
+
+    def agnn(self, new, old):
+        """The row of AGNN's eager epochs; each run is (ratio, limit)."""
+        a, b = (next(f for f in package.epochs(self.rows("A", *self.eager("g", *run))) if f.name == "AGNN" and f.label.startswith("both eager"))
+                for run in (new, old))
+        return a.cells(b)
+
+    def test_the_verdict_of_the_run_before_stands_where_it_is_another_one(self):
+        self.assertEqual(self.agnn((4, 7), (3, 5)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no | 3.00x of 1 (no: past the limit)")
+        self.assertEqual(self.agnn((4, 5), (3, 5)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no: past the limit | 3.00x of 1")
+        self.assertEqual(self.agnn((4, 7), (8, 9)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no | 8.00x of 1 (yes)")
+
+    def test_aims_of_both_runs(self):
+        def said(new, old):
+            runs = [package.epochs(self.rows("A", *self.eager("g", *agnn), *self.eager("g", *gat, "GAT-8x8"))) for agnn, gat in (new, old)]
+            return package.aims_of_both(*runs, ["A", "B"])
+
+        self.assertEqual(said(((6, 9), (2, 9)), ((7, 9), (1, 9))), "Both runs reached 1 of 2 aims, the same ones.")
+        self.assertEqual(said(((6, 9), (2, 9)), ((5, 9), (3, 9))),
+                         "Of 2 aims the A reached 1 and the B 1. Only the A reached: AGNN both eager, smaller graphs. "
+                         "Only the B reached: GAT both eager, smaller graphs.")
+        self.assertEqual(said(((5, 5), (2, 9)), ((5, 9), (2, 9))), "Both runs reached 0 of 2 aims, the same ones.")
+
+    def test_less_is_better_on_the_host(self):
+        rows = [self.rows(gpu, *self.call("spmm", 1, 2, 9), *self.call("gat", 1, above, 9)) for gpu, above in (("A", 3), ("B", 8))]
+        a, b = (package.host(run)[0] for run in rows)
+        self.assertEqual(a.cells(b), "2.45 us of 2 | 3 us (gat) | 3 us | yes | 4 us of 2 (no)")
+
+    def test_a_whole_call_is_what_is_above_and_the_run(self):
+        new = self.rows("A", *self.call("spmm", 3.33, 3.92, 9.19), ("overhead", "g", 10, "torch.add", "host time", 8.18))
+        old = self.rows("B", *self.call("spmm", 5, 2.5, 8))
+        self.assertEqual(package.calls_table(new, old, "B")[2:],
+                         ["| `torch.add` |  |  | 8.2 |  |  |  |  |", "| `gnntune.torch.spmm` | 3.3 | 3.9 | 7.2 | 9.2 | 12.5 | 7.5 | 13.0 |"])
+
+    def test_footnotes_name_every_run_and_what_was_not_measured(self):
+        rows = self.rows("A", *self.eager("g", 4, 7), *self.eager("h", 4, 7), *self.eager("g", 2, 3, "GAT-8x8"))
+        self.assertEqual(package.footnote("x", rows, package.SOURCE),
+                         f"[^x]: NVIDIA A, torch 2, PyG 3, 2026-01-02, commit `c`: [`{package.SOURCE.name}`](../profiles/measured/{package.SOURCE.name}). "
+                         "Epochs of GAT-8x8 on `h` were not measured.")
+        rows += self.rows("A", ("epochs", "h", 10, "GAT-8x8", "epoch", 1), date="2026-01-01", commit="b")
+        self.assertEqual(package.origin(rows), ("2026-01-02, commit `c`", ["Epochs of GAT on `h` are of 2026-01-01, commit `b`."]))
+
+
+def sums(graph, k, mode, one, split, said_one, said, renewed=None, kernels=()):
+    """Rows of one sum that python/bench/distributed.py would write: a split one of two ranks, a slice each."""
+    part = {"part": "spmm", "graph": graph, "k": str(k), "device": "GPU", "commit": "c"}
+    form = f"{k // 2} by blocks"
+    whole_us = {**part, "ranks": "1", "form": "whole", "note": f"turns {one} {one}, 1980 MHz"}
+    split_us = {**part, "ranks": "2", "form": form, "note": f"turns {split} {split}, 1980 MHz"}
+    chosen = {**part, "ranks": "2", "form": form, "note": f"{mode}: forecast"}
+    found = [{**whole_us, "what": "time", "value": one}, {**split_us, "what": "time", "value": split},
+             {**whole_us, "what": "time with gradient", "value": one}, {**split_us, "what": "time with gradient", "value": split},
+             {**chosen, "what": "chosen", "value": ""}, {**chosen, "what": "chosen: forecast", "value": said},
+             {**chosen, "what": "chosen: forecast of one", "value": said_one}]
+    if renewed:
+        found.append({**chosen, "what": "chosen: forecast, host meanwhile", "value": renewed})
+    for columns, us in kernels:
+        base = {**part, "ranks": "1", "form": f"{columns} columns"}
+        found += [{**base, "what": "kernel", "value": us, "note": ""}, {**base, "what": "config", "value": "", "note": f"spmm.c{columns}{{vec=4}}"}]
+    return [{name: str(value) for name, value in row.items()} for row in found]
+
+
+class Scale(unittest.TestCase):
+    """One graph over two GPUs: what is forecast of the side that is taken, and of the other."""
+
+    LINK = {"part": "link", "ranks": "2", "device": "GPU", "torch": "2", "nccl": "2", "date": "today", "commit": "c"}
+
+    def page(self, *rows):
+        return "\n".join(scale.spmm([self.LINK, *(row for one in rows for row in one)]))
+
+    def test_the_side_that_is_taken_is_what_the_aim_is_judged_by(self):
+        pays = sums("a", 128, "features", 200, 100, 210, 98)
+        loses = sums("b", 128, "one", 100, 400, 101, 600, renewed=420)
+        page = self.page(pays, loses)
+        self.assertIn("| `a` | 128 | 200.0 | 100.0 | 2.00x | 2.00x | split | -2.0 % | -2.0 % | no | 64 by blocks |", page)
+        self.assertIn("| `b` | 128 | 100.0 | 400.0 | 0.25x | 0.25x | one GPU | +1.0 % | +50.0 % | +5.0 % | 64 by blocks |", page)
+        self.assertIn("takes: reached, 2 of 2 within 10 %, at worst -2.0 %", page.replace('`mode="auto"` ', ""))
+        self.assertIn("not taken are less near: 0 of 1 within 10 %, at worst +50.0 %; renewed, 1 of 1", page)
+        self.assertIn("the aim would be missed: 1 of 2 within 10 %, at worst +50.0 %; renewed, 2 of 2", page)
+        self.assertIn("at least 4.00 times as long as one GPU there", page)
+        self.assertIn("at least 4.16 times as long.", page)
+
+    def test_a_forecast_of_what_is_taken_that_is_far_off(self):
+        self.assertIn("missed, 0 of 1 within 10 %, at worst -20.0 %", self.page(sums("a", 128, "features", 200, 100, 210, 80)))
+
+    def test_a_speed_up_over_the_number_of_gpus_names_the_kernels(self):
+        page = self.page(sums("a", 128, "features", 230, 100, 230, 100, kernels=[(64, 94), (128, 231)]))
+        self.assertIn("**Why over 2x.** At k = 128 one GPU's kernel (`spmm.c128`) takes 1.8 us a column, one of 64 columns (`spmm.c64`) 1.5.", page)
+        self.assertIn("take 188.0 us at k = 128. Beside these the split sum is 1.88x as fast; 0 of 1 reach 1.9x so.", page)
+        self.assertNotIn("Why over", self.page(sums("a", 128, "features", 190, 100, 230, 100, kernels=[(64, 94), (128, 231)])))
 
 
 if __name__ == "__main__":

@@ -13,24 +13,18 @@
 #include <string.h>
 
 // Python's part: apply() of the autograd.Function; run() of gnntune.torch._run; who watches runs, a list; backward() of the
-// function, for a gradient of a gradient; the numbers of a sum's gradient; up to how many features of all edges are summed
-// before they are mapped, on a CPU and on a GPU, and how many times as wide as the output.
+// function, for a gradient of a gradient; the numbers of a sum's gradient.
 static PyObject *function_apply, *run_in_python, *watchers, *backward_in_python, *sum_reversed;
-static int64_t few_features[2], wider;
 
 static PyObject *requires_grad_name, *to_save_name, *state_name, *saved_tensors_name, *contiguous_name, *spmm_name,
-    *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name, *m_name;
+    *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name;
 
-// set_layers(apply, run, watchers, backward, sum_reversed, (few_on_cpu, few_on_gpu), wider), behind set_torch().
+// set_layers(apply, run, watchers, backward, sum_reversed), behind set_torch().
 PyObject* set_layers(PyObject* self, PyObject* args) {
     (void)self;
     enum { kGiven = 5 };
     PyObject* given[kGiven];
-    long long few[2], most;
-    if (!PyArg_ParseTuple(args, "OOOOO(LL)L", &given[0], &given[1], &given[2], &given[3], &given[4], &few[0], &few[1],
-                          &most)) {
-        return NULL;
-    }
+    if (!PyArg_ParseTuple(args, "OOOOO", &given[0], &given[1], &given[2], &given[3], &given[4])) return NULL;
     PyObject** kept[kGiven] = {&function_apply, &run_in_python, &watchers, &backward_in_python, &sum_reversed};
     for (int i = 0; i < kGiven; ++i) {
         Py_INCREF(given[i]);
@@ -38,9 +32,6 @@ PyObject* set_layers(PyObject* self, PyObject* args) {
         *kept[i] = given[i];
         Py_XDECREF(gone);
     }
-    few_features[0] = few[0];
-    few_features[1] = few[1];
-    wider = most;
     Py_RETURN_NONE;
 }
 
@@ -60,7 +51,6 @@ int intern_layer_names(void) {
         {&gat_grad_name, "gat_grad"},
         {&agnn_name, "agnn"},
         {&agnn_grad_name, "agnn_grad"},
-        {&m_name, "m"},
     };
     for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
         if (!(*kNames[i].name = PyUnicode_InternFromString(kNames[i].text))) return 0;
@@ -182,18 +172,11 @@ static int has_reduce(PyObject* numbers, const char* name) {
     return reduce && PyUnicode_CompareWithASCIIString(reduce, name) == 0;
 }
 
-// As sums_first() of gnntune.pyg._fused. -1 and an exception if the graph has no number of edges.
+// As sums_first() of gnntune.pyg._fused.
 static int sums_come_first(const Layer* layer, const Matrix* x, const Matrix* weight) {
     const int64_t width = x->size[1], out = weight->size[0];
     if (has_reduce(layer->numbers, "max") || width <= out) return 1;
-    if (!wants(layer, kWeight) || wants(layer, kX)) return 0;
-    if (width <= 2 * out) return 1;
-    if (width > wider * out) return 0;
-    PyObject* m = PyObject_GenericGetAttr(layer->graph, m_name);
-    if (!m) return -1;
-    const int64_t edges = PyLong_AsLongLong(m);
-    Py_DECREF(m);
-    return edges * width <= few_features[x->device.device_type == kDlCuda];
+    return wants(layer, kWeight) && !wants(layer, kX) && width <= 2 * out;
 }
 
 enum { kSavedFeatures, kSavedArgmax, kSavedSeen, kSavedTarget, kSavedWeight, kSavedRoot, kMappedSaved };
@@ -614,7 +597,7 @@ PyObject* layer_mapped(PyObject* self, PyObject* const* args, Py_ssize_t count) 
         Py_RETURN_NONE;
     }
     layer.first = sums_come_first(&layer, &x, &weight);
-    return layer.first < 0 ? NULL : called(&layer);
+    return called(&layer);
 }
 
 // layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed) -> GAT of x mapped by weight, plus bias, or None.

@@ -202,8 +202,6 @@ def set_layers(
     watchers: list[Any],
     backward: Callable[..., object],
     sum_reversed: object,
-    few_features: tuple[int, int],
-    wider: int,
     /,
 ) -> None: ...
 def set_modules(

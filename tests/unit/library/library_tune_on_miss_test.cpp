@@ -174,8 +174,17 @@ TEST_F(LibraryTuneOnMiss, EveryOperationIsMeasuredAndRight) {
         context.csr(square.n_rows, square.n_cols, square.m(), square.row_ptr.data(), square.col_idx.data());
     for (const gt::Problem& asked :
          {gt::spmm(kK).reversed(), gt::sddmm(kK), gt::gat(4, 2), gt::gat_grad(4, 2), gt::spmm(kK).dtype(GNNTUNE_F16)}) {
-        const gt::Plan plan = context.plan(graph, asked);
-        EXPECT_EQ(plan.source(), "tuned") << plan.explain();
+        // Of an operation with one config nothing may be timed where other programs have the processors: the next plan
+        // tries again.
+        std::string source;
+        std::string text;
+        for (int tries = 0; tries < 20 && source != "tuned"; ++tries) {
+            const gt::Plan plan = context.plan(graph, asked);
+            source = plan.source();
+            text = plan.explain();
+            if (!contains(text, "other programs had the processor")) break;
+        }
+        EXPECT_EQ(source, "tuned") << text;
     }
     EXPECT_EQ(store::Store::open(file(), store::Mode::read_only).check(), std::vector<std::string>{});
 }

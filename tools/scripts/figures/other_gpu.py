@@ -43,11 +43,14 @@ def short(gpu):
 
 
 def cells_beside(suite, first):
-    """A cell for each row of the first one's headline(): mean and worst case on the same cases, with their number where they are fewer."""
+    """A cell for each row of the first one's headline(): mean and worst case on the same cases, with their number where they are
+    fewer; empty where they are less than half, which may be of another kind."""
     here = {(what, whom): found for what, whom, found, _ in pairs(suite, first)}
     cells = []
     for what, whom, ratios in headline(first):
         found = here.get((what, whom))
+        if found and 2 * len(found.cases) < len(ratios.cases):
+            found = None
         fewer = f" ({len(found.cases)} of the cases)" if found and len(found.cases) < len(ratios.cases) else ""
         cells.append(f"{found.geomean():.2f}x, {found.worst()[0]:.2f}x{fewer}" if found else "")
     return cells

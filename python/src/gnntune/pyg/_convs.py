@@ -56,7 +56,7 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
                 fused = mapped(summed, PLAIN_PAIR, edges, x, linear["weight"], own["bias"])
                 if fused is not None:
                     return fused
-        if is_map(self.lin) and self.lin.bias is None and sums_first(graph, x, self.lin.weight, "sum"):
+        if is_map(self.lin) and self.lin.bias is None and sums_first(x, self.lin.weight, "sum"):
             out: Tensor = self.lin(_summed(x, *kept))
         else:
             out = _summed(self.lin(x), *kept)
@@ -162,7 +162,7 @@ def _mapped_at_once(
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
     """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
     reduce = _REDUCTIONS[aggr]
-    if reduce != "max" and is_map(linear) and not sums_first(graph, x, linear.weight, reduce):
+    if reduce != "max" and is_map(linear) and not sums_first(x, linear.weight, reduce):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
         return out if linear.bias is None else out + linear.bias
     result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))

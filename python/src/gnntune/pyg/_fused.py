@@ -29,10 +29,6 @@ from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
-# Features of all edges, on a CPU and on a GPU, up to which a sum costs about what starting it does.
-_FEW = (1 << 14, 3 << 22)
-# How many times as wide as the output a sum may be for that: it is kept for the gradient of the weights.
-_WIDER = 8
 _GLOBAL_HOOKS = (
     "_global_backward_pre_hooks",
     "_global_backward_hooks",
@@ -52,7 +48,7 @@ class _Layer(torch.autograd.Function):
     backward = staticmethod(once(_native.backward_layer))
 
 
-_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED, _FEW, _WIDER)
+_native.set_layers(quick_apply(_Layer), run, watchers, _Layer.backward, PLAIN_REVERSED)
 _node: Any = getattr(_Layer, "_backward_cls", None)
 if _node is not None and callable(getattr(_node, "apply", None)):
     _node.apply = _native.backward_of_layers(_node)
@@ -116,21 +112,18 @@ def is_map(linear: Any) -> bool:
     return type(linear) in _LINEAR and not any(linear.__dict__.get(name) for name in hooks)
 
 
-def sums_first(graph: Graph, x: Tensor, weight: Tensor, reduce: str) -> bool:
+def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
     """Whether features are aggregated before they are mapped: where a step aggregates fewer so. A maximum has to be.
 
     It aggregates forward and backward; where features that want no gradient come first, nothing needs the backward.
-    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp), but for small graphs: there each run that is
-    spared counts, and not how many features it has, as long as the sum that is kept is not much wider than the output.
+    `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp).
     """
     width, out = x.shape[1], weight.shape[0]
     if reduce == "max" or width <= out:
         return True
     if not weight.requires_grad or x.requires_grad or not torch.is_grad_enabled():
         return False
-    # A number of edges would be a guard of what torch.compile compiles.
-    few = width <= _WIDER * out and not _tracing() and graph.m * width <= _FEW[x.is_cuda]
-    return width <= 2 * out or few
+    return width <= 2 * out
 
 
 def constants(
@@ -267,7 +260,7 @@ def mapped_in_python(
 ) -> Tensor:
     """mapped() of tensors that are quiet()."""
     numbers = pair.full
-    first = sums_first(graph, x, weight, numbers.reduce)
+    first = sums_first(x, weight, numbers.reduce)
     result: Tensor = _apply_mapped(
         graph, numbers, edges, first, target is x, x, None if target is x else target, weight, root, bias
     )
