@@ -72,9 +72,11 @@ def train(study: Study, data: models.Labelled, name: str, seeds: int, epochs: in
                         fitted = models.fit(model, adjacency, x, y, split, epochs=epochs, capture=capture)
                         form = attempt if study.on_gpu else "eager"
                         break
-                    except RunFailed:
+                    except (RunFailed, torch.OutOfMemoryError):  # a capture holds memory of its own
                         if attempt == "eager":
                             raise
+                    model = adjacency = None
+                    study.free()
                 row = {"side": side, "seed": seed, "form": form, "unit": "%", "note": f"splits: {data.split_rule}"}
                 add(**facts, **row, what="test accuracy", value=100 * fitted.test)
                 add(**facts, **row, what="validation accuracy", value=100 * fitted.validation)

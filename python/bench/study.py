@@ -54,6 +54,14 @@ class Study:
         if self.on_gpu:
             torch.cuda.synchronize()
 
+    def free(self) -> None:
+        """Gives back what nothing holds any more."""
+        gc.collect()
+        gt.release_captured()
+        gc.collect()
+        if self.on_gpu:
+            torch.cuda.empty_cache()
+
     def run(self, part: str, job: str, seconds: float, work: Callable[[Callable[..., None]], None]) -> None:
         """Does a job if it is not done and there is time for about `seconds`. Its rows go to the file together."""
         if (part, job) in self.done:
@@ -72,15 +80,12 @@ class Study:
             work(add)
             self.synchronize()
         except torch.OutOfMemoryError as error:
-            add(what="out of memory", note=str(error).split("\n")[0][:120])
+            add(what="out of memory", note=str(error).split("\n")[0][:400])  # it says who holds how much at its end
         except Exception as error:  # the other jobs are worth having
             self.failed += 1
             say(f"{part}, {job} failed: {error!r}")
             add(what="failed", note=repr(error).split("\n")[0][:200])
-        gc.collect()
-        gt.release_captured()
-        if self.on_gpu:
-            torch.cuda.empty_cache()
+        self.free()
         add(what="seconds", value=time.monotonic() - begin, unit="s")
         with self.path.open("a", newline="") as file:
             csv.DictWriter(file, COLUMNS).writerows(rows)

@@ -68,7 +68,7 @@ std::string off_words(const Sentinels& one, const std::vector<Sentinels>& others
     }
     if (words.empty()) return {};
     return fmt::format(
-        "{} of rank {} on {} is not as fast as that of {} other rank{}: {}; times of both stand in one database",
+        "{} of rank {} on {} is not of the speed of that of {} other rank{}: {}; times of both stand in one database",
         one.device, one.rank, one.host, others.size(), others.size() == 1 ? "" : "s", words);
 }
 

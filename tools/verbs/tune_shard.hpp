@@ -34,7 +34,7 @@ public:
                const std::vector<GraphArgument>& graphs);
     /// Whether nothing is left for anybody.
     bool all_done();
-    /// Times the sentinels, and warns if the device is not as fast as the others'.
+    /// Times the sentinels, and warns if the device's speed is not that of the others'.
     void time_sentinels(const Device& device, Clock clock);
 
     /// The next unit of `graph`, which is held in memory, or of another; takes into `store` what a rank that ended has
