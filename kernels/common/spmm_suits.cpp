@@ -91,13 +91,15 @@ SpmmVariant suits_spmm(const Query& q) {
     if (load.little_work()) {
         return load.narrow() && load.results <= 0.046 ? SpmmVariant::rows : SpmmVariant::binned;
     }
+    if (load.width <= 4) return SpmmVariant::binned;
+    if (!load.narrow() && load.degree >= 400 && load.rows >= 15 && dense_share(q) >= 0.9) {
+        return SpmmVariant::dense_blocks;
+    }
+    if (shares && load.rows >= 100) return SpmmVariant::mma;
     if (load.narrow()) {
-        if (load.width <= 4) return SpmmVariant::binned;
-        if (shares && load.rows >= 100) return SpmmVariant::mma;
         const bool alike = load.cv < 0.02 && load.rows >= 30 && load.degree >= 100;
         return alike ? SpmmVariant::rows : SpmmVariant::binned;
     }
-    if (load.degree >= 400 && load.rows >= 15 && dense_share(q) >= 0.9) return SpmmVariant::dense_blocks;
     return load.few_rows() ? SpmmVariant::binned : SpmmVariant::rows;
 }
 

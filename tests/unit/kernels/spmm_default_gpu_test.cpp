@@ -112,6 +112,17 @@ TEST_F(SpmmDefault, FollowsWhatRowsShare) {
     Constraints unaligned;
     unaligned.operand_alignment = 4;
     EXPECT_NE(chosen(query(shared), unaligned), "spmm.mma") << "it needs 16 bytes";
+    // Results that do not fill the device: windows have to, whatever the width.
+    for (const std::int32_t k : {32, 64, 128}) {
+        problem_.k = k;
+        const auto with_rows = [&](std::int64_t rows) {
+            Features f = features_of_rows({{64, rows}});
+            f.counts.distinct_cols_16 = f.counts.m / 8;
+            return chosen(query(f));
+        };
+        EXPECT_EQ(with_rows(132 * 101), "spmm.mma") << k;
+        EXPECT_NE(with_rows(132 * 99), "spmm.mma") << k;
+    }
 
     Features dense = features_of_rows({{1200, 4'000}});
     dense.counts.blocks_32x32.fill({4'000, dense.counts.m});
