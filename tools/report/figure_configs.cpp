@@ -52,9 +52,9 @@ std::size_t timed_of(const Case& c) {
 
 struct TimedVariant {
     std::string id;
-    double best = std::numeric_limits<
-        double>::infinity();  ///< of its configs, over the fastest of the problem; geometric mean over the problems
-    bool inexact = false;     ///< some config's answer is not exact
+    /// Of its configs, over the fastest of the problem; geometric mean over the problems.
+    double best = std::numeric_limits<double>::infinity();
+    bool inexact = false;  ///< some config's answer is not exact
 };
 
 /// Those that were timed, the fastest first.
