@@ -101,6 +101,23 @@ class TestCapture:
         # Of one mask; a config may add in another order each time.
         assert torch.allclose(*outcomes, rtol=1e-4, atol=1e-5)
 
+    def test_captured_trainings_give_their_memory_back(self):
+        pytest.importorskip("torch_geometric")
+        import gnntune.models as models
+
+        held = []
+        for _ in range(4):
+            g, x, model = make(), features(4000, 64), models.build("SAGE-max", 64, 5, hidden=64).cuda()
+            ids = torch.arange(4000, device="cuda")
+            models.fit(model, g, x, ids % 5, models.Split(ids, ids, ids), epochs=5, capture=True)
+            del g, x, model, ids
+            gc.collect()
+            gt.release_captured()
+            gc.collect()
+            torch.cuda.empty_cache()
+            held.append(torch.cuda.memory_reserved())
+        assert held[3] <= held[1], held
+
     def test_what_was_not_warmed_up_is_refused_in_words(self):
         g, x = make(), features(4000, 8)
         gt.spmm(g, x)
