@@ -342,6 +342,13 @@ class Packing(unittest.TestCase):
             figures.pack(*arguments)
         return figures.read(self.root / "a_b_suite.csv.gz"), figures.read(self.root / "a_b_suite_about.csv")
 
+    def test_a_summary_says_whether_configs_were_searched(self):
+        self.pack(self.run_of("first", [row("spmm k=16", OURS, 8)], "one"), None, False)
+        for configs, told in (("9", "1"), ("2", "0")):
+            folder = self.run_of("other", [row("spmm k=16", config, 8, configs=configs) for config in (OURS, OTHER)], "two")
+            figures.pack_other(folder)
+            self.assertEqual([r["searched"] for r in figures.read(self.root / "a_b_suite_summary_about.csv")], [told])
+
     def test_what_a_run_did_not_reach_is_kept(self):
         old = [{k: v for k, v in row("spmm k=16", OURS, 8).items() if k not in ("default", "configs", "run")}, ]
         self.pack(self.run_of("old", old, "one"), None, False)

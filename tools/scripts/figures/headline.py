@@ -5,7 +5,7 @@ from figures.corpus import ratios_of
 from figures.early import given_up
 from figures.left_out import searched_kinds
 from figures.loops import LOOPS, with_by_without
-from figures.suite import (SPMM, UNDER_GRAPH, Ratios, attention_with_gradient, compare, composed, fused, gradient_of_spmm, library, own,
+from figures.suite import (UNDER_GRAPH, Ratios, attention_with_gradient, compare, composed, fused, gradient_of_spmm, library, own,
                            over_default, over_library)
 
 GAT = r"gat k=(?P<k>\d+)( heads=\d+)?"
