@@ -1,4 +1,6 @@
-/* Sums up neighbours' features on a graph of four vertices. Prints the result and where the kernel came from. */
+/* Sums up neighbours' features on a graph of four vertices. Prints the result and where the kernel came from.
+ *
+ *     spmm_c [DATABASE] */
 #include <gnntune/gnntune.h>
 
 #include <stdio.h>
@@ -20,7 +22,7 @@ static void* aligned_memory(size_t bytes, void** base) {
     return (void*)(((uintptr_t)*base + 255) & ~(uintptr_t)255);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
     /* Edges 1 -> 0, 2 -> 0, 0 -> 1, 3 -> 3, twice; vertex 2 has none coming in. */
     const int32_t row_ptr[] = {0, 2, 3, 3, 5};
     const int32_t col_idx[] = {1, 2, 0, 3, 3};
@@ -32,7 +34,7 @@ int main(void) {
     gnntune_open_options options = GNNTUNE_OPEN_OPTIONS_INIT;
     options.backend = GNNTUNE_BACKEND_CPU;
     gnntune_context* context = NULL;
-    check(gnntune_open(NULL, &options, &context));
+    check(gnntune_open(argc > 1 ? argv[1] : NULL, &options, &context)); /* NULL: the user's own database */
 
     gnntune_csr csr = GNNTUNE_CSR_INIT;
     csr.memory = GNNTUNE_HOST;

@@ -207,7 +207,7 @@ class Headline(unittest.TestCase):
         lines = self.lines(row("spmm k=16", OURS, 10), row("spmm k=16", DEFAULT, 40), row("spmm k=16", OTHER, 20), row("spmm k=16 self_loop", OURS, 12.5))
         self.assertIn("| `spmm` | cuSPARSE's fastest algorithm for the case | 2.00x | 2.00x (`g`, k=16) | 16 | 1 |", lines)
         self.assertIn("| `spmm` | cuSPARSE's default algorithm | 4.00x | 4.00x (`g`, k=16) | 16 | 1 |", lines)
-        self.assertIn("| `spmm` with self loops | our `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 16 | 1 |", lines)
+        self.assertIn("| what self loops cost: `spmm` with them | our own `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 16 | 1 |", lines)
 
     def test_what_the_means_do_not_show(self):
         rows = [row("spmm k=16", OURS, 20, default="1"), row("spmm k=16", "spmm.rows{vec=4}", 10), row("spmm k=16", OTHER, 15),
@@ -215,10 +215,26 @@ class Headline(unittest.TestCase):
         spread = [{"graph": "a", "k": "16", "own_us": "10", "library_us": "8", "default_us": "12"},
                   {"graph": "b", "k": "16", "own_us": "10", "library_us": "8", "default_us": ""}]
         text = "\n".join(self.lines(*rows, spread=spread))
-        self.assertIn("Ours is the fastest of 2 configs that were timed, cuSPARSE's the fastest of 1.", text)
-        self.assertIn("`spmm` on 1 graphs is 0.67x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.67x at worst.", text)
+        self.assertIn("Our plain `spmm` is the fastest of 2 configs that were timed, cuSPARSE's the fastest of 1.\n", text)
+        self.assertIn("`spmm` on 1 graphs (G, widths of 16) is 0.67x as fast as cuSPARSE's fastest, slower in 1 of 1 cases, 0.67x at worst.", text)
         self.assertIn("both sides replayed) `spmm` is 3.00x as fast as cuSPARSE's fastest, slower in none of 1 cases", text)
-        self.assertIn("*On more graphs,* 2, most of them generated, `spmm` is 0.80x", text)
+        self.assertIn("*On more graphs,* most of them generated: `spmm` on 2 graphs (G, widths of 16) is 0.80x", text)
+
+    def test_what_was_searched_is_said(self):
+        rows = [row("spmm k=16", config, 10, configs="2") for config in (OURS, OTHER)]
+        for problem in ("spmm_grad k=16", "spmm k=16 self_loop", "sddmm k=16 unweighted"):
+            rows.append(row(problem, OURS, 10, configs="9"))
+        self.assertIn(" Of `spmm` with self loops and `spmm_grad` ours were [searched](docs/measuring.md#search), cuSPARSE's all timed.\n",
+                      "\n".join(self.lines(*rows)))
+
+    def test_attention_without_its_gradient_in_one_run_is_said(self):
+        sides = ("gat.unfused{spmm=default}", 40), ("gat.rows{vec=4}", 10)
+        rows = [row("gat k=8", config, time, run="0") for config, time in sides] + [row("gat k=16", config, time) for config, time in sides]
+        for k, run in ((8, "1"), (16, "0")):
+            rows += [row(f"gat_grad k={k}", config.replace("gat", "gat_grad"), time, run=run) for config, time in sides]
+        rows.append(row("gat k=64", sides[0][0], 90, status="abandoned", ci_us="1"))
+        text = "\n".join(self.lines(*rows))
+        self.assertIn("The table leaves out 1 cases (on `g`), whose `gat` and `gat_grad` were not timed in one run.", text)
 
     def test_widths_and_graphs_that_take_no_part_are_said(self):
         wide = [row(f"spmm k={k}", config, time) for k in (16, 32, 64, 128) for config, time in ((OURS, 10), (OTHER, 20))]
@@ -236,8 +252,11 @@ class Headline(unittest.TestCase):
         wide = suite(*(row(f"spmm k={k}", config, time) for k in (16, 32, 64) for config, time in ((OURS, 10), (OTHER, 20))))
         self.assertEqual(cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), wide)[0], "",
                          "less than half of the cases stand for nothing")
-        lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells)])
+        lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells, False)])
         self.assertIn("The last column has mean and worst case on one MAKER H1", lines[0])
+        self.assertNotIn("searched", lines[0])
+        lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells, True)])
+        self.assertIn("Our configs were searched there, not all timed. A search leaves out slow configs; a cell is empty where", lines[0])
         self.assertTrue(lines[2].endswith("| cases | H1: mean, worst case |"))
         self.assertTrue(lines[4].endswith("| 16, 32 | 2 | 3.00x, 3.00x (1 of the cases) |"), lines[4])
         self.assertTrue(lines[5].endswith("| 16 | 1 |  |"), "another side has rows of its own, or none")
@@ -322,6 +341,13 @@ class Packing(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()):
             figures.pack(*arguments)
         return figures.read(self.root / "a_b_suite.csv.gz"), figures.read(self.root / "a_b_suite_about.csv")
+
+    def test_a_summary_says_whether_configs_were_searched(self):
+        self.pack(self.run_of("first", [row("spmm k=16", OURS, 8)], "one"), None, False)
+        for configs, told in (("9", "1"), ("2", "0")):
+            folder = self.run_of("other", [row("spmm k=16", config, 8, configs=configs) for config in (OURS, OTHER)], "two")
+            figures.pack_other(folder)
+            self.assertEqual([r["searched"] for r in figures.read(self.root / "a_b_suite_summary_about.csv")], [told])
 
     def test_what_a_run_did_not_reach_is_kept(self):
         old = [{k: v for k, v in row("spmm k=16", OURS, 8).items() if k not in ("default", "configs", "run")}, ]

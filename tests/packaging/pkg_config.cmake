@@ -15,4 +15,12 @@ separate_arguments(flags UNIX_COMMAND "${flags}")
 execute_process(COMMAND "${cc}" -std=c99 -pedantic-errors -Wall -Werror "${SOURCE}/examples/spmm.c" -o "${WORK}/spmm"
                         ${flags}
                 COMMAND_ERROR_IS_FATAL ANY)
-run_example("${WORK}/spmm" "LD_LIBRARY_PATH=${PREFIX}/${LIBDIR}:$ENV{LD_LIBRARY_PATH}")
+set(library_path "LD_LIBRARY_PATH=${PREFIX}/${LIBDIR}:$ENV{LD_LIBRARY_PATH}")
+run_example("${WORK}/spmm" "${library_path}")
+
+# Its argument is the database. One that is not there is no error, and the plan names it.
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=GNNTUNE_FORCE GNNTUNE_PROFILES= "${library_path}" "${WORK}/spmm" "${WORK}/not_there.db"
+                OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output MATCHES "not_there\\.db")
+    message(FATAL_ERROR "the plan does not name the database that was asked for:\n${output}")
+endif()

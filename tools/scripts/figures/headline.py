@@ -3,9 +3,13 @@ import collections
 
 from figures.corpus import ratios_of
 from figures.early import given_up
+from figures.left_out import searched_kinds
 from figures.loops import LOOPS, with_by_without
-from figures.suite import (SPMM, UNDER_GRAPH, Ratios, attention_with_gradient, cases, compare, composed, gradient_of_spmm, library, own,
+from figures.suite import (UNDER_GRAPH, Ratios, attention_with_gradient, compare, composed, fused, gradient_of_spmm, library, own,
                            over_default, over_library)
+
+GAT = r"gat k=(?P<k>\d+)( heads=\d+)?"
+OF_KINDS = {"spmm self_loop": "`spmm` with self loops", "spmm_grad": "`spmm_grad`", "spmm under graph": "`spmm` in a CUDA graph"}
 
 
 def turned(ratios):
@@ -19,7 +23,7 @@ def headline(suite):
     """(what is timed, against what, Ratios)"""
     yield "`spmm`", "cuSPARSE's fastest algorithm for the case", over_library(suite)
     yield "`spmm`", "cuSPARSE's default algorithm", over_default(suite)
-    yield "`spmm` with self loops", "our `spmm` without them", turned(with_by_without(suite))
+    yield "what self loops cost: `spmm` with them", "our own `spmm` without them", turned(with_by_without(suite))
     yield "`spmm_grad`", "two calls of cuSPARSE, SpMM and SDDMM", gradient_of_spmm(suite)
     yield "`gat` and `gat_grad`, times added", "the same with a kernel for each step (*unfused*)", attention_with_gradient(suite)
 
@@ -59,40 +63,56 @@ def configs(suite, side):
     return [sum(side(config.partition("{")[0], config) for _, config, _ in suite.cases[case]) for case in sorted(both)]
 
 
-def hidden(suite, spread):
-    """Sentences on what the means do not show. `spread`: of the corpus."""
+def listed(names):
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def hidden(suite, spread, gpu):
+    """Sentences on what the means do not show. `spread`: of the corpus, on `gpu`."""
     if over_library(suite).cases:
-        yield (f"*Choosing.* Ours is the fastest of {span(configs(suite, own))} configs that were timed, cuSPARSE's the fastest of "
-               f"{span(configs(suite, library))}.")
+        some = [words for kind, words in OF_KINDS.items() if kind in searched_kinds(suite)]
+        yield (f"*Choosing.* Our plain `spmm` is the fastest of {span(configs(suite, own))} configs that were timed, cuSPARSE's the fastest of "
+               f"{span(configs(suite, library))}."
+               + (f" Of {listed(some)} ours were [searched](docs/measuring.md#search), cuSPARSE's all timed." if some else ""))
     replayed = over_library(suite, UNDER_GRAPH)
     if replayed.cases:
         yield f"*In a CUDA graph* (policy `graph`, both sides replayed) `spmm` is {against(replayed)}{without(suite, replayed)}."
     if spread:
-        yield (f"*On more graphs,* {len({r['graph'] for r in spread})}, most of them generated, `spmm` is "
-               f"{against(ratios_of(spread, 'library_us', 'own_us'))}.")
+        def of(rows):
+            return f"`spmm` on {len({r['graph'] for r in rows})} graphs ({gpu}, widths of {span([int(r['k']) for r in rows])})"
+
+        yield f"*On more graphs,* most of them generated: {of(spread)} is {against(ratios_of(spread, 'library_us', 'own_us'))}."
         untuned = [r for r in spread if r["default_us"]]
         if untuned:
-            yield (f"*Without tuning,* by the config that runs where nothing was measured, `spmm` on {len({r['graph'] for r in untuned})} graphs is "
-                   f"{against(ratios_of(untuned, 'library_us', 'default_us'))}.")
+            yield ("*Without tuning.* Our default config runs where nothing was measured and no cost model answers. With it "
+                   f"{of(untuned)} is {against(ratios_of(untuned, 'library_us', 'default_us'))}.")
     loops = compare(suite, LOOPS, library, own)
     if loops.cases:
         yield f"*Self loops* add an edge to each vertex. With them `spmm` is {against(loops, 'the fastest of cuSPARSE on the graph that has them')}."
     given = list(unfused_given_up(suite))
     if given:
         yield ("*Unfused kernels* that took over three times as long as the fastest were given up after few samples, so their times are less sure. "
-               f"That was so in {' and in '.join(given)}.")
+               f"That was so in {' and in '.join(given)}.{apart(suite)}")
     gradient, forward = gradient_of_spmm(suite, ours=suite.default), gradient_of_spmm(suite, direction="")
     if gradient.cases and forward.cases:
-        yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. One of these calls includes a kernel of "
-               f"ours that reorders weights; without that kernel the mean of the table is {forward.geomean():.2f}x, its worst case "
-               f"{forward.worst()[0]:.2f}x.")
+        yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. The SpMM of the two calls is cuSPARSE's on "
+               "the reversed graph, for which a kernel of ours reorders the weights in every call. With its SpMM on the graph as it is, which "
+               f"reorders nothing, the mean of the table would be {forward.geomean():.2f}x, its worst case {forward.worst()[0]:.2f}x.")
 
 
 def unfused_given_up(suite):
     for what, count, cases, widest in ((what, *given_up(suite, pattern, composed)) for what, pattern in
-                                       (("`gat`", r"gat k=(?P<k>\d+)( heads=\d+)?"), ("`gat_grad`", r"gat_grad k=(?P<k>\d+)( heads=\d+)?"))):
+                                       (("`gat`", GAT), ("`gat_grad`", GAT.replace("gat", "gat_grad", 1)))):
         if count:
             yield f"{count} of {cases} cases of {what} (95 % interval up to ±{100 * widest:.1f} %)"
+
+
+def apart(suite):
+    """Says which cases of `gat` the sum with its gradient lacks."""
+    both = {c[1:3] for c in attention_with_gradient(suite).cases}
+    missing = [c[1] for c in compare(suite, GAT, composed, fused).cases if c[1:3] not in both]
+    graphs = listed([f"`{graph}`" for graph in sorted(set(missing))])
+    return f" The table leaves out {len(missing)} cases (on {graphs}), whose `gat` and `gat_grad` were not timed in one run." if missing else ""
 
 
 def runs(suite, about, ratios):
@@ -102,8 +122,9 @@ def runs(suite, about, ratios):
 
 
 def headline_table(suite, about, spread, name, link, others=()):
-    """`name`: of the footnote; `link`: to the measurements; `others`: GPUs that stand beside it, with a cell for each row."""
-    rows = [(*r, *more) for r, *more in zip(headline(suite), *(cells for _, cells in others)) if r[2].cases]
+    """`name`: of the footnote; `link`: to the measurements; `others`: GPUs that stand beside it, each with a cell
+    for each row and whether our configs were searched there."""
+    rows = [(*r, *more) for r, *more in zip(headline(suite), *(cells for _, cells, _ in others)) if r[2].cases]
     if not rows:
         return []
     found = [c for _, _, ratios, *_ in rows for c in ratios.cases]
@@ -114,12 +135,15 @@ def headline_table(suite, about, spread, name, link, others=()):
              "A case is one graph at one width, of `gat` also with one number of heads. 1.65x means 1.65 times as fast as the other side; "
              "below 1x is slower. Means are geometric."
              + "".join(f" The last column has mean and worst case on one {gpu} ([side by side](docs/kernels.md#the-same-on-another-gpu))."
-                       for gpu, _ in others), "",
+                       + (" Our configs were searched there, not all timed." if was_searched else "")
+                       + (" A search leaves out slow configs; a cell is empty where under half of the cases have both sides."
+                          if was_searched and not all(cells) else "")
+                       for gpu, cells, was_searched in others), "",
              "".join(f"| {head} " for head in ("our fastest config of", "against", "mean", "worst case", "widths", "cases",
-                                               *(f"{gpu.split()[1]}: mean, worst case" for gpu, _ in others))) + "|",
+                                               *(f"{gpu.split()[1]}: mean, worst case" for gpu, *_ in others))) + "|",
              "|---" * (6 + len(others)) + "|"]
     lines += ["".join(f"| {cell} " for cell in (what, whom, f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})", widths(r),
                                                 len(r.cases), *more)) + "|" for what, whom, r, *more in rows]
-    lines += ["", "What the means do not show:", ""] + [f"- {sentence}" for sentence in hidden(suite, spread)]
+    lines += ["", "What the means do not show:", ""] + [f"- {sentence}" for sentence in hidden(suite, spread, about[0]["gpu"].split()[-1])]
     return lines + ["", f"[^{name}]: Driver {about[0]['driver']}, CUDA {about[0]['cuda']}, medians by CUDA events with warm caches (policy `hot`); "
                     f"commits {runs(suite, about, [r for _, _, r, *_ in rows])}; {link}.", ""]

@@ -76,13 +76,19 @@ def left_out_table(suite, peer_rows, corpus):
             for what, r in found] + roofline_line(suite)
 
 
-def searched(suite):
-    """Says of which kinds of problems not all configs were measured."""
+def searched_kinds(suite):
+    """Kinds of problems of which not all configs were measured -> (measured, all) of each such problem."""
     kinds = {}
     for (graph, problem), (measured, of) in suite.of.items():
         kind = " ".join(w for w in problem.split() if "=" not in w)
         if measured < of:
             kinds.setdefault(kind, []).append((measured, of))
+    return kinds
+
+
+def searched(suite):
+    """A table of them."""
+    kinds = searched_kinds(suite)
     return ["Of these problems our configs were searched, not all measured. The library's were all measured.", "",
             "| problems | configs measured of a problem, in the mean | configs that it has, in the mean |", "|---|---|---|"] + [
             f"| `{kind}` | {sum(m for m, _ in some) / len(some):.0f} | {sum(n for _, n in some) / len(some):.0f} |"
