@@ -305,6 +305,9 @@ def what_a_graph_says(size):
         assert torch.equal(split.collect(own), x)
         assert split.mode in repr(split) and f"rank {split.rank} of {size}" in split.explain()
     assert "fetched" in gd.DistributedGraph(graph, mode="rows").explain()
+    wide = gd.DistributedGraph(graph_of("wide"), mode="features")
+    for n in (wide.n_rows, wide.n_cols):
+        assert torch.equal(wide.collect(wide.take(x[:n])), x[:n])
 
 
 def the_forecast_is_one_for_all_and_is_followed(size):
@@ -386,9 +389,16 @@ def partitions(size):
         split = gd.DistributedGraph(graph, parts=path)
         assert split.mode == "rows" and torch.equal(split.ids, (parts == split.rank).nonzero().view(-1))
         for text, words in (("0\n", "has 1 parts"), ("x\n" * 301, "expected one part a line"),
-                            (f"{size}\n" * 301, f"expected 0 to {size - 1}")):  # fmt: skip
-            path.write_text(text)
+                            (f"{size}\n" * 301, f"expected 0 to {size - 1}"), ("99999999999\n" * 301, "graph.part has"),
+                            ("9" * 40, "graph.part: "), ("\u00e9\n", "graph.part: ")):  # fmt: skip
+            path.write_text(text, encoding="utf-8")
             raises(gnntune.InvalidArgument, words, gd.DistributedGraph, graph, parts=path)
+    # Numbers that a narrower type would make legal ones of.
+    raises(gnntune.InvalidArgument, "expected integers", gd.DistributedGraph, graph, parts=parts / 2)
+    raises(gnntune.InvalidArgument, "4294967296", gd.DistributedGraph, graph, parts=parts.long() + 2**32)
+    # Ranks that draw partitions of their own would compute wrong sums.
+    other = (parts + dist.get_rank()) % size
+    raises(gnntune.InvalidArgument, "rank 1 was given parts=", gd.DistributedGraph, graph, parts=other)
 
 
 def raises(kind, words, function, *arguments, **options):
@@ -404,6 +414,11 @@ def errors_say_what_to_do(size):
     graph = graph_of("random")
     wrong = graph if dist.get_rank() != 1 else graph_of("hub")
     raises(gnntune.InvalidArgument, "rank 1 has another graph than rank 0", gd.DistributedGraph, wrong, mode="features")
+    for name, mine in {"mode": "rows", "slices": 2, "tail": True, "widths": (16,), "dtype": torch.float16}.items():
+        options = {name: mine} if dist.get_rank() == 1 else {}
+        raises(gnntune.InvalidArgument, f"rank 1 was given {name}=", gd.DistributedGraph, graph, **options)
+    for slices in (0, -1, (), (33, -1)):
+        raises(gnntune.InvalidArgument, "slices is", gd.DistributedGraph, graph, mode="features", slices=slices)
     raises(gnntune.InvalidArgument, "expected one of auto", gd.DistributedGraph, graph, mode="columns")
     raises(gnntune.InvalidArgument, "for mode='rows'", gd.DistributedGraph, graph, mode="one", parts=torch.zeros(301))
     raises(gnntune.InvalidArgument, "square graphs", gd.DistributedGraph, graph_of("wide"), mode="rows")
@@ -411,6 +426,7 @@ def errors_say_what_to_do(size):
     raises(gnntune.InvalidArgument, "one that lasts", gd.DistributedGraph, batch)
     split = gd.DistributedGraph(graph, mode="features")
     raises(gnntune.InvalidArgument, "graph.take() picks them", gd.spmm, split, torch.ones(301, 4))
+    raises(gnntune.InvalidArgument, "the ranks have", split.collect, torch.ones(split.n_local + 1, 4))
     raises(gnntune.InvalidArgument, "expected 'sum'", gd.spmm, split, split.take(torch.ones(301, 4)), reduce="min")
     wide = gd.DistributedGraph(graph_of("wide"), mode="one")
     raises(gnntune.InvalidArgument, "square", gd.gcn, wide, torch.ones(9, 2))

@@ -153,6 +153,8 @@ def test_the_host_binds_where_it_takes_longer():
     assert best.split_us == 320 and best.expected_us == 320 and best.speed_up == 2
     slow = best._replace(tried_us=800.0)
     assert slow.speed_up == 0.8 and "800 us when tried, forecast 320 us" in slow.words()
+    assert best.words().endswith("slices of 128 columns")
+    assert best._replace(tail=True).words().endswith("slices of 128 columns, the last by blocks of rows")
     # A host that has become slower, or faster than the device: the same split, and what was tried no longer counts.
     later = slow.with_host(none._replace(host=(100.0, 400.0, 30.0)))
     assert later == best._replace(split_us=500, host_us=500) and later.device_us == 320 and later.expected_us == 500

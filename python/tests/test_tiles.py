@@ -101,6 +101,9 @@ def test_what_tiles_cannot_do_is_refused(context, matrix):
         graph.plan("spmm", 4, direction="reversed")
     with pytest.raises(gnntune.InvalidArgument, match="place is 'disk'"):
         context.tiled_graph(matrix.indptr, matrix.indices, N_COLS, place="disk")
+    for limits in ({"host_limit": -5}, {"backend_limit": -1}):
+        with pytest.raises(gnntune.InvalidArgument, match=r"limit.* is -"):
+            context.tiled_graph(matrix.indptr, matrix.indices, N_COLS, **limits)
     with pytest.raises(gnntune.InvalidGraph, match=r"col_idx\[7\] is 500"):
         wrong = matrix.indices.copy()
         wrong[7] = 500

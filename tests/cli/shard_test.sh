@@ -123,6 +123,8 @@ run 2 tune graphs/ --shard auto --work work
 err_has "nothing in the environment says which rank this is"
 run 2 tune graphs/ --shard 4/4 --work work
 err_has "expected auto or I/N"
+run 2 tune graphs/ --shard 0/4 --work work --db work/rank-1.db
+err_has "is where a rank measures into"
 run 3 tune graphs/ --shard 0/4 --work err --device cpu
 err_has "err cannot be made"
 run 3 db merge --from graphs --db all.db

@@ -71,8 +71,15 @@ std::optional<int> counted(const Environment& environment, const char* name, int
     return value;
 }
 
+/// srun with PMI-2 sets these variables too, but for the local rank. Its own say that as well, and know of arrays.
+bool is_of_srun(const Launcher& launcher, const Environment& environment) {
+    return std::string_view(launcher.rank) == "PMI_RANK" && environment.has("SLURM_STEP_ID") &&
+           environment.has("SLURM_PROCID") && !environment.has(launcher.local);
+}
+
 std::optional<Rank> rank_of(const Launcher& launcher, const Environment& environment) {
     if (!environment.has(launcher.rank) || (launcher.size && !environment.has(launcher.size))) return std::nullopt;
+    if (is_of_srun(launcher, environment)) return std::nullopt;
     Rank rank;
     rank.index = *counted(environment, launcher.rank, launcher.first);
     rank.size = environment.find(launcher.size);

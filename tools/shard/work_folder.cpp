@@ -102,6 +102,21 @@ std::string who(const fs::path& folder, int rank) {
     return text.empty() ? "another process" : text;
 }
 
+/// What a rank has measured is gone with its database: its units are open again. One that runs has it yet to make, or
+/// this host has yet to see it.
+void reopen_lost(const fs::path& folder, std::vector<Progress>& progress) {
+    std::set<int> there;
+    std::set<int> lost;
+    for (Progress& p : progress) {
+        if ((p.state != State::done && p.state != State::left) || there.contains(p.rank)) continue;
+        std::error_code ignored;
+        const bool gone = lost.contains(p.rank) ||
+                          (!fs::exists(folder / fmt::format("rank-{}.db", p.rank), ignored) && !runs(folder, p.rank));
+        (gone ? lost : there).insert(p.rank);
+        if (gone) p.state = State::open;
+    }
+}
+
 std::vector<fs::path> databases_in(const fs::path& folder, const std::vector<Progress>& progress) {
     std::vector<fs::path> found;
     for (const int rank : all_ranks(folder, progress, ".db")) {
@@ -212,6 +227,7 @@ std::vector<Progress> WorkFolder::read_table(const LockedFile& file, const fs::p
         }
         progress.push_back(*one);
     }
+    reopen_lost(path.parent_path(), progress);
     return progress;
 }
 

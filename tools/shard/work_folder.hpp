@@ -85,6 +85,7 @@ public:
 
 private:
     friend class FinishedWork;
+    /// Units of a rank whose database is gone are open.
     static std::vector<Progress> read_table(const LockedFile& file, const std::filesystem::path& path,
                                             std::size_t units);
     std::vector<bool> running(const std::vector<Progress>& progress) const;

@@ -77,6 +77,15 @@ void share_processors(const shard::Rank& rank) {
     omp_set_num_threads(std::max(1, bound ? here : here / rank.local_size.value_or(1)));
 }
 
+/// Whether a rank of the folder takes, or may take, the database for its own.
+bool is_of_a_rank(const fs::path& database, const fs::path& folder) {
+    const std::string name = database.filename().string();
+    std::error_code failed;
+    return name.starts_with("rank-") && name.ends_with(".db") &&
+           fs::weakly_canonical(fs::absolute(database).parent_path(), failed) ==
+               fs::weakly_canonical(fs::absolute(folder) / ".", failed);
+}
+
 }  // namespace
 
 std::vector<std::vector<std::size_t>> problems_together(const std::vector<Problem>& problems, const Device& device) {
@@ -125,6 +134,10 @@ std::optional<TuneShard> TuneShard::from(const Parsed& parsed, Output& out) {
 
 TuneShard::TuneShard(const Parsed& parsed, Output& out)
     : parsed_(&parsed), out_(&out), rank_(shard::rank_from(parsed.text("shard"), std::getenv)) {
+    if (is_of_a_rank(parsed.common.database_path(), parsed.text("work"))) {
+        throw invalid_argument(fmt::format("--db {} is where a rank measures into; name another one for what all have",
+                                           parsed.common.database_path().string()));
+    }
     folder_.emplace(parsed.text("work"), rank_, build_text(),
                     fmt::format("process {} on {} ({})", getpid(), host_name(), command_line()), interrupted);
     out.note(fmt::format("{} ({})", shard::to_text(rank_), rank_.source));

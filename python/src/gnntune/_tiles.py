@@ -35,6 +35,9 @@ def tiling(
     """The tuple of _native.tiled_graph that says how a graph is cut and where it lies."""
     if place not in _PLACES:
         raise InvalidArgument(f"place is {place!r}; expected 'auto', 'resident' or 'streamed'")
+    for name, limit in (("host_limit", host_limit), ("the limit of the device", backend_limit)):
+        if limit is not None and limit < 0:
+            raise InvalidArgument(f"{name} is {limit}; expected bytes, or None for no limit")
     return (
         _PLACES[place],
         pin,

@@ -192,10 +192,35 @@ TEST(ShardFolder, AFailedMergeIsTriedAgain) {
     const TemporaryFolder folder;
     const Plan plan = plan_of({{1}});
     WorkFolder a = work(folder.path(), 0, plan);
+    std::ofstream(a.database()) << "rows";
     a.finish(a.claim({})->unit, true);
     EXPECT_THROW(a.leave("all.db", [](const auto&) { throw database_error("damaged"); }), Error);
     bool merged = false;
     EXPECT_EQ(work(folder.path(), 1, plan).leave("all.db", [&](const auto&) { merged = true; }), Ending::merged);
+    EXPECT_TRUE(merged);
+}
+
+TEST(ShardFolder, WhatARankMeasuredAndIsGoneIsMeasuredAgain) {
+    const TemporaryFolder folder;
+    const Plan plan = plan_of({{1}, {2}, {3}});
+    for (const int index : {0, 1, 0}) {
+        WorkFolder one = work(folder.path(), index, plan);
+        std::ofstream(one.database()) << "rows";
+        one.finish(one.claim({})->unit, true);
+    }
+    fs::remove(folder.path() / "rank-0.db");
+    EXPECT_EQ(FinishedWork(folder.path(), {}).counts().open, 2u);
+    EXPECT_EQ(work(folder.path(), 2, plan).leave("all.db", [](const auto&) { FAIL(); }), Ending::unfinished);
+    WorkFolder other = work(folder.path(), 3, plan);
+    std::ofstream(other.database()) << "rows";
+    for (int i = 0; i < 2; ++i) {
+        const auto claim = other.claim({});
+        ASSERT_TRUE(claim);
+        other.finish(claim->unit, true);
+    }
+    EXPECT_FALSE(other.claim({}));
+    bool merged = false;
+    EXPECT_EQ(other.leave("all.db", [&](const auto&) { merged = true; }), Ending::merged);
     EXPECT_TRUE(merged);
 }
 
@@ -331,6 +356,7 @@ TEST(ShardFolder, ManyProcessesDoEachUnitOnce) {
     for (int r = 0; r < 8; ++r) {
         children.push_back(in_child([&] {
             WorkFolder mine = work(folder.path(), r, plan, 8);
+            std::ofstream(mine.database()) << "rows";
             std::optional<std::size_t> graph;
             for (int i = 0;; ++i) {
                 const auto claim = mine.claim(graph);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -95,6 +96,10 @@ class DistributedGraph:
             raise InvalidArgument(f"tail is {tail!r}; expected True, False or 'auto'")
         if tries < 0:
             raise InvalidArgument(f"tries is {tries}; expected 0 or more")
+        if isinstance(slices, int) and slices < 1:
+            raise InvalidArgument(f"slices is {slices}; expected 1 or more, or the widths of all")
+        if isinstance(slices, tuple) and min(slices, default=-1) < 0:
+            raise InvalidArgument(f"slices is {slices}; expected widths of 0 or more")
         self.device = _device.known_device(torch.device(device)) if device is not None else graph.device
         self.ranks = Ranks(group, self.device)
         self.rank, self.size = self.ranks.rank, self.ranks.size
@@ -106,7 +111,10 @@ class DistributedGraph:
         self._known: dict[tuple[int, torch.dtype], Forecast] = {}  # by the columns that there are then
         self._splits: dict[tuple[int, torch.dtype, int | None], tuple[list[Slice], bool]] = {}
         self._calls = 0
-        self._check_same(graph)
+        if parts is not None:
+            parts = self._part_of_each(graph, parts)
+        settings = {"mode": mode, "slices": slices, "tail": tail, "tries": tries, "widths": tuple(widths)}
+        self._check_same(graph, {**settings, "dtype": dtype, "link": link, "parts": _digest(parts)})
         self.link, self._host_is_given = link, link is not None
         self._host: HostCalls | None = None
         self.mode = mode
@@ -130,20 +138,24 @@ class DistributedGraph:
 
     # ---- Set-up ----
 
-    def _check_same(self, graph: Graph) -> None:
+    def _check_same(self, graph: Graph, settings: dict[str, Any]) -> None:
         # A fingerprint would need the whole graph on the device; sizes and sums tell graphs apart that are mixed up.
         sums = [int(array.sum(dtype=torch.int64)) for array in (graph.row_ptr, graph.col)]
         mine = (graph.n_rows, graph.n_cols, graph.m, *sums)
         seed = int(torch.randint(0, 2**62, (1,)))
-        everyone = self.ranks.gather_objects((mine, seed))
-        for rank, (theirs, _) in enumerate(everyone):
-            if theirs != everyone[0][0]:
+        everyone = self.ranks.gather_objects((mine, settings, seed))
+        first, asked, self._seed = everyone[0]
+        for rank, (theirs, given, _) in enumerate(everyone):
+            if theirs != first:
                 raise InvalidArgument(
                     f"rank {rank} has another graph than rank 0: {theirs[0]} x {theirs[1]} with {theirs[2]} edges, not "
-                    f"{everyone[0][0][0]} x {everyone[0][0][1]} with {everyone[0][0][2]}, or other ends of them; every "
-                    "rank gives the whole graph"
+                    f"{first[0]} x {first[1]} with {first[2]}, or other ends of them; every rank gives the whole graph"
                 )
-        self._seed: int = everyone[0][1]
+            for name, value in given.items():
+                if value != asked[name]:
+                    raise InvalidArgument(
+                        f"rank {rank} was given {name}={value!r}, and rank 0 {asked[name]!r}; every rank gives the same"
+                    )
 
     def _too_large(self, graph: Graph, k: int, dtype: torch.dtype) -> bool:
         """Whether any rank lacks the memory for the graph in both directions and two layers of columns."""
@@ -156,15 +168,15 @@ class DistributedGraph:
         needed = graph.m * 16 + columns_bytes + rows_bytes - there
         return any(self.ranks.gather_objects(free is not None and needed > _MOST_MEMORY * free))
 
-    def _set_rows(self, graph: Graph, parts: Any) -> None:
+    def _part_of_each(self, graph: Graph, parts: Any) -> Tensor:
+        if isinstance(parts, Tensor):
+            return check_parts(parts, graph.n_rows, self.size, "parts")
+        return read_parts(parts, graph.n_rows, self.size)
+
+    def _set_rows(self, graph: Graph, parts: Tensor | None) -> None:
         if graph.n_rows != graph.n_cols:
             raise InvalidArgument(f"mode='rows' is for square graphs, not {graph!r}; mode='features' takes both")
-        if parts is None:
-            found = blocks_by_edges(graph.row_ptr, self.size)
-        elif isinstance(parts, Tensor):
-            found = check_parts(parts, graph.n_rows, self.size, "parts")
-        else:
-            found = read_parts(parts, graph.n_rows, self.size)
+        found = blocks_by_edges(graph.row_ptr, self.size) if parts is None else parts
         self._source, self._parts = graph, found
         self.halo = Halo(graph, found, self.ranks, self.device)
         self.row_counts = self.col_counts = self.halo.counts
@@ -217,9 +229,14 @@ class DistributedGraph:
         return values[starts[self.rank] : starts[self.rank + 1]].to(self.device)
 
     def collect(self, values: Tensor) -> Tensor:
-        """All rows of what the ranks have split, on every rank. No gradient; for looking at results."""
+        """All rows of what the ranks have split, as results are or as x is, on every rank. No gradient; for looking at
+        results."""
         values = values.detach().contiguous()
-        counts = self.row_counts
+        counts = self.ranks.gather_objects(values.shape[0])
+        if counts not in (self.row_counts, self.col_counts):
+            raise InvalidArgument(
+                f"the ranks have {counts} rows; expected {self.row_counts}, as results have, or {self.col_counts}, as x"
+            )
         flat = values.view(-1, 1) if values.dim() == 1 else values.flatten(1)
         pieces = [flat.new_empty(count, flat.shape[1]) for count in counts]
         self.ranks.all_to_all(pieces, [flat] * self.size).wait()
@@ -368,6 +385,10 @@ class DistributedGraph:
             self._looped_weight = looped_norm(looped)[self._looped_halo.edges.to(looped.device)].to(self.device)
         assert self._looped_weight is not None
         return self._looped_halo, self._looped_weight
+
+
+def _digest(parts: Tensor | None) -> str | None:
+    return None if parts is None else f"{parts.numel()} with the checksum {zlib.crc32(parts.numpy().tobytes()):08x}"
 
 
 def wrapped(number: int) -> int:

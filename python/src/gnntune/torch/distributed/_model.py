@@ -100,11 +100,11 @@ class Forecast(NamedTuple):
 
     def words(self) -> str:
         kind = "" if self.measured else " (no group of that size was measured)"
-        how = " + ".join(map(str, self.pattern)) + (", the last by blocks of rows" if self.tail else "")
+        how = " + ".join(map(str, self.pattern)) + " columns" + (", the last by blocks of rows" if self.tail else "")
         tried = "" if self.tried_us is None else f"{self.tried_us:.0f} us when tried, forecast "
         return (
             f"k={self.k} over {self.size} ranks{kind}: {tried}{self.split_us:.0f} us, kernels {self.kernels_us:.0f}, "
-            f"beside {self.one_us:.0f} us on one: {self.speed_up:.2f}x with slices of {how} columns"
+            f"beside {self.one_us:.0f} us on one: {self.speed_up:.2f}x with slices of {how}"
         )
 
 

@@ -27,11 +27,10 @@ def blocks_by_edges(row_ptr: Tensor, parts: int) -> Tensor:
 
 def read_parts(path: Any, n: int, parts: int) -> Tensor:
     """The part of each vertex, from a file as METIS and others write it: one number a line, n lines, from 0."""
-    with open(path, encoding="ascii") as file:
-        words = file.read().split()
     try:
-        found = torch.tensor([int(word) for word in words], dtype=torch.int32)
-    except ValueError as error:
+        with open(path, encoding="ascii") as file:
+            found = torch.tensor([int(word) for word in file.read().split()], dtype=torch.int64)
+    except (ValueError, RuntimeError) as error:  # what is no text, no number, or one that no type holds
         raise InvalidArgument(f"{path}: {error}; expected one part a line, a number from 0 to {parts - 1}") from None
     return check_parts(found, n, parts, str(path))
 
@@ -39,13 +38,15 @@ def read_parts(path: Any, n: int, parts: int) -> Tensor:
 def check_parts(found: Tensor, n: int, parts: int, where: str) -> Tensor:
     if found.dim() != 1 or found.numel() != n:
         raise InvalidArgument(f"{where} has {found.numel()} parts; expected one for each of the {n} vertices")
-    found = found.cpu().to(torch.int32)
+    if found.is_floating_point() or found.is_complex():
+        raise InvalidArgument(f"{where} is of {found.dtype}; expected integers")
+    found = found.cpu()
     if n and (int(found.min()) < 0 or int(found.max()) >= parts):
         raise InvalidArgument(
             f"{where} has parts from {int(found.min())} to {int(found.max())}; expected 0 to {parts - 1}, "
             "a part for each rank: make the partition for as many"
         )
-    return found
+    return found.to(torch.int32).contiguous()
 
 
 class Halo:
