@@ -16,21 +16,21 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True  # the source tree may be read-only
-loader = importlib.machinery.SourceFileLoader("kernel_figures", str(ROOT / "tools" / "kernel-figures"))
-figures = importlib.util.module_from_spec(importlib.util.spec_from_loader("kernel_figures", loader))
-loader.exec_module(figures)
-models_loader = importlib.machinery.SourceFileLoader("model_figures", str(ROOT / "tools" / "model-figures"))
-models = importlib.util.module_from_spec(importlib.util.spec_from_loader("model_figures", models_loader))
-models_loader.exec_module(models)
-whole_loader = importlib.machinery.SourceFileLoader("end_to_end_figures", str(ROOT / "tools" / "end-to-end-figures"))
-whole = importlib.util.module_from_spec(importlib.util.spec_from_loader("end_to_end_figures", whole_loader))
-whole_loader.exec_module(whole)
-python_loader = importlib.machinery.SourceFileLoader("python_figures", str(ROOT / "tools" / "python-figures"))
-package = importlib.util.module_from_spec(importlib.util.spec_from_loader("python_figures", python_loader))
-python_loader.exec_module(package)
-scale_loader = importlib.machinery.SourceFileLoader("scale_figures", str(ROOT / "tools" / "scale-figures"))
-scale = importlib.util.module_from_spec(importlib.util.spec_from_loader("scale_figures", scale_loader))
-scale_loader.exec_module(scale)
+
+
+def program(name):
+    """A script of tools/ as a module."""
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(ROOT / "tools" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+figures = program("kernel-figures")
+models = program("model-figures")
+whole = program("end-to-end-figures")
+package = program("python-figures")
+scale = program("scale-figures")
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
