@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import statistics
 import subprocess
 import sys
@@ -77,6 +78,22 @@ class Bench:
             torch.cuda.synchronize()
 
 
+@functools.cache
+def side_stream() -> torch.cuda.Stream:
+    """The stream for what is warmed up before a capture. One: torch keeps cuBLAS's memory for each that was used."""
+    return torch.cuda.Stream()
+
+
+def in_one_thread(step: Callable[[], object]) -> Callable[[], object]:
+    """A step whose backward runs on the thread that calls it: torch wakes another thread for it by default."""
+
+    def run() -> object:
+        with torch.autograd.set_multithreading_enabled(False):
+            return step()
+
+    return run
+
+
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -114,7 +131,9 @@ def summary(times: Sequence[float]) -> tuple[float, float]:
     return median, 100 * (high - low) / median
 
 
-def in_turns(bench: Bench, steps: dict[str, Callable[[], None]], epochs: int, seconds: float) -> dict[str, list[float]]:
+def in_turns(
+    bench: Bench, steps: dict[str, Callable[[], object]], epochs: int, seconds: float
+) -> dict[str, list[float]]:
     """Milliseconds of each call of each step: warmed up, then in turns of ten."""
     times: dict[str, list[float]] = {name: [] for name in steps}
     end = time.monotonic() + seconds

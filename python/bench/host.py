@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from common import Bench, Source, summary
+from common import Bench, Source, in_one_thread, summary
 
 import gnntune.torch as gt
 from gnntune import _native
@@ -105,6 +105,10 @@ def describe(bench: Bench, graphs: list[Source]) -> None:
             gt.spmm(graph, wants).sum().backward()
             return graph
 
+        def of_torch(wants: Any = wants) -> None:
+            wants.grad = None
+            (wants * 1.0).sum().backward()
+
         makers: dict[str, Callable[[], object]] = {
             "CSR: described": lambda described=described: described().handle(),
             "edge_index: described": lambda listed=listed: listed().handle(),
@@ -112,7 +116,10 @@ def describe(bench: Bench, graphs: list[Source]) -> None:
             "CSR: described, planned, run, backward": trained,
             "edge_index: described, planned, run": lambda listed=listed, x=x: gt.spmm(listed(), x),
             "edge_index: described, planned, run, backward": lambda trained=trained, listed=listed: trained(listed),
+            "torch alone: a product, its sum, backward": of_torch,
         }
+        for what in [what for what in makers if what.endswith("backward")]:
+            makers[f"{what}, one thread"] = in_one_thread(makers[what])
         runs: dict[str, float] = {}
         for what, make in makers.items():
             for _ in range(5):

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import torch_geometric.nn as nn
-from common import Source
+from common import Source, in_one_thread, side_stream
 from study import SIDES, Study, build, with_loops
 
 import gnntune.models as models
@@ -107,7 +107,7 @@ class Step:
 
 
 def captured(step: Step) -> Callable[[], None]:
-    side, current = torch.cuda.Stream(), torch.cuda.current_stream()
+    side, current = side_stream(), torch.cuda.current_stream()
     side.wait_stream(current)
     with torch.cuda.stream(side):
         step()
@@ -189,15 +189,10 @@ def epoch(
                         torch.cuda.synchronize()
                         peak = (torch.cuda.max_memory_allocated() - before) / 2**20
                         add(**facts, **row, what="peak memory of an epoch", value=peak, unit="MiB")
-                    times = milliseconds(study, step, seconds / 8)
-                    add(
-                        **facts,
-                        **row,
-                        what="epoch, eager",
-                        value=statistics.median(times),
-                        unit="ms",
-                        repeats=len(times),
-                    )
+                    timed = {"epoch, eager": step, "epoch, eager, one thread": in_one_thread(step)}
+                    for what, eager in timed.items():
+                        times = milliseconds(study, eager, seconds / 8)
+                        add(**facts, **row, what=what, value=statistics.median(times), unit="ms", repeats=len(times))
                     # A capture keeps memory of its own beside that of eager steps; one that fails harms what follows.
                     if study.on_gpu and peak < torch.cuda.get_device_properties(study.device).total_memory / 2**20 / 3:
                         times = milliseconds(study, captured(step), seconds / 8)

@@ -118,6 +118,22 @@ class TestCapture:
             held.append(torch.cuda.memory_reserved())
         assert held[3] <= held[1], held
 
+    def test_a_backward_on_the_calling_thread_gives_the_same_gradients(self):
+        pytest.importorskip("torch_geometric")
+        import gnntune.models as models
+
+        for name in models.MODELS:
+            torch.manual_seed(0)
+            g, model = make(), models.build(name, 32, 5, dropout=0.0).cuda()
+            found = []
+            for threads in (True, False):
+                model.zero_grad(set_to_none=True)
+                with torch.autograd.set_multithreading_enabled(threads):
+                    model(features(4000, 32), g).square().mean().backward()
+                found.append([p.grad for p in model.parameters()])
+            for one, other in zip(*found):
+                assert torch.allclose(one, other, rtol=1e-4, atol=1e-6), name
+
     def test_what_was_not_warmed_up_is_refused_in_words(self):
         g, x = make(), features(4000, 8)
         gt.spmm(g, x)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from gnntune._errors import InvalidArgument, RunFailed
 from gnntune.models._data import Split
+from gnntune.torch._device import side_stream
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ class Epochs:
         self.optimiser.zero_grad(set_to_none=True)
         scores = self.model(self.x, self.graph).index_select(0, self.split.train)
         loss = F.cross_entropy(scores, self.train_labels)
-        loss.backward()  # type: ignore[no-untyped-call]
+        # On this thread: to wake another one costs more than a small graph's gradients.
+        with torch.autograd.set_multithreading_enabled(False):
+            loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
         self.loss.copy_(loss.detach())
 
@@ -132,7 +135,7 @@ def fit(
 
 
 def _captured(training: Epochs, epochs: int) -> None:
-    current, side = torch.cuda.current_stream(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    current, side = torch.cuda.current_stream(), side_stream(training.x.device)
     side.wait_stream(current)
     with torch.cuda.stream(side):
         for _ in range(2):

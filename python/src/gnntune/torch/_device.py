@@ -53,6 +53,22 @@ def all_graphs() -> list[Graph]:
     return [graph for known in list(_graphs.values()) if (graph := known()) is not None]
 
 
+_sides: dict[torch.device, Any] = {}
+
+
+def side_stream(device: torch.device) -> Any:
+    """The stream of a device for what is warmed up or timed beside the current one.
+
+    It is one: cuBLAS keeps memory for each stream that a product ever ran on, which torch takes from that stream's own,
+    and what that is cut from stays as a whole. torch.cuda.Stream() names 32 streams in turn.
+    """
+    device = torch.device("cuda", torch.cuda.current_device()) if device.index is None else device
+    with _lock:
+        if device not in _sides:
+            _sides[device] = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        return _sides[device]
+
+
 def stream_of(device: torch.device) -> int:
     """The current stream of a device, as the library takes it."""
     if device.type != "cuda":

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import torch
 
+from gnntune.torch import _device
+
 _RUNS = 10
 _ROUNDS = 5
 _LONGEST_US = 50_000.0
@@ -43,7 +45,7 @@ def _events(call: Callable[[], object]) -> float:
 
 
 def _on_gpu(call: Callable[[], object]) -> float:
-    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    stream = _device.side_stream(torch.device("cuda", torch.cuda.current_device()))
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         call()
