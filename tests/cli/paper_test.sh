@@ -49,7 +49,7 @@ run 6 paper tcgnn --table 5 --db missing.db
 run 6 paper fusegnn --crossing --db missing.db
 
 # Whole models: from the rows of python/bench/models.py, as the page has them.
-models="$SOURCE/profiles/measured/nvidia_h200_models.csv.gz"
+models="$SOURCE/profiles/measured/nvidia_h100_80gb_hbm3_models.csv.gz"
 run 0 paper esspmm --table V --models "$models" --csv
 out_has "dblp_apcpa,GCN,fastrand,fastrand S=64 rescaled,"
 run 0 paper fusegnn --table 3 --models "$models"
