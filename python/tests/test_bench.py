@@ -30,12 +30,18 @@ def test_it_writes_rows_and_a_table(cora, tmp_path):
     assert {row["part"] for row in found} == {"minibatch", "epochs", "once"}
     assert all(row["device"] == "cpu" and row["torch"] and row["pyg"] and row["commit"] for row in found)
     eager = [row for row in found if row["what"] == "epoch"]
-    assert {row["side"] for row in eager} == {"ours", "theirs", "neither"} and len(eager) == 5
+    assert {row["side"] for row in eager} == {"ours", "theirs", "neither"} and len(eager) == 10
+    on_one = [row for row in eager if row["form"].endswith(", one thread")]
+    usually = {row["form"] for row in eager if row not in on_one}
+    assert {row["form"].removesuffix(", one thread") for row in on_one} == usually
     batches = [row for row in found if row["part"] == "minibatch" and row["what"] == "step"]
-    assert len(batches) == 6 and {row["side"] for row in batches} == {"ours", "theirs", "neither"}
+    assert len(batches) == 12 and {row["side"] for row in batches} == {"ours", "theirs", "neither"}
     (ratio,) = [float(row["value"]) for row in found if row["what"] == "their best eager over ours"]
     times = {side: min(float(row["value"]) for row in eager if row["side"] == side) for side in ("ours", "theirs")}
     assert ratio == pytest.approx(times["theirs"] / times["ours"], rel=1e-4)
+    (usual,) = [float(r["value"]) for r in found if r["what"] == "their best eager over ours, torch's threads"]
+    best = {s: min(float(r["value"]) for r in eager if r["side"] == s and r not in on_one) for s in ("ours", "theirs")}
+    assert usual == pytest.approx(best["theirs"] / best["ours"], rel=1e-4)
     line = next(line for line in done.stdout.splitlines() if line.startswith("GCN, eager"))
     assert re.search(rf">= 1.5x +{re.escape(f'{ratio:.3g}')} +{re.escape(f'{ratio:.3g}')}  1 \(on cora", line)
 
@@ -134,6 +140,7 @@ def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, t
     seeds = [(r["side"], r["seed"]) for r in found if r["what"] == "test accuracy"]
     assert sorted(seeds) == [(side, seed) for side in ("ours", "theirs") for seed in "012"]
     assert {r["side"] for r in found if r["what"] == "epoch, eager"} == {"ours", "theirs"}
+    assert {r["side"] for r in found if r["what"] == "epoch, eager, one thread"} == {"ours", "theirs"}
 
     figures = runpy.run_path(str(ROOT / "tools/end-to-end-figures"), run_name="figures")
     made = figures["Rows"](found)
