@@ -123,10 +123,10 @@ std::vector<std::string> accuracy_lines(const store::Store& store, std::int64_t 
         }
         const store::AccuracyRow& r = *found.fastest;
         lines.push_back(
-            fmt::format("{} with {}: loses {:.2f} % (95 %: {:.2f} to {:.2f}; {} models, {} vertices), sums "
+            fmt::format("{} with {}: loses {:.2f} % (95 %: {:.2f} to {:.2f}; {} model{}, {} vertices), sums "
                         "{:.2f} times as fast; for max_accuracy_loss",
-                        name, r.way, 100 * r.loss, 100 * r.loss_low, 100 * r.loss_high, r.models, r.vertices,
-                        r.exact_us / r.time_us));
+                        name, r.way, 100 * r.loss, 100 * r.loss_low, 100 * r.loss_high, r.models,
+                        r.models == 1 ? "" : "s", r.vertices, r.exact_us / r.time_us));
     }
     return lines;
 }
