@@ -55,7 +55,7 @@ out_has "dblp_apcpa,GCN,fastrand,fastrand S=64 rescaled,"
 run 0 paper fusegnn --table 3 --models "$models"
 out_has "GCN-16, one layer"
 out_has "7.75"
-out_has "NVIDIA H200"
+out_has "NVIDIA H100 80GB HBM3"
 run 0 paper tcgnn --figure 6 --models "$models"
 out_has "geometric mean"
 echo "part,graph,n,m,model,side,form,way,what,value,low,high,device,torch,pyg,date,commit" >none.csv
