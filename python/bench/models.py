@@ -104,7 +104,7 @@ def table(study: Study) -> str:
     if apart:
         close = sum(gap <= max(deviation, 1e-9) for gap, deviation in apart)
         lines.append(f"accuracy of ours within one sd of theirs: {close} of {len(apart)} graphs and models")
-    for what in ("epoch, captured", "epoch, eager", "peak memory of an epoch"):
+    for what in ("epoch, captured", "epoch, eager", "epoch, eager, one thread", "peak memory of an epoch"):
         for part in ("tcgnn", "fusegnn", "labelled", "standins", "reddit"):
             ratios = []
             for pair in values(part=part, what=what).values():
