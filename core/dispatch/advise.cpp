@@ -50,20 +50,8 @@ std::string percent(double share) {
     return text;
 }
 
-/// What a config that is expected to be cheaper than the default has to gain.
-double gain_asked(const Expected& standard, const Expected& e, double least_gain) {
-    const bool known = standard.bytes > 0 && e.bytes > 0;
-    return known && e.bytes > kManyBytes * standard.bytes ? std::max(kGainOfManyBytes, least_gain) : least_gain;
-}
-
-/// Of the cheapest config over the default.
-struct Gain {
-    double expected = 0;
-    double asked = 0;
-};
-
 std::string explain(const std::optional<std::string>& unknown_kind, const Advice& advice, std::size_t legal,
-                    const std::optional<Gain>& gain, double least_gain) {
+                    const std::optional<double>& gain, double least_gain) {
     if (unknown_kind) return "the model has not learnt from " + *unknown_kind + "; tune it instead (gnntune tune)";
     if (advice.asked == 0) return "the model knows no variant of this build that can do this problem, in its version";
     if (legal == 0) return "every config that the model knows breaks a constraint";
@@ -72,16 +60,11 @@ std::string explain(const std::optional<std::string>& unknown_kind, const Advice
     const std::string standard = advice.standard->text();
     if (!gain) return "the model does not know the default " + standard + ", so what another would gain is unknown";
     if (advice.better.empty()) {
-        const std::string best = " (the best of " + all + ": " + percent(gain->expected);
-        if (gain->asked > least_gain && gain->expected > least_gain) {
-            return "the model does not expect the " + percent(gain->asked) + " over the default " + standard +
-                   " that are asked of a config that moves so many more bytes" + best + ")";
-        }
-        return "the model expects no config to gain " + percent(least_gain) + " over the default " + standard + best +
-               ")";
+        return "the model expects no config to gain " + percent(least_gain) + " over the default " + standard +
+               " (the best of " + all + ": " + percent(*gain) + ")";
     }
-    return "expected cheapest of " + all + "; the default " + standard + " is expected to take " +
-           percent(gain->expected) + " more";
+    return "expected cheapest of " + all + "; the default " + standard + " is expected to take " + percent(*gain) +
+           " more";
 }
 
 }  // namespace
@@ -123,23 +106,18 @@ Advice advise(const model::Model& model, const Prospects& prospects, const Regis
             continue;
         }
         const Expected e{p.config, std::exp(p.log_us), std::hypot(p.sigma, double{model.level_spread}),
-                         build ? build(c.config) : 0.0, p.bytes};
+                         build ? build(c.config) : 0.0};
         if (advice.standard && c.config == *advice.standard) advice.expected_standard = e;
         advice.better.push_back(e);
     }
     std::stable_sort(advice.better.begin(), advice.better.end(),
                      [&](const Expected& a, const Expected& b) { return cost(a) < cost(b); });
     const std::size_t legal = advice.better.size();
-    std::optional<Gain> gain;
+    std::optional<double> gain;  // of the cheapest over the default
     if (advice.expected_standard) {
-        const Expected standard = *advice.expected_standard;
-        const auto gain_of = [&](const Expected& e) {
-            return Gain{cost(standard) / cost(e) - 1, gain_asked(standard, e, least_gain)};
-        };
-        const auto too_little = [&](const Expected& e) { return gain_of(e).expected <= gain_of(e).asked; };
-        gain = gain_of(advice.better.front());
-        if (too_little(advice.better.front())) advice.better.clear();
-        std::erase_if(advice.better, too_little);
+        const double standard = cost(*advice.expected_standard);
+        gain = standard / cost(advice.better.front()) - 1;
+        std::erase_if(advice.better, [&](const Expected& e) { return standard <= cost(e) * (1 + least_gain); });
     } else if (advice.standard) {
         advice.better.clear();
     }

@@ -18,11 +18,6 @@ namespace gnntune {
 /// less is no gain. docs/tuning.md has what other values win and lose.
 inline constexpr double kLeastGain = 0.02;
 
-/// For a config that moves more than kManyBytes times the default's bytes, by their cost terms, it is left for this share
-/// only. Trees of one variant know nothing of another's bytes, so they err there on graphs unlike those they have seen.
-inline constexpr double kManyBytes = 2.5;
-inline constexpr double kGainOfManyBytes = 0.2;
-
 /// Configs that may be chosen unmeasured, ready to be asked about on any graph. Immutable.
 class Prospects {
 public:
@@ -48,7 +43,6 @@ struct Expected {
     double us = 0;              ///< time of one run
     double sigma = 0;           ///< standard deviation of its natural logarithm
     double build_us = 0;        ///< what it still needs built, as far as it is known
-    double bytes = 0;           ///< through L2, by its cost terms; 0: unknown
 };
 
 struct Advice {
@@ -64,7 +58,7 @@ struct Advice {
 /// Us that building what a config needs still takes on the graph at hand.
 using BuildCost = std::function<double(const Config&)>;
 
-/// Cheapest by expected cost over the expected calls, if that one is worth leaving the default for. `query` has features
+/// Cheapest by expected cost over the expected calls, if that is worth leaving the default for. `query` has features
 /// and a device. Without `build` building counts nothing. A dispatcher keeps to kLeastGain; others are to be compared.
 Advice advise(const model::Model& model, const Prospects& prospects, const Registry& registry, const Query& query,
               const DeviceConstants& constants, const Constraints& constraints, const BuildCost& build = {},

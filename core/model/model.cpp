@@ -89,7 +89,6 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
     const PlainTerms plain(query);
     std::vector<float> own;
     std::vector<float> gaps;
-    std::vector<double> bytes;
     std::vector<Prediction> out;
     out.reserve(configs.configs_.size());
     for (const CodedConfigs::Group& group : configs.groups_) {
@@ -97,19 +96,17 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
         const std::size_t count = group.known.size();
         own.resize(count * static_cast<std::size_t>(config_width(fitted.codes)));
         gaps.resize(count);
-        bytes.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             const auto& [config, coded] = group.known[i];
             const CostTerms terms = plain.of(*group.variant, configs.configs_[config].params);
             gaps[i] = rough.gap(terms, fitted.rates);
-            bytes[i] = terms.l2_bytes;
             features.write(terms, fitted.codes, coded, gaps[i], own.data() + i, count);
         }
         const Members slowdown(fitted.slowdown, Points(shared, own, static_cast<std::int32_t>(count)));
         for (std::size_t i = 0; i < count; ++i) {
             const double sigma = std::sqrt(slowdown.variance[i] + double{fitted.spread} * fitted.spread);
             const double says = kRoughShare * double{gaps[i]} + slowdown.mean[i];
-            out.push_back({group.known[i].config, group.variant, best_log_us + says, says, sigma, bytes[i]});
+            out.push_back({group.known[i].config, group.variant, best_log_us + says, says, sigma});
         }
     }
     std::sort(out.begin(), out.end(), [](const Prediction& a, const Prediction& b) {

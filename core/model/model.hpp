@@ -66,7 +66,6 @@ struct Prediction {
     double log_us = 0;
     double slowdown = 0;  ///< part of log_us above the best config of the problem: ranks configs
     double sigma = 0;     ///< standard deviation of `slowdown`: of its members, and of what was seen on new graphs
-    double bytes = 0;     ///< through L2, by its cost terms; 0: unknown
 };
 
 /// Configs as a model sees them, but for what depends on the graph: made once, asked about on any graph. Those whose

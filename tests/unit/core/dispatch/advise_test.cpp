@@ -13,13 +13,6 @@
 namespace gnntune {
 namespace {
 
-template <int bytes>
-CostTerms moves(const Query&, const Params&) {
-    CostTerms terms;
-    terms.l2_bytes = bytes;
-    return terms;
-}
-
 class Advise : public testing::Test {
 protected:
     Advise() {
@@ -74,35 +67,6 @@ TEST_F(Advise, TheDefaultIsLeftForAGainAboveTheMarginOnly) {
     EXPECT_TRUE(less.better.empty());
     EXPECT_TRUE(less.expected_standard.has_value());
     EXPECT_NE(less.reason.find("expects no config to gain 2 %"), std::string::npos) << less.reason;
-}
-
-TEST_F(Advise, AConfigThatMovesFarMoreBytesHasToGainMore) {
-    static_assert(225 < 100 * kManyBytes && 275 > 100 * kManyBytes);
-    using Terms = CostTerms (*)(const Query&, const Params&);
-    const auto with_bytes = [&](Terms standard, Terms other) {
-        Registry out;
-        for (const Variant& v : registry_.variants()) {
-            Variant changed = v;
-            changed.cost_terms = std::string_view(v.id) == "spmm.cpu_edges" ? other : standard;
-            out.add(changed);
-        }
-        return out;
-    };
-    const auto with_gain = [&](double gain, const Registry& registry, double least_gain = kLeastGain) {
-        const auto m = model({{"spmm.cpu_rows", static_cast<float>(std::log(1 + gain))}, {"spmm.cpu_edges", 0}});
-        return advise(m, Prospects(m, registry, query()), registry, query(), {}, {}, {}, least_gain);
-    };
-    const Registry more = with_bytes(moves<100>, moves<275>);
-    const Advice stays = with_gain(kGainOfManyBytes * 0.9, more);
-    EXPECT_TRUE(stays.better.empty());
-    EXPECT_NE(stays.reason.find("so many more bytes"), std::string::npos) << stays.reason;
-    EXPECT_FALSE(with_gain(kGainOfManyBytes * 1.1, more).better.empty());
-    EXPECT_TRUE(with_gain(kGainOfManyBytes * 1.1, more, 0.3).better.empty()) << "a wider margin stays wide";
-    EXPECT_EQ(with_gain(kLeastGain * 0.8, more).reason.find("bytes"), std::string::npos) << "too little anyway";
-    EXPECT_FALSE(with_gain(kLeastGain * 1.2, with_bytes(moves<100>, moves<225>)).better.empty());
-    EXPECT_FALSE(with_gain(kLeastGain * 1.2, with_bytes(moves<0>, moves<100>)).better.empty())
-        << "what the default moves is unknown";
-    EXPECT_FALSE(with_gain(kLeastGain * 1.2, with_bytes(moves<100>, moves<1>)).better.empty()) << "fewer bytes";
 }
 
 TEST_F(Advise, BuildingCountsOverTheExpectedCalls) {
