@@ -560,6 +560,23 @@ class Package(unittest.TestCase):
         self.assertEqual(self.agnn((4, 5), (3, 5)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no: past the limit | 3.00x of 1")
         self.assertEqual(self.agnn((6, 7), (4, 9)), "6.00x of 1 | 6.00x (`g`, AGNN-4x32) | 6x | yes | 4.00x of 1")
 
+    def test_how_often_the_other_sides_fastest_form_is_eager(self):
+        def epoch(graph, model, form, value, m=10**6):
+            return {"part": "epochs", "graph": graph, "m": str(m), "model": model, "side": "theirs", "form": form, "what": "epoch", "value": str(value)}
+
+        rows = [epoch("g", "GCN-16", "adj_t, cached=True, eager, one thread", 2), epoch("g", "GCN-16", "edge_index, captured", 3),
+                epoch("h", "GCN-16", "adj_t, eager", 2), epoch("h", "GCN-16", "edge_index, captured", 1), epoch("g", "GAT-8x8", "edge_index, captured", 1),
+                epoch("small", "GAT-8x8", "edge_index, eager", 1, m=10)]
+        self.assertEqual(package.eager_is_fastest(rows), "it is an eager one with `adj_t` in 1 of 3 cases (GCN 1 of 2), else in a CUDA graph too")
+        self.assertEqual(package.eager_is_fastest(rows[2:]), "it is in a CUDA graph too in every case")
+
+    def test_readmes_sentence_has_cases_and_the_worst_of_each_mean(self):
+        rows = self.rows("A", ("epochs", "g", 10**6, "GCN-16", "their best over ours", 2), ("epochs", "g", 10**6, "GCN-64", "their best over ours", 8),
+                         *self.eager("h", 3, 9))
+        said = package.sentence(rows)
+        self.assertIn("on one NVIDIA A (in brackets: cases, worst case). Ours in a CUDA graph, over 300,000 edges: GCN 4.00x (2, 2.00x). "
+                      "Both without one, on smaller graphs: AGNN 3.00x (1, 3.00x). [More]", said)
+
     def test_aims_that_are_reached(self):
         figures = package.epochs(self.rows("A", *self.eager("g", 6, 9), *self.eager("g", 2, 9, "GAT-8x8")))
         self.assertEqual(package.aims_reached(figures), "The newer run reached 1 of 2 aims.")
