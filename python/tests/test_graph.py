@@ -111,6 +111,17 @@ def test_self_loops(device):
     assert bare.without_loops() is bare
 
 
+@pytest.mark.parametrize("loops", ["none", "some", "only", "no edges"])
+def test_self_loops_of_a_transient_graph(device, loops):
+    edges = {"none": [[0, 1, 2], [1, 2, 3]], "some": [[0, 1, 1, 2], [0, 1, 1, 3]], "only": [[3, 3, 4], [3, 3, 4]]}
+    index = torch.tensor(edges.get(loops, [[], []]), dtype=torch.long, device=device)
+    passing = gt.Graph(index, 5, transient=True)
+    full = passing.with_loops()
+    assert full.transient and passing.with_loops() is full
+    assert full.m == int((index[0] != index[1]).sum()) + 5
+    assert torch.equal(dense(full), dense(gt.Graph(index, 5, self_loops="add")))
+
+
 def test_int32_arrays_are_borrowed(device):
     row_ptr = torch.tensor([0, 1, 3], dtype=torch.int32, device=device)
     col = torch.tensor([1, 0, 1], dtype=torch.int32, device=device)

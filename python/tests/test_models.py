@@ -138,12 +138,37 @@ def test_mistakes_of_building_and_training(labelled):
     none = labelled.split(0)._replace(validation=torch.empty(0, dtype=torch.long))
     with pytest.raises(gnntune.InvalidArgument, match="no vertices for validation"):
         models.fit(*arguments, none)
+    with pytest.raises(TypeError, match=r"split is a Tensor; expected a gnntune\.models\.Split"):
+        models.fit(*arguments, torch.arange(3))
     with pytest.raises(gnntune.InvalidArgument, match="epochs is 0"):
         models.fit(*arguments, labelled.split(0), epochs=0)
     with torch.no_grad():
         model.layers[0].lin.weight.fill_(float("nan"))
     with pytest.raises(gnntune.RunFailed, match="the loss of the last epoch is nan"):
         models.fit(*arguments, labelled.split(0), epochs=1)
+
+
+@pytest.mark.parametrize("usual", [True, False])
+def test_training_leaves_the_callers_choice_of_threads_for_a_backward(labelled, usual):
+    """In the backward torch's threads are off; afterwards they are as they were, after an error too."""
+    model = models.build("GCN", labelled.features, labelled.classes, hidden=4)
+    arguments = model, labelled.graph(), labelled.x(), labelled.y(), labelled.split(0)
+    seen = []
+
+    def look(_gradient):
+        seen.append(torch._C._is_multithreading_enabled())
+
+    def stop(_gradient):
+        raise ArithmeticError("a hook's")
+
+    weight = next(model.parameters())
+    with torch.autograd.set_multithreading_enabled(usual):
+        with weight.register_hook(look):
+            models.fit(*arguments, epochs=2)
+        assert seen == [False, False] and torch._C._is_multithreading_enabled() is usual
+        with weight.register_hook(stop), pytest.raises(ArithmeticError, match="a hook's"):
+            models.fit(*arguments, epochs=1)
+        assert torch._C._is_multithreading_enabled() is usual
 
 
 @pytest.mark.cuda

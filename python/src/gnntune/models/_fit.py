@@ -111,6 +111,8 @@ def fit(
     `capture` runs epochs from the third on as a CUDA graph: the same numbers, in less of the host's time. Raises
     RunFailed where the loss is not finite, InvalidArgument for a split without vertices.
     """
+    if not isinstance(split, Split):
+        raise TypeError(f"split is a {type(split).__name__}; expected a gnntune.models.Split of ids")
     for name, ids in zip(Split._fields, split):
         if ids.numel() == 0:
             raise InvalidArgument(f"the split has no vertices for {name}; expected at least one in each part")
