@@ -1,5 +1,5 @@
-# The steps suite and gcn of tools/gpu-check, on the CPU and a small graph: what they leave for tools/kernel-figures, and that
-# a part goes on where it stopped.
+# The steps suite, papers and gcn of tools/gpu-check, on the CPU and a small graph: what they leave for tools/kernel-figures, that
+# a part goes on where it stopped, and that a part which is none is said.
 . "$(dirname "$0")/lib.sh"
 need_python
 export OMP_NUM_THREADS=1 DEVICE=cpu
@@ -48,6 +48,9 @@ check suite SUITE_PARTS=spmm_max SUITE_SECONDS=1
 grep -Eq '^suite: spmm_max +ok .*, cut short$' "$work/checked/table.txt" || fail "it is not said that the time was over"
 check suite SUITE_PARTS=spmm_maxx
 grep -Eq '^suite: spmm_maxx +FAILED ' "$work/checked/table.txt" || fail "there is no such part"
+
+check papers PAPER_PARTS='no such part'
+grep -Eq '^papers: PAPER_PARTS +FAILED +finds no part: no such part$' "$work/checked/table.txt" || fail "there is no such part of the papers"
 
 check gcn
 grep -Eq '^gcn step, --dim 64,7 +ok +1 graphs ' "$work/checked/table.txt" || fail "no step of 64 and 7"
