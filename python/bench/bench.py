@@ -93,7 +93,7 @@ AIMS: list[tuple[str, str, bool, Any]] = [
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """What the issue of the benchmark asks, and what was found: mean, worst case, cases."""
+    """What is aimed at, and what was found: mean, worst case, cases."""
     lines = [f"{'what':44} {'must reach':>10} {'mean':>9} {'worst':>9}  cases"]
     for label, aim, more, counts in AIMS:
         found = [row for row in rows if "value" in row and "what" in row and counts(row)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import functools
 import statistics
 import subprocess
 import sys
@@ -76,12 +75,6 @@ class Bench:
     def synchronize(self) -> None:
         if self.on_gpu:
             torch.cuda.synchronize()
-
-
-@functools.cache
-def side_stream() -> torch.cuda.Stream:
-    """The stream for what is warmed up before a capture. One: torch keeps cuBLAS's memory for each that was used."""
-    return torch.cuda.Stream()
 
 
 def in_one_thread(step: Callable[[], object]) -> Callable[[], object]:

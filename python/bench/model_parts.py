@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 import torch_geometric.nn as nn
-from common import Source, in_one_thread, side_stream
+from common import Source, in_one_thread
 from study import SIDES, Study, build, with_loops
 
 import gnntune.models as models
 import gnntune.pyg as gp
 import gnntune.torch as gt
 from gnntune._errors import RunFailed
+from gnntune.torch._device import side_stream
 
 # Of TC-GNN's table 4: features and classes of its graphs. Ours are random, of these widths.
 SIZES = {
@@ -107,7 +108,7 @@ class Step:
 
 
 def captured(step: Step) -> Callable[[], None]:
-    side, current = side_stream(), torch.cuda.current_stream()
+    side, current = side_stream(step.x.device), torch.cuda.current_stream()
     side.wait_stream(current)
     with torch.cuda.stream(side):
         step()

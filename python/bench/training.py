@@ -11,10 +11,11 @@ import numpy as np
 import torch
 import torch_geometric
 import torch_geometric.nn as nn
-from common import CLASSES, FEATURES, Bench, Source, in_one_thread, in_turns, say, side_stream, summary
+from common import CLASSES, FEATURES, Bench, Source, in_one_thread, in_turns, say, summary
 
 import gnntune.pyg as gp
 import gnntune.torch as gt
+from gnntune.torch._device import side_stream
 
 BATCH, FANOUTS = 1024, (15, 10)
 # Ways of a step without a CUDA graph: its backward on a thread of torch's, or on the one that calls it.
@@ -124,7 +125,7 @@ class Trainer:
 
     def captured(self) -> Callable[[], None]:
         """A replay of the epoch as a CUDA graph. Holds this trainer: the replay reads its model and its data."""
-        side, current = side_stream(), torch.cuda.current_stream()
+        side, current = side_stream(self.x.device), torch.cuda.current_stream()
         side.wait_stream(current)
         with torch.cuda.stream(side):
             for _ in range(4):
