@@ -59,8 +59,8 @@ _sides: dict[torch.device, Any] = {}
 def side_stream(device: torch.device) -> Any:
     """The stream of a device for what is warmed up or timed beside the current one.
 
-    It is one: cuBLAS keeps memory for each stream that a product ever ran on, which torch takes from that stream's own,
-    and what that is cut from stays as a whole. torch.cuda.Stream() names 32 streams in turn.
+    It is one. cuBLAS keeps memory for each stream that a product ever ran on. torch cuts that from a block of the
+    stream's own, and the whole block stays. torch.cuda.Stream() names 32 streams in turn.
     """
     device = torch.device("cuda", torch.cuda.current_device()) if device.index is None else device
     with _lock:
