@@ -570,12 +570,13 @@ class Package(unittest.TestCase):
         self.assertEqual(package.eager_is_fastest(rows), "it is an eager one with `adj_t` in 1 of 3 cases (GCN 1 of 2), else in a CUDA graph too")
         self.assertEqual(package.eager_is_fastest(rows[2:]), "it is in a CUDA graph too in every case")
 
-    def test_readmes_sentence_has_cases_and_the_worst_of_each_mean(self):
+    def test_readmes_lines_have_cases_and_the_worst_of_each_mean(self):
         rows = self.rows("A", ("epochs", "g", 10**6, "GCN-16", "their best over ours", 2), ("epochs", "g", 10**6, "GCN-64", "their best over ours", 8),
                          *self.eager("h", 3, 9))
-        said = package.sentence(rows)
-        self.assertIn("on one NVIDIA A (in brackets: cases, worst case). Ours in a CUDA graph, over 300,000 edges: GCN 4.00x (2, 2.00x). "
-                      "Both without one, on smaller graphs: AGNN 3.00x (1, 3.00x). [More]", said)
+        said = package.in_readme(rows)
+        self.assertIn("on one NVIDIA A. In brackets stand cases and worst case", said)
+        self.assertIn("\n- Ours in a CUDA graph, over 300,000 edges: GCN 4.00x (2, 2.00x).\n"
+                      "- Both without one, on smaller graphs: AGNN 3.00x (1, 3.00x).\n", said)
 
     def test_aims_that_are_reached(self):
         figures = package.epochs(self.rows("A", *self.eager("g", 6, 9), *self.eager("g", 2, 9, "GAT-8x8")))

@@ -67,7 +67,7 @@ class Epochs:
         self.optimiser.zero_grad(set_to_none=True)
         scores = self.model(self.x, self.graph).index_select(0, self.split.train)
         loss = F.cross_entropy(scores, self.train_labels)
-        # On this thread: to wake another one costs more than a small graph's gradients.
+        # On this thread: small graphs take longer on one of torch's (docs/python.md).
         with torch.autograd.set_multithreading_enabled(False):
             loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()

@@ -376,7 +376,7 @@ class Graph:
         edges = self._list
         assert edges is not None
         source, target = edges.unbind()
-        if bool((source == target).any()):  # waits; to count them takes three launches more
+        if bool((source == target).any()):  # waits, as counting them would, with fewer launches
             edges = edges.index_select(1, (source != target).nonzero().view(-1))
         looped = Graph.__new__(Graph)
         looped._set_list(torch.cat([edges, _own_loops(self.n_rows, self.device)], dim=1), self.n_rows, self.n_cols)
