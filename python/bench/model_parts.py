@@ -94,9 +94,9 @@ def train(study: Study, data: models.Labelled, name: str, seeds: int, epochs: in
 
 
 class Step:
-    """A training step with random data: forward, backward, fused Adam."""
+    """A training step: forward, backward, fused Adam. Classes are random."""
 
-    def __init__(self, study: Study, model: torch.nn.Module, adjacency: Any, x: torch.Tensor, y: torch.Tensor) -> None:
+    def __init__(self, study: Study, model: torch.nn.Module, adjacency: Any, x: Any, y: torch.Tensor) -> None:
         self.model, self.adjacency, self.x, self.y = model, adjacency, x, y
         options = {"capturable": True, "fused": True} if study.on_gpu else {}
         self.optimiser = torch.optim.Adam(model.parameters(), lr=0.01, **options)
@@ -146,24 +146,45 @@ def adj_t(index: torch.Tensor, n: int) -> torch.Tensor:
     return torch.sparse_coo_tensor(index.flip(0), values, (n, n)).coalesce().to_sparse_csr()
 
 
+# Layers of theirs that take a sparse CSR tensor for x.
+_TAKE_SPARSE = ("GCN", "GAT", "AGNN", "Transformer")
+
+
+def forms_of(side: str, name: str, x: torch.Tensor, sparse: gt.SparseFeatures | None) -> dict[str, tuple[str, Any]]:
+    """Forms in which a side runs a model: name -> (kind of adjacency, features)."""
+    kinds = ("edge_index", "adj_t") if side == "theirs" and name == "GCN" else ("best",)
+    forms: dict[str, tuple[str, Any]] = {kind: (kind, x) for kind in kinds}
+    if sparse is not None and (side == "ours" or name in _TAKE_SPARSE):
+        features = sparse if side == "ours" else x.to_sparse_csr()
+        forms |= {f"{kind}, sparse features": (kind, features) for kind in kinds}
+    return forms
+
+
 def epoch(
-    study: Study, part: str, source: Source, name: str, seconds: float, options: dict[str, Any], label: str = ""
+    study: Study,
+    part: str,
+    source: Source,
+    name: str,
+    seconds: float,
+    options: dict[str, Any],
+    label: str = "",
+    data: models.Labelled | None = None,
 ) -> None:
-    """Time of an epoch, eager and captured, and its peak memory; theirs in the fastest of its forms."""
+    """Time of an epoch, eager and captured, and its peak memory, in every form of each side. Features are those of
+    `data`, else random."""
 
     def work(add: Callable[..., None]) -> None:
         features, classes = sizes_of(source)
-        features = int(options.get("features", features))
+        if data is not None:
+            features, classes = data.features, data.classes
         facts = {"graph": source.name, "n": source.n, "m": source.m, "model": label or name}
         torch.manual_seed(0)
         index = source.edge_index.to(study.device)
         graph = gt.Graph(index, source.n)
-        x = torch.randn(source.n, features, device=study.device)
+        x = torch.randn(source.n, features, device=study.device) if data is None else data.x(study.device)
+        sparse = None if data is None else data.sparse_x(study.device)
         for side in SIDES:
-            forms: dict[str, Any] = {"best": None}
-            if side == "theirs" and name == "GCN":
-                forms = {"edge_index": None, "adj_t": "adj_t"}
-            for form, kind in forms.items():
+            for form, (kind, given) in forms_of(side, name, x, sparse).items():
                 row = {"side": side, "form": form}
                 peak = 0.0
                 step = model = adjacency = None  # else what the form before left is freed in the middle of this one's
@@ -171,7 +192,7 @@ def epoch(
                 try:
                     out = int(options.get("out", classes))
                     y = torch.randint(out, (source.n,), device=study.device)
-                    sizes = {k: v for k, v in options.items() if k not in ("out", "features")}
+                    sizes = {k: v for k, v in options.items() if k != "out"}
                     torch.manual_seed(0)
                     model, adjacency = build(name, side, graph, features, out, dropout=0.0, **sizes)
                     if kind == "adj_t":
@@ -180,7 +201,7 @@ def epoch(
                         torch.cuda.empty_cache()
                         before = torch.cuda.memory_allocated()
                         torch.cuda.reset_peak_memory_stats()
-                    step = Step(study, model, adjacency, x, y)
+                    step = Step(study, model, adjacency, given, y)
                     step()
                     study.synchronize()
                     if study.on_gpu:

@@ -11,7 +11,7 @@ standin_NAME.gnng (`gnntune generate`) is not made again. Parts, in their order:
   train      accuracy of every model on every labelled graph, ours beside PyTorch Geometric's: the same seeds and splits
   tcgnn      TC-GNN's figure 6: an epoch of GCN 2 x 16 and AGNN 4 x 32 on its graphs, stand-ins where they are not here
   fusegnn    fuseGNN's tables 3 and figure 12: a step of one layer and its peak memory, on cora and pubmed
-  labelled   an epoch and its peak memory of every model on every labelled graph, as wide as its features are
+  labelled   an epoch and its peak memory of every model on every labelled graph, with its features, dense and sparse
   breakdown  fuseGNN's figure 4 and TC-GNN's table 1: what a step of one GCN layer consists of
   step       a step's time, predicted from its operations and measured
   standins   an epoch and its peak memory of GCN, GAT and AGNN on stand-ins of graphs with ten million edges and more
@@ -174,8 +174,7 @@ def _part(study: Study, part: str, graphs: Graphs, labelled: list[models.Labelle
         for name in sorted(options.models, key=lambda name: name not in ATTENTION_AND_SUMS):
             for data in labelled:
                 if (source := graphs.get(data.name)) is not None:
-                    sizes = {"features": data.features, "out": data.classes}
-                    model_parts.epoch(study, part, source, name, options.each, sizes)
+                    model_parts.epoch(study, part, source, name, options.each, {}, data=data)
     if part == "tcgnn":
         for graph in filter(graphs.wanted, TCGNN):
             if study.left() > 5 and (source := graphs.get(graph)) is not None:

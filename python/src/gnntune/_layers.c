@@ -270,18 +270,24 @@ static int backward_mapped(const Layer* layer, PyObject* const* saved, PyObject*
     return !layer->own || !grads[kX] || add_product(grads[kX], g, root);
 }
 
-// ---- GAT of a map of x, with the bias: features of heads stand side by side ----
+// ---- GAT of a map of x, or of x where there is none, with the bias: features of heads stand side by side ----
 
 enum { kGatX, kGatW, kGatRowAtt, kGatColAtt, kGatFeatures, kGatRow, kGatCol, kGatOut, kGatLse, kGatSeed, kGatSaved };
 
 static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) {
     Matrix x, weight;
     DlTensor att;
-    if (!matrix_of(layer->tensors[kX], &x) || !matrix_of(layer->tensors[kGatWeight], &weight) ||
+    const int has_map = layer->tensors[kGatWeight] != Py_None;
+    if (!matrix_of(layer->tensors[kX], &x) || (has_map && !matrix_of(layer->tensors[kGatWeight], &weight)) ||
         !look_at_tensor(layer->tensors[kAttRow], &att)) {
         return NULL;
     }
-    PyObject* flat = product(x, turned(weight), Py_None);
+    PyObject* flat = layer->tensors[kX];
+    if (has_map) {
+        flat = product(x, turned(weight), Py_None);
+    } else {
+        Py_INCREF(flat);
+    }
     PyObject* h = flat ? shaped(flat, x.size[0], att.shape[1], att.shape[2]) : NULL;
     Py_XDECREF(flat);
     kept[0] = h;
@@ -294,9 +300,10 @@ static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) 
     kept[3] = result_of(results, 0);
     kept[4] = result_of(results, 1);
     Py_DECREF(results);
-    PyObject* out = shaped(kept[3], x.size[0], weight.size[0], 0);
+    PyObject* out = shaped(kept[3], x.size[0], att.shape[1] * att.shape[2], 0);
     if (!out) return NULL;
-    for (int i = 0; i < 4; ++i) keep(saved, layer->tensors[i]);
+    keep(saved, has_map ? layer->tensors[kX] : Py_None);
+    for (int i = 1; i < 4; ++i) keep(saved, layer->tensors[i]);
     for (int i = 0; i < 3; ++i) keep(saved, kept[i]);
     // Without a bias the result itself: torch sees then who writes to it.
     const int has_bias = layer->tensors[kBias] != Py_None;
@@ -312,10 +319,9 @@ static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) 
 static int backward_gat(const Layer* layer, PyObject* const* saved, PyObject* grad, PyObject** grads) {
     Matrix x, weight, flat;
     DlTensor seen;
-    if (!matrix_of(saved[kGatX], &x) || !matrix_of(saved[kGatW], &weight) ||
-        !look_at_tensor(saved[kGatFeatures], &seen)) {
-        return 0;
-    }
+    const int has_map = saved[kGatW] != Py_None;
+    if (has_map && (!matrix_of(saved[kGatX], &x) || !matrix_of(saved[kGatW], &weight))) return 0;
+    if (!look_at_tensor(saved[kGatFeatures], &seen)) return 0;
     if (wants(layer, kBias) && !(grads[kBias] = sum_of_rows(grad))) return 0;
     PyObject* by_head = shaped(grad, seen.shape[0], seen.shape[1], seen.shape[2]);
     PyObject* y = by_head ? shaped(saved[kGatOut], seen.shape[0], seen.shape[1], seen.shape[2]) : NULL;
@@ -335,7 +341,10 @@ static int backward_gat(const Layer* layer, PyObject* const* saved, PyObject* gr
                                    g_col, mapped ? g : NULL, wants(layer, kAttRow) ? &grads[kAttRow] : NULL,
                                    wants(layer, kAttCol) ? &grads[kAttCol] : NULL);
     }
-    if (done && mapped) {
+    if (done && !has_map && wants(layer, kX)) {
+        done = (grads[kX] = shaped(g, seen.shape[0], seen.shape[1] * seen.shape[2], 0)) != NULL;
+    }
+    if (done && mapped && has_map) {
         done = matrix_shaped(g, seen.shape[0], weight.size[0], &flat);
         if (done && wants(layer, kGatWeight)) {
             done = (grads[kGatWeight] = product(turned(flat), x, Py_None)) != NULL;
@@ -600,7 +609,8 @@ PyObject* layer_mapped(PyObject* self, PyObject* const* args, Py_ssize_t count) 
     return called(&layer);
 }
 
-// layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed) -> GAT of x mapped by weight, plus bias, or None.
+// layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed) -> GAT of x mapped by weight, or of x where that is None,
+// plus bias; or None.
 PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
     if (count != 8) return expected("expected layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed)");
@@ -609,13 +619,16 @@ PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     memcpy(layer.tensors, args + 2, kGatTensors * sizeof *args);
     layer.count = kGatTensors;
     DlTensor x, weight, att, other;
-    if (!look_at_tensor(args[2], &x) || !look_at_tensor(args[3], &weight) || !look_at_tensor(args[4], &att) ||
-        !look_at_tensor(args[5], &other) || x.ndim != 2 || weight.ndim != 2 || att.ndim != 3 || other.ndim != 3) {
+    const int has_map = args[3] != Py_None;
+    if (!look_at_tensor(args[2], &x) || (has_map && (!look_at_tensor(args[3], &weight) || weight.ndim != 2)) ||
+        !look_at_tensor(args[4], &att) || !look_at_tensor(args[5], &other) || x.ndim != 2 || att.ndim != 3 ||
+        other.ndim != 3) {
         Py_RETURN_NONE;
     }
-    if (!is_bias(args[6], weight.shape[0])) Py_RETURN_NONE;
+    const int64_t width = has_map ? weight.shape[0] : x.shape[1];
+    if (!is_bias(args[6], width)) Py_RETURN_NONE;
     // Where memory is looked at as another shape, nobody asks whether it has that many elements.
-    if (att.shape[0] != 1 || att.shape[1] * att.shape[2] != weight.shape[0] || !is_contiguous(&att) ||
+    if (att.shape[0] != 1 || att.shape[1] * att.shape[2] != width || !is_contiguous(&att) ||
         memcmp(att.shape, other.shape, 3 * sizeof *att.shape) != 0 || !is_contiguous(&other)) {
         Py_RETURN_NONE;
     }

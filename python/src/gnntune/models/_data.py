@@ -21,7 +21,7 @@ from torch import Tensor
 
 from gnntune._errors import InvalidArgument, InvalidGraph
 from gnntune._program import program_path
-from gnntune.torch import Graph
+from gnntune.torch import Graph, SparseFeatures
 
 TRAIN, VALIDATION = 20, 30
 """Vertices of each class in a split that is made here; the rest are for testing."""
@@ -72,6 +72,14 @@ class Labelled:
         row, column, value = (part.to(device) for part in self._x)
         dense = torch.zeros(self.n, self.features, device=device)
         return dense.index_put_((row, column), value, accumulate=True)
+
+    def sparse_x(self, device: str | torch.device = "cpu") -> SparseFeatures | None:
+        """The same features as SparseFeatures; None where the file has dense ones."""
+        if len(self._x) == 1:
+            return None
+        row, column, value = self._x
+        matrix = torch.sparse_coo_tensor(torch.stack([row, column]), value, (self.n, self.features))
+        return SparseFeatures(matrix, device=device)
 
     def y(self, device: str | torch.device = "cpu") -> Tensor:
         """Labels [n], -1 for none."""

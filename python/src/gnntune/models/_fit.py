@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from gnntune._errors import InvalidArgument, RunFailed
 from gnntune.models._data import Split
+from gnntune.torch import SparseFeatures
 from gnntune.torch._device import side_stream
 
 
@@ -39,7 +40,7 @@ class Epochs:
         self,
         model: nn.Module,
         graph: Any,
-        x: Tensor,
+        x: Tensor | SparseFeatures,
         y: Tensor,
         split: Split,
         *,
@@ -97,7 +98,7 @@ class Epochs:
 def fit(
     model: nn.Module,
     graph: Any,
-    x: Tensor,
+    x: Tensor | SparseFeatures,
     y: Tensor,
     split: Split,
     *,

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 import gnntune.pyg
 from gnntune._errors import InvalidArgument
+from gnntune.torch import SparseFeatures
 
 
 class Network(nn.Module):
     """Graph layers one after the other, with an activation and dropout between them.
 
     `first` and `last` are dense layers around them, of models whose graph layers keep the width (AGNN). The graph that
-    forward() gets is what the layers take: an edge_index, or a gnntune.torch.Graph for gnntune's layers.
+    forward() gets is what the layers take: an edge_index, or a gnntune.torch.Graph for gnntune's layers. So are the
+    features: a tensor, a sparse CSR tensor for those of PyTorch Geometric's layers that take it, SparseFeatures for
+    gnntune's.
     """
 
     def __init__(
@@ -33,17 +37,23 @@ class Network(nn.Module):
         self.first, self.last = first, last
         self.dropout, self.activation = dropout, activation
 
-    def forward(self, x: Tensor, graph: Any) -> Tensor:
-        x = self._dropped(x)
+    def forward(self, x: Tensor | SparseFeatures, graph: Any) -> Tensor:
+        h: Any = self._dropped(x)
         if self.first is not None:
-            x = self.activation(self.first(x))
+            h = self.activation(self.first(h))
         for i, layer in enumerate(self.layers):
             if i and self.first is None:
-                x = self._dropped(self.activation(x))
-            x = layer(x, graph)
-        return x if self.last is None else self.last(self._dropped(x))
+                h = self._dropped(self.activation(h))
+            h = layer(h, graph)
+        out: Tensor = h if self.last is None else self.last(self._dropped(h))
+        return out
 
-    def _dropped(self, x: Tensor) -> Tensor:
+    def _dropped(self, x: Any) -> Any:
+        if isinstance(x, Tensor) and x.layout is torch.sparse_csr:  # which torch's dropout does not take
+            if not self.training or self.dropout == 0:
+                return x
+            values = F.dropout(x.values(), self.dropout)
+            return torch.sparse_csr_tensor(x.crow_indices(), x.col_indices(), values, x.shape)
         return F.dropout(x, self.dropout, self.training)
 
 

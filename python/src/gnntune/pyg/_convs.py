@@ -6,18 +6,20 @@ forward is ours. What it cannot do is left to the parent's, with one warning.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 import torch_geometric.nn as pyg
-from torch import Tensor
+from torch import Tensor, nn
 
+from gnntune.pyg._fused import MODULE_HOOKS, constants, is_map, mapped, parameters_of, sums_first, whole
 from gnntune.pyg._fused import agnn as fused_agnn
-from gnntune.pyg._fused import constants, is_map, mapped, parameters_of, sums_first, whole
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
+from gnntune.torch._features import dense
 from gnntune.torch._run import PLAIN_PAIR, Numbers, pair_of
 from gnntune.torch.functional import dropping
 
@@ -31,7 +33,7 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
 
     @or_theirs(pyg.GCNConv)
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        if not isinstance(x, Tensor):
+        if isinstance(x, (tuple, list)):
             raise Refused("a tuple of features")
         if edge_weight is not None and self.add_self_loops:
             refuse_unknown_edges()
@@ -162,10 +164,10 @@ def _mapped_at_once(
 def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str, linear: Any) -> Tensor:
     """linear(aggregation of x), by the order that sums fewer features. A maximum is taken before."""
     reduce = _REDUCTIONS[aggr]
-    if reduce != "max" and is_map(linear) and not sums_first(x, linear.weight, reduce):
+    if is_map(linear) and not sums_first(x, linear.weight, reduce):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
         return out if linear.bias is None else out + linear.bias
-    result: Tensor = linear(spmm(graph, x, weight, reduce=reduce))
+    result: Tensor = linear(spmm(graph, dense(x), weight, reduce=reduce))
     return result
 
 
@@ -191,11 +193,34 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Tensor:
         graph = prepare(self, x, edge_index, size, _AGGREGATIONS)
         source, target = pair(x)
-        out = spmm(graph, source, graph.edge_weight, reduce=_REDUCTIONS[self.aggr])
+        reduce = _REDUCTIONS[self.aggr]
+        own = target is source
+        first = _first_map(self.nn)
+        if first is not None and not sums_first(source, first.weight, reduce):  # fewer features are summed behind it
+            source = F.linear(source, first.weight)
+            target = source if own else None if target is None else F.linear(target, first.weight)
+        else:
+            first, source = None, dense(source)
+            target = source if own else dense(target)
+        out = spmm(graph, source, graph.edge_weight, reduce=reduce)
         if target is not None:
             out = out + (1 + self.eps) * target
-        mapped: Tensor = self.nn(out)
-        return mapped
+        if first is None:
+            mapped: Tensor = self.nn(out)
+            return mapped
+        if first.bias is not None:
+            out = out + first.bias
+        if first is not self.nn:
+            for module in itertools.islice(self.nn, 1, None):
+                out = module(out)
+        return out
+
+
+def _first_map(network: Any) -> Any:
+    """The linear map that a network is, or begins with as a Sequential that nothing looks at; else None."""
+    if type(network) is nn.Sequential and len(network) > 0 and not any(map(network.__dict__.get, MODULE_HOOKS)):
+        network = network[0]
+    return network if is_map(network) else None
 
 
 class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
@@ -220,11 +245,13 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         if target is source and modules.get("res") is own.get("res") is None and (self.concat or self.heads == 1):
             linear = parameters_of(modules.get("lin")) if whole() else None
             if linear is not None and linear["bias"] is None and "bias" in own:
-                weights = (linear["weight"], own.get("att_dst"), own.get("att_src"), own["bias"])
-                if weights[1] is not None and weights[2] is not None:
+                weight, att = linear["weight"], (own.get("att_dst"), own.get("att_src"))
+                if att[0] is not None and att[1] is not None:
                     looped = graph.with_loops() if self.add_self_loops else graph
                     pair_of_numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
-                    fused = fused_gat(looped, pair_of_numbers, source, *weights, seed)
+                    if not isinstance(source, Tensor):
+                        source, weight = F.linear(source, weight), None
+                    fused = fused_gat(looped, pair_of_numbers, source, weight, *att, own["bias"], seed)
                     if fused is not None:
                         return fused
         residual = None if self.res is None or target is None else self.res(target)
@@ -295,6 +322,7 @@ class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
     @or_theirs(pyg.AGNNConv)
     def forward(self, x: Tensor, edge_index: Any) -> Tensor:
         graph = prepare(self, x, edge_index)
+        x = dense(x)
         if self.add_self_loops:
             graph = graph.with_loops()
         beta = self.__dict__["_parameters"].get("beta")

@@ -19,7 +19,7 @@ from torch_geometric.nn.dense.linear import Linear
 
 from gnntune import _native
 from gnntune.pyg._layer import HOOKS, STEPS
-from gnntune.torch import Graph
+from gnntune.torch import Graph, SparseFeatures
 from gnntune.torch._autograd import PLAIN_TYPES, at_once, functorch_active, once, quick_apply
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._operators import Now
@@ -29,6 +29,8 @@ from gnntune.torch._ways import scopes
 from gnntune.torch.functional import edge_values
 
 _LINEAR = (Linear, nn.Linear)
+MODULE_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "forward")
+"""What a module, as an object, may have that makes it more than its class."""
 _GLOBAL_HOOKS = (
     "_global_backward_pre_hooks",
     "_global_backward_hooks",
@@ -89,14 +91,14 @@ def _quiet(*tensors: Tensor | None) -> bool:
     return True
 
 
-def _is_bias(bias: Tensor | None, weight: Tensor) -> bool:
+def _is_bias(bias: Tensor | None, width: int) -> bool:
     """Whether it is a number for each feature. What else broadcasts has a gradient of another shape."""
-    return bias is None or bias.shape == weight.shape[:1]
+    return bias is None or bias.shape == (width,)
 
 
-def _is_attention(att: Tensor, weight: Tensor) -> bool:
-    """Whether it is a vector for each head, [1, heads, k], that fits the map."""
-    return att.dim() == 3 and att.shape[0] == 1 and att.numel() == weight.shape[0] and att.device == weight.device
+def _is_attention(att: Tensor, width: int, device: torch.device) -> bool:
+    """Whether it is a vector for each head, [1, heads, k], of mapped features this wide."""
+    return att.dim() == 3 and att.shape[0] == 1 and att.numel() == width and att.device == device
 
 
 parameters_of = _native.plain_map
@@ -108,18 +110,22 @@ def is_map(linear: Any) -> bool:
     """Whether its weight and bias are all there is to it, so that a sum may be taken behind the weight or before."""
     if not _tracing():
         return parameters_of(linear) is not None
-    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "forward")
-    return type(linear) in _LINEAR and not any(linear.__dict__.get(name) for name in hooks)
+    return type(linear) in _LINEAR and not any(linear.__dict__.get(name) for name in MODULE_HOOKS)
 
 
-def sums_first(x: Tensor, weight: Tensor, reduce: str) -> bool:
+def sums_first(x: Tensor | SparseFeatures, weight: Tensor, reduce: str) -> bool:
     """Whether features are aggregated before they are mapped: where a step aggregates fewer so. A maximum has to be.
 
     It aggregates forward and backward; where features that want no gradient come first, nothing needs the backward.
+    Sparse features are mapped first: their sums are dense.
     `gnntune tune --step` goes by the same rule (core/dispatch/step.cpp).
     """
+    if reduce == "max":
+        return True
+    if isinstance(x, SparseFeatures):
+        return False
     width, out = x.shape[1], weight.shape[0]
-    if reduce == "max" or width <= out:
+    if width <= out:
         return True
     if not weight.requires_grad or x.requires_grad or not torch.is_grad_enabled():
         return False
@@ -243,7 +249,7 @@ def mapped(
     `edges` are constants, in the order of runs; linear maps are plain. None for tensors that are not quiet().
     """
     found: Any = _native.layer_mapped(graph, pair, *edges, x, weight, bias, target, root)
-    if found is not None or not _is_bias(bias, weight) or not quiet(x, weight, bias, target, root):
+    if found is not None or not _is_bias(bias, weight.shape[0]) or not quiet(x, weight, bias, target, root):
         return found  # type: ignore[no-any-return]
     return mapped_in_python(graph, pair, edges, x, weight, bias, target, root)
 
@@ -268,7 +274,7 @@ def mapped_in_python(
 
 
 class _Gat(torch.autograd.Function):
-    """GAT of a map of x, with the bias. Features of heads stand side by side."""
+    """GAT of a map of x, or of x itself where there is no map, with the bias. Features of heads stand side by side."""
 
     @staticmethod
     def forward(
@@ -276,17 +282,17 @@ class _Gat(torch.autograd.Function):
         graph: Graph,
         numbers: Numbers,
         x: Tensor,
-        weight: Tensor,
+        weight: Tensor | None,
         att_row: Tensor,
         att_col: Tensor,
         bias: Tensor | None,
         seed: Tensor | None,
     ) -> Tensor:
-        flat = x.mm(weight.t())
-        h = flat.view(x.shape[0], *att_row.shape[1:])
+        flat = x if weight is None else x.mm(weight.t())
+        h = flat.reshape(x.shape[0], *att_row.shape[1:])
         row, col = head_scores(graph, h, att_row.contiguous(), att_col.contiguous())
         out, lse = run(graph, "gat", numbers, h, row, col, seed)
-        ctx.to_save = (x, weight, att_row, att_col, h, row, col, out, lse, seed)
+        ctx.to_save = (None if weight is None else x, weight, att_row, att_col, h, row, col, out, lse, seed)
         ctx.state = (graph, numbers)
         result = out.view(flat.shape)
         return result if bias is None else result + bias
@@ -307,7 +313,7 @@ class _Gat(torch.autograd.Function):
         )
         flat = g.flatten(1)
         grad_weight = flat.t().mm(x) if for_weight else None
-        grad_x = flat.mm(weight) if for_x else None
+        grad_x = None if not for_x else flat if weight is None else flat.mm(weight)
         return None, None, grad_x, grad_weight, grad_row, grad_col, grad_bias, None
 
 
@@ -318,17 +324,21 @@ def gat(
     graph: Graph,
     pair: Pair,
     x: Tensor,
-    weight: Tensor,
+    weight: Tensor | None,
     att_row: Tensor,
     att_col: Tensor,
     bias: Tensor | None,
     seed: Tensor | None,
 ) -> Tensor | None:
-    """GAT of a square graph on x mapped by `weight`: [n, heads k], plus bias. None for tensors that are not quiet()."""
+    """GAT of a square graph on x mapped by `weight`, or on x [n, heads k] where that is None: [n, heads k], plus bias.
+
+    None for tensors that are not quiet().
+    """
     found: Any = _native.layer_gat(graph, pair, x, weight, att_row, att_col, bias, seed)
-    if found is not None or not _is_bias(bias, weight) or not quiet(x, weight, att_row, att_col, bias):
+    width = x.shape[1] if weight is None else weight.shape[0]
+    if found is not None or not _is_bias(bias, width) or not quiet(x, weight, att_row, att_col, bias):
         return found  # type: ignore[no-any-return]
-    if not (_is_attention(att_row, weight) and _is_attention(att_col, weight) and att_row.shape == att_col.shape):
+    if not all(_is_attention(att, width, x.device) for att in (att_row, att_col)) or att_row.shape != att_col.shape:
         return None
     result: Tensor = _apply_gat(graph, pair.full, x, weight, att_row, att_col, bias, seed)
     return result

@@ -14,7 +14,7 @@ from torch_geometric.nn import MessagePassing
 
 from gnntune import _native
 from gnntune.pyg._graphs import graph_of
-from gnntune.torch import Graph
+from gnntune.torch import Graph, SparseFeatures
 from gnntune.torch._autograd import functorch_active
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
@@ -62,7 +62,7 @@ class Layer:
 
 def pair(x: Any) -> tuple[Tensor, Tensor | None]:
     """Features of sources and targets."""
-    if isinstance(x, Tensor):
+    if not isinstance(x, (tuple, list)):
         return x, x
     source, target = x
     return source, target
@@ -77,7 +77,7 @@ def prepare(
         raise Refused(f"{', '.join(layer._own_steps)} of a subclass")
     if size is None and not _tracing() and _native.layer_graph(known, x, adjacency, aggregations):
         return adjacency  # type: ignore[no-any-return]
-    source, target = (x, x) if isinstance(x, Tensor) else x
+    source, target = pair(x)
     if layer.flow != "source_to_target":
         raise Refused(f"flow={layer.flow!r}")
     if layer.aggr not in aggregations:
@@ -154,6 +154,8 @@ def or_theirs(parent: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
             arguments = {**dict(zip(names, values)), **options}
             if isinstance(arguments["edge_index"], Graph):
                 arguments["edge_index"] = arguments["edge_index"].edge_index
+            if isinstance(arguments["x"], SparseFeatures):
+                arguments["x"] = arguments["x"].to_dense()
             return parent.forward(layer, **arguments)
 
         return either

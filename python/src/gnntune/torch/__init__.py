@@ -10,6 +10,7 @@ from gnntune.torch._accuracy import accuracy
 from gnntune.torch._accuracy_rows import Accuracy, LayerWay
 from gnntune.torch._approximated import Approximated, approximated
 from gnntune.torch._device import configure, describe
+from gnntune.torch._features import SparseFeatures
 from gnntune.torch._graph import Graph, release_captured
 from gnntune.torch._step import StepCall, StepTime, step_time
 from gnntune.torch._tiles import TiledGraph
@@ -21,6 +22,7 @@ __all__ = [
     "Approximated",
     "Graph",
     "LayerWay",
+    "SparseFeatures",
     "StepCall",
     "StepTime",
     "TiledGraph",

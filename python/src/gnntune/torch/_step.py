@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from gnntune._errors import InvalidArgument
 from gnntune._problem import Problem
 from gnntune.torch import _device
+from gnntune.torch._features import SparseFeatures
 from gnntune.torch._graph import Graph, forget_captured
 from gnntune.torch._run import INPUTS, Numbers, Watcher, problem_of, run_unwatched, watchers
 from gnntune.torch._time import time_us
@@ -66,7 +67,7 @@ def _forget_calls() -> None:
 def step_time(
     model: nn.Module | Callable[..., Any],
     graph: Graph,
-    x: Tensor | None = None,
+    x: Tensor | SparseFeatures | None = None,
     *,
     step: Callable[[], object] | None = None,
 ) -> StepTime:

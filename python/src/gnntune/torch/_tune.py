@@ -18,6 +18,7 @@ from gnntune._handle import Handle
 from gnntune._program import tqdm_report
 from gnntune._results import Table
 from gnntune.torch import _device
+from gnntune.torch._features import SparseFeatures
 from gnntune.torch._graph import Graph
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class TunedStep:
 def tune(
     model: nn.Module | Callable[..., Any],
     graph: Graph,
-    x: Tensor | None = None,
+    x: Tensor | SparseFeatures | None = None,
     *,
     step: Callable[[], object] | None = None,
     budget: float = 60.0,
@@ -51,10 +52,11 @@ def tune(
     """Measures the operations of a model's training step on a graph, and stores what is fastest.
 
     Runs one step: `step()`, or the sum of `model(x, graph)` forward and backward. `x` is random, as wide as the model's
-    first layer, where it is not given. Parameters, gradients, buffers and torch's generators are as before afterwards.
-    Then every operation that was seen, backward ones among them, is measured for its share of `budget` seconds, on the
-    graph itself and in this process. The rows are stored in `db` (default: that of configure(), else the user's), and
-    the next step uses them: here, and wherever that database is opened. What it knew already is not measured again.
+    first layer, where it is not given; maps of SparseFeatures are tuned with the rest. Parameters, gradients, buffers
+    and torch's generators are as before afterwards. Then every operation that was seen, backward ones among them, is
+    measured for its share of `budget` seconds, on the graph itself and in this process. The rows are stored in `db`
+    (default: that of configure(), else the user's), and the next step uses them: here, and wherever that database is
+    opened. What it knew already is not measured again.
 
     Progress is shown with tqdm where that is installed. After KeyboardInterrupt what was measured is stored and used.
     Plans are made anew: not while a CUDA graph that was captured with the graph is still replayed.
@@ -71,7 +73,8 @@ def tune(
         if step is None:
             step = step_of(model, features_of(model, graph) if x is None else x, graph)
         step()
-    known = [g for g in (graph, graph._looped, graph._bare) if g is not None]
+    of_features = x.graph if isinstance(x, SparseFeatures) else None
+    known = [g for g in (graph, graph._looped, graph._bare, of_features) if g is not None]
     jobs = [(g, problem, before) for g in dict.fromkeys(known) for problem, before in g.problems().items()]
     rows: list[TunedStep] = []
     report, close = tqdm_report("gnntune") if progress else (None, lambda: None)
@@ -110,7 +113,7 @@ def features_of(model: object, graph: Graph) -> Tensor:
     return torch.randn(graph.n_cols, width, device=graph.device)
 
 
-def step_of(model: Callable[..., Any], x: Tensor, graph: Graph) -> Callable[[], object]:
+def step_of(model: Callable[..., Any], x: Tensor | SparseFeatures, graph: Graph) -> Callable[[], object]:
     def step() -> None:
         result = model(x, graph)
         first = result[0] if isinstance(result, (tuple, list)) else result

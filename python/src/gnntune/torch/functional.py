@@ -73,8 +73,8 @@ def spmm(
             return result  # type: ignore[no-any-return]
     numbers = pair.full
     if weight is None and self_weight is None:
-        return apply(graph, "spmm", numbers, _cast(x), None, None)
-    x = _cast(x)
+        return apply(graph, "spmm", numbers, cast(x), None, None)
+    x = cast(x)
     weight = None if weight is None else edge_values(graph, weight, x.dtype, csr_order)
     if self_weight is not None:
         self_weight = self_weight.to(x.dtype)
@@ -93,7 +93,7 @@ def sddmm(graph: Graph, x_row: Tensor, x: Tensor, *, scale: float = 1.0, csr_ord
         result = _quick(graph, "sddmm", pair, x_row, x)
         if result is not None:
             return result  # type: ignore[no-any-return]
-    x_row, x = _cast(x_row), _cast(x)
+    x_row, x = cast(x_row), cast(x)
     return _as_edges(graph, apply(graph, "sddmm", pair.full, x_row.to(x.dtype), x), csr_order)
 
 
@@ -136,7 +136,7 @@ def gat(
         result = _quick(graph, "gat", pair, x, score_row, score_col, seed)
         if result is not None:
             return result  # type: ignore[no-any-return]
-    x = _cast(x)
+    x = cast(x)
     return apply(graph, "gat", pair.full, x, score_row.to(x.dtype), score_col.to(x.dtype), seed)
 
 
@@ -150,7 +150,7 @@ def agnn(graph: Graph, x: Tensor, beta: Tensor, x_row: Tensor | None = None) -> 
         result = _quick(graph, "agnn", PLAIN_PAIR, x, x if x_row is None else x_row, beta)
         if result is not None:
             return result  # type: ignore[no-any-return]
-    x = _cast(x)
+    x = cast(x)
     return apply(graph, "agnn", PLAIN, x, x if x_row is None else x_row.to(x.dtype), beta.to(x.dtype))
 
 
@@ -188,7 +188,7 @@ def attention(
         result = _quick(graph, "attention", pair, value, query, key, seed)
         if result is not None:
             return result  # type: ignore[no-any-return]
-    value = _cast(value)
+    value = cast(value)
     query, key = query.to(value.dtype), key.to(value.dtype)
     return apply(graph, "attention", pair.full, value, query, key, seed)
 
@@ -205,7 +205,7 @@ def gcn(graph: Graph, x: Tensor) -> Tensor:
         result = _quick(loopless, "spmm", PLAIN_PAIR, x, *loopless.norm(x.dtype))
         if result is not None:
             return result  # type: ignore[no-any-return]
-    return apply(graph, "gcn", PLAIN, _cast(x))
+    return apply(graph, "gcn", PLAIN, cast(x))
 
 
 def gcn_norm(graph: Graph, weight: Tensor | None = None, *, csr_order: bool = False) -> tuple[Tensor, Tensor]:
@@ -263,7 +263,7 @@ def _cast_type(t: Tensor) -> torch.dtype:
     return t.dtype
 
 
-def _cast(t: Tensor) -> Tensor:
+def cast(t: Tensor) -> Tensor:
     """As autocast wants it: these operations are of the kind that runs in 16 bits."""
     dtype = _cast_type(t)
     return t if t.dtype is dtype else t.to(dtype)

@@ -151,7 +151,7 @@ def _rows_of_this_rank(graph: DistributedGraph, t: Tensor, name: str, rows: int)
         )
     if t.device != graph.device:
         raise InvalidArgument(f"{name} is on {t.device}, the graph on {graph.device}; move one of them")
-    return functional._cast(t) if name == "x" else t
+    return functional.cast(t) if name == "x" else t
 
 
 def _fetched(graph: DistributedGraph, x: Tensor) -> Tensor:
