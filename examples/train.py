@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Trains a graph network on a labelled graph: gnntune's layers beside PyTorch Geometric's, the same seeds and splits.
 
-    python3 train.py [GRAPH.npz] [--model GCN] [--seeds 10] [--epochs 200] [--budget SECONDS] [--csv FILE]
+    python3 train.py [GRAPH.npz] [--model GCN] [--seeds 10] [--epochs 200] [--sparse] [--budget SECONDS]
 
 GRAPH.npz has features, labels and splits, and the graph NAME.mtx, .mtx.gz or .mtx.xz beside it (gnntune.models.load;
 default: the repository's data/cora.npz). Needs torch, PyTorch Geometric and gnntune (docs/python.md); uses a GPU if
 there is one. Prints accuracy on the test vertices, mean and standard deviation over seeds, the time of an epoch and the
-peak memory of both; FILE gets a row for each seed and side. Seed s begins with the same weights on both sides and takes
-split s, modulo the number of splits.
+peak memory of both; --csv FILE gets a row for each seed and side. Seed s begins with the same weights on both sides and takes
+split s, modulo the number of splits. --sparse gives ours the features as they stand in the file, without zeros.
 """
 
 import argparse
@@ -31,6 +31,7 @@ parser.add_argument("--layers", type=int, default=2)
 parser.add_argument("--seeds", type=int, default=10)
 parser.add_argument("--epochs", type=int, default=200)
 parser.add_argument("--budget", type=float, default=0, help="seconds for tuning first")
+parser.add_argument("--sparse", action="store_true", help="sparse features for ours")
 parser.add_argument("--csv", help="file for a row of each seed and side")
 options = parser.parse_args()
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -38,6 +39,9 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 data = models.load(options.graph, splits=options.seeds)
 graph, x, y = data.graph(device), data.x(device), data.y(device)
 edge_index = graph.edge_index
+features = data.sparse_x(device) if options.sparse else x
+if features is None:
+    parser.error(f"--sparse: {options.graph} has dense features")
 print(f"{data.name}: {graph}, {data.features} features, {data.classes} classes, splits: {data.split_rule}")
 
 
@@ -49,11 +53,11 @@ def make(seed, convs):
 
 # ---- What is fastest for this step on this processor: measured once, then known to every program that asks ----
 if options.budget:
-    for row in gt.tune(make(0, gp), graph, x, budget=options.budget, progress=False):
+    for row in gt.tune(make(0, gp), graph, features, budget=options.budget, progress=False):
         print(f"{row.problem.op:12} k={row.problem.k:<4} {row.after}  ({row.source})")
 
 
-def train(seed, convs, adjacency):
+def train(seed, convs, adjacency, x):
     """What fit() found, the median milliseconds of a training step, and the peak of memory in MiB (GPU only)."""
     model = make(seed, convs)
     fitted = models.fit(model, adjacency, x, y, data.split(seed, device), epochs=options.epochs)
@@ -72,8 +76,8 @@ def train(seed, convs, adjacency):
 
 rows = []
 for seed in range(options.seeds):
-    for side, convs, adjacency in (("PyTorch Geometric", nn, edge_index), ("gnntune", gp, graph)):
-        fitted, milliseconds, peak = train(seed, convs, adjacency)
+    for side, *given in (("PyTorch Geometric", nn, edge_index, x), ("gnntune", gp, graph, features)):
+        fitted, milliseconds, peak = train(seed, *given)
         row = {"graph": data.name, "model": options.model, "side": side, "seed": seed, "test": fitted.test}
         row |= {"validation": fitted.validation, "loss": fitted.loss, "epoch_ms": milliseconds, "peak_mib": peak}
         rows.append(row)

@@ -37,12 +37,12 @@ def test_the_quickstart_is_the_readmes():
     assert BLOCK.findall(readme)[0] == BLOCK.findall(page)[0]
 
 
-@pytest.mark.parametrize("model", ["GCN", "GAT"])
-def test_the_example_trains_both_to_the_same_loss(tmp_path, model):
+@pytest.mark.parametrize(("model", "sparse"), [("GCN", ()), ("GAT", ()), ("GAT", ("--sparse",))])
+def test_the_example_trains_both_to_the_same_loss(tmp_path, model, sparse):
     if not (ROOT / "data/cora.npz").exists():
         pytest.skip("the repository's data is not here")
     rows = tmp_path / "rows.csv"
-    words = ("--model", model, "--epochs", 5, "--budget", 2, "--seeds", 2, "--hidden", 16, "--csv", rows)
+    words = ("--model", model, "--epochs", 5, "--budget", 2, "--seeds", 2, "--hidden", 16, "--csv", rows, *sparse)
     said = run(ROOT / "examples/train.py", *words, tmp_path=tmp_path)
     assert len(rows.read_text().splitlines()) == 5 and len(re.findall(r"test \S+ \+- \S+ %", said)) == 2
     theirs, ours = (float(loss) for loss in re.findall(r"loss (\S+)", said))
