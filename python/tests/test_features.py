@@ -242,7 +242,8 @@ NETWORKS = {
 def outcome(layer, x, graph):
     layer.zero_grad()
     y = layer(x, graph)
-    y.backward(torch.randn(y.shape, generator=torch.Generator().manual_seed(5)).to(y))
+    if y.requires_grad:
+        y.backward(torch.randn(y.shape, generator=torch.Generator().manual_seed(5)).to(y))
     return [y.detach(), *[p.grad for p in layer.parameters()]]
 
 
@@ -294,16 +295,17 @@ def test_what_a_layer_leaves_to_theirs_gets_dense_features(device):
         same(outcome(ours, gt.SparseFeatures(sparse(device)), index), outcome(theirs, sparse(device), index))
 
 
+@pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("aggr", ["add", "mean", "max"])
 @pytest.mark.parametrize("network", NETWORKS)
-def test_gin_sums_behind_the_map_it_begins_with(device, network, aggr, form):
+def test_gin_sums_behind_the_map_it_begins_with(device, network, aggr, form, trained):
     """The sum is as wide as the map's result where that is narrower, and the results are the same."""
     index, (n, _) = reference.edges("random", device)
     torch.manual_seed(0)
     made = NETWORKS[network]()
-    theirs = pyg.GINConv(copy.deepcopy(made), eps=0.3, train_eps=True, aggr=aggr).to(device)
-    ours = gp.GINConv(made, eps=0.3, train_eps=True, aggr=aggr).to(device)
+    theirs = pyg.GINConv(copy.deepcopy(made), eps=0.3, train_eps=trained, aggr=aggr).to(device)
+    ours = gp.GINConv(made, eps=0.3, train_eps=trained, aggr=aggr).to(device)
     ours.load_state_dict(theirs.state_dict())  # both draw their parameters anew
     x, graph = sparse(device), gt.Graph(index, n)
     given = gt.SparseFeatures(x) if form == "sparse" else x
@@ -311,11 +313,46 @@ def test_gin_sums_behind_the_map_it_begins_with(device, network, aggr, form):
     widths = {problem.k for problem in graph.problems() if problem.op == "spmm"}
     first = made if network == "map" else made[0] if len(made) else None
     out = first.out_features if isinstance(first, torch.nn.Linear) else None
+    # Gradients of the features are not wanted here: up to twice the result's width, sums come first.
     mapped_first = out is not None and aggr != "max" and (form == "sparse" or 2 * out < WIDTH)
     assert widths == ({out} if mapped_first else {WIDTH})
 
 
-def test_gin_leaves_a_network_alone_that_is_looked_at(device):
+def test_gin_sees_that_eps_was_changed(device):
+    index, (n, _) = reference.edges("random", device)
+    x, graph = sparse(device), gt.Graph(index, n)
+    theirs = pyg.GINConv(NETWORKS["narrow"](), eps=0.5).to(device)
+    ours = gp.convert(copy.deepcopy(theirs))
+    same(outcome(ours, x, graph), outcome(theirs, x, index))
+
+    def replace(layer):
+        layer.eps = torch.full((1,), -2.0, device=device)
+
+    def point_elsewhere(layer):
+        layer.eps.data = torch.full((1,), 7.0, device=device)
+
+    state = {**theirs.state_dict(), "eps": torch.tensor([3.0])}
+    for change in (
+        lambda layer: layer.eps.fill_(1.5),
+        replace,
+        point_elsewhere,
+        lambda layer: layer.load_state_dict(state),
+    ):
+        change(ours)
+        change(theirs)
+        same(outcome(ours, x, graph), outcome(theirs, x, index))
+    with torch.inference_mode():
+        ours.eps.fill_(4.0)
+        ours(x, graph)
+    theirs.eps.fill_(4.0)
+    same(outcome(copy.deepcopy(ours), x, graph), outcome(theirs, x, index))
+    smaller = reference.edges("square", device)[0]
+    same(outcome(ours, x[:6], smaller), outcome(theirs, x[:6], smaller))
+    same(outcome(ours.bfloat16().float(), x, index), outcome(theirs.bfloat16().float(), x, index))
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_gin_leaves_a_network_alone_that_is_looked_at(device, trained):
     index, (n, _) = reference.edges("random", device)
     x, graph, seen = sparse(device), gt.Graph(index, n), []
 
@@ -330,7 +367,7 @@ def test_gin_leaves_a_network_alone_that_is_looked_at(device):
     inner[0].register_forward_hook(lambda _, given, out: seen.append(given[0].shape[1]))
     for network in (Own(*copy.deepcopy(parts)), hooked, inner):
         seen.clear()
-        gp.GINConv(network).to(device)(x, graph)
+        gp.GINConv(network, train_eps=trained).to(device)(x, graph)
         assert seen == [WIDTH]
 
 

@@ -19,7 +19,9 @@ from gnntune.pyg._fused import agnn as fused_agnn
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
+from gnntune.torch._device import capturing
 from gnntune.torch._features import dense
+from gnntune.torch._graph import lasting
 from gnntune.torch._run import PLAIN_PAIR, Numbers, pair_of
 from gnntune.torch.functional import dropping
 
@@ -196,6 +198,10 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
         reduce = _REDUCTIONS[self.aggr]
         own = target is source
         first = _first_map(self.nn)
+        if first is not None and own and reduce == "sum" and graph.is_square and whole():
+            fused = self._fused(graph, source, first)
+            if fused is not None:
+                return self._behind(first, fused)
         if first is not None and not sums_first(source, first.weight, reduce):  # fewer features are summed behind it
             source = F.linear(source, first.weight)
             target = source if own else None if target is None else F.linear(target, first.weight)
@@ -206,14 +212,31 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
         if target is not None:
             out = out + (1 + self.eps) * target
         if first is None:
-            mapped: Tensor = self.nn(out)
-            return mapped
-        if first.bias is not None:
-            out = out + first.bias
+            mapped_sum: Tensor = self.nn(out)
+            return mapped_sum
+        return self._behind(first, out if first.bias is None else out + first.bias)
+
+    def _behind(self, first: nn.Module, out: Tensor) -> Tensor:
+        """What the network makes of the result of its first map."""
         if first is not self.nn:
             for module in itertools.islice(self.nn, 1, None):
                 out = module(out)
         return out
+
+    def _fused(self, graph: Graph, x: Tensor, first: Any) -> Tensor | None:
+        """The first map of sums and of what a vertex adds of its own, as one node of autograd; None where it is not."""
+        eps = self.eps
+        if eps.requires_grad or eps.is_inference():
+            return None
+        key = (eps._version, eps.data_ptr(), graph.n_rows, x.dtype)
+        kept = self.__dict__.get("_gnntune_selves")
+        if kept is None or kept[0] is not eps or kept[1] != key:
+            with lasting():
+                kept = (eps, key, (1 + eps.detach()).to(x.dtype).expand(graph.n_rows).contiguous())
+            if not capturing(graph.device):
+                self.__dict__["_gnntune_selves"] = kept
+        edges = constants(graph, graph.edge_weight, kept[2], x.dtype, csr_order=False)
+        return None if edges is None else mapped(graph, PLAIN_PAIR, edges, x, first.weight, first.bias)
 
 
 def _first_map(network: Any) -> Any:

@@ -105,14 +105,14 @@ class Graph:
             raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
         if transient and num_nodes is not None and self_loops == "keep":
             n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
-            with _lasting():
+            with lasting():
                 edges = edge_index.to(torch.int32)
             if edges.is_cpu and type(edges) is Tensor:  # on a GPU this would wait; a fake tensor has no ids
                 _check_edges(edges, n_rows, n_cols)
             self._set_list(edges, n_rows, n_cols)
             return
         if not torch.compiler.is_compiling() and torch.is_inference_mode_enabled():
-            with _lasting():
+            with lasting():
                 self.__init__(edge_index, num_nodes, self_loops=self_loops, transient=transient)  # type: ignore[misc]
             return
         source, target = edge_index[0], edge_index[1]
@@ -237,7 +237,7 @@ class Graph:
     def _sort(self) -> None:
         """Makes row_ptr, col and perm of a graph that is a list of edges."""
         assert self._list is not None
-        with _lasting():
+        with lasting():
             source, target = self._list[0], self._list[1]
             sorted_target, perm = torch.sort(target, stable=True)
             self.col, self.perm = source[perm], perm.to(torch.int32)
@@ -316,7 +316,7 @@ class Graph:
     def row(self) -> Tensor:
         """[m] int64: the target of each edge, in CSR order."""
         if self._row is None:
-            with _lasting():
+            with lasting():
                 rows = torch.arange(self.n_rows, device=self.device)
                 self._row = rows.repeat_interleave(self.row_ptr.diff().long(), output_size=self.m)
         return self._row
@@ -327,7 +327,7 @@ class Graph:
         if self.perm is None:
             return None
         if self._inverse is None:
-            with _lasting():
+            with lasting():
                 places = torch.arange(self.m, dtype=torch.int32, device=self.device)
                 self._inverse = torch.empty_like(self.perm).scatter_(0, self.perm.long(), places)
         return self._inverse
@@ -365,7 +365,7 @@ class Graph:
             return cast("Graph", Looped(self))
         if self._looped is None:
             if self._list is not None and self.is_square:
-                with _lasting():
+                with lasting():
                     self._looped = self._list_with_loops()
                 return self._looped
             edges = torch.stack([self.col.long(), self.row])
@@ -395,7 +395,7 @@ class Graph:
         for known, kept in self._norms:
             if known is dtype:
                 return kept
-        with _lasting():
+        with lasting():
             if dtype == torch.float32:
                 edges, loops = run(self, "gcn_norm", PLAIN, None)
             else:
@@ -623,7 +623,7 @@ def _as_ids(values: Tensor) -> Tensor:
     return values if values.is_contiguous() else values.contiguous()
 
 
-def _lasting() -> Any:
+def lasting() -> Any:
     """For tensors that a graph keeps: in inference mode torch would make such as no gradient may use later."""
     inference = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
     return torch.inference_mode(False) if inference else contextlib.nullcontext()
