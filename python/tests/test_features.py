@@ -409,6 +409,18 @@ def test_gin_sees_that_eps_was_changed(device):
 
 
 @pytest.mark.parametrize("trained", [True, False])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_gin_with_an_eps_of_each_feature(device, form, trained):
+    index, (n, _) = reference.edges("random", device)
+    x = sparse(device)
+    theirs = pyg.GINConv(torch.nn.Linear(WIDTH, WIDTH), train_eps=True).to(device)
+    theirs.eps = torch.nn.Parameter(torch.rand(WIDTH, device=device), requires_grad=trained)
+    ours = gp.convert(copy.deepcopy(theirs))
+    given = gt.SparseFeatures(x) if form == "sparse" else x
+    same(outcome(ours, given, gt.Graph(index, n)), outcome(theirs, x, index))
+
+
+@pytest.mark.parametrize("trained", [True, False])
 def test_gin_leaves_a_network_alone_that_is_looked_at(device, trained):
     index, (n, _) = reference.edges("random", device)
     x, graph, seen = sparse(device), gt.Graph(index, n), []

@@ -195,7 +195,7 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
         source, target = pair(x)
         reduce = _REDUCTIONS[self.aggr]
         own = target is source
-        first = _first_map(self.nn)
+        first = _first_map(self.nn) if self.eps.numel() == 1 else None  # one number commutes with a map
         if first is not None and own and reduce == "sum" and graph.is_square and whole():
             fused = self._fused(graph, source, first)
             if fused is not None:
