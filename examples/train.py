@@ -54,7 +54,8 @@ def make(seed, convs):
 # ---- What is fastest for this step on this processor: measured once, then known to every program that asks ----
 if options.budget:
     for row in gt.tune(make(0, gp), graph, features, budget=options.budget, progress=False):
-        print(f"{row.problem.op:12} k={row.problem.k:<4} {row.after}  ({row.source})")
+        problem = row.problem
+        print(f"{row.graph}: {problem.op} {problem.direction} k={problem.k}  {row.after}  ({row.source})")
 
 
 def train(seed, convs, adjacency, x):

@@ -46,5 +46,6 @@ def test_the_example_trains_both_to_the_same_loss(tmp_path, model, sparse):
     said = run(ROOT / "examples/train.py", *words, tmp_path=tmp_path)
     assert len(rows.read_text().splitlines()) == 5 and len(re.findall(r"test \S+ \+- \S+ %", said)) == 2
     theirs, ours = (float(loss) for loss in re.findall(r"loss (\S+)", said))
-    assert ours == pytest.approx(theirs, rel=1e-3)
+    # Dropout of sparse features draws other masks: one number for each value that is there.
+    assert ours == pytest.approx(theirs, rel=1e-2 if sparse else 1e-3)
     assert {"GCN": "spmm", "GAT": "gat_grad"}[model] in said and "Graph(2708 x 2708" in said

@@ -71,10 +71,16 @@ class TestMatrices:
             gt.SparseFeatures(torch.ones(3, device=device))
         with pytest.raises(gnntune.InvalidArgument, match="expected a sparse matrix"):
             gt.SparseFeatures([1.0])
-        blocks = torch.ones(4, 4).to_sparse_coo()
-        hybrid = torch.sparse_coo_tensor(blocks.indices(), torch.ones(16, 3), (4, 4, 3))
-        with pytest.raises((gnntune.InvalidArgument, RuntimeError)):
-            gt.SparseFeatures(hybrid)
+        places = torch.ones(4, 4).to_sparse_coo()
+        hybrid = torch.sparse_coo_tensor(places.indices(), torch.ones(16, 3), (4, 4, 3))
+        cube = torch.ones(2, 3, 4, device=device)
+        for matrix in (hybrid, cube.to_sparse_coo(), cube.to_sparse_csr()):
+            with pytest.raises(gnntune.InvalidArgument, match=r"have the shape .*; expected \[n, width\]"):
+                gt.SparseFeatures(matrix)
+        with pytest.raises(gnntune.InvalidArgument, match="complex64; expected real numbers"):
+            gt.SparseFeatures(torch.eye(4, dtype=torch.complex64, device=device))
+        with pytest.raises(gnntune.InvalidArgument, match=r"CSR, CSC or COO, not .*sparse_bsr"):
+            gt.SparseFeatures(torch.ones(4, 4, device=device).to_sparse_bsr((2, 2)))
 
     def test_no_rows_and_no_values(self, device):
         empty = gt.SparseFeatures(torch.zeros(0, 5, device=device))
@@ -91,6 +97,19 @@ class TestMatrices:
         for other in (copy.deepcopy(features), pickle.loads(pickle.dumps(features))):
             assert torch.equal(other.to_dense(), features.to_dense())
         assert f"SparseFeatures({N} x {WIDTH}, {features.graph.m} values, torch.float32, {device}" in repr(features)
+
+    def test_they_go_elsewhere_and_become_another_type(self, device):
+        x = sparse()
+        features = gt.SparseFeatures(x)
+        assert features.to("cpu") is features is features.to(torch.float32)
+        moved = features.to(device)
+        assert moved.device.type == moved.graph.device.type == device and torch.equal(moved.to_dense(), x.to(device))
+        half = moved.to(torch.bfloat16)
+        assert half.graph is moved.graph and half.dtype == torch.bfloat16 and moved.dtype == torch.float32
+        back = half.to(device="cpu", dtype=torch.float32, non_blocking=False)
+        assert torch.equal(back.to_dense(), x.bfloat16().float())
+        weight = torch.randn(3, WIDTH)
+        close(back.linear(weight), F.linear(x, weight), 2e-2)
 
 
 class TestMaps:
@@ -150,6 +169,19 @@ class TestMaps:
         features = gt.SparseFeatures(sparse(device))
         with pytest.raises(gnntune.InvalidArgument, match=rf"shape \(3, 4\); expected \[out, {WIDTH}\]"):
             features.linear(torch.ones(3, 4, device=device))
+        with pytest.raises(gnntune.InvalidArgument, match=rf"the shape \(4, 3\); expected \[{WIDTH}, out\]"):
+            features @ torch.ones(4, 3, device=device)
+        with pytest.raises(TypeError, match="@"):
+            features @ [1.0]
+        for dtype in (torch.float64, torch.int64):
+            with pytest.raises(TypeError, match=f"weight is of {dtype}; sparse features are mapped in float32"):
+                F.linear(features, torch.ones(3, WIDTH, dtype=dtype, device=device))
+
+    def test_x_by_its_name(self, device):
+        x = sparse(device)
+        features, weight = gt.SparseFeatures(x), torch.randn(3, WIDTH, device=device)
+        close(F.linear(input=features, weight=weight), F.linear(x, weight))
+        assert F.dropout(input=features, p=0.5, training=False) is features
 
     def test_dropout_keeps_zeros(self, device):
         features = gt.SparseFeatures(sparse(device))
@@ -286,6 +318,24 @@ def test_sources_and_targets(device, name):
     close(ours((gt.SparseFeatures(source), target), index), wanted)
 
 
+@pytest.mark.parametrize("options", [{}, {"bias": False}, {"residual": True}, {"concat": False}])
+def test_gat_whose_operators_are_looked_at(device, options):
+    """Under autocast, and with a bias of another shape, a layer is its operators one by one."""
+    index, (n, _) = reference.edges("random", device)
+    x, graph = sparse(device), gt.Graph(index, n)
+    torch.manual_seed(0)
+    layer = gp.GATConv(WIDTH, 7, heads=3, **options).to(device)
+    theirs = gp.revert(copy.deepcopy(layer))
+    with torch.autocast(device, torch.bfloat16):
+        found = layer(gt.SparseFeatures(x), graph)
+    close(found.float().detach(), theirs(x, index).detach(), 4e-2)
+    found.float().sum().backward()
+    assert all(p.grad is not None for p in layer.parameters())
+    for each in (layer, theirs):
+        each.bias = None if each.bias is None else torch.nn.Parameter(each.bias.detach()[None])
+    same(outcome(layer, gt.SparseFeatures(x), graph), outcome(theirs, x, index))
+
+
 def test_what_a_layer_leaves_to_theirs_gets_dense_features(device):
     index, _ = reference.edges("random", device)
     theirs = pyg.GCNConv(WIDTH, 7, improved=True).to(device)
@@ -331,9 +381,16 @@ def test_gin_sees_that_eps_was_changed(device):
     def point_elsewhere(layer):
         layer.eps.data = torch.full((1,), 7.0, device=device)
 
+    def reset(layer):
+        kept = copy.deepcopy(layer.nn)
+        layer.reset_parameters()  # which writes to eps.data
+        layer.nn.load_state_dict(kept.state_dict())
+
     state = {**theirs.state_dict(), "eps": torch.tensor([3.0])}
     for change in (
         lambda layer: layer.eps.fill_(1.5),
+        reset,
+        lambda layer: layer.eps.data.fill_(2.5),
         replace,
         point_elsewhere,
         lambda layer: layer.load_state_dict(state),
@@ -349,6 +406,18 @@ def test_gin_sees_that_eps_was_changed(device):
     smaller = reference.edges("square", device)[0]
     same(outcome(ours, x[:6], smaller), outcome(theirs, x[:6], smaller))
     same(outcome(ours.bfloat16().float(), x, index), outcome(theirs.bfloat16().float(), x, index))
+
+
+@pytest.mark.parametrize("trained", [True, False])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_gin_with_an_eps_of_each_feature(device, form, trained):
+    index, (n, _) = reference.edges("random", device)
+    x = sparse(device)
+    theirs = pyg.GINConv(torch.nn.Linear(WIDTH, WIDTH), train_eps=True).to(device)
+    theirs.eps = torch.nn.Parameter(torch.rand(WIDTH, device=device), requires_grad=trained)
+    ours = gp.convert(copy.deepcopy(theirs))
+    given = gt.SparseFeatures(x) if form == "sparse" else x
+    same(outcome(ours, given, gt.Graph(index, n)), outcome(theirs, x, index))
 
 
 @pytest.mark.parametrize("trained", [True, False])

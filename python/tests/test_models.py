@@ -96,6 +96,11 @@ def test_a_graph_without_splits_gets_seeded_ones(tmp_path):
 
 DENSE = np.ones((6, 2), np.float32)
 LABELS = np.array([0, 1, 0, 1, 0, 1])
+CSR = {
+    "feat_indptr": np.array([0, 1, 2, 2, 2, 2, 2]),
+    "feat_data": np.ones(2, np.float32),
+    "feat_shape": np.array([6, 2]),
+}
 
 
 @pytest.mark.parametrize(
@@ -111,6 +116,8 @@ LABELS = np.array([0, 1, 0, 1, 0, 1])
         ),
         ({"labels": LABELS[:5], "feat_dense": DENSE}, gnntune.InvalidGraph, "expected 5 vertices"),
         ({"labels": LABELS, "feat_dense": DENSE[:4]}, gnntune.InvalidGraph, "4 rows; expected 6"),
+        ({"labels": LABELS, **CSR, "feat_indices": np.array([0, 2])}, gnntune.InvalidGraph, "outside of 0 to 1"),
+        ({"labels": LABELS, **CSR, "feat_indices": np.array([-1, 0])}, gnntune.InvalidGraph, "outside of 0 to 1"),
         ({"labels": -np.ones(6, int), "feat_dense": DENSE}, gnntune.InvalidGraph, "no vertex has a label"),
     ],
 )

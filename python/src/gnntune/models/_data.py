@@ -78,7 +78,8 @@ class Labelled:
         if len(self._x) == 1:
             return None
         row, column, value = self._x
-        matrix = torch.sparse_coo_tensor(torch.stack([row, column]), value, (self.n, self.features))
+        ids, shape = torch.stack([row, column]), (self.n, self.features)
+        matrix = torch.sparse_coo_tensor(ids, value, shape, check_invariants=False)  # load() looked at the ids
         return SparseFeatures(matrix, device=device)
 
     def y(self, device: str | torch.device = "cpu") -> Tensor:
@@ -150,14 +151,16 @@ def _features(file: Path, arrays: dict[str, npt.NDArray[Any]], n: int) -> tuple[
         raise InvalidGraph(f"{file}: has no features: neither feat_indptr nor feat_dense")
     if len(arrays["feat_indptr"]) != n + 1:
         raise InvalidGraph(f"{file}: feat_indptr has {len(arrays['feat_indptr'])} offsets; expected {n + 1}")
+    column, width = arrays["feat_indices"].astype(np.int64), int(arrays["feat_shape"][1])
+    if column.min(initial=0) < 0 or column.max(initial=-1) >= width:
+        raise InvalidGraph(f"{file}: feat_indices has ids of features outside of 0 to {width - 1}")
     counts = np.diff(arrays["feat_indptr"])
     row = np.repeat(np.arange(n), counts)
     value: npt.NDArray[Any] = arrays["feat_data"].astype(np.float32)
     total = np.zeros(n, np.float32)
     np.add.at(total, row, np.abs(value))
     value = (value / np.where(total > 0, total, 1)[row]).astype(np.float32)
-    parts = (row, arrays["feat_indices"].astype(np.int64), value)
-    return tuple(torch.from_numpy(part) for part in parts), int(arrays["feat_shape"][1])
+    return tuple(torch.from_numpy(part) for part in (row, column, value)), width
 
 
 def _splits(

@@ -19,9 +19,7 @@ from gnntune.pyg._fused import agnn as fused_agnn
 from gnntune.pyg._fused import gat as fused_gat
 from gnntune.pyg._layer import Layer, Refused, or_theirs, pair, prepare, refuse_unknown_edges
 from gnntune.torch import Graph, agnn, attention, edge_softmax, gat, gcn, spmm
-from gnntune.torch._device import capturing
 from gnntune.torch._features import dense
-from gnntune.torch._graph import lasting
 from gnntune.torch._run import PLAIN_PAIR, Numbers, pair_of
 from gnntune.torch.functional import dropping
 
@@ -197,7 +195,7 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
         source, target = pair(x)
         reduce = _REDUCTIONS[self.aggr]
         own = target is source
-        first = _first_map(self.nn)
+        first = _first_map(self.nn) if self.eps.numel() == 1 else None  # one number commutes with a map
         if first is not None and own and reduce == "sum" and graph.is_square and whole():
             fused = self._fused(graph, source, first)
             if fused is not None:
@@ -225,17 +223,11 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
 
     def _fused(self, graph: Graph, x: Tensor, first: Any) -> Tensor | None:
         """The first map of sums and of what a vertex adds of its own, as one node of autograd; None where it is not."""
-        eps = self.eps
-        if eps.requires_grad or eps.is_inference():
+        if self.eps.requires_grad:
             return None
-        key = (eps._version, eps.data_ptr(), graph.n_rows, x.dtype)
-        kept = self.__dict__.get("_gnntune_selves")
-        if kept is None or kept[0] is not eps or kept[1] != key:
-            with lasting():
-                kept = (eps, key, (1 + eps.detach()).to(x.dtype).expand(graph.n_rows).contiguous())
-            if not capturing(graph.device):
-                self.__dict__["_gnntune_selves"] = kept
-        edges = constants(graph, graph.edge_weight, kept[2], x.dtype, csr_order=False)
+        # Made in each call: what `eps.data` writes, as reset_parameters() does, leaves no trace to know it by.
+        selves = self.eps.expand(graph.n_rows) + 1
+        edges = constants(graph, graph.edge_weight, selves, x.dtype, csr_order=False)
         return None if edges is None else mapped(graph, PLAIN_PAIR, edges, x, first.weight, first.bias)
 
 
@@ -262,7 +254,7 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         graph = prepare(self, x, edge_index, size)
         source, target = pair(x)
         dropout = self.dropout if self.training else 0.0
-        seed = None
+        seed = features = None
         own, modules = self.__dict__["_parameters"], self.__dict__["_modules"]
         # Without residual, and of one map for sources and targets, these are None or not there.
         if target is source and modules.get("res") is own.get("res") is None and (self.concat or self.heads == 1):
@@ -272,15 +264,17 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
                 if att[0] is not None and att[1] is not None:
                     looped = graph.with_loops() if self.add_self_loops else graph
                     pair_of_numbers, seed = dropping(source.device, dropout, negative_slope=self.negative_slope)
-                    if not isinstance(source, Tensor):
-                        source, weight = F.linear(source, weight), None
-                    fused = fused_gat(looped, pair_of_numbers, source, weight, *att, own["bias"], seed)
+                    if isinstance(source, Tensor):
+                        fused = fused_gat(looped, pair_of_numbers, source, weight, *att, own["bias"], seed)
+                    else:
+                        features = F.linear(source, weight)
+                        fused = fused_gat(looped, pair_of_numbers, features, None, *att, own["bias"], seed)
                     if fused is not None:
                         return fused
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         if self.lin is not None:
-            x_src = self.lin(source).view(shape)
+            x_src = (self.lin(source) if features is None else features).view(shape)
             x_dst = x_src if target is source else None if target is None else self.lin(target).view(shape)
         else:
             x_src = self.lin_src(source).view(shape)

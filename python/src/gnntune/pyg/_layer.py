@@ -16,8 +16,8 @@ from gnntune import _native
 from gnntune.pyg._graphs import graph_of
 from gnntune.torch import Graph, SparseFeatures
 from gnntune.torch._autograd import functorch_active
+from gnntune.torch.functional import FLOATS
 
-_FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 HOOKS = (
     "_propagate_forward_pre_hooks",
     "_propagate_forward_hooks",
@@ -97,7 +97,7 @@ def prepare(
             raise Refused(f"features of {features.dim()} dimensions")
         if features.shape[1] == 0:
             raise Refused("features of no columns")
-        if features.dtype not in _FLOATS:
+        if features.dtype not in FLOATS:
             raise Refused(f"features of {features.dtype}")
     if not (source.is_cpu or source.is_cuda):
         raise Refused(f"the device {source.device}")

@@ -13,7 +13,7 @@ from gnntune._errors import InvalidArgument
 from gnntune.torch._autograd import apply
 from gnntune.torch._graph import Graph
 from gnntune.torch._run import PLAIN
-from gnntune.torch.functional import cast, edge_values
+from gnntune.torch.functional import FLOATS, cast, edge_values
 
 
 class SparseFeatures:
@@ -27,34 +27,38 @@ class SparseFeatures:
     device
         Where they go; by default where the matrix is.
 
-    F.linear, F.dropout, nn.Linear and the layers of gnntune.pyg take them in the place of x. A linear map is then a
-    sparse sum, forward and backward, of a row of the map for each value that is there: what is zero costs no time and
-    no memory. A layer that cannot begin with a linear map gets to_dense().
+    F.linear, F.dropout, nn.Linear, nn.Dropout, `@` and the layers of gnntune.pyg take them in the place of x. A linear
+    map is then a sparse sum, forward and backward, of a row of the map for each value that is there: what is zero costs
+    no time and no memory. A layer that cannot begin with a linear map gets to_dense().
 
     `graph` is the matrix as a Graph, from columns to rows. `values` [m] stand in its CSR order; they may want
-    gradients, and may be replaced by others of their shape.
+    gradients, and may be replaced by others of their shape. Until then they are those of the matrix, not a copy, where
+    that has floating-point numbers on `device`.
     """
 
     requires_grad = False  # as a whole: `values` may
 
     def __init__(self, matrix: Any, *, device: str | torch.device | None = None) -> None:
-        if isinstance(matrix, Tensor) and matrix.layout == torch.strided:
+        if isinstance(matrix, Tensor):
             if matrix.dim() != 2:
                 raise InvalidArgument(f"features have the shape {tuple(matrix.shape)}; expected [n, width]")
-            matrix = matrix.to_sparse_csr()
+            if matrix.layout == torch.strided:
+                matrix = matrix.to_sparse_csr()
         graph = Graph.from_sparse(matrix, device=device)
         values, graph.edge_weight = graph.edge_weight, None
         if values is None:
             values = torch.ones(graph.m, device=graph.device)
         elif values.dim() != 1:
             raise InvalidArgument(f"the matrix has values of the shape {tuple(values.shape)}; expected one number each")
+        elif values.is_complex():
+            raise InvalidArgument(f"features are of {values.dtype}; expected real numbers")
         if not values.requires_grad:
             values = values.detach()  # a view of a sparse tensor, which torch.compile does not take
         self.graph, self.values = graph, values if values.is_floating_point() else values.float()
 
-    def _with(self, values: Tensor) -> SparseFeatures:
+    def _with(self, values: Tensor, graph: Graph | None = None) -> SparseFeatures:
         made = object.__new__(type(self))
-        made.graph, made.values = self.graph, values
+        made.graph, made.values = graph or self.graph, values
         return made
 
     @property
@@ -87,6 +91,16 @@ class SparseFeatures:
         n, width = self.shape
         return f"SparseFeatures({n} x {width}, {self.graph.m} values, {self.dtype}, {self.device})"
 
+    def to(self, *args: Any, **options: Any) -> SparseFeatures:
+        """On another device or with values of another type, as Tensor.to(); themselves where nothing changes."""
+        values, graph = self.values.to(*args, **options), self.graph
+        if values is self.values:
+            return self
+        if values.device != graph.device:
+            row_ptr, col = graph.row_ptr.to(values.device), graph.col.to(values.device)
+            graph = Graph.from_csr(row_ptr, col, graph.n_cols)
+        return self._with(values, graph)
+
     def linear(self, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """x weight^T + bias: weight [out, width], bias [out] or None; returns [n, out]. Differentiable."""
         if weight.dim() != 2 or weight.shape[1] != self.graph.n_cols:
@@ -94,12 +108,23 @@ class SparseFeatures:
                 f"weight has the shape {tuple(weight.shape)}; expected [out, {self.graph.n_cols}] for {self!r}"
             )
         rows = cast(weight).t().contiguous()
+        if rows.dtype not in FLOATS:
+            raise TypeError(
+                f"weight is of {rows.dtype}; sparse features are mapped in float32, float16 or bfloat16: "
+                "give it their to_dense()"
+            )
         values = edge_values(self.graph, self.values, rows.dtype, csr_order=True)
         # Not spmm(): a model's sums may be approximated, its maps are not.
         out = apply(self.graph, "spmm", PLAIN, rows, values, None)
         return out if bias is None else out + bias.to(out.dtype)
 
     def __matmul__(self, other: Tensor) -> Tensor:
+        if not isinstance(other, Tensor):
+            return NotImplemented
+        if other.dim() != 2 or other.shape[0] != self.graph.n_cols:
+            raise InvalidArgument(
+                f"{self!r} @ a tensor of the shape {tuple(other.shape)}; expected [{self.graph.n_cols}, out]"
+            )
         return self.linear(other.t())
 
     def dropout(self, p: float = 0.5, training: bool = True) -> SparseFeatures:
@@ -117,11 +142,11 @@ class SparseFeatures:
     def __torch_function__(
         cls, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        does = _DOES.get(function)
-        if does is None or not args or not isinstance(args[0], SparseFeatures):
+        does, options = _DOES.get(function), kwargs or {}
+        if does is None or not isinstance(args[0] if args else options.get("input"), SparseFeatures):
             name = getattr(function, "__name__", str(function))
             raise TypeError(f"{name} does not take SparseFeatures: give it their to_dense(), or map them first")
-        return does(*args, **(kwargs or {}))
+        return does(*args, **options)
 
 
 def _dropout(input: SparseFeatures, p: float = 0.5, training: bool = True, inplace: bool = False) -> SparseFeatures:

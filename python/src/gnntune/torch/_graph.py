@@ -191,6 +191,8 @@ class Graph:
         `edge_weight`. The edges' order is that of the matrix as CSR.
         """
         if isinstance(matrix, Tensor):
+            if matrix.layout in (torch.sparse_bsr, torch.sparse_bsc):
+                raise InvalidArgument(f"expected a sparse matrix in CSR, CSC or COO, not {_words(matrix)}")
             if matrix.layout != torch.sparse_csr:
                 if matrix.layout == torch.sparse_coo:
                     matrix = matrix.coalesce()

@@ -26,6 +26,8 @@ from gnntune.torch._ways import current, run_way, scopes
 if TYPE_CHECKING:
     from gnntune.torch._graph import Graph
 
+FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+"""What these operations compute in."""
 _REDUCTIONS = {reduce: pair_of(Numbers(reduce=reduce)) for reduce in ("sum", "mean", "max")}
 # Numbers of attention by its features, with the default scale and no dropout.
 _scaled: dict[int, Pair] = {}
@@ -258,7 +260,7 @@ def _cast_type(t: Tensor) -> torch.dtype:
     if not isinstance(t, Tensor):
         raise TypeError(f"expected a tensor, not {type(t).__name__}")
     device_type = t.device.type
-    if torch.is_autocast_enabled(device_type) and t.dtype in (torch.float32, torch.float16, torch.bfloat16):
+    if torch.is_autocast_enabled(device_type) and t.dtype in FLOATS:
         return torch.get_autocast_dtype(device_type)
     return t.dtype
 
