@@ -6,8 +6,8 @@
 GRAPH.npz has features, labels and splits, and the graph NAME.mtx, .mtx.gz or .mtx.xz beside it (gnntune.models.load;
 default: the repository's data/cora.npz). Needs torch, PyTorch Geometric and gnntune (docs/python.md); uses a GPU if
 there is one. Prints accuracy on the test vertices, mean and standard deviation over seeds, the time of an epoch and the
-peak memory of both; --csv FILE gets a row for each seed and side. Seed s begins with the same weights on both sides and takes
-split s, modulo the number of splits. --sparse gives ours the features as they stand in the file, without zeros.
+peak memory of both; --csv FILE gets a row for each seed and side. Seed s begins with the same weights on both sides and
+takes split s, modulo the number of splits. --sparse gives ours the features as they stand in the file, without zeros.
 """
 
 import argparse
