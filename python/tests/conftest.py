@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,13 +40,24 @@ def device(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def cora() -> Path:
-    """The repository's Cora; the tests may run from elsewhere, beside a packed package."""
-    path = Path(os.environ.get("GNNTUNE_DATA", Path(__file__).parents[2] / "data")) / "cora.mtx.gz"
+def _data(name: str) -> Path:
+    """A file of the repository's data; the tests may run from elsewhere, beside a packed package."""
+    path = Path(os.environ.get("GNNTUNE_DATA", Path(__file__).parents[2] / "data")) / name
     if not path.exists():
         pytest.skip(f"{path} is not here; GNNTUNE_DATA names its folder")
     return path
+
+
+@pytest.fixture
+def cora() -> Path:
+    """The repository's Cora, without features."""
+    return _data("cora.mtx.gz")
+
+
+@pytest.fixture(scope="session")
+def labelled() -> Any:
+    """The repository's Cora with features, labels and splits, as gnntune.models.load() reads it."""
+    return pytest.importorskip("gnntune.models").load(_data("cora.npz"))
 
 
 @pytest.fixture

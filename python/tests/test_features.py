@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 import warnings
-from pathlib import Path
 
 import pytest
 import reference
@@ -440,17 +438,9 @@ def test_gin_leaves_a_network_alone_that_is_looked_at(device, trained):
         assert seen == [WIDTH]
 
 
-@pytest.fixture(scope="module")
-def cora_labelled():
-    path = Path(os.environ.get("GNNTUNE_DATA", Path(__file__).parents[2] / "data")) / "cora.npz"
-    if not path.exists():
-        pytest.skip(f"{path} is not here; GNNTUNE_DATA names its folder")
-    return models.load(path)
-
-
 @pytest.mark.parametrize("name", models.MODELS)
-def test_a_model_learns_the_same_of_either_form(cora_labelled, device, name):
-    data = cora_labelled
+def test_a_model_learns_the_same_of_either_form(labelled, device, name):
+    data = labelled
     graph, y, split = data.graph(device), data.y(device), data.split(0, device)
     found = []
     for x in (data.x(device), data.sparse_x(device)):
@@ -462,8 +452,8 @@ def test_a_model_learns_the_same_of_either_form(cora_labelled, device, name):
     gt.release_captured()
 
 
-def test_a_model_of_theirs_takes_a_sparse_tensor_with_dropout(cora_labelled):
-    data = cora_labelled
+def test_a_model_of_theirs_takes_a_sparse_tensor_with_dropout(labelled):
+    data = labelled
     x = data.x()
     torch.manual_seed(0)
     model = models.build("GCN", data.features, data.classes, hidden=16, convs=pyg)
@@ -473,8 +463,8 @@ def test_a_model_of_theirs_takes_a_sparse_tensor_with_dropout(cora_labelled):
     close(model(x.to_sparse_csr(), index), model(x, index))
 
 
-def test_dropout_of_sparse_features_is_drawn_for_each_epoch(cora_labelled):
-    data = cora_labelled
+def test_dropout_of_sparse_features_is_drawn_for_each_epoch(labelled):
+    data = labelled
     torch.manual_seed(0)
     model = models.build("GCN", data.features, data.classes, hidden=16)
     assert models.fit(model, data.graph(), data.sparse_x(), data.y(), data.split(0), epochs=30).test > 0.6

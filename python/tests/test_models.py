@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import reference
@@ -16,14 +13,6 @@ pyg = pytest.importorskip("torch_geometric.nn")
 import gnntune.models as models
 import gnntune.pyg as gp
 import gnntune.torch as gt
-
-
-@pytest.fixture(scope="module")
-def labelled():
-    path = Path(os.environ.get("GNNTUNE_DATA", Path(__file__).parents[2] / "data")) / "cora.npz"
-    if not path.exists():
-        pytest.skip(f"{path} is not here; GNNTUNE_DATA names its folder")
-    return models.load(path)
 
 
 @pytest.mark.parametrize("name", models.MODELS)
