@@ -3,7 +3,9 @@
 #include <chrono>
 #include <numeric>
 
+#include "core/common/elapsed.hpp"
 #include "core/dispatch/shared_formats.hpp"
+#include "tuner/measuring/statistics.hpp"
 #include "tuner/tune_session.hpp"
 
 namespace gnntune::tuner {
@@ -32,14 +34,15 @@ bool is_known(const std::vector<FormatBuild>& known, const FormatBuild& build) {
     });
 }
 
-FormatBuild time_build(Graph& fresh, const std::vector<std::string_view>& set, FormatBuild build, StreamHandle stream) {
+constexpr double kUnnoticedUs = 20;  // of a build
+
+double time_build(Graph& fresh, const std::vector<std::string_view>& set, FormatBuild& build, StreamHandle stream) {
+    build.bytes = 0;
     const auto begin = std::chrono::steady_clock::now();
     for (const std::string_view format : set) {
         build.bytes += static_cast<std::int64_t>(fresh.format(format, build.direction, stream).bytes);
     }
-    const auto end = std::chrono::steady_clock::now();
-    build.build_us = std::chrono::duration<double, std::micro>(end - begin).count();
-    return build;
+    return us_since(begin);
 }
 
 }  // namespace
@@ -48,25 +51,23 @@ void TuneSession::measure_format_build(const FormatBuild& build, const std::vect
     const MemorySpace space = device_.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
     Graph& g = graph_.graph();
     const auto csr = g.format_as<CsrFormat>(kFormatCsr, Direction::forward, graph_.stream());
-    FormatBuild timed;
-    for (int attempt = 0; attempt < 2; ++attempt) {
+    FormatBuild timed = build;
+    timed.build_us = least_us(kUnnoticedUs, [&] {
         if (build.base == kFormatCsr) {
             Graph fresh(registry_, device_,
                         CsrView{csr->n_rows, csr->n_cols, csr->m, csr->row_ptr, csr->col_idx, nullptr, space});
-            timed = time_build(fresh, set, build, graph_.stream());
-        } else {
-            const auto by_source = g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph_.stream());
-            Graph fresh(
-                registry_, device_,
-                CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx, nullptr, space});
-            timed = time_build(fresh, set, build, graph_.stream());
+            return time_build(fresh, set, timed, graph_.stream());
         }
-    }
+        const auto by_source = g.format_as<CooFormat>(kFormatCooSorted, Direction::reversed, graph_.stream());
+        Graph fresh(registry_, device_,
+                    CooView{csr->n_rows, csr->n_cols, csr->m, by_source->col_idx, by_source->row_idx, nullptr, space});
+        return time_build(fresh, set, timed, graph_.stream());
+    });
     store_.put_format_build(*graph_id_, *environment_id_, timed);
 }
 
 // What formats cost from CSR and from COO, once per graph. The COO list is in order of sources, as edge lists of
-// frameworks usually are. Each is built twice on a graph of its own and the second time counts: the first loads code.
+// frameworks usually are. Each is built on a graph of its own, more than once (least_us()).
 // What the store has is left as it is: a killed run may have left some out.
 bool TuneSession::measure_format_builds(const std::function<bool()>& stop) {
     const std::vector<FormatBuild> known = store_.format_builds(*graph_id_, *environment_id_);

@@ -41,4 +41,19 @@ Summary summarise(std::vector<double> samples) {
     return s;
 }
 
+double least_us(double unnoticed_us, const std::function<double()>& once_more) {
+    constexpr double kAgree = 1.25;
+    double least = once_more();
+    double second = std::numeric_limits<double>::infinity();
+    const auto settled = [&] {
+        return least <= unnoticed_us || second <= std::max(kAgree * least, least + unnoticed_us);
+    };
+    for (int done = 1; done < kMostTimes && !settled(); ++done) {
+        const double us = once_more();
+        second = std::max(least, std::min(second, us));
+        least = std::min(least, us);
+    }
+    return least;
+}
+
 }  // namespace gnntune::tuner

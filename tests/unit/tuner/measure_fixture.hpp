@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/common/error.hpp"
@@ -21,11 +23,14 @@ namespace gnntune::tuner {
 struct Stage {
     std::map<int, bool> wrong;
     std::map<int, bool> throws_in_prepare;
+    std::map<int, int> slow_prepares;  ///< so many of the first take kSlowPrepare
+    std::map<int, int> prepares;
     std::map<int, int> throws_at_call;  ///< the n-th launch throws, counted from 1
     std::map<int, int> launches;
     int last = -1;
 };
 inline Stage stage;
+inline constexpr std::chrono::milliseconds kSlowPrepare{20};
 
 struct StageParams {
     int id = 0;
@@ -47,6 +52,7 @@ struct StageState {
 inline std::shared_ptr<const void> prepare_stage(const PrepareContext& c) {
     const int id = from_params<StageParams>(c.params).id;
     if (stage.throws_in_prepare[id]) throw std::bad_alloc();
+    if (stage.prepares[id]++ < stage.slow_prepares[id]) std::this_thread::sleep_for(kSlowPrepare);
     return std::make_shared<StageState>(
         StageState{c.graph.format_as<CsrFormat>(kFormatCsr, Direction::forward, c.stream), c.query.problem.k, id});
 }

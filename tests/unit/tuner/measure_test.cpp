@@ -167,6 +167,20 @@ TEST_F(MeasureTest, AnErrorIsStoredAndTheOthersGoOn) {
     EXPECT_EQ(of(1).samples, 0);
 }
 
+TEST_F(MeasureTest, APlanThatWasHeldUpOnceIsPreparedAgain) {
+    stopwatch_.times = {{0, {10}}, {1, {10}}, {2, {10}}};
+    stage.slow_prepares[1] = 1;
+    stage.slow_prepares[2] = 100;
+
+    EXPECT_TRUE(measure_all(3));
+
+    const double slow = 1e3 * kSlowPrepare.count();
+    EXPECT_LT(of(1).prepare_us, slow);
+    EXPECT_GE(stage.prepares[1], 2);
+    EXPECT_GE(of(2).prepare_us, slow) << "it is slow";
+    for (const int id : {0, 1, 2}) EXPECT_EQ(of(id).status, MeasurementStatus::ok) << id;
+}
+
 TEST_F(MeasureTest, AConfigThatIsNotLegalFails) {
     contenders_.resize(2);
     contenders_[0].config = {"spmm.stage", {{"id", "9"}}};

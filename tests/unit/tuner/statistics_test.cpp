@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace gnntune::tuner {
 namespace {
@@ -18,6 +20,34 @@ TEST(Statistics, WithoutSamplesNothingIsKnown) {
     EXPECT_EQ(s.samples, 0u);
     EXPECT_EQ(s.median, 0);
     EXPECT_EQ(s.relative_error(), std::numeric_limits<double>::infinity());
+}
+
+// The times that once_more() says, one after another; how many were asked for.
+std::pair<double, std::size_t> least_of(double unnoticed, const std::vector<double>& times) {
+    std::size_t done = 0;
+    const double least = least_us(unnoticed, [&] { return times.at(done++); });
+    return {least, done};
+}
+
+TEST(LeastUs, AHiccupDoesNotCount) {
+    EXPECT_EQ(least_of(20, {162'155, 400, 420}), std::pair(400.0, std::size_t{3}));
+    EXPECT_EQ(least_of(20, {400, 162'155, 420}), std::pair(400.0, std::size_t{3}));
+    EXPECT_EQ(least_of(20, {900, 400, 162'155, 420}), std::pair(400.0, std::size_t{4})) << "the first loads code";
+}
+
+TEST(LeastUs, TwoThatAgreeAreEnough) {
+    EXPECT_EQ(least_of(20, {1000, 1240}), std::pair(1000.0, std::size_t{2}));
+    EXPECT_EQ(least_of(20, {1240, 1000}), std::pair(1000.0, std::size_t{2}));
+    EXPECT_EQ(least_of(20, {40, 59}), std::pair(40.0, std::size_t{2})) << "by less than what is noticed";
+}
+
+TEST(LeastUs, WhatNobodyNoticesIsDoneOnce) {
+    EXPECT_EQ(least_of(20, {20}), std::pair(20.0, std::size_t{1}));
+    EXPECT_EQ(least_of(0, {0}), std::pair(0.0, std::size_t{1}));
+}
+
+TEST(LeastUs, ItEndsWhereNothingAgrees) {
+    EXPECT_EQ(least_of(1, {64'000, 32'000, 16'000, 8'000, 4'000, 2'000}), std::pair(2'000.0, std::size_t{kMostTimes}));
 }
 
 TEST(Statistics, OneSampleIsEverything) {
