@@ -298,13 +298,64 @@ def test_gradients_may_be_expanded(device):
     close(x.grad, wanted, 1e-5, "gradient")
 
 
-def test_a_second_derivative_is_refused_in_words(device):
+def second_of(results, inputs):
+    """Gradients of a sum of the squares of gradients: what a gradient penalty asks for."""
+    first = torch.autograd.grad(results.pow(2).sum(), inputs, create_graph=True)
+    return torch.autograd.grad(sum(g.pow(2).sum() for g in first), inputs)
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+@pytest.mark.parametrize("weighted", ["", "weight", "weight and self_weight"])
+def test_a_sum_has_second_derivatives(device, weighted, heads):
     index, (n, _) = reference.edges("square", device)
     g = gt.Graph(index, n)
-    x = random(n, 4).float().to(device).requires_grad_()
-    (grad,) = torch.autograd.grad(gt.spmm(g, x).pow(2).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        grad.sum().backward()
+    shapes = [(n, heads, 4) if heads > 1 else (n, 4), (g.m, heads) if heads > 1 else (g.m,), (n,)]
+    wanted = [random(*s).requires_grad_() for s in shapes[: 1 + weighted.count("weight")]]
+    inputs = [t.detach().float().to(device).requires_grad_() for t in wanted]
+
+    def ours(x, weight=None, self_weight=None):
+        return gt.spmm(g, x, weight, self_weight=self_weight)
+
+    def theirs(x, weight=None, self_weight=None):
+        return reference.spmm(index.cpu(), n, x, weight, self_weight)
+
+    for got, want in zip(second_of(ours(*inputs), inputs), second_of(theirs(*wanted), wanted)):
+        close(got, want, 1e-4, weighted)
+
+
+def test_sddmm_has_second_derivatives(device):
+    index, (n_rows, n_cols) = reference.edges("rectangle", device)
+    g = gt.Graph(index, (n_cols, n_rows))
+    wanted = [random(n_rows, 5).requires_grad_(), random(n_cols, 5, seed=3).requires_grad_()]
+    inputs = [t.detach().float().to(device).requires_grad_() for t in wanted]
+    expected = second_of(reference.sddmm(index.cpu(), *wanted), wanted)
+    for got, want in zip(second_of(gt.sddmm(g, *inputs), inputs), expected):
+        close(got, want, 1e-4, "second")
+
+
+@pytest.mark.parametrize("loss", ["a sum", "a sum of squares"])
+@pytest.mark.parametrize("op", ["mean", "max", "edge_softmax", "gat", "agnn", "attention"])
+def test_other_second_derivatives_are_refused_in_words(device, op, loss):
+    index, (n, _) = reference.edges("square", device)
+    g = gt.Graph(index, n)
+    x = random(n, 2, 4).float().to(device).requires_grad_()
+    scores = random(n, 2).float().to(device).requires_grad_()
+    weight = random(g.m).float().to(device).requires_grad_()
+    calls = {
+        "mean": lambda: gt.spmm(g, x.flatten(1), weight, reduce="mean"),
+        "max": lambda: gt.spmm(g, x.flatten(1), weight, reduce="max"),
+        "edge_softmax": lambda: gt.edge_softmax(g, weight.view(-1, 1)),
+        "gat": lambda: gt.gat(g, x, scores, scores),
+        "agnn": lambda: gt.agnn(g, x, torch.ones(2, device=x.device)),
+        "attention": lambda: gt.attention(g, x, x, x),
+    }
+    inputs = [t for t in (x, scores, weight) if op != "edge_softmax" or t is weight]
+    result = calls[op]()
+    total = (result if loss == "a sum" else result.pow(2)).sum()
+    grads = torch.autograd.grad(total, inputs, create_graph=True, allow_unused=True)
+    with pytest.raises(Exception, match="no second derivative of this"):
+        # Beside what has one, so that a part which is left out would not be noticed.
+        (sum(t.sum() for t in grads if t is not None) + sum(t.pow(2).sum() for t in inputs)).backward()
 
 
 class TestDropout:

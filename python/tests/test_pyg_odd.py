@@ -234,6 +234,27 @@ def test_what_differentiates_otherwise_gets_their_code(device, name, arguments, 
     same(outcome(ours, index, n, device), outcome(theirs, index, n, device))  # nothing of a transform was kept
 
 
+@layers
+def test_a_second_derivative_is_never_without_a_part(device, name, arguments, options):
+    """Of a sum too, whose gradient has no history: what a layer hands on depends on its weights."""
+    theirs, ours, index, n = pair(device, name, arguments, options)
+    graph = gt.Graph(index, n)
+
+    def second(layer, adjacency):
+        x = features(n, device).requires_grad_()
+        wanted = [x, *layer.parameters()]
+        first = torch.autograd.grad(layer(x, adjacency).sum(), wanted, create_graph=True, allow_unused=True)
+        total = sum(t.pow(2).sum() for t in (*first, *wanted) if t is not None)
+        return torch.autograd.grad(total, wanted, allow_unused=True)
+
+    try:
+        got = second(ours, graph)
+    except (RuntimeError, Unsupported) as refused:
+        assert "no second derivative of this" in str(refused)
+    else:
+        same(got, second(theirs, index))
+
+
 def test_operations_refuse_tangents_in_words(device):
     index, (n, _) = reference.edges("square", device)
     x = features(n, device)

@@ -168,6 +168,10 @@ def test_torch_gradients_come_from_the_transposed_graph(matrix):
     grad = torch.randn(N_ROWS, K)
     graph.spmm(x).backward(grad)
     torch.testing.assert_close(x.grad, torch.from_numpy(ones(flipped) @ grad.numpy()), rtol=1e-4, atol=1e-4)
+    (first,) = torch.autograd.grad(graph.spmm(x).pow(2).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    wanted = 2 * (ones(flipped) @ (ones(matrix) @ np.ones((matrix.shape[1], K))))
+    torch.testing.assert_close(second, torch.from_numpy(wanted).float(), rtol=1e-4, atol=1e-4)
     with pytest.raises(gnntune.Unsupported, match="transposed"):
         tiled(matrix).spmm(x)
     with pytest.raises(gnntune.Unsupported, match="without weights"):

@@ -7,14 +7,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import Parameter
 
 from gnntune import _native
 from gnntune._errors import Unsupported
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
-from gnntune.torch._operators import Now, Traced, execute
+from gnntune.torch._operators import NO_SECOND, Now, Traced, execute
 from gnntune.torch._run import PLAIN_REVERSED, Numbers, modes, pair_of, watchers
 
 PLAIN_TYPES = frozenset((Tensor, Parameter, type(None)))
@@ -24,11 +23,16 @@ _unpack_dual: Any = torch.autograd.forward_ad.unpack_dual
 
 
 def once(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """torch's once_differentiable(), which costs as much as a backward, only where a gradient of it is asked for."""
-    refusing: Any = once_differentiable(backward)
+    """A backward that refuses to be differentiated, before it is: with create_graph=True.
+
+    torch's once_differentiable() refuses later, and not always. What a product hands on depends on the other factor,
+    and where the gradient that comes in has no history that part is left out without a word.
+    """
 
     def either(ctx: Any, *grads: Tensor) -> Any:
-        return refusing(ctx, *grads) if _grad_enabled() else backward(ctx, *grads)
+        if _grad_enabled():
+            raise Unsupported(NO_SECOND)
+        return backward(ctx, *grads)
 
     return either
 
@@ -50,7 +54,7 @@ _NOTHING = (None,) * 4
 
 
 class _Differentiable(torch.autograd.Function):
-    """An operation with its gradient; double backward is refused by torch in words.
+    """An operation with its gradient. Where a gradient of that is asked for, it is made of operators.
 
     Its forward is forward() of _native, which runs what was prepared, or execute(), and saves what find_saves() names.
     Its arguments are (graph, op, numbers, needs, inputs) in one, and those of the inputs that want a gradient.
@@ -60,11 +64,11 @@ class _Differentiable(torch.autograd.Function):
     forward = staticmethod(_native.forward)
 
     @staticmethod
-    @once
     def backward(ctx: Any, grad: Tensor, saved: Any = None) -> Any:
         graph, op, numbers, needs = ctx.state
         saved = (ctx.saved_tensors if saved is None else saved) or _NOTHING
-        grads = FORMULAS[op].backward(Now(graph), numbers, needs, saved, grad)
+        runner = _traced(graph) if _grad_enabled() else Now(graph)
+        grads = FORMULAS[op].backward(runner, numbers, needs, saved, grad)
         return None, *[one for one, wanted in zip(grads, needs) if wanted]
 
 
@@ -97,10 +101,14 @@ def apply(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Te
     if compiling or not at_once(inputs):
         if not compiling and any(t is not None and _unpack_dual(t).tangent is not None for t in inputs):
             raise Unsupported(f"{op}: forward-mode differentiation; expected a backward, or a layer of gnntune.pyg")
-        return Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols).run(op, numbers, *inputs)[0]
+        return _traced(graph).run(op, numbers, *inputs)[0]
     if _grad_enabled() and any(t is not None and t.requires_grad for t in inputs):
         return differentiable(graph, op, numbers, *inputs)
     return execute(graph, op, pair_of(numbers).bare, *inputs)[0]
+
+
+def _traced(graph: Graph) -> Traced:
+    return Traced(graph.row_ptr, graph.col, graph.number, graph.n_cols)
 
 
 def differentiable(graph: Graph, op: str, numbers: Numbers, *inputs: Tensor | None) -> Tensor:

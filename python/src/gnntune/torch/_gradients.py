@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
 from gnntune.torch._run import PLAIN, PLAIN_REVERSED, Numbers, numbers_of
@@ -48,19 +49,23 @@ def _save_spmm(numbers: Numbers, needs: Sequence[bool], inputs: Tensors, results
 
 def _spmm(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensors, grad: Tensor) -> Tensors:
     x, weight, self_weight, argmax = saved
+    back = PLAIN if numbers.reversed else PLAIN_REVERSED
     if numbers.reduce == "sum" and not needs[1] and not needs[2]:
-        return runner.run("spmm", PLAIN_REVERSED, grad, weight, self_weight)[0], None, None
-    if numbers.reduce == "sum" and not needs[0]:
+        return runner.run("spmm", back, grad, weight, self_weight)[0], None, None
+    # The gradient of both in one run has no gradient of its own, and is of sums that go forward.
+    if numbers.reduce == "sum" and (not needs[0] or numbers.reversed or torch.is_grad_enabled()):
         x = _some(x)
         heads = weight is not None and weight.dim() == 2 and weight.shape[1] > 1
         grad_weight = grad_self = None
+        grad_x = runner.run("spmm", back, grad, weight, self_weight)[0] if needs[0] else None
         if needs[1]:
-            rows, cols = (grad, x) if heads else (grad.flatten(1), x.flatten(1))
+            targets, sources = (x, grad) if numbers.reversed else (grad, x)
+            rows, cols = (targets, sources) if heads else (targets.flatten(1), sources.flatten(1))
             grad_weight = runner.run("sddmm", PLAIN, rows, cols)[0].view_as(_some(weight))
         if needs[2]:
             products = grad * x
             grad_self = (products.sum(-1) if heads else products.flatten(1).sum(1)).view_as(_some(self_weight))
-        return None, grad_weight, grad_self
+        return grad_x, grad_weight, grad_self
     grads = runner.run("spmm_grad", numbers_of(*Numbers(reduce=numbers.reduce)), x, weight, self_weight, grad, argmax)
     rest = iter(grads[1:])
     grad_weight = next(rest) if weight is not None else None

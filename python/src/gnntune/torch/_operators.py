@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch import library as registration
 
+from gnntune._errors import Unsupported
 from gnntune.torch import _device
 from gnntune.torch._gradients import FORMULAS, Formula
 from gnntune.torch._run import Numbers, run
@@ -253,6 +254,17 @@ def _autograd(name: str, formula: Formula) -> tuple[Any, Any]:
     return setup_context, backward
 
 
+NO_SECOND = (
+    "gnntune has no second derivative of this (create_graph=True): spmm as a sum and sddmm, of gnntune.torch, have "
+    "one, and so have PyTorch Geometric's own layers, which gnntune.pyg.revert() gives back"
+)
+
+
+def _refused(*_: Any) -> Any:
+    """The gradient of what is one: torch would take it for a constant."""
+    raise Unsupported(NO_SECOND)
+
+
 _new_library: Any = registration.Library
 _library = _new_library("gnntune", "DEF")
 for _name, (_inputs, _numbers, _results) in _SCHEMAS.items():
@@ -265,3 +277,5 @@ for _name, (_inputs, _numbers, _results) in _SCHEMAS.items():
     if _formula is not None:
         _setup, _backward = _autograd(_name, _formula)
         registration.register_autograd(f"gnntune::{_name}", _backward, setup_context=_setup, lib=_library)
+    else:
+        registration.register_autograd(f"gnntune::{_name}", _refused, lib=_library)

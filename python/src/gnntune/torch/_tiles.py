@@ -141,7 +141,7 @@ class TiledGraph:
                     "a TiledGraph has gradients of sums without weights, and needs `transposed` for them; detach x and "
                     "weight, or make it with the TiledGraph of the transposed matrix"
                 )
-            y: Tensor = _Sum.apply(x, self)
+            y: Tensor = _Sum.apply(x, self, self.transposed)
             return y
         return self._run(x, weight, reduce)
 
@@ -202,10 +202,11 @@ class TiledGraph:
 
 class _Sum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, graph: TiledGraph) -> Tensor:
-        ctx.graph = graph
+    def forward(ctx: Any, x: Tensor, graph: TiledGraph, transposed: TiledGraph) -> Tensor:
+        ctx.graphs = graph, transposed
         return graph._run(x, None, "sum")
 
     @staticmethod
-    def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor, None]:
-        return ctx.graph.transposed._run(grad_y, None, "sum"), None
+    def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor, None, None]:
+        graph, transposed = ctx.graphs
+        return _Sum.apply(grad_y, transposed, graph), None, None

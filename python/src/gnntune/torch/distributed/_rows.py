@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from gnntune._errors import InvalidArgument
+from gnntune.torch._autograd import once
 from gnntune.torch._graph import Graph
 from gnntune.torch.distributed._ranks import Ranks
 from gnntune.torch.distributed._split import offsets
@@ -125,5 +126,6 @@ class Fetched(torch.autograd.Function):
         return halo.fetch(x)
 
     @staticmethod
+    @once
     def backward(ctx: Any, grad: Tensor) -> Any:
         return None, ctx.halo.give_back(grad.contiguous())

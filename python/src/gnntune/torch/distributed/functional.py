@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from gnntune._errors import InvalidArgument
 from gnntune.torch import functional
+from gnntune.torch._autograd import once
 from gnntune.torch._gradients import FORMULAS
 from gnntune.torch._graph import Graph
 from gnntune.torch._operators import Now, execute
@@ -212,7 +212,7 @@ class _Sum(torch.autograd.Function):
         return y.view(y.shape[0], *x.shape[1:])
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, grad: Tensor) -> Any:
         graph, local, kind, numbers, needs, parts, tail, by_head, shape, lengths = ctx.state
         weight, *rest = ctx.saved_tensors
@@ -303,7 +303,7 @@ class _Attention(torch.autograd.Function):
         return how.unflat(y)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, grad: Tensor) -> Any:
         graph, local, numbers, how = ctx.state
         ranks, left = graph.ranks, iter(ctx.saved_tensors)
