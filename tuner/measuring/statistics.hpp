@@ -27,7 +27,7 @@ Summary summarise(std::vector<double> samples);
 /// Microseconds that something takes which is done once, such as a format's build: `once_more` does it and says how long
 /// it took. The result is the least: code that the first time loads and whatever else the machine does only add. It is
 /// done again until the two least agree within a quarter or `unnoticed_us`, at most kMostTimes times; once only where
-/// that took no more than `unnoticed_us`.
+/// that took no more than `unnoticed_us`, or a second and more.
 double least_us(double unnoticed_us, const std::function<double()>& once_more);
 
 inline constexpr int kMostTimes = 6;

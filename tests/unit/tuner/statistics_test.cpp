@@ -46,6 +46,10 @@ TEST(LeastUs, WhatNobodyNoticesIsDoneOnce) {
     EXPECT_EQ(least_of(0, {0}), std::pair(0.0, std::size_t{1}));
 }
 
+TEST(LeastUs, WhatTakesSecondsIsDoneOnce) {
+    EXPECT_EQ(least_of(20, {1'200'000}), std::pair(1'200'000.0, std::size_t{1}));
+}
+
 TEST(LeastUs, ItEndsWhereNothingAgrees) {
     EXPECT_EQ(least_of(1, {64'000, 32'000, 16'000, 8'000, 4'000, 2'000}), std::pair(2'000.0, std::size_t{kMostTimes}));
 }
