@@ -180,6 +180,7 @@ void NpyArray::parse_header(const std::string& header) {
     std::uint64_t expected = 0;
     if (!refusal_.empty()) return;
     if (__builtin_mul_overflow(count_, item_bytes_, &expected) || expected != content_bytes_) {
+        whole_ = false;
         refusal_ =
             fmt::format("has {} bytes of data, but its header promises {} elements of {} bytes; the file is damaged",
                         content_bytes_, count_, item_bytes_);
@@ -222,6 +223,14 @@ void NpyArray::require_readable() const {
 
 void NpyArray::require_vector() const {
     if (shape_.size() != 1) fail(where_, "has {} dimensions, expected 1", shape_.size());
+}
+
+void NpyArray::require_values(std::uint64_t entries) const {
+    if (count_ != entries) {
+        fail(where_, "has {} values for {} entries ({} bytes of data), expected one for each; the file is damaged",
+             count_, entries, content_bytes_);
+    }
+    if (!whole_) fail(where_, "{}", refusal_);
 }
 
 template <typename From, typename To>

@@ -161,9 +161,7 @@ private:
             return false;
         }
         if (array.count() != static_cast<std::uint64_t>(m)) {
-            if (!attribute) {
-                fail(array.where(), "has {} values for {} entries; the file is damaged", array.count(), m);
-            }
+            if (!attribute) array.require_values(static_cast<std::uint64_t>(m));
             remark(fmt::format("left out {} of {} values for {} entries", key, array.count(), m));
             return false;
         }

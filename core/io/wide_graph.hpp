@@ -29,8 +29,9 @@ struct WideCsrGraph {
 };
 
 /// Reads one graph of any number of entries. Of .gnng and .npz with CSR, columns stand as the file has them; of the
-/// options, ignore_weights and memory_limit_bytes count there; with one that changes the graph it is read as by read_graph. Errors as
-/// read_graph; ErrorKind::unsupported for more than 2^31 - 2 rows or columns, and for other formats of too many entries.
+/// options, ignore_weights and memory_limit_bytes count there; with one that changes the graph it is read as by read_graph.
+/// Errors as read_graph, and of an .npz with CSR also `data` of another length where weights are ignored;
+/// ErrorKind::unsupported for more than 2^31 - 2 rows or columns, and for other formats of too many entries.
 WideCsrGraph read_wide_graph(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// The same from bytes in memory; `name` stands in messages, and its suffix is used as a file's would be.

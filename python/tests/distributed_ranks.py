@@ -433,6 +433,41 @@ def errors_say_what_to_do(size):
     raises(gnntune.InvalidArgument, "4 heads and x", gd.spmm, split, split.take(torch.ones(301, 4)), torch.ones(1, 4))
 
 
+def other_widths_and_types_are_refused_on_every_rank(size):
+    graph = graph_of("random")
+    last = size - 1
+    f32, bf16 = torch.float32, torch.bfloat16
+    calls = {
+        "spmm": gd.spmm,
+        "gcn": gd.gcn,
+        "gat": lambda split, x: gd.gat(split, x, x.sum(-1), x.sum(-1)),
+        "collect": lambda split, x: split.collect(x),
+    }
+    # Rows of the others, and those of the last rank.
+    cases = [
+        *[("spmm", (16,), f32, *own) for own in (((8,), f32), ((17,), f32), ((16,), bf16))],
+        *[("spmm", (2, 8), f32, *own) for own in (((2, 9), f32), ((4, 4), f32))],
+        *[("gcn", (16,), f32, *own) for own in (((7,), f32), ((16,), bf16))],
+        *[("gat", (2, 8), f32, *own) for own in (((2, 9), f32), ((3, 8), f32), ((2, 8), bf16))],
+        ("collect", (16,), f32, (8,), f32),
+    ]
+    for options in layouts(graph, size):
+        split = gd.DistributedGraph(graph, **options)
+        for op, *theirs, shape, dtype in cases:
+            if split.mode == "one" and op != "collect":  # which exchanges nothing
+                continue
+            words = f"rank {last} gave {op} rows of the shape {list(shape)} of {dtype}, and rank 0 {op} rows of the "
+            words += f"shape {list(theirs[0])} of {theirs[1]};"
+            mine = (shape, dtype) if split.rank == last else theirs
+            x = split.take(torch.ones(301, *mine[0], dtype=mine[1]))
+            raises(gnntune.InvalidArgument, words, calls[op], split, x)
+        # What was refused harms nothing, and what was agreed on is not asked about again.
+        x = torch.randn(301, 8, generator=torch.Generator().manual_seed(4))
+        close(gd.spmm(split, split.take(x)), rows_of(split, gt.spmm(graph, x)))
+        with mock.patch.object(split.ranks, "gather_objects", side_effect=AssertionError("asked again")):
+            close(gd.spmm(split, split.take(x)), rows_of(split, gt.spmm(graph, x)))
+
+
 def what_the_page_shows_runs(size):
     page = Path(__file__).parents[2] / "docs/scaling.md"
     if not page.exists():  # the tests run beside a packed package
@@ -461,6 +496,7 @@ CHECKS = [
     rows_where_memory_demands_it,
     partitions,
     errors_say_what_to_do,
+    other_widths_and_types_are_refused_on_every_rank,
     what_the_page_shows_runs,
 ]
 

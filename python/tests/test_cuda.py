@@ -417,6 +417,23 @@ def test_two_devices():
         gt.spmm(graphs[0], xs[1])
 
 
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="one CUDA device")
+def test_trainings_are_captured_on_any_device():
+    pytest.importorskip("torch_geometric")
+    import gnntune.models as models
+
+    losses = []
+    for device in ("cuda:1", "cuda:0", "cuda:1"):
+        torch.manual_seed(0)
+        model, ids = models.build("GCN", 32, 5, dropout=0.0).to(device), torch.arange(4000, device=device)
+        x = features(4000, 32, device=device)
+        split = models.Split(ids, ids, ids)
+        losses.append(models.fit(model, make(device=device), x, ids % 5, split, epochs=6, capture=True).loss)
+        assert torch.cuda.current_device() == 0
+        gt.release_captured()
+    assert losses == pytest.approx(losses[:1] * 3, rel=1e-3)
+
+
 def test_a_child_of_fork_is_refused_by_torch_and_harms_nothing():
     import multiprocessing
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import warnings
 
@@ -174,6 +175,21 @@ class TestMaps:
         for dtype in (torch.float64, torch.int64):
             with pytest.raises(TypeError, match=f"weight is of {dtype}; sparse features are mapped in float32"):
                 F.linear(features, torch.ones(3, WIDTH, dtype=dtype, device=device))
+
+    @pytest.mark.parametrize("autocast", [False, True])
+    def test_another_type_than_the_maps_is_refused_where_torch_does(self, device, autocast):
+        types = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+        for mine, of_map in itertools.product(types, types[:3]):
+            x, weight = sparse(device, mine), torch.ones(3, WIDTH, dtype=of_map, device=device)
+            with torch.autocast(device, torch.bfloat16, enabled=autocast):
+                try:
+                    wanted = F.linear(x, weight)
+                except RuntimeError:
+                    met = rf"same dtype, but got: {mine} != {torch.bfloat16 if autocast else of_map}; give "
+                    with pytest.raises(RuntimeError, match=met):
+                        F.linear(gt.SparseFeatures(x), weight)
+                else:
+                    assert F.linear(gt.SparseFeatures(x), weight).dtype == wanted.dtype
 
     def test_x_by_its_name(self, device):
         x = sparse(device)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import reference
@@ -13,6 +16,8 @@ pyg = pytest.importorskip("torch_geometric.nn")
 import gnntune.models as models
 import gnntune.pyg as gp
 import gnntune.torch as gt
+from gnntune.models import _fit
+from gnntune.torch import _device
 
 
 @pytest.mark.parametrize("name", models.MODELS)
@@ -165,6 +170,75 @@ def test_training_leaves_the_callers_choice_of_threads_for_a_backward(labelled, 
         with weight.register_hook(stop), pytest.raises(ArithmeticError, match="a hook's"):
             models.fit(*arguments, epochs=1)
         assert torch._C._is_multithreading_enabled() is usual
+
+
+class Cuda:
+    """What of torch.cuda a captured training calls, of two devices; torch's own capture stream is of the first."""
+
+    def __init__(self, monkeypatch):
+        self.device_now, self.seen = 0, []
+        for name in ("current_stream", "device", "graph", "stream", "synchronize", "set_sync_debug_mode"):
+            monkeypatch.setattr(torch.cuda, name, getattr(self, name))
+        monkeypatch.setattr(torch.cuda, "get_sync_debug_mode", lambda: 0)
+        monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: SimpleNamespace(replay=lambda: self.note("replay")))
+        monkeypatch.setattr(torch.cuda, "Stream", self.stream_of)
+
+    def note(self, what, device=None):
+        self.seen.append((what, self.device_now if device is None else device))
+
+    def stream_of(self, device):
+        index = device.index
+        return SimpleNamespace(
+            index=index,
+            wait_stream=lambda other: self.note(f"waits for {other.index}", index),
+            synchronize=lambda: self.note("synchronize", index),
+        )
+
+    def current_stream(self, device=None):
+        return self.stream_of(device or torch.device("cuda", self.device_now))
+
+    @contextlib.contextmanager
+    def device(self, device):
+        before, self.device_now = self.device_now, torch.device(device).index
+        yield
+        self.device_now = before
+
+    def stream(self, stream):
+        return self.device(torch.device("cuda", stream.index))
+
+    def graph(self, recorded, stream=None):
+        return self.stream(stream or self.stream_of(torch.device("cuda", 0)))
+
+    def synchronize(self):
+        self.note("synchronize")
+
+    def set_sync_debug_mode(self, mode):
+        pass
+
+
+def test_a_capture_happens_on_the_models_device(monkeypatch):
+    cuda = Cuda(monkeypatch)
+    monkeypatch.setattr(_device, "_sides", {})
+
+    class Epochs:
+        def __init__(self, model, graph, x, y, split, **options):
+            self.x, self.loss, self.best, self.best_epoch = x, 1.0, 1.0, 1
+            self.optimiser = SimpleNamespace(zero_grad=lambda set_to_none: None)
+
+        def epoch(self):
+            cuda.note("epoch")
+
+        def keep_best(self):
+            pass
+
+    monkeypatch.setattr(_fit, "Epochs", Epochs)
+    x, ids = SimpleNamespace(is_cuda=True, device=torch.device("cuda", 1)), torch.arange(2)
+    model = torch.nn.Module()
+    model.forward = lambda x, graph: torch.eye(2)
+    models.fit(model, None, x, ids, models.Split(ids, ids, ids), epochs=6, capture=True)
+    assert [what for what, _ in cuda.seen if what in ("epoch", "replay")] == 4 * ["epoch"] + 3 * ["replay"]
+    assert cuda.seen.count(("waits for 1", 1)) == 2
+    assert {device for _, device in cuda.seen} == {1} and cuda.device_now == 0
 
 
 @pytest.mark.cuda

@@ -9,6 +9,14 @@ mkdir locked
 run 0 $tune --db locked/mine.db
 mkdir shown && cp locked/mine.db shown/
 cp "$cora" locked/graph.mtx.gz
+# What may be read and not written: a database, and what the ranks of a tuning have measured.
+mkdir kept open && cp locked/mine.db kept/
+# shellcheck disable=SC2086
+run 0 $tune --shard 0/1 --work kept/work --db kept/all.db
+cp -r kept/work kept/begun && rm kept/begun/*.lock kept/begun/units
+cp -r kept/work kept/secret && chmod 000 kept/secret/units
+chmod -R a-w kept
+chmod 777 open
 chmod 000 locked "$HOME"
 
 # as_user CODE ARGUMENTS...: as run(), as somebody who is not root.
@@ -38,6 +46,19 @@ as_user 6 doctor
 out_has "cannot be reached: Permission denied"
 as_user 6 db merge locked/mine.db --db new.db
 err_has "locked/mine.db: cannot be reached"
+as_user 0 db merge kept/mine.db --db open/new.db
+as_user 0 db merge --from kept/work --db open/from.db
+run 0 db diff kept/all.db open/from.db
+grep -qF "1 configs in both" "$work/out" "$work/err" || fail "not all of it was taken in"
+as_user 0 db merge --from kept/begun --db open/begun.db
+err_has "of 1 units are not done"
+as_user 3 db merge --from kept/secret --db open/secret.db
+err_has "kept/secret/units cannot be read: Permission denied; let this user read it"
+as_user 6 db merge open/new.db --db kept/mine.db
+err_has "kept/mine.db: "
+# shellcheck disable=SC2086
+as_user 3 $tune --shard 0/1 --work kept/work --db open/new.db
+err_has "name a folder that this user may write to with --work"
 as_user 6 db diff shown/mine.db locked/mine.db
 as_user 6 eval shown/mine.db locked/mine.db
 as_user 3 info locked/graph.mtx.gz
@@ -57,3 +78,4 @@ run 3 explain "$long" --db shown/mine.db
 run 6 db ls --db "$long"
 run 6 db ls --db "shown/mine.db/below"
 chmod 755 locked "$HOME"
+chmod -R u+w kept

@@ -23,7 +23,9 @@ constexpr auto kPoll = std::chrono::milliseconds(10);
 
 Error failed(const fs::path& path, const char* what, int error) {
     const char* advice = "name a folder that this user may write to with --work";
-    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    if (std::strcmp(what, "read") == 0) {
+        advice = "let this user read it";
+    } else if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
         advice = "make room; the same command goes on";
     } else if (error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP) {
         advice = "its file system has no locks: name a folder on another with --work, or mount it with them";
@@ -108,22 +110,27 @@ LockedFile::~LockedFile() {
 std::optional<LockedFile> LockedFile::try_lock(const fs::path& path, Share share) {
     // To write, also for a shared lock: on NFS an exclusive one asks for that.
     LockedFile file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666), path);
+    if (file.file_ < 0 && share == Share::with_others && (errno == EACCES || errno == EROFS)) {
+        file.file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (file.file_ < 0 && errno == ENOENT) return file;
+        if (file.file_ < 0) throw failed(path, "read", errno);
+    }
     if (file.file_ < 0) throw failed(path, "opened", errno);
     if (flock(file.file_, (share == Share::alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return file;
     if (errno == EWOULDBLOCK || errno == EINTR) return std::nullopt;
     throw failed(path, "locked", errno);
 }
 
-std::optional<LockedFile> LockedFile::lock(const fs::path& path, const std::function<bool()>& stop) {
+std::optional<LockedFile> LockedFile::lock(const fs::path& path, const std::function<bool()>& stop, Share share) {
     for (;;) {
-        if (auto file = try_lock(path)) return file;
+        if (auto file = try_lock(path, share)) return file;
         if (stop && stop()) return std::nullopt;
         std::this_thread::sleep_for(kPoll);
     }
 }
 
 std::string LockedFile::read() const {
-    return read_all(file_, path_);
+    return file_ < 0 ? "" : read_all(file_, path_);
 }
 
 void LockedFile::write_at(std::int64_t offset, const std::string& bytes) {

@@ -20,10 +20,12 @@ enum class Share { alone, with_others };
 /// functions throw ErrorKind::input in words: the file, what the system says, what to do.
 class LockedFile {
 public:
-    /// Nothing if others have it now. The file is made if it is not there.
+    /// Nothing if others have it now. The file is made if it is not there. With others, a user who may not write gets it
+    /// too: to read, or as an empty one where it is not there and cannot be made, so that nobody can have it.
     static std::optional<LockedFile> try_lock(const std::filesystem::path& path, Share share = Share::alone);
     /// Waits for it, until `stop` says so: then nothing.
-    static std::optional<LockedFile> lock(const std::filesystem::path& path, const std::function<bool()>& stop);
+    static std::optional<LockedFile> lock(const std::filesystem::path& path, const std::function<bool()>& stop,
+                                          Share share = Share::alone);
 
     LockedFile(LockedFile&& other) noexcept;
     LockedFile& operator=(LockedFile&& other) noexcept;

@@ -316,7 +316,7 @@ FinishedWork::FinishedWork(const fs::path& folder, const std::function<bool()>& 
     }
     const Plan plan = plan_from(*text, path.string());
     constraints_ = plan.constraints;
-    table_ = LockedFile::lock(folder / "units", stop);
+    table_ = LockedFile::lock(folder / "units", stop, Share::with_others);  // it is only read, perhaps by several
     if (!table_) return;
     std::vector<Progress> progress(plan.units.size());
     if (!table_->read().empty()) progress = WorkFolder::read_table(*table_, folder / "units", plan.units.size());

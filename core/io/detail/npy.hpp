@@ -72,6 +72,8 @@ public:
     const std::string& where() const { return where_; }
     /// Throws unless the array has one dimension.
     void require_vector() const;
+    /// Throws unless it is whole and has a value for each of so many entries; of whatever type.
+    void require_values(std::uint64_t entries) const;
 
     /// Whole numbers in [0, 2^31-1]; throws on any other value and on floating point.
     HostVector<std::int32_t> read_int32();
@@ -100,6 +102,7 @@ private:
     std::uint64_t packed_bytes_ = 0;
     const NpzArchive* archive_ = nullptr;  ///< null: a single array
     std::string refusal_;                  ///< why the elements cannot be read
+    bool whole_ = true;                    ///< it has the bytes that its header promises
     bool fortran_ = false;
     char kind_ = 0;  ///< b, i, u, f, S, U
     std::uint64_t item_bytes_ = 0;

@@ -122,7 +122,9 @@ def fit(
     training = Epochs(model, graph, x, y, split, lr=lr, weight_decay=weight_decay)
     begin = time.perf_counter()
     if capture and x.is_cuda and epochs > 3:
-        _captured(training, epochs)
+        # Streams and graphs are made on the current device, which need not be the model's.
+        with torch.cuda.device(x.device):
+            _captured(training, epochs)
     else:
         for _ in range(epochs):
             training.epoch()
@@ -156,7 +158,8 @@ def _captured(training: Epochs, epochs: int) -> None:
             current.wait_stream(side)
     training.optimiser.zero_grad(set_to_none=True)
     recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded):
+    # Not on torch's own stream for captures, which stays on the device of the first one.
+    with torch.cuda.graph(recorded, stream=side):
         training.epoch()
     for _ in range(epochs - 3):
         recorded.replay()

@@ -113,7 +113,14 @@ class SparseFeatures:
                 f"weight is of {rows.dtype}; sparse features are mapped in float32, float16 or bfloat16: "
                 "give it their to_dense()"
             )
-        values = edge_values(self.graph, self.values, rows.dtype, csr_order=True)
+        values = cast(self.values)
+        if values.dtype is not rows.dtype:
+            # As torch refuses dense ones.
+            raise RuntimeError(
+                f"expected features and weight to have the same dtype, but got: {values.dtype} != {rows.dtype}; "
+                f"give {self!r}.to({rows.dtype}), or a map of their type"
+            )
+        values = edge_values(self.graph, values, rows.dtype, csr_order=True)
         # Not spmm(): a model's sums may be approximated, its maps are not.
         out = apply(self.graph, "spmm", PLAIN, rows, values, None)
         return out if bias is None else out + bias.to(out.dtype)

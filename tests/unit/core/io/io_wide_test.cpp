@@ -112,6 +112,30 @@ TEST_F(WideGraph, ReadsScipysCsrWithOffsetsOfEitherWidth) {
     }
 }
 
+// A file whose weights are of another length was not written whole. Their types do not matter where they are ignored.
+TEST_F(WideGraph, WeightsOfAnotherLengthAreRefusedAlsoWhereTheyAreIgnored) {
+    const auto with = [&](const std::string& data) {
+        return put("g.npz", zip({{"indptr", longs({0, 2, 3})}, {"indices", ints({0, 1, 1})}, {"data", data}}));
+    };
+    for (const bool ignored : {false, true}) {
+        SCOPED_TRACE(ignored ? "ignored" : "read");
+        io::ReadOptions options;
+        options.ignore_weights = ignored;
+        const auto words = [&](const std::string& data) {
+            return refusal(ErrorKind::input, [&] { io::read_wide_graph(with(data), options); });
+        };
+        EXPECT_HAS(words(floats({5, 6})),
+                   "g.npz member data.npy: has 2 values for 3 entries (8 bytes of data), expected one for each");
+        EXPECT_HAS(words(floats({5, 6, 7, 8})), "has 4 values for 3 entries (16 bytes of data)");
+        EXPECT_HAS(words(test::npy("<f4", "(3,)", "12345678")),
+                   "has 8 bytes of data, but its header promises 3 elements of 4 bytes");
+        EXPECT_EQ(io::read_wide_graph(with(floats({5, 6, 7})), options).edge_weight.empty(), ignored);
+    }
+    io::ReadOptions options;
+    options.ignore_weights = true;
+    EXPECT_EQ(io::read_wide_graph(with(test::npy("|O", "(3,)", "xyz")), options).m(), 3);
+}
+
 TEST_F(WideGraph, OtherFormatsAreReadAsFarAsTheyGo) {
     EXPECT_EQ(io::read_wide_graph(put("g.txt", "0 1\n1 2\n2 0\n2 0\n")).m(), 4);
     const auto csc = put("g.npz", zip({{"indptr", ints({0, 1, 2})},

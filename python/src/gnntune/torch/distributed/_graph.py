@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -110,6 +110,7 @@ class DistributedGraph:
         self._forecasts: dict[tuple[int, torch.dtype], Forecast] = {}
         self._known: dict[tuple[int, torch.dtype], Forecast] = {}  # by the columns that there are then
         self._splits: dict[tuple[int, torch.dtype, int | None], tuple[list[Slice], bool]] = {}
+        self._agreed: set[tuple[str, torch.Size, torch.dtype]] = set()
         self._calls = 0
         if parts is not None:
             parts = self._part_of_each(graph, parts)
@@ -228,15 +229,29 @@ class DistributedGraph:
         starts = offsets(counts)
         return values[starts[self.rank] : starts[self.rank + 1]].to(self.device)
 
+    def agree(self, op: str, x: Tensor) -> None:
+        """Raises InvalidArgument, on every rank, where they give an operation rows of other widths or types.
+
+        Exchanges of them would not fit each other: gloo ends the process then. The ranks ask one another at the first
+        call of an operation with this rank's width and type.
+        """
+        key = op, x.shape[1:], x.dtype
+        if key in self._agreed or self.mode == "one":
+            return
+        _require_same_columns(self.ranks.gather_objects(key))
+        self._agreed.add(key)
+
     def collect(self, values: Tensor) -> Tensor:
         """All rows of what the ranks have split, as results are or as x is, on every rank. No gradient; for looking at
         results."""
         values = values.detach().contiguous()
-        counts = self.ranks.gather_objects(values.shape[0])
+        everyone = self.ranks.gather_objects((values.shape[0], "collect", values.shape[1:], values.dtype))
+        counts = [count for count, *_ in everyone]
         if counts not in (self.row_counts, self.col_counts):
             raise InvalidArgument(
                 f"the ranks have {counts} rows; expected {self.row_counts}, as results have, or {self.col_counts}, as x"
             )
+        _require_same_columns([columns for _, *columns in everyone])
         flat = values.view(-1, 1) if values.dim() == 1 else values.flatten(1)
         pieces = [flat.new_empty(count, flat.shape[1]) for count in counts]
         self.ranks.all_to_all(pieces, [flat] * self.size).wait()
@@ -385,6 +400,20 @@ class DistributedGraph:
             self._looped_weight = looped_norm(looped)[self._looped_halo.edges.to(looped.device)].to(self.device)
         assert self._looped_weight is not None
         return self._looped_halo, self._looped_weight
+
+
+def _require_same_columns(everyone: Sequence[Any]) -> None:
+    """Of what every rank gave: the operation, the shape of a row, the type."""
+
+    def words(op: str, shape: torch.Size, dtype: torch.dtype) -> str:
+        return f"{op} rows of the shape {list(shape)} of {dtype}"
+
+    for rank, theirs in enumerate(everyone):
+        if theirs != everyone[0]:
+            raise InvalidArgument(
+                f"rank {rank} gave {words(*theirs)}, and rank 0 {words(*everyone[0])}; every rank makes the same "
+                "calls, with as many columns of one type"
+            )
 
 
 def _digest(parts: Tensor | None) -> str | None:

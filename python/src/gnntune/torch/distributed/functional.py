@@ -44,6 +44,7 @@ def spmm(graph: DistributedGraph, x: Tensor, weight: Tensor | None = None, *, re
                 f"spmm: weight has {weight.shape[1]} heads and x the shape {tuple(x.shape)}; expected "
                 f"[n, {weight.shape[1]}, k]"
             )
+    graph.agree("spmm", x)
     if graph.halo is not None:
         whole = _fetched(graph, x)
         return functional.spmm(graph.halo.graph, whole, weight, reduce=reduce, csr_order=True)
@@ -61,6 +62,7 @@ def gcn(graph: DistributedGraph, x: Tensor) -> Tensor:
     if graph.n_rows != graph.n_cols:
         raise InvalidArgument(f"a GCN needs a square graph, not {graph!r}")
     x = _rows_of_this_rank(graph, x, "x", graph.n_local_cols)
+    graph.agree("gcn", x)
     if graph.mode == "rows":
         halo, weight = graph.looped_halo()
         whole: Tensor = Fetched.apply(halo, x.flatten(1))
@@ -106,6 +108,7 @@ def gat(
     x = _rows_of_this_rank(graph, x, "x", graph.n_local_cols)
     score_row = _rows_of_this_rank(graph, score_row.to(x.dtype), "score_row", graph.n_local)
     score_col = _rows_of_this_rank(graph, score_col.to(x.dtype), "score_col", graph.n_local_cols)
+    graph.agree("gat", x)
     if dropout and seed is None:
         seed = graph.new_seed()
     numbers: dict[str, Any] = {"negative_slope": negative_slope, "dropout": dropout}
