@@ -153,6 +153,25 @@ def test_sddmm(graph, device, shape, scale):
         )
 
 
+@pytest.mark.parametrize("shapes", [((24,), (3, 8)), ((1, 8), (8,)), ((8,), (1, 8))])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_heads_and_features_may_be_one_dimension_of_x_row(device, shapes, compiled):
+    index, (n_cols, n_rows) = reference.edges("rectangle", device)
+    g = gt.Graph(index, (n_cols, n_rows))
+    x_row, x = random(n_rows, *shapes[0]), random(n_cols, *shapes[1])
+
+    def call(a, b):
+        return gt.sddmm(g, a, b, scale=0.5)
+
+    compare(
+        torch.compile(call, backend="aot_eager") if compiled else call,
+        lambda a, b: 0.5 * reference.sddmm(index, a.view(n_rows, *shapes[1]), b),
+        (x_row, x),
+        device,
+        torch.float32,
+    )
+
+
 @pytest.mark.parametrize("heads", [(), (1,), (4,)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_edge_softmax(graph, device, heads, dtype):
@@ -331,6 +350,23 @@ def test_sddmm_has_second_derivatives(device):
     expected = second_of(reference.sddmm(index.cpu(), *wanted), wanted)
     for got, want in zip(second_of(gt.sddmm(g, *inputs), inputs), expected):
         close(got, want, 1e-4, "second")
+
+
+@pytest.mark.parametrize("transient", [False, True])
+def test_a_graph_lives_as_long_as_gradients_of_gradients(device, transient):
+    index, (n, _) = reference.edges("square", device)
+
+    def first(x, weight, spmm):
+        return torch.autograd.grad(spmm(x, weight).sum(), x, create_graph=True)[0]
+
+    def ours(x, weight):
+        return gt.spmm(gt.Graph(index, n, transient=transient), x, weight)  # nothing else has it
+
+    wanted = random(n, 4).requires_grad_(), random(index.shape[1]).requires_grad_()
+    inputs = [t.detach().float().to(device).requires_grad_() for t in wanted]
+    got = torch.autograd.grad(first(*inputs, ours).pow(2).sum(), inputs[1])[0]
+    expected = first(*wanted, lambda x, weight: reference.spmm(index.cpu(), n, x, weight, None))
+    close(got, torch.autograd.grad(expected.pow(2).sum(), wanted[1])[0], 1e-4, "second")
 
 
 @pytest.mark.parametrize("loss", ["a sum", "a sum of squares"])

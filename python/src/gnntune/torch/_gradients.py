@@ -86,9 +86,12 @@ def _save_inputs(numbers: Numbers, needs: Sequence[bool], inputs: Tensors, resul
 
 
 def _sddmm(runner: Runner, numbers: Numbers, needs: Sequence[bool], saved: Tensors, grad: Tensor) -> Tensors:
-    x_row, x = saved
+    x_row, x = _some(saved[0]), _some(saved[1])
     weight = grad if numbers.scale == 1.0 else grad * numbers.scale
     grad_row = runner.run("spmm", PLAIN, x, weight, None)[0] if needs[0] else None
+    if x_row.shape[1:] != x.shape[1:]:  # heads and features may be one dimension of x_row, and two of x
+        grad_row = None if grad_row is None else grad_row.view_as(x_row)
+        x_row = x_row.reshape(x_row.shape[0], *x.shape[1:])
     grad_x = runner.run("spmm", PLAIN_REVERSED, x_row, weight, None)[0] if needs[1] else None
     return grad_row, grad_x
 

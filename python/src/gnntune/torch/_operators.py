@@ -215,7 +215,7 @@ def _fake(name: str) -> Any:
             weights = [empty(first, 0) if t is None else empty(t, *t.shape) for t in arguments[1:3]]
             return empty(first, *first.shape), *weights
         if name == "sddmm":
-            return empty(first, m, *first.shape[1:-1])
+            return empty(first, m, *arguments[1].shape[1:-1])  # heads are a dimension where x has one for them
         if name in ("edge_softmax", "edge_softmax_grad"):
             return empty(first, *first.shape)
         if name == "gcn_norm":
@@ -240,6 +240,9 @@ def _autograd(name: str, formula: Formula) -> tuple[Any, Any]:
         if len(results) > 1:
             ctx.mark_non_differentiable(results[1])
         ctx.graph = inputs[count : count + _GRAPH_ARGUMENTS][2:]
+        # Code that is not compiled may let go of a Graph and ask for gradients after that. Where something traces, the
+        # number is symbolic.
+        ctx.kept = _device.graph_of(ctx.graph[0] & ~1) if isinstance(ctx.graph[0], int) else None
         ctx.numbers = Numbers(**fixed, **dict(zip(fields, inputs[count + _GRAPH_ARGUMENTS :])))
         needs = ctx.needs_input_grad[:count]
         saved = formula.save(ctx.numbers, needs, inputs[:count], results)
