@@ -60,7 +60,7 @@ void register_edge_softmax_rows(Registry& registry) {
     v.summary = "one kernel: a team of threads per row and head, values in registers, long rows in pieces";
     v.op = Op::edge_softmax;
     v.backend = Backend::cuda;
-    v.version = 2;  // rows of over 16 edges a thread are blocks' work
+    v.version = 3;  // rows of up to 2048 edges are read once
     v.default_rank = 10;
     v.can = kernels::kEdgeSoftmax;
     v.applicable = &kernels::require_one_value;

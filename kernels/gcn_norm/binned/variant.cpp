@@ -81,6 +81,7 @@ void register_gcn_norm_binned(Registry& registry) {
     v.summary = "rows binned by degree: degrees, then weights, each in one launch; unweighted in one kernel or two";
     v.op = Op::gcn_norm;
     v.backend = Backend::cuda;
+    v.version = 2;  // reversed problems may walk over columns
     v.default_rank = 5;
     v.can = {.storage = kEveryStorage};
     kernels::set_typed_params<gcn_norm_binned::NormParams>(v);

@@ -117,6 +117,7 @@ void register_spmm_dense_blocks(Registry& registry) {
     v.op = Op::spmm;
     v.backend = Backend::cuda;
     v.min_compute_capability = 90;
+    v.version = 2;  // a row is written by one function, with its self loop
     v.default_rank = 90;
     v.preferred = &kernels::suits_spmm<kernels::SpmmVariant::dense_blocks>;
     v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};

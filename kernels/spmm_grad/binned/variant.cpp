@@ -65,6 +65,7 @@ void register_spmm_grad_binned(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
+    v.version = 2;  // shares of means are made once a plan; maxima select before they gather
     v.default_rank = 5;
     v.can = {.storage = kEveryStorage, .reduce = kEveryReduction, .self_loops = Takes::yes, .heads = true};
     v.applicable = &spmm_grad_binned::applicable;

@@ -130,6 +130,7 @@ void register_spmm_grad_columns(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
+    v.version = 2;  // maxima, and self loops of 16 bits before the edges
     v.default_rank = 4;
     v.can = {.storage = kEveryStorage,
              .reduce = kEveryReduction,

@@ -163,6 +163,7 @@ void register_spmm_grad_unfused(Registry& registry) {
     v.op = Op::spmm_grad;
     v.backend = Backend::cuda;
     v.operand_alignment = 16;
+    v.version = 2;  // self loops are added by the SpMM
     v.default_rank = 10;
     v.can = {.storage = kEveryStorage,
              .reduce = {Reduce::sum, Reduce::mean},
