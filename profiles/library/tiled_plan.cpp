@@ -145,10 +145,10 @@ void TiledPlan::require_operands(const gnntune_operands& given, [[maybe_unused]]
     // What a streamed plan reads of the caller's weights is not what its kernels get.
     if (edge_bytes_ > 0 && graph_->layout().graph.m > 0) {
         if (!given.edge_weight) {
-            throw invalid_argument(
-                fmt::format("operands.edge_weight is NULL; expected {} elements in {} memory",
-                            graph_->layout().graph.m * (edge_bytes_ / size_of(request_.problem.dtype)),
-                            graph_->layout().streamed ? "host" : "backend"));
+            throw invalid_argument(fmt::format(
+                "operands.edge_weight is NULL; expected {} elements in {} memory",
+                static_cast<std::size_t>(graph_->layout().graph.m) * (edge_bytes_ / size_of(request_.problem.dtype)),
+                graph_->layout().streamed ? "host" : "backend"));
         }
         if (reinterpret_cast<std::uintptr_t>(given.edge_weight) % size_of(request_.problem.dtype) != 0) {
             throw invalid_argument(fmt::format("operands.edge_weight is not aligned to the {} bytes of an element",
