@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/kernel-figures, tools/python-figures, tools/scale-figures and tools/scripts/figures on small tables that are written here: sides
+"""tools/kernel-figures, tools/python-figures, tools/scale-figures, tools/corpus and tools/scripts/figures on small tables that are written here: sides
 of a ratio, policies kept apart, what a table says of a search, a run that goes on from another, two runs side by side, sums of two GPUs."""
 import contextlib
 import csv
@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import lzma
 import pathlib
 import sqlite3
 import sys
@@ -31,6 +32,7 @@ models = program("model-figures")
 whole = program("end-to-end-figures")
 package = program("python-figures")
 scale = program("scale-figures")
+chosen = program("corpus")
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -40,6 +42,7 @@ from figures.headline import headline_table  # noqa: E402
 from figures.other_gpu import cells_beside  # noqa: E402
 from figures.left_out import left_out, left_out_table, searched  # noqa: E402
 from figures.loops import loops_tables, with_by_without  # noqa: E402
+from figures.unpacked import unpacked  # noqa: E402
 from figures.suite import UNDER_GRAPH, Suite, gradient_of_spmm, own  # noqa: E402
 from figures.windows import windows_table  # noqa: E402
 
@@ -661,6 +664,57 @@ class Scale(unittest.TestCase):
         self.assertIn("**Why over 2x.** At k = 128 one GPU's kernel (`spmm.c128`) takes 1.8 us a column, one of 64 columns (`spmm.c64`) 1.5.", page)
         self.assertIn("take 188.0 us at k = 128. Beside these the split sum is 1.88x as fast; 0 of 1 reach 1.9x so.", page)
         self.assertNotIn("Why over", self.page(sums("a", 128, "features", 190, 100, 230, 100, kernels=[(64, 94), (128, 231)])))
+
+
+class Corpus(unittest.TestCase):
+    """What tools/corpus packs, and what is unpacked of it."""
+
+    def database(self, folder, versions):
+        path = pathlib.Path(folder) / "rows.db"
+        with sqlite3.connect(path) as db:
+            db.executescript("""create table measurement (id integer primary key, problem_id, config, variant, variant_version);
+                create table part (measurement_id, config, variant, variant_version);
+                create table counter (measurement_id); create table problem (id); create table variant (id, version);""")
+            for number, version in enumerate(versions):
+                db.execute("insert into measurement values (?, ?, 'spmm.rows{lanes=8}', 'spmm.rows', ?)", (number, number, version))
+                db.execute("insert into problem values (?)", (number,))
+                db.execute("insert into variant values ('spmm.rows', ?)", (version,))
+        return path
+
+    def listing(self, folder):
+        listed = {"data": [{"id": "spmm.rows", "version": 2, "params": "lanes=4|8"}]}
+        path = pathlib.Path(folder) / "gnntune"
+        path.write_text(f"#!/bin/sh\necho '{json.dumps(listed)}'\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def test_rows_of_another_version_are_left_out_with_what_only_they_used(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as said:
+            chosen.PROGRAM = self.listing(folder)
+            path = self.database(folder, (1, 2))
+            chosen.drop_outdated(path)
+            with sqlite3.connect(path) as db:
+                self.assertEqual(db.execute("select variant_version from measurement").fetchall(), [(2,)])
+                self.assertEqual(db.execute("select id from problem").fetchall(), [(1,)])
+                self.assertEqual(db.execute("select version from variant").fetchall(), [(2,)])
+        self.assertIn("1 of 2 rows", said.getvalue())
+
+    def test_a_program_that_runs_none_of_the_rows_packs_nothing(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+            chosen.PROGRAM = self.listing(folder)
+            with self.assertRaises(SystemExit):
+                chosen.drop_outdated(self.database(folder, (1, 3)))
+
+    def test_another_archive_is_unpacked_anew(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            found = []
+            for text in (b"one", b"two", b"two"):
+                (folder / "a.db.xz").write_bytes(lzma.compress(text))
+                found.append(unpacked(folder, "a", lambda one: folder / f"{one}.db.xz", lambda one: (), "gnntune"))
+                self.assertEqual(found[-1].read_bytes(), text)
+            self.assertNotEqual(found[0], found[1])
+            self.assertEqual(found[1], found[2])
 
 
 if __name__ == "__main__":
