@@ -705,6 +705,13 @@ class Corpus(unittest.TestCase):
             with self.assertRaises(SystemExit):
                 chosen.drop_outdated(self.database(folder, (1, 3)))
 
+    def test_what_is_not_there_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(SystemExit, "none.db: no such file"):
+                chosen.pack(f"{folder}/none.db", f"{folder}/out.db.xz", "events", False)
+            with self.assertRaisesRegex(SystemExit, "folder that can be written to"):
+                chosen.require_folder_of(f"{folder}/none/out.db.xz")
+
     def test_another_archive_is_unpacked_anew(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
