@@ -42,16 +42,7 @@ bool legal_problem(const Problem& problem) {
 std::string refused_part(const Registry& registry, const Variant& variant, const Query& query) {
     if (!variant.parts) return {};
     try {
-        for (const Part& part : variant.parts(query)) {
-            Query of_part = query;
-            of_part.problem = part.problem;
-            if (part.problem.direction != query.problem.direction) std::swap(of_part.n_rows, of_part.n_cols);
-            if (part.standard == "default") {
-                (void)registry.default_config(of_part, {});
-            } else {
-                (void)resolve(registry, of_part, Config::parse(part.standard));
-            }
-        }
+        for (const Part& part : variant.parts(query)) (void)part_config(registry, query, {}, part);
     } catch (const Error& e) {
         return e.what();
     }

@@ -219,7 +219,7 @@ private:
         for (const TrainingProblem& p : problems_) {
             const Query query = p.query();
             const model::RoughProblem problem(query, p.constants);
-            const model::PlainTerms plain(query);
+            const model::PlainTerms plain(query, registry_);
             for (const TimedConfig& c : p.configs) {
                 if (c.config.variant != variant.id) continue;
                 const double slowdown = std::clamp(std::log(c.us) - p.best_log_us, 0.0, options_.worst);
@@ -258,7 +258,7 @@ private:
         for (std::size_t i = 0; i < problems_.size(); ++i) {
             const Query query = problems_[i].query();
             const model::ConfigFeatures features(query, model::base_log_us(query, problems_[i].constants));
-            const model::PlainTerms plain(query);
+            const model::PlainTerms plain(query, registry_);
             for (const TimedConfig& c : problems_[i].configs) {
                 if (c.config.variant != variant.id) continue;
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());

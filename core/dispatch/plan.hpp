@@ -7,6 +7,7 @@
 
 #include "core/registry/graph.hpp"
 #include "core/registry/registry.hpp"
+#include "core/registry/resolve.hpp"
 
 namespace gnntune {
 
@@ -80,10 +81,7 @@ private:
     std::string erratum_;
 };
 
-/// The config that `params` names for `part` of a composition of `query`: "default" is what the registry names. Throws
-/// ErrorKind::unsupported in words if this build cannot run it.
-Config part_config(const Registry& registry, const Query& query, const Params& params, const Part& part);
-/// The same in a variant's `prepare`, which has the graph at hand.
+/// part_config() of core/registry/resolve.hpp in a variant's `prepare`, which has the graph at hand.
 Config part_config(const Graph& graph, const Params& params, const Part& part);
 
 /// The configs inside the composition `variant` with `params`; none for a variant that is no composition.
@@ -103,7 +101,5 @@ std::string erratum_words(const Registry& registry, const Query& query, const Va
 /// no composition itself: rows of a composition know the versions of its parts, and no others.
 bool may_be_part(const Variant& part, const Variant& composition);
 
-/// The variant of `config` if this build has it and it can run `query`; throws in words otherwise.
-const Variant& resolve(const Registry& registry, const Query& query, const Config& config);
 
 }  // namespace gnntune

@@ -1,7 +1,6 @@
 // Layout, little-endian: "GNNM", version, op, backend, feature version, kinds, level members, level spread, variants,
 // rates of each variant. A list is its length and its elements, a text its length and its bytes. At the end the 64-bit
-// FNV-1a hash of everything before. Version 3 has no rates. Version 2 has no kinds either: it is of when models were fitted
-// to plain problems alone.
+// FNV-1a hash of everything before.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -15,8 +14,6 @@ namespace {
 
 constexpr std::string_view kMagic = "GNNM";
 constexpr std::uint32_t kVersion = 4;
-constexpr std::uint32_t kVersionWithoutRates = 3;
-constexpr std::uint32_t kVersionWithoutKinds = 2;
 
 static_assert(std::endian::native == std::endian::little, "the layout is that of memory");
 
@@ -178,9 +175,8 @@ Model from_bytes(std::string_view bytes) {
     if (are_damaged(bytes)) damaged("its checksum does not fit: it was damaged or cut short");
     Reader r(bytes.substr(0, bytes.size() - 8).substr(kMagic.size()));
     const auto version = r.number<std::uint32_t>();
-    if (version < kVersionWithoutKinds || version > kVersion) {
-        damaged("its format is version " + std::to_string(version) + ", this program reads " +
-                std::to_string(kVersionWithoutKinds) + " to " + std::to_string(kVersion));
+    if (version != kVersion) {
+        damaged("its format is version " + std::to_string(version) + ", this program reads " + std::to_string(kVersion));
     }
     Model m;
     const auto op = parse_op(r.text());
@@ -191,15 +187,10 @@ Model from_bytes(std::string_view bytes) {
     const auto features = r.number<std::int32_t>();
     if (!is_readable(features)) {
         damaged("it was fitted on features of version " + std::to_string(features) + ", this program knows " +
-                std::to_string(kOldestFeatureVersion) + " to " + std::to_string(kFeatureVersion));
+                std::to_string(kFeatureVersion));
     }
-    if (version > kVersionWithoutKinds) {
-        m.kinds = kinds_of(r.number<std::uint32_t>());
-    } else {
-        m.kinds.unweighted = m.op != Op::spmm_grad;  // its gradients were all of weights too
-    }
-    const auto shared = features > kOldestFeatureVersion ? static_cast<std::int32_t>(problem_feature_names().size())
-                                                         : kOldestProblemFeatures;
+    m.kinds = kinds_of(r.number<std::uint32_t>());
+    const auto shared = static_cast<std::int32_t>(problem_feature_names().size());
     m.level = r.forests(shared, 0);
     m.level_spread = r.number<float>();
     m.variants.resize(r.length(20));
@@ -212,12 +203,10 @@ Model from_bytes(std::string_view bytes) {
             p.words.resize(r.length(4));
             for (std::string& word : p.words) word = r.text();
         }
-        v.slowdown = r.forests(shared, config_width(v.codes, features));
+        v.slowdown = r.forests(shared, config_width(v.codes));
         v.spread = r.number<float>();
     }
-    if (version > kVersionWithoutRates) {
-        for (VariantModel& v : m.variants) v.rates = r.rates();
-    }
+    for (VariantModel& v : m.variants) v.rates = r.rates();
     if (!r.at_end()) damaged("bytes are left over");
     return m;
 }

@@ -86,7 +86,7 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
     const double best_log_us = base + level.mean.front();
     const ConfigFeatures features(query, base);
     const RoughGaps rough(query, constants, *configs.registry_, rated_of(model, *configs.registry_));
-    const PlainTerms plain(query);
+    const PlainTerms plain(query, *configs.registry_);
     std::vector<float> own;
     std::vector<float> gaps;
     std::vector<Prediction> out;

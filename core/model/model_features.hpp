@@ -12,20 +12,11 @@
 namespace gnntune::model {
 
 /// Raised when a feature is added, removed or computed otherwise, or when models ask it in another way. A model that was
-/// fitted before is not used, unless features of the problem or of a config were added at the end and nothing else has
-/// changed since.
-inline constexpr std::int32_t kFeatureVersion = 7;
-/// The oldest version whose models are still used.
-inline constexpr std::int32_t kOldestFeatureVersion = 4;
-/// Features of a problem in that version: the first of those of today.
-inline constexpr std::int32_t kOldestProblemFeatures = 32;
-/// From this version on configs have features behind those of their params.
-inline constexpr std::int32_t kFirstWithRoundFeatures = 6;
-/// And from this one a last one: the gap of a rough estimate (core/model/rough_time.hpp).
-inline constexpr std::int32_t kFirstWithRoughGap = 7;
+/// fitted before is not used.
+inline constexpr std::int32_t kFeatureVersion = 8;
 
 constexpr bool is_readable(std::int32_t feature_version) {
-    return kOldestFeatureVersion <= feature_version && feature_version <= kFeatureVersion;
+    return feature_version == kFeatureVersion;
 }
 
 /// Names of problem_features(), in its order.
@@ -63,10 +54,8 @@ inline constexpr std::int32_t kFeaturesPerParam = 3;
 inline constexpr std::int32_t kCostFeatures = 7;
 inline constexpr std::int32_t kRoundFeatures = 2;
 
-inline std::int32_t config_width(const ParamCodes& codes, std::int32_t feature_version = kFeatureVersion) {
-    return kCostFeatures + kFeaturesPerParam * static_cast<std::int32_t>(codes.params.size()) +
-           (feature_version < kFirstWithRoundFeatures ? 0 : kRoundFeatures) +
-           (feature_version < kFirstWithRoughGap ? 0 : 1);
+inline std::int32_t config_width(const ParamCodes& codes) {
+    return kCostFeatures + kFeaturesPerParam * static_cast<std::int32_t>(codes.params.size()) + kRoundFeatures + 1;
 }
 
 /// The name of the last feature of a config.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/model/model_features.hpp"
+#include "core/registry/resolve.hpp"
 
 namespace gnntune::model {
 namespace {
@@ -54,7 +55,7 @@ RoughTerms RoughProblem::terms(const CostTerms& c) const {
 RoughGaps::RoughGaps(const Query& query, const DeviceConstants& constants, const Registry& registry,
                      const std::vector<Rated>& rated)
     : problem_(query, constants), least_log_us_(INFINITY) {
-    const PlainTerms plain(query);
+    const PlainTerms plain(query, registry);
     for (const Rated& r : rated) {
         const Variant& v = *r.variant;
         if (r.rates->empty() || v.approximate || v.precision != Precision::fp32) continue;
@@ -67,6 +68,26 @@ RoughGaps::RoughGaps(const Query& query, const DeviceConstants& constants, const
 float RoughGaps::gap(const CostTerms& cost, const std::vector<float>& rates) const {
     if (rates.empty() || !std::isfinite(least_log_us_)) return 0;
     return static_cast<float>(std::clamp(log_us(problem_.terms(cost), rates) - least_log_us_, -kLargest, kLargest));
+}
+
+PlainTerms::PlainTerms(const Query& query, const Registry& registry)
+    : query_(&query), registry_(&registry), plain_(query) {
+    plain_.device = nullptr;
+}
+
+CostTerms PlainTerms::of(const Variant& variant, const Params& params) const {
+    if (!variant.cost_terms) return {};
+    CostTerms terms = variant.cost_terms(plain_, params);
+    if (!variant.parts) return terms;
+    double fewest = 0;
+    for (const Part& part : variant.parts(*query_)) {
+        const Config config = part_config(*registry_, *query_, params, part);
+        const CostTerms own = registry_->find(config.variant)->cost_terms(plain_.with(part.problem), config.params);
+        terms.longest += own.longest;
+        if (own.threads > 0) fewest = fewest > 0 ? std::min(fewest, own.threads) : own.threads;
+    }
+    if (fewest > 0) terms.threads = fewest;
+    return terms;
 }
 
 }  // namespace gnntune::model

@@ -62,15 +62,16 @@ private:
 };
 
 /// Cost terms of a problem's configs without an expected hit rate, which is slow to find and follows from the problem's
-/// features.
+/// features. A composition's threads and rounds are those of its parts, one after another.
 class PlainTerms {
 public:
-    explicit PlainTerms(const Query& query) : plain_(query) { plain_.device = nullptr; }
-    CostTerms of(const Variant& variant, const Params& params) const {
-        return variant.cost_terms ? variant.cost_terms(plain_, params) : CostTerms{};
-    }
+    /// Both must outlive it.
+    PlainTerms(const Query& query, const Registry& registry);
+    CostTerms of(const Variant& variant, const Params& params) const;
 
 private:
+    const Query* query_;
+    const Registry* registry_;
     Query plain_;
 };
 

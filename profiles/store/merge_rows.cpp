@@ -393,7 +393,7 @@ void take_measurements(const Database& database) {
 }
 
 void take_later(const Database& database) {
-    const std::string readable = fmt::format("BETWEEN {} AND {}", model::kOldestFeatureVersion, model::kFeatureVersion);
+    const std::string readable = fmt::format("= {}", model::kFeatureVersion);
     database.execute(with_latest(with_text(kTakeLater, ":readable", readable)), "taking in what is later");
     database.execute(with_latest(kTakeSteps), "taking in choices for steps");
     std::string script = with_text(kTakeAccuracy, ":accuracy", other_table(database, "accuracy"));

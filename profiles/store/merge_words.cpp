@@ -49,14 +49,14 @@ ORDER BY 1)sql",
 SELECT 'the model of ' || t.op || ' on ' || t.backend || ', ' || t.policy || ', ' || t.clock || ': fitted ' ||
        t.fitted_at || ' to ' || coalesce(json_array_length(t.training, '$.graphs'), 0) || ' graphs there and ' ||
        o.fitted_at || ' to ' || coalesce(json_array_length(o.training, '$.graphs'), 0) || ' here; the one ' ||
-       iif((t.feature_version BETWEEN {0} AND {1}, t.feature_version, coalesce(json_array_length(t.training, '$.graphs'), 0),
+       iif((t.feature_version = {0}, t.feature_version, coalesce(json_array_length(t.training, '$.graphs'), 0),
             t.fitted_at <= latest, t.fitted_at, t.bytes, t.training, t.scores)
-           > (o.feature_version BETWEEN {0} AND {1}, o.feature_version, coalesce(json_array_length(o.training, '$.graphs'), 0),
+           > (o.feature_version = {0}, o.feature_version, coalesce(json_array_length(o.training, '$.graphs'), 0),
               o.fitted_at <= latest, o.fitted_at, o.bytes, o.training, o.scores), 'there', 'here')
        || ' stands: one that this build reads counts, then newer features, then more graphs, then the newer'
 FROM other.model AS t JOIN main.model AS o USING (op, backend, policy, clock), temp.merge_now
 WHERE o.bytes <> t.bytes AND t.id NOT IN (SELECT id FROM temp.merge_bad_model) ORDER BY 1)sql",
-                        model::kOldestFeatureVersion, model::kFeatureVersion));
+                        model::kFeatureVersion));
     return out;
 }
 

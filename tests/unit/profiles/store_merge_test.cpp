@@ -227,10 +227,10 @@ TEST_F(StoreMergeTest, AModelThatThisBuildReadsStays) {
     // Other ops than the models' own, so that nobody looks into these bytes.
     Store a = at("a.db");
     a.put_model(model(model::kFeatureVersion + 1, "newer features"));
-    at("b.db").put_model(model(model::kOldestFeatureVersion - 1, "older features"));
+    at("b.db").put_model(model(model::kFeatureVersion - 1, "older features"));
     EXPECT_EQ(a.merge(file("b.db")).models, 0);
     EXPECT_EQ(a.models().front().bytes, "newer features");
-    at("c.db").put_model(model(model::kOldestFeatureVersion - 1, "older"));
+    at("c.db").put_model(model(model::kFeatureVersion - 1, "older"));
     Store c = at("c.db");
     EXPECT_EQ(c.merge(file("a.db")).models, 1);
     EXPECT_EQ(c.models().front().bytes, "newer features");

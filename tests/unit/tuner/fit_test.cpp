@@ -204,7 +204,8 @@ std::pair<double, double> plainly(const model::Model& m, const Registry& registr
     const double level = model::base_log_us(p.query(), p.constants) + mean(m.level, point);
     const std::size_t shared = point.size();
     point.resize(shared + static_cast<std::size_t>(model::config_width(known.codes)));
-    const CostTerms terms = model::PlainTerms(p.query()).of(variant, config.params);
+    const Query query = p.query();
+    const CostTerms terms = model::PlainTerms(query, registry).of(variant, config.params);
     const float gap =
         model::RoughGaps(p.query(), p.constants, registry, model::rated_of(m, registry)).gap(terms, known.rates);
     model::ConfigFeatures(p.query(), model::base_log_us(p.query(), p.constants))

@@ -75,7 +75,7 @@ protected:
         const Variant& v = *registry_.find(id);
         const Query query = problem_.query();
         return model::RoughGaps(query, {}, registry_, rated)
-            .gap(model::PlainTerms(query).of(v, v.default_params(query)), rates);
+            .gap(model::PlainTerms(query, registry_).of(v, v.default_params(query)), rates);
     }
 
     Registry registry_;
@@ -106,6 +106,54 @@ TEST_F(RoughGapsTest, SayNothingWithoutRatesAndEndSomewhere) {
     EXPECT_EQ(gap_of("spmm.cpu_edges", fast, {}), 0);
     EXPECT_EQ(gap_of("spmm.cpu_edges", slow, {{rows, &fast}}), static_cast<float>(model::RoughGaps::kLargest));
     EXPECT_EQ(gap_of("spmm.cpu_edges", fast, {{rows, &slow}}), -static_cast<float>(model::RoughGaps::kLargest));
+}
+
+// Of an SDDMM and an SpMM in the opposite direction.
+std::vector<Part> two_parts(const Query& q) {
+    Problem dots = q.problem;
+    dots.op = Op::sddmm;
+    Problem sums = q.problem;
+    sums.direction = Direction::reversed;
+    return {{"dots", dots}, {"sums", sums}};
+}
+
+CostTerms busy(const Query& q, const Params&) {
+    CostTerms terms;
+    terms.l2_bytes = 1e6;
+    terms.threads = q.problem.op == Op::sddmm ? 300 : 200;
+    terms.longest = q.problem.direction == Direction::forward ? 7 : 11;
+    return terms;
+}
+
+TEST(PlainTermsTest, OfACompositionHaveThreadsAndRoundsOfItsParts) {
+    Registry all;
+    register_all(all);
+    Registry registry;
+    for (const char* id : {"sddmm.cpu_rows", "spmm.cpu_rows"}) {
+        Variant part = *all.find(id);
+        part.cost_terms = &busy;
+        registry.add(part);
+    }
+    Variant v = *all.find("spmm.cpu_edges");
+    v.id = "spmm.two";
+    v.parts = &two_parts;
+    v.cost_terms = [](const Query&, const Params&) { return CostTerms{.dram_bytes = 5, .launches = 2}; };
+    registry.add(v);
+    const auto csr = test::csr_of(30, 40, test::random_edges(30, 40, 100, 1, 1));
+    const Features features = features_of(csr.view());
+    const Device device = cpu_device();
+    Problem problem;
+    problem.k = 16;
+    const Query query{problem, 30, 40, 100, &features, &device};
+
+    const CostTerms terms = model::PlainTerms(query, registry).of(v, {});
+
+    EXPECT_EQ(terms.threads, 200) << "as few as one of them has";
+    EXPECT_EQ(terms.longest, 7 + 11) << "one after another";
+    EXPECT_EQ(terms.dram_bytes, 5) << "its own";
+    EXPECT_EQ(terms.launches, 2);
+    const Variant& alone = *registry.find("spmm.cpu_rows");
+    EXPECT_EQ(model::PlainTerms(query, registry).of(alone, alone.default_params(query)).longest, 7);
 }
 
 }  // namespace
