@@ -57,7 +57,6 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_agnn_grad_binned(Registry& registry) {
     Variant v;
     v.id = "agnn_grad.binned";
-    v.version = 2;  // asks for a run's edges one run ahead
     v.summary = "rows binned by degree gather one row for all dot products and a sum, columns two with the weights";
     v.op = Op::agnn_grad;
     v.backend = Backend::cuda;

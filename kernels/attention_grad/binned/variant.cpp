@@ -62,7 +62,6 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_attention_grad_binned(Registry& registry) {
     Variant v;
     v.id = "attention_grad.binned";
-    v.version = 2;  // asks for a run's edges one run ahead
     v.summary =
         "columns binned by degree gather two rows for both dot products and two sums, rows one with the weights";
     v.op = Op::attention_grad;

@@ -80,7 +80,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
 void register_spmm_rows(Registry& registry) {
     Variant v;
     v.id = "spmm.rows";
-    v.version = 3;  // self loops are added behind the edges
+    v.version = 2;  // all gathers of a run are in flight at once, no branch for each edge
     v.summary = "a group of lanes per row, 128-bit gathers, several in flight, no atomics";
     v.op = Op::spmm;
     v.backend = Backend::cuda;
