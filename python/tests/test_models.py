@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import reference
+import scipy.sparse
 
 import gnntune
 
@@ -125,6 +126,49 @@ def test_a_graph_file_that_is_missing_is_named(tmp_path):
     (tmp_path / "g.mtx").unlink()
     with pytest.raises(gnntune.InvalidArgument, match=r"g\.mtx, \.mtx\.gz or \.mtx\.xz, is not beside it"):
         models.load(path)
+
+
+def benchmark_file(folder, **other):
+    """As gnn-benchmark writes them: directed edges, a self loop, a name that only pickle reads."""
+    adjacency = scipy.sparse.random(40, 40, 0.1, format="csr", random_state=3, dtype=np.float32)
+    adjacency = (adjacency + scipy.sparse.coo_matrix(([1.0], ([7], [7])), (40, 40))).tocsr()
+    words = scipy.sparse.random(40, 9, 0.3, format="csr", random_state=4, dtype=np.float32)
+    arrays = {
+        f"{kind}_{part}": value
+        for kind, matrix in (("adj", adjacency), ("attr", words))
+        for part, value in zip(
+            ("data", "indices", "indptr", "shape"), (matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+        )
+    }
+    names = np.array(["a", None], dtype=object)
+    path = folder / "photo.npz"
+    np.savez(path, **{**arrays, "labels": np.arange(40) % 4, "class_names": names, **other})
+    return path
+
+
+def test_a_file_of_gnn_benchmark_is_read_as_by_pytorch_geometric(tmp_path):
+    path = benchmark_file(tmp_path)
+    data = models.load(path)
+    theirs = pytest.importorskip("torch_geometric.io").read_npz(path, to_undirected=True)
+    edges = theirs.edge_index[:, theirs.edge_index[0] != theirs.edge_index[1]]
+    order = (edges[1] * 40 + edges[0]).argsort()
+    assert torch.equal(data.graph().edge_index, edges[:, order])
+    assert (data.n, data.features, data.classes) == (40, 9, 4)
+    assert torch.equal(data.x() > 0, theirs.x > 0)
+    assert torch.equal(data.y(), theirs.y)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"adj_indptr": np.array([0, 3])}, "adj_indptr is no 41 rising offsets"),
+        ({"adj_shape": np.array([40, 30])}, r"outside of 0 to 29|40 x 30; expected 40 vertices"),
+        ({"labels": np.arange(39)}, "adj_shape: 40 x 40; expected 39 vertices"),
+    ],
+)
+def test_a_file_of_gnn_benchmark_that_is_not_whole_is_refused(tmp_path, arrays, words):
+    with pytest.raises(gnntune.InvalidGraph, match=words):
+        models.load(benchmark_file(tmp_path, **arrays))
 
 
 def test_mistakes_of_building_and_training(labelled):

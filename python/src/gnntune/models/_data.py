@@ -3,6 +3,9 @@
 The arrays of NAME.npz: `labels` int [n], -1 for none; features as CSR (`feat_indptr`, `feat_indices`, `feat_data`,
 `feat_shape`) or `feat_dense` [n, width]; `train_mask`, `val_mask`, `test_mask` [splits, n] where the source has splits;
 `feat_available` [n] where features of some vertices are lost. The graph is NAME.mtx, .mtx.gz or .mtx.xz.
+
+Files of gnn-benchmark (Amazon, Coauthor, CoraFull) have all in one: `adj_data`, `adj_indices`, `adj_indptr` and
+`adj_shape`, and features whose names begin with `attr_`.
 """
 
 from __future__ import annotations
@@ -95,16 +98,26 @@ class Labelled:
 def load(path: str | os.PathLike[str], *, splits: int = 10) -> Labelled:
     """Reads NAME.npz and the graph NAME.mtx* beside it.
 
+    Where none is, the .npz has the graph as gnn-benchmark has it, `adj_*`. It is read as PyTorch Geometric does: in
+    both directions, without self loops.
+
     A graph that has no splits gets `splits` of them, seeded by their number: 20 vertices of each class to train on, 30
     to choose by, the rest to test on (`numpy.random.RandomState(number)`). Raises InvalidGraph where features or labels
     are missing: accuracy on such a graph would mean nothing.
     """
     file = Path(path)
     topology = next((p for p in (file.with_suffix(s) for s in (".mtx", ".mtx.gz", ".mtx.xz")) if p.exists()), None)
-    if topology is None:
-        raise InvalidArgument(f"{file}: its graph, {file.stem}.mtx, .mtx.gz or .mtx.xz, is not beside it")
     with np.load(file) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+        # Of gnn-benchmark's names some are of objects, which nothing here asks for.
+        arrays = {
+            name.replace("attr_", "feat_", 1) if name.startswith("attr_") else name: archive[name]
+            for name in archive.files
+            if name not in ("node_names", "attr_names", "class_names", "metadata")
+        }
+    if topology is None and "adj_indptr" not in arrays:
+        raise InvalidArgument(
+            f"{file}: its graph, {file.stem}.mtx, .mtx.gz or .mtx.xz, is not beside it, nor has it adj_indptr"
+        )
     if "labels" not in arrays:
         what = "several labels for each vertex" if "labels_multihot" in arrays else "no labels"
         raise InvalidGraph(f"{file}: has {what}; expected `labels` with one class for each vertex")
@@ -115,10 +128,11 @@ def load(path: str | os.PathLike[str], *, splits: int = 10) -> Labelled:
             f"{file}: has features of {np.count_nonzero(available):,} of {len(labels):,} vertices only; what a model "
             "learns from them is no accuracy of this graph"
         )
-    row_ptr, col, n_cols = _read(topology)
+    row_ptr, col, n_cols = _read(topology) if topology else _adjacency(file, arrays)
     n = len(row_ptr) - 1
     if n != n_cols or n != len(labels):
-        raise InvalidGraph(f"{topology}: {n} x {n_cols}; expected {len(labels)} vertices, as {file} has labels")
+        where = topology or f"{file}: adj_shape"
+        raise InvalidGraph(f"{where}: {n} x {n_cols}; expected {len(labels)} vertices, as {file} has labels")
     x, width = _features(file, arrays, n)
     if labels.max(initial=-1) < 0:
         raise InvalidGraph(f"{file}: no vertex has a label")
@@ -136,6 +150,27 @@ def _read(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
         with np.load(made) as file:
             shape = file["shape"]
             return file["indptr"].astype(np.int32), file["indices"].astype(np.int32), int(shape[1])
+
+
+def _adjacency(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    """The graph of a file of gnn-benchmark, both directions of each edge once, without self loops."""
+    missing = [name for name in ("adj_indices", "adj_shape") if name not in arrays]
+    if missing:
+        raise InvalidGraph(f"{file}: has adj_indptr and no {missing[0]}; expected the arrays of a CSR matrix")
+    row_ptr, col = (arrays[name].astype(np.int64) for name in ("adj_indptr", "adj_indices"))
+    n, n_cols = (int(size) for size in arrays["adj_shape"])
+    whole = len(row_ptr) == n + 1 and row_ptr[0] == 0 and row_ptr[-1] == len(col) and (np.diff(row_ptr) >= 0).all()
+    if not whole:
+        raise InvalidGraph(f"{file}: adj_indptr is no {n + 1} rising offsets from 0 to the {len(col)} of adj_indices")
+    if col.min(initial=0) < 0 or col.max(initial=-1) >= n_cols:
+        raise InvalidGraph(f"{file}: adj_indices has columns outside of 0 to {n_cols - 1}")
+    if n != n_cols:
+        return row_ptr, col, n_cols  # the caller says what it expected
+    row = np.repeat(np.arange(n), np.diff(row_ptr))
+    edges = np.unique(np.concatenate([row * n + col, col * n + row]))
+    edges = edges[edges // n != edges % n]
+    offsets = np.searchsorted(edges, np.arange(n + 1) * n)
+    return offsets.astype(np.int32), (edges % n).astype(np.int32), n
 
 
 def _features(file: Path, arrays: dict[str, npt.NDArray[Any]], n: int) -> tuple[tuple[Tensor, ...], int]:
