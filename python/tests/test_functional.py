@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import pytest
@@ -323,9 +324,20 @@ def second_of(results, inputs):
     return torch.autograd.grad(sum(g.pow(2).sum() for g in first), inputs)
 
 
+@pytest.fixture(params=[False, True], ids=["at once", "compiled"])
+def as_run(request):
+    """What makes a function of one: itself, or what torch.compile makes of it that may be differentiated twice."""
+    yield (
+        functools.partial(torch.compile, backend="eager", fullgraph=True)
+        if request.param
+        else lambda function: function
+    )
+    torch._dynamo.reset()
+
+
 @pytest.mark.parametrize("heads", [1, 3])
 @pytest.mark.parametrize("weighted", ["", "weight", "weight and self_weight"])
-def test_a_sum_has_second_derivatives(device, weighted, heads):
+def test_a_sum_has_second_derivatives(device, weighted, heads, as_run):
     index, (n, _) = reference.edges("square", device)
     g = gt.Graph(index, n)
     shapes = [(n, heads, 4) if heads > 1 else (n, 4), (g.m, heads) if heads > 1 else (g.m,), (n,)]
@@ -338,17 +350,18 @@ def test_a_sum_has_second_derivatives(device, weighted, heads):
     def theirs(x, weight=None, self_weight=None):
         return reference.spmm(index.cpu(), n, x, weight, self_weight)
 
-    for got, want in zip(second_of(ours(*inputs), inputs), second_of(theirs(*wanted), wanted)):
+    for got, want in zip(second_of(as_run(ours)(*inputs), inputs), second_of(theirs(*wanted), wanted)):
         close(got, want, 1e-4, weighted)
 
 
-def test_sddmm_has_second_derivatives(device):
+def test_sddmm_has_second_derivatives(device, as_run):
     index, (n_rows, n_cols) = reference.edges("rectangle", device)
     g = gt.Graph(index, (n_cols, n_rows))
     wanted = [random(n_rows, 5).requires_grad_(), random(n_cols, 5, seed=3).requires_grad_()]
     inputs = [t.detach().float().to(device).requires_grad_() for t in wanted]
     expected = second_of(reference.sddmm(index.cpu(), *wanted), wanted)
-    for got, want in zip(second_of(gt.sddmm(g, *inputs), inputs), expected):
+    result = as_run(lambda x_row, x: gt.sddmm(g, x_row, x))(*inputs)
+    for got, want in zip(second_of(result, inputs), expected):
         close(got, want, 1e-4, "second")
 
 
@@ -371,7 +384,7 @@ def test_a_graph_lives_as_long_as_gradients_of_gradients(device, transient):
 
 @pytest.mark.parametrize("loss", ["a sum", "a sum of squares"])
 @pytest.mark.parametrize("op", ["mean", "max", "edge_softmax", "gat", "agnn", "attention"])
-def test_other_second_derivatives_are_refused_in_words(device, op, loss):
+def test_other_second_derivatives_are_refused_in_words(device, op, loss, as_run):
     index, (n, _) = reference.edges("square", device)
     g = gt.Graph(index, n)
     x = random(n, 2, 4).float().to(device).requires_grad_()
@@ -386,7 +399,7 @@ def test_other_second_derivatives_are_refused_in_words(device, op, loss):
         "attention": lambda: gt.attention(g, x, x, x),
     }
     inputs = [t for t in (x, scores, weight) if op != "edge_softmax" or t is weight]
-    result = calls[op]()
+    result = as_run(calls[op])()
     total = (result if loss == "a sum" else result.pow(2)).sum()
     grads = torch.autograd.grad(total, inputs, create_graph=True, allow_unused=True)
     with pytest.raises(Exception, match="no second derivative of this"):

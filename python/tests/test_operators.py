@@ -65,6 +65,7 @@ def test_opcheck(device, grad):
     g = gt.Graph(index, n)
     for operator, inputs, numbers in cases(g, device, grad):
         registration.opcheck(operator, (*inputs, *arguments(g), *numbers))
+    registration.opcheck(ops.reordered.default, (values(device, g.m, 2, grad=grad), g.perm, g.inverse))
 
 
 def test_an_operator_differentiates_as_the_function(device):

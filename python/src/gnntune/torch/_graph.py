@@ -348,15 +348,13 @@ class Graph:
             raise InvalidArgument(f"values of edges have the shape {tuple(values.shape)}; expected {self.m} of them")
         if self.perm is None:
             return values
-        result: Tensor = _Reordered.apply(values, self.perm, self.inverse)
-        return result
+        return _reordered(values, self.perm, self.inverse)
 
     def to_edge_order(self, values: Tensor) -> Tensor:
         """Values of the edges [m, ...], from CSR order to the edges' order. Differentiable."""
         if self.perm is None:
             return values
-        result: Tensor = _Reordered.apply(values, self.inverse, self.perm)
-        return result
+        return _reordered(values, self.inverse, self.perm)
 
     def with_loops(self) -> Graph:
         """The same graph with exactly one edge from every vertex to itself; kept. Waits for the GPU the first time.
@@ -587,6 +585,14 @@ class _Reordered(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         order, inverse = ctx.saved_tensors
         return _Reordered.apply(grad, inverse, order), None, None
+
+
+def _reordered(values: Tensor, order: Tensor | None, inverse: Tensor | None) -> Tensor:
+    # The backend "eager" of torch.compile takes the gradient of a Function for a constant where it is differentiated.
+    if torch.compiler.is_compiling():
+        return torch.ops.gnntune.reordered(values, order, inverse)  # type: ignore[no-any-return]
+    result: Tensor = _Reordered.apply(values, order, inverse)
+    return result
 
 
 def forget_captured(graph: Graph) -> None:

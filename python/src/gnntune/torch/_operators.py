@@ -268,6 +268,19 @@ def _refused(*_: Any) -> Any:
     raise Unsupported(NO_SECOND)
 
 
+def _reorder(values: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
+    return values.index_select(0, order)
+
+
+def _keep_order(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(*inputs[1:])
+
+
+def _reorder_back(ctx: Any, grad: Tensor) -> Any:
+    order, inverse = ctx.saved_tensors
+    return torch.ops.gnntune.reordered(grad, inverse, order), None, None
+
+
 _new_library: Any = registration.Library
 _library = _new_library("gnntune", "DEF")
 for _name, (_inputs, _numbers, _results) in _SCHEMAS.items():
@@ -282,3 +295,10 @@ for _name, (_inputs, _numbers, _results) in _SCHEMAS.items():
         registration.register_autograd(f"gnntune::{_name}", _backward, setup_context=_setup, lib=_library)
     else:
         registration.register_autograd(f"gnntune::{_name}", _refused, lib=_library)
+
+# values[order], both ways: its gradient is grad[inverse], which torch's own index_select would sum with atomics.
+_library.define("reordered(Tensor values, Tensor order, Tensor inverse) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+for _key in ("CPU", "CUDA"):
+    _library.impl("reordered", _reorder, _key)
+registration.register_fake("gnntune::reordered", lambda values, *_: values.new_empty(values.shape), lib=_library)
+registration.register_autograd("gnntune::reordered", _reorder_back, setup_context=_keep_order, lib=_library)
