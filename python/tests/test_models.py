@@ -163,6 +163,7 @@ def test_a_file_of_gnn_benchmark_is_read_as_by_pytorch_geometric(tmp_path):
     [
         ({"adj_indptr": np.array([0, 3])}, "adj_indptr is no 41 rising offsets"),
         ({"adj_shape": np.array([40, 30])}, r"outside of 0 to 29|40 x 30; expected 40 vertices"),
+        ({"adj_shape": np.array([40])}, r"adj_shape is \[40\]; expected rows and columns"),
         ({"labels": np.arange(39)}, "adj_shape: 40 x 40; expected 39 vertices"),
     ],
 )

@@ -158,7 +158,10 @@ def _adjacency(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDA
     if missing:
         raise InvalidGraph(f"{file}: has adj_indptr and no {missing[0]}; expected the arrays of a CSR matrix")
     row_ptr, col = (arrays[name].astype(np.int64) for name in ("adj_indptr", "adj_indices"))
-    n, n_cols = (int(size) for size in arrays["adj_shape"])
+    shape = arrays["adj_shape"].ravel()
+    if len(shape) != 2 or shape.min() < 0:
+        raise InvalidGraph(f"{file}: adj_shape is {shape.tolist()}; expected rows and columns")
+    n, n_cols = (int(size) for size in shape)
     whole = len(row_ptr) == n + 1 and row_ptr[0] == 0 and row_ptr[-1] == len(col) and (np.diff(row_ptr) >= 0).all()
     if not whole:
         raise InvalidGraph(f"{file}: adj_indptr is no {n + 1} rising offsets from 0 to the {len(col)} of adj_indices")
