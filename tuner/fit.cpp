@@ -219,7 +219,7 @@ private:
         for (const TrainingProblem& p : problems_) {
             const Query query = p.query();
             const model::RoughProblem problem(query, p.constants);
-            const model::PlainTerms plain(query, registry_);
+            model::PlainTerms plain(query, registry_);
             for (const TimedConfig& c : p.configs) {
                 if (c.config.variant != variant.id) continue;
                 const double slowdown = std::clamp(std::log(c.us) - p.best_log_us, 0.0, options_.worst);
@@ -233,7 +233,11 @@ private:
     // Of each problem.
     std::vector<model::RoughGaps> gaps_of(const std::vector<model::Rated>& rated) const {
         std::vector<model::RoughGaps> out;
-        for (const TrainingProblem& p : problems_) out.emplace_back(p.query(), p.constants, registry_, rated);
+        for (const TrainingProblem& p : problems_) {
+            const Query query = p.query();
+            model::PlainTerms plain(query, registry_);
+            out.emplace_back(plain, p.constants, rated);
+        }
         return out;
     }
 
@@ -258,7 +262,7 @@ private:
         for (std::size_t i = 0; i < problems_.size(); ++i) {
             const Query query = problems_[i].query();
             const model::ConfigFeatures features(query, model::base_log_us(query, problems_[i].constants));
-            const model::PlainTerms plain(query, registry_);
+            model::PlainTerms plain(query, registry_);
             for (const TimedConfig& c : problems_[i].configs) {
                 if (c.config.variant != variant.id) continue;
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());

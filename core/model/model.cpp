@@ -85,8 +85,8 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
     const double base = base_log_us(query, constants);
     const double best_log_us = base + level.mean.front();
     const ConfigFeatures features(query, base);
-    const RoughGaps rough(query, constants, *configs.registry_, rated_of(model, *configs.registry_));
-    const PlainTerms plain(query, *configs.registry_);
+    PlainTerms plain(query, *configs.registry_);
+    const RoughGaps rough(plain, constants, rated_of(model, *configs.registry_));
     std::vector<float> own;
     std::vector<float> gaps;
     std::vector<Prediction> out;

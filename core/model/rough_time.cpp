@@ -52,15 +52,13 @@ RoughTerms RoughProblem::terms(const CostTerms& c) const {
             columns_ / multiprocessors_ * 1e-3};
 }
 
-RoughGaps::RoughGaps(const Query& query, const DeviceConstants& constants, const Registry& registry,
-                     const std::vector<Rated>& rated)
-    : problem_(query, constants), least_log_us_(INFINITY) {
-    const PlainTerms plain(query, registry);
+RoughGaps::RoughGaps(PlainTerms& plain, const DeviceConstants& constants, const std::vector<Rated>& rated)
+    : problem_(plain.query(), constants), least_log_us_(INFINITY) {
     for (const Rated& r : rated) {
         const Variant& v = *r.variant;
         if (r.rates->empty() || v.approximate || v.precision != Precision::fp32) continue;
-        if (!registry.applicable(v, query)) continue;
-        const CostTerms cost = plain.of(v, v.default_params(query));
+        if (!plain.registry().applicable(v, plain.query())) continue;
+        const CostTerms cost = plain.of(v, v.default_params(plain.query()));
         least_log_us_ = std::min(least_log_us_, log_us(problem_.terms(cost), *r.rates));
     }
 }
@@ -75,18 +73,28 @@ PlainTerms::PlainTerms(const Query& query, const Registry& registry)
     plain_.device = nullptr;
 }
 
-CostTerms PlainTerms::of(const Variant& variant, const Params& params) const {
-    if (!variant.cost_terms) return {};
-    CostTerms terms = variant.cost_terms(plain_, params);
-    if (!variant.parts) return terms;
-    double fewest = 0;
+CostTerms PlainTerms::of_parts(const Variant& variant, const Params& params) {
+    const auto known = std::find_if(known_.begin(), known_.end(),
+                                    [&](const Known& k) { return k.variant == &variant && k.params == params; });
+    if (known != known_.end()) return known->parts;
+    CostTerms parts;
     for (const Part& part : variant.parts(*query_)) {
         const Config config = part_config(*registry_, *query_, params, part);
         const CostTerms own = registry_->find(config.variant)->cost_terms(plain_.with(part.problem), config.params);
-        terms.longest += own.longest;
-        if (own.threads > 0) fewest = fewest > 0 ? std::min(fewest, own.threads) : own.threads;
+        parts.longest += own.longest;
+        if (own.threads > 0) parts.threads = parts.threads > 0 ? std::min(parts.threads, own.threads) : own.threads;
     }
-    if (fewest > 0) terms.threads = fewest;
+    known_.push_back({&variant, params, parts});
+    return parts;
+}
+
+CostTerms PlainTerms::of(const Variant& variant, const Params& params) {
+    if (!variant.cost_terms) return {};
+    CostTerms terms = variant.cost_terms(plain_, params);
+    if (!variant.parts) return terms;
+    const CostTerms parts = of_parts(variant, params);
+    terms.longest += parts.longest;
+    if (parts.threads > 0) terms.threads = parts.threads;
     return terms;
 }
 

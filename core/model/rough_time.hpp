@@ -44,13 +44,37 @@ struct Rated {
     const std::vector<float>* rates = nullptr;
 };
 
+/// Cost terms of a problem's configs without an expected hit rate, which is slow to find and follows from the problem's
+/// features. A composition's threads and rounds are those of its parts, one after another.
+class PlainTerms {
+public:
+    /// Both must outlive it.
+    PlainTerms(const Query& query, const Registry& registry);
+    const Query& query() const { return *query_; }
+    const Registry& registry() const { return *registry_; }
+    CostTerms of(const Variant& variant, const Params& params);
+
+private:
+    /// Of a composition's parts: which they are is slower to find than all else, and asked twice.
+    struct Known {
+        const Variant* variant = nullptr;
+        Params params;
+        CostTerms parts;
+    };
+    CostTerms of_parts(const Variant& variant, const Params& params);
+
+    const Query* query_;
+    const Registry* registry_;
+    Query plain_;
+    std::vector<Known> known_;
+};
+
 /// How far configs of one problem lie above the least that any exact variant takes with its default params, by the
 /// rough estimate. So what is said of one variant includes what its rivals can do.
 class RoughGaps {
 public:
-    /// `rated` may hold variants that cannot do the problem.
-    RoughGaps(const Query& query, const DeviceConstants& constants, const Registry& registry,
-              const std::vector<Rated>& rated);
+    /// Of the problem of `plain`. `rated` may hold variants that cannot do it.
+    RoughGaps(PlainTerms& plain, const DeviceConstants& constants, const std::vector<Rated>& rated);
     /// Natural logarithm, cut at kLargest either way. 0 for a variant without rates, or where no rival has any.
     float gap(const CostTerms& cost, const std::vector<float>& rates) const;
 
@@ -59,20 +83,6 @@ public:
 private:
     RoughProblem problem_;
     double least_log_us_;
-};
-
-/// Cost terms of a problem's configs without an expected hit rate, which is slow to find and follows from the problem's
-/// features. A composition's threads and rounds are those of its parts, one after another.
-class PlainTerms {
-public:
-    /// Both must outlive it.
-    PlainTerms(const Query& query, const Registry& registry);
-    CostTerms of(const Variant& variant, const Params& params) const;
-
-private:
-    const Query* query_;
-    const Registry* registry_;
-    Query plain_;
 };
 
 }  // namespace gnntune::model

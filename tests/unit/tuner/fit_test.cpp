@@ -205,9 +205,9 @@ std::pair<double, double> plainly(const model::Model& m, const Registry& registr
     const std::size_t shared = point.size();
     point.resize(shared + static_cast<std::size_t>(model::config_width(known.codes)));
     const Query query = p.query();
-    const CostTerms terms = model::PlainTerms(query, registry).of(variant, config.params);
-    const float gap =
-        model::RoughGaps(p.query(), p.constants, registry, model::rated_of(m, registry)).gap(terms, known.rates);
+    model::PlainTerms plain(query, registry);
+    const CostTerms terms = plain.of(variant, config.params);
+    const float gap = model::RoughGaps(plain, p.constants, model::rated_of(m, registry)).gap(terms, known.rates);
     model::ConfigFeatures(p.query(), model::base_log_us(p.query(), p.constants))
         .write(terms, known.codes, model::coded_params(config.params, known.codes), gap, point.data() + shared);
     const double slowdown = model::kRoughShare * double{gap} + mean(known.slowdown, point);

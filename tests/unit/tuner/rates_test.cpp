@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "core/common/error.hpp"
 #include "kernels/register_all.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 #include "tuner/training.hpp"
@@ -74,8 +75,8 @@ protected:
     float gap_of(const char* id, const std::vector<float>& rates, const std::vector<model::Rated>& rated) const {
         const Variant& v = *registry_.find(id);
         const Query query = problem_.query();
-        return model::RoughGaps(query, {}, registry_, rated)
-            .gap(model::PlainTerms(query, registry_).of(v, v.default_params(query)), rates);
+        model::PlainTerms plain(query, registry_);
+        return model::RoughGaps(plain, {}, rated).gap(plain.of(v, v.default_params(query)), rates);
     }
 
     Registry registry_;
@@ -146,14 +147,17 @@ TEST(PlainTermsTest, OfACompositionHaveThreadsAndRoundsOfItsParts) {
     problem.k = 16;
     const Query query{problem, 30, 40, 100, &features, &device};
 
-    const CostTerms terms = model::PlainTerms(query, registry).of(v, {});
+    model::PlainTerms plain(query, registry);
+    const CostTerms terms = plain.of(v, {});
 
     EXPECT_EQ(terms.threads, 200) << "as few as one of them has";
     EXPECT_EQ(terms.longest, 7 + 11) << "one after another";
     EXPECT_EQ(terms.dram_bytes, 5) << "its own";
     EXPECT_EQ(terms.launches, 2);
     const Variant& alone = *registry.find("spmm.cpu_rows");
-    EXPECT_EQ(model::PlainTerms(query, registry).of(alone, alone.default_params(query)).longest, 7);
+    EXPECT_EQ(plain.of(alone, alone.default_params(query)).longest, 7);
+    EXPECT_EQ(plain.of(v, {}).longest, 7 + 11) << "asked again";
+    EXPECT_THROW((void)plain.of(v, Params{{"sums", "spmm.none"}}), Error) << "not what is known of other params";
 }
 
 }  // namespace
