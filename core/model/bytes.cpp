@@ -176,7 +176,8 @@ Model from_bytes(std::string_view bytes) {
     Reader r(bytes.substr(0, bytes.size() - 8).substr(kMagic.size()));
     const auto version = r.number<std::uint32_t>();
     if (version != kVersion) {
-        damaged("its format is version " + std::to_string(version) + ", this program reads " + std::to_string(kVersion));
+        damaged("its format is version " + std::to_string(version) + ", this program reads " +
+                std::to_string(kVersion));
     }
     Model m;
     const auto op = parse_op(r.text());
