@@ -101,5 +101,4 @@ std::string erratum_words(const Registry& registry, const Query& query, const Va
 /// no composition itself: rows of a composition know the versions of its parts, and no others.
 bool may_be_part(const Variant& part, const Variant& composition);
 
-
 }  // namespace gnntune
