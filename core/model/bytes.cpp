@@ -93,9 +93,8 @@ public:
         if (n > rest_.size() / least) damaged("a list is longer than the bytes that are left");
         return n;
     }
-    /// `shared` features are of problems, `own` of configs. What an older version has fewer of the former is left out.
-    std::vector<Forest> forests(std::int32_t shared, std::int32_t own) {
-        const auto added = static_cast<std::int32_t>(problem_feature_names().size()) - shared;
+    /// Each question is about one of `features`.
+    std::vector<Forest> forests(std::int32_t features) {
         std::vector<Forest> all(length(16));
         for (Forest& f : all) {
             f.start = number<float>();
@@ -108,8 +107,7 @@ public:
             }
             f.leaves.resize(length(4));
             for (float& leaf : f.leaves) leaf = number<float>();
-            if (!well_formed(f, shared + own)) damaged("a tree is not whole");
-            for (Split& s : f.splits) s.feature += s.feature < shared ? 0 : added;
+            if (!well_formed(f, features)) damaged("a tree is not whole");
         }
         return all;
     }
@@ -192,7 +190,7 @@ Model from_bytes(std::string_view bytes) {
     }
     m.kinds = kinds_of(r.number<std::uint32_t>());
     const auto shared = static_cast<std::int32_t>(problem_feature_names().size());
-    m.level = r.forests(shared, 0);
+    m.level = r.forests(shared);
     m.level_spread = r.number<float>();
     m.variants.resize(r.length(20));
     for (VariantModel& v : m.variants) {
@@ -204,7 +202,7 @@ Model from_bytes(std::string_view bytes) {
             p.words.resize(r.length(4));
             for (std::string& word : p.words) word = r.text();
         }
-        v.slowdown = r.forests(shared, config_width(v.codes));
+        v.slowdown = r.forests(shared + config_width(v.codes));
         v.spread = r.number<float>();
     }
     for (VariantModel& v : m.variants) v.rates = r.rates();

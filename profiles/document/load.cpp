@@ -8,7 +8,6 @@
 
 #include "core/common/error.hpp"
 #include "core/model/model.hpp"
-#include "core/model/model_features.hpp"
 #include "profiles/document/document.hpp"
 #include "profiles/document/read.hpp"
 #include "profiles/fields/values.hpp"
@@ -192,18 +191,14 @@ private:
                           fmt::format("expected \"{}\", which is this problem, found \"{}\"", text, row.view(0)));
     }
 
-    // The bytes of another version are kept for the programs that can read them.
     void require_readable(std::int64_t id) const {
         Statement row =
             database_.prepare("SELECT op, backend, feature_version, bytes FROM model WHERE id = ?", kImporting);
         row.bind(id).step();
-        if (!model::is_readable(static_cast<std::int32_t>(row.integer(2)))) {
-            if (model::are_damaged(row.view(3))) throw RecordError(".bytes", "their checksum does not fit");
-            return;
-        }
         ModelRow model;
         model.op = op_from(row.view(0));
         model.backend = backend_from(row.view(1));
+        model.feature_version = static_cast<std::int32_t>(row.integer(2));
         model.bytes = row.text(3);
         if (const auto complaint = complaint_of(model)) throw RecordError(".bytes", *complaint);
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/model/model_features.hpp"
 #include "profiles/database/schema_compare.hpp"
 #include "profiles/store/check.hpp"
 #include "profiles/store/check_fields.hpp"
@@ -217,7 +218,18 @@ std::vector<std::string> faults_of_rows(const Database& database, const ConfigCh
 }
 
 std::vector<std::string> Store::doubts() const {
-    return late_stamps(database(), "main", kLatestStamp);
+    std::vector<std::string> out = late_stamps(database(), "main", kLatestStamp);
+    Statement models = database().prepare(
+        fmt::format("SELECT op, backend, feature_version FROM model WHERE feature_version <> {} ORDER BY id",
+                    model::kFeatureVersion),
+        "looking at cost models");
+    while (models.step()) {
+        out.push_back(fmt::format(
+            "the cost model of {} on {} is not used: it was fitted on features of version {}, this program knows {}; "
+            "fit it again (gnntune fit)",
+            models.view(0), models.view(1), models.integer(2), model::kFeatureVersion));
+    }
+    return out;
 }
 
 std::vector<std::string> Store::check(const ConfigCheck& check) const {

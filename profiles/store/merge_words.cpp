@@ -83,7 +83,6 @@ ORDER BY 6)sql",
     return out;
 }
 
-// Bytes of another version are taken in for the programs that can read them, unless their checksum says otherwise.
 std::vector<std::string> refuse_damaged_models(const Database& database) {
     constexpr std::string_view kDoing = "looking at cost models";
     database.execute("DROP TABLE IF EXISTS temp.merge_bad_model; CREATE TEMP TABLE merge_bad_model (id INTEGER)",
@@ -96,10 +95,11 @@ std::vector<std::string> refuse_damaged_models(const Database& database) {
         const auto op = parse_op(models.view(1));
         const auto backend = parse_backend(models.view(2));
         std::optional<std::string> complaint;
-        if (op && backend && model::is_readable(static_cast<std::int32_t>(models.integer(3)))) {
+        if (op && backend) {
             ModelRow row;
             row.op = *op;
             row.backend = *backend;
+            row.feature_version = static_cast<std::int32_t>(models.integer(3));
             row.bytes = models.text(4);
             complaint = complaint_of(row);
         } else if (model::are_damaged(models.view(4))) {

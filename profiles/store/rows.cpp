@@ -5,6 +5,7 @@
 
 #include "core/common/error.hpp"
 #include "core/model/model.hpp"
+#include "core/model/model_features.hpp"
 #include "profiles/fields/json_text.hpp"
 #include "profiles/fields/json_value.hpp"
 
@@ -107,6 +108,10 @@ Measurement read_measurement(const Statement& row, int first) {
 }
 
 std::optional<std::string> complaint_of(const ModelRow& row) {
+    if (!model::is_readable(row.feature_version)) {
+        if (model::are_damaged(row.bytes)) return "its checksum does not fit";
+        return std::nullopt;
+    }
     try {
         const model::Model m = model::from_bytes(row.bytes);
         if (m.op == row.op && m.backend == row.backend) return std::nullopt;

@@ -68,7 +68,8 @@ Backend backend_from(std::string_view text);
 Config config_from(std::string_view text);
 Fingerprint fingerprint_from(std::string_view text);
 
-/// What is wrong with the bytes of a model, in words; nothing if this program can read them.
+/// What is wrong with the bytes of a model, in words. Those of features of another version are for the programs that can
+/// read them, unless their checksum says otherwise.
 std::optional<std::string> complaint_of(const ModelRow& model);
 
 /// JSON array of config texts.

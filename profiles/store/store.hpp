@@ -403,7 +403,7 @@ public:
     /// Tables and views that somebody else has put into it.
     std::vector<std::string> others() const;
 
-    /// What is no fault, but strange, one sentence each: time stamps past now.
+    /// What is no fault, but strange, one sentence each: time stamps past now, cost models of other features.
     std::vector<std::string> doubts() const;
 
     /// For this folder (csv.cpp) and its tests.

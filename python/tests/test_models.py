@@ -110,7 +110,7 @@ CSR = {
             "features of 2 of 6 vertices only",
         ),
         ({"labels": LABELS[:5], "feat_dense": DENSE}, gnntune.InvalidGraph, "expected 5 vertices"),
-        ({"labels": LABELS, "feat_dense": DENSE[:4]}, gnntune.InvalidGraph, "4 rows; expected 6"),
+        ({"labels": LABELS, "feat_dense": DENSE[:4]}, gnntune.InvalidGraph, r"\[4, 2\]; expected 6 rows"),
         ({"labels": LABELS, **CSR, "feat_indices": np.array([0, 2])}, gnntune.InvalidGraph, "outside of 0 to 1"),
         ({"labels": LABELS, **CSR, "feat_indices": np.array([-1, 0])}, gnntune.InvalidGraph, "outside of 0 to 1"),
         ({"labels": -np.ones(6, int), "feat_dense": DENSE}, gnntune.InvalidGraph, "no vertex has a label"),
@@ -140,9 +140,9 @@ def benchmark_file(folder, **other):
             ("data", "indices", "indptr", "shape"), (matrix.data, matrix.indices, matrix.indptr, matrix.shape)
         )
     }
-    names = np.array(["a", None], dtype=object)
+    names = np.array(["a", None], dtype=object)  # of class_names or, in older files, idx_to_class
     path = folder / "photo.npz"
-    np.savez(path, **{**arrays, "labels": np.arange(40) % 4, "class_names": names, **other})
+    np.savez(path, **{**arrays, "labels": np.arange(40) % 4, "class_names": names, "idx_to_class": names, **other})
     return path
 
 
@@ -165,6 +165,17 @@ def test_a_file_of_gnn_benchmark_is_read_as_by_pytorch_geometric(tmp_path):
         ({"adj_shape": np.array([40, 30])}, r"outside of 0 to 29|40 x 30; expected 40 vertices"),
         ({"adj_shape": np.array([40])}, r"adj_shape is \[40\]; expected rows and columns"),
         ({"labels": np.arange(39)}, "adj_shape: 40 x 40; expected 39 vertices"),
+        ({"labels": np.eye(40, dtype=int)}, r"labels are int64 \[40, 40\]; expected one whole number"),
+        ({"labels": np.full(40, 10**9)}, "less than the number of vertices"),
+        ({"adj_indices": np.array(["a"])}, r"adj_indices is <U1 \[1\]; expected whole numbers"),
+        ({"attr_indptr": np.full(41, 3)}, "feat_indptr is no 41 rising offsets from 0"),
+        ({"attr_data": np.ones(2)}, "and 2 values; expected 40 rows, a value each"),
+        ({"attr_data": np.full(108, np.nan)}, "features that are no finite real numbers"),
+        ({"attr_matrix": np.ones(40)}, r"features of the shape \[40\]; expected 40 rows"),
+        (
+            {f"{part}_mask": np.ones((1, 7), bool) for part in ("train", "val", "test")},
+            "expected splits of 40 vertices",
+        ),
     ],
 )
 def test_a_file_of_gnn_benchmark_that_is_not_whole_is_refused(tmp_path, arrays, words):

@@ -63,6 +63,12 @@ sqlite3 mine.db "SELECT hex(bytes) FROM model" >fitted
 run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db
 err_has "fit it again to take in what was"
 sqlite3 mine.db "SELECT hex(bytes) FROM model" | cmp -s - fitted || fail "the user's own model was replaced"
+# One of features of another version is not what is corrected, and makes room.
+sqlite3 mine.db "UPDATE model SET feature_version = 7"
+run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db
+err_has "in mine.db is not used: it was fitted on features of version 7"
+if grep -q "fit it again to take in what was" "$work/err"; then fail "an unused model stays"; fi
+[ "$(sqlite3 mine.db "SELECT json_extract(training, '\$.adapted_from.file') FROM model")" = other.db ] || fail "not of other.db"
 # Without any model to begin with there is one behind it.
 GNNTUNE_PROFILES='' run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db alone.db --csv
 grep -q '^spmm,3,6,' "$work/out" || fail "nothing was fitted"

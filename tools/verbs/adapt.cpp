@@ -153,7 +153,8 @@ public:
     }
 
 private:
-    // The model of each op that is corrected: a shipped one, else the user's own. One that this verb made is made anew.
+    // The model of each op that is corrected: the user's own, else a shipped one. One that this verb made is made anew,
+    // and one of features of another version is nobody's.
     void read_models() {
         const Policy policy = Policy::hot;
         std::map<Op, store::LayeredModel> rows;
@@ -162,6 +163,13 @@ private:
         }
         for (store::ModelRow& row : store_.models()) {
             if (row.backend != device_.backend || row.policy != policy || is_adapted(row)) continue;
+            if (!model::is_readable(row.feature_version)) {
+                out_.warn(
+                    fmt::format("the cost model of {} in {} is not used: it was fitted on features of version {}, "
+                                "this program knows {}",
+                                to_text(row.op), store_.path().string(), row.feature_version, model::kFeatureVersion));
+                continue;
+            }
             own_.insert(row.op);
             const Op op = row.op;
             rows.insert_or_assign(op, store::LayeredModel{std::move(row), store_.path()});

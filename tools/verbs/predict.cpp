@@ -174,15 +174,21 @@ private:
         if (!newest) return nullptr;
         Fitted f{newest->row, model::from_bytes(newest->row.bytes)};
         if (f.model.op != op || f.model.backend != backend_) {
-            throw input_error(fmt::format(
-                "the cost model of {} is of another op or backend; fit it again (gnntune fit)", to_text(op)));
+            throw input_error("cost model: it is of another op or backend than its row; fit it again (gnntune fit)");
         }
         out_.note(fmt::format("model of {}, in {}", to_text(newest->row), store::shown(newest->path)));
         return &fitted_.emplace(op, std::move(f)).first->second;
     }
 
     void rank(const std::string& name, const Features& features, const Problem& problem) {
-        const Fitted* fitted = model_of(problem.op);
+        const Fitted* fitted = nullptr;
+        try {
+            fitted = model_of(problem.op);
+        } catch (const Error& e) {
+            missing_ = fmt::format("the model of {} is not used: {}", to_text(problem.op), e.what());
+            if (told_.insert(missing_).second) out_.warn(missing_);
+            return;
+        }
         if (!fitted) {
             const std::string policy = parsed_.text("policy");
             missing_ = fmt::format("no cost model of {} for policy {}: fit one (gnntune fit --op {} --policy {})",

@@ -33,7 +33,7 @@ constexpr Damage kDamage[] = {
 
 TEST_F(DocumentTest, CheckNamesEachFieldThatImportRefuses) {
     import(document());
-    ASSERT_EQ(at("imported.db").check().size(), 1U) << "the model of another version";
+    ASSERT_EQ(at("imported.db").check(), std::vector<std::string>{});
     for (const Damage& damage : kDamage) {
         SCOPED_TRACE(damage.sql);
         std::filesystem::remove(file("damaged.db"));

@@ -272,9 +272,6 @@ private:
 };
 
 TEST_F(RoundTripTest, WhateverIsInTheTablesComesBack) {
-    // Of models of another version, which come back all the same.
-    const std::vector<std::string> complaints(
-        2, "model of gat, cuda: cost model: these bytes are none; fit it again (gnntune fit)");
     for (unsigned seed = 1; seed <= 25; ++seed) {
         SCOPED_TRACE(seed);
         const std::string name = std::to_string(seed) + ".db";
@@ -283,7 +280,7 @@ TEST_F(RoundTripTest, WhateverIsInTheTablesComesBack) {
         {
             Store store = at(name);
             fill(store, seed);
-            ASSERT_EQ(store.check(), complaints);
+            ASSERT_EQ(store.check(), std::vector<std::string>{});
             before = content(store);
             first = written(store);
             ASSERT_EQ(written(store), first);
@@ -292,7 +289,7 @@ TEST_F(RoundTripTest, WhateverIsInTheTablesComesBack) {
         import(first, "copy-" + name);
 
         Store copy = at("copy-" + name);
-        EXPECT_EQ(copy.check(), complaints);
+        EXPECT_EQ(copy.check(), std::vector<std::string>{});
         EXPECT_EQ(content(copy), before);
         EXPECT_EQ(written(copy), first);
     }
@@ -312,7 +309,7 @@ TEST_F(RoundTripTest, EveryTableIsFilled) {
 TEST_F(DocumentTest, IsWrittenAsDocumented) {
     import(document());
     EXPECT_EQ(written(at("imported.db")), document());
-    EXPECT_EQ(at("imported.db").check().size(), 1U) << "the model of another version, which nobody here can read";
+    EXPECT_EQ(at("imported.db").check(), std::vector<std::string>{});
 }
 
 TEST_F(DocumentTest, OfAnEmptyDatabaseIsADocumentToo) {

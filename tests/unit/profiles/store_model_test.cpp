@@ -34,7 +34,16 @@ TEST_F(StoreTest, CheckReadsModels) {
     Store store = open();
     model::Model m;
     m.op = Op::spmm;
-    ModelRow row{Op::spmm, Backend::cuda, Policy::hot, Clock::events, 1, model::to_bytes(m), "{}", "{}", "0.1.0", "",
+    ModelRow row{Op::spmm,
+                 Backend::cuda,
+                 Policy::hot,
+                 Clock::events,
+                 model::kFeatureVersion,
+                 model::to_bytes(m),
+                 "{}",
+                 "{}",
+                 "0.1.0",
+                 "",
                  ""};
     store.put_model(row);
     EXPECT_EQ(store.check(), std::vector<std::string>{});
@@ -87,6 +96,13 @@ TEST_F(StoreTest, MergingLeavesDamagedModelsOutAndTakesTheOthers) {
     for (const ModelRow& row : store.models()) policies.push_back(row.policy);
     std::sort(policies.begin(), policies.end());
     EXPECT_EQ(policies, (std::vector{Policy::hot, Policy::graph}));
+    // One of another version is no fault, but not used.
+    EXPECT_EQ(store.check(), std::vector<std::string>{});
+    ASSERT_EQ(store.doubts().size(), 1U);
+    EXPECT_TRUE(contains(store.doubts().front(),
+                         "the cost model of spmm on cuda is not used: it was fitted on features "
+                         "of version 9, this program knows 8"));
+    EXPECT_EQ(Store::open(file("from.db"), Mode::read_only).check().size(), 2U);
 }
 
 }  // namespace

@@ -95,6 +95,17 @@ class Labelled:
         return Split(*(torch.from_numpy(np.flatnonzero(mask)).to(device) for mask in masks))
 
 
+_OF_CSR = ("indices", "indptr", "shape")
+# What is read of a file, and its name here.
+_NAMES = {
+    **{name: name for name in ("labels", "labels_multihot", "train_mask", "val_mask", "test_mask", "feat_available")},
+    **{f"adj_{part}": f"adj_{part}" for part in _OF_CSR},
+    **{f"{kind}_{part}": f"feat_{part}" for kind in ("feat", "attr") for part in ("data", *_OF_CSR)},
+    "feat_dense": "feat_dense",
+    "attr_matrix": "feat_dense",
+}
+
+
 def load(path: str | os.PathLike[str], *, splits: int = 10) -> Labelled:
     """Reads NAME.npz and the graph NAME.mtx* beside it.
 
@@ -108,12 +119,8 @@ def load(path: str | os.PathLike[str], *, splits: int = 10) -> Labelled:
     file = Path(path)
     topology = next((p for p in (file.with_suffix(s) for s in (".mtx", ".mtx.gz", ".mtx.xz")) if p.exists()), None)
     with np.load(file) as archive:
-        # Of gnn-benchmark's names some are of objects, which nothing here asks for.
-        arrays = {
-            name.replace("attr_", "feat_", 1) if name.startswith("attr_") else name: archive[name]
-            for name in archive.files
-            if name not in ("node_names", "attr_names", "class_names", "metadata")
-        }
+        # Others may be of objects (names of vertices), which nothing here asks for.
+        arrays = {_NAMES[name]: archive[name] for name in archive.files if name in _NAMES}
     if topology is None and "adj_indptr" not in arrays:
         raise InvalidArgument(
             f"{file}: its graph, {file.stem}.mtx, .mtx.gz or .mtx.xz, is not beside it, nor has it adj_indptr"
@@ -121,7 +128,13 @@ def load(path: str | os.PathLike[str], *, splits: int = 10) -> Labelled:
     if "labels" not in arrays:
         what = "several labels for each vertex" if "labels_multihot" in arrays else "no labels"
         raise InvalidGraph(f"{file}: has {what}; expected `labels` with one class for each vertex")
-    labels = arrays["labels"].astype(np.int64)
+    labels = arrays["labels"]
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.max(initial=-1) >= max(1, len(labels)):
+        raise InvalidGraph(
+            f"{file}: labels are {labels.dtype} {list(labels.shape)}; expected one whole number for each vertex, -1 "
+            "for none and less than the number of vertices"
+        )
+    labels = labels.astype(np.int64)
     available = arrays.get("feat_available")
     if available is not None and not available.all():
         raise InvalidGraph(
@@ -136,7 +149,7 @@ def load(path: str | os.PathLike[str], *, splits: int = 10) -> Labelled:
     x, width = _features(file, arrays, n)
     if labels.max(initial=-1) < 0:
         raise InvalidGraph(f"{file}: no vertex has a label")
-    made, rule = _splits(arrays, labels, splits)
+    made, rule = _splits(file, arrays, labels, splits)
     return Labelled(file.stem, row_ptr, col, labels, made, rule, width, int(labels.max()) + 1, x)
 
 
@@ -154,19 +167,7 @@ def _read(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
 
 def _adjacency(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
     """The graph of a file of gnn-benchmark, both directions of each edge once, without self loops."""
-    missing = [name for name in ("adj_indices", "adj_shape") if name not in arrays]
-    if missing:
-        raise InvalidGraph(f"{file}: has adj_indptr and no {missing[0]}; expected the arrays of a CSR matrix")
-    row_ptr, col = (arrays[name].astype(np.int64) for name in ("adj_indptr", "adj_indices"))
-    shape = arrays["adj_shape"].ravel()
-    if len(shape) != 2 or shape.min() < 0:
-        raise InvalidGraph(f"{file}: adj_shape is {shape.tolist()}; expected rows and columns")
-    n, n_cols = (int(size) for size in shape)
-    whole = len(row_ptr) == n + 1 and row_ptr[0] == 0 and row_ptr[-1] == len(col) and (np.diff(row_ptr) >= 0).all()
-    if not whole:
-        raise InvalidGraph(f"{file}: adj_indptr is no {n + 1} rising offsets from 0 to the {len(col)} of adj_indices")
-    if col.min(initial=0) < 0 or col.max(initial=-1) >= n_cols:
-        raise InvalidGraph(f"{file}: adj_indices has columns outside of 0 to {n_cols - 1}")
+    row_ptr, col, n, n_cols = _csr(file, arrays, "adj")
     if n != n_cols:
         return row_ptr, col, n_cols  # the caller says what it expected
     row = np.repeat(np.arange(n), np.diff(row_ptr))
@@ -176,25 +177,58 @@ def _adjacency(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDA
     return offsets.astype(np.int32), (edges % n).astype(np.int32), n
 
 
+def _csr(
+    file: Path, arrays: dict[str, npt.NDArray[Any]], kind: str
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int, int]:
+    """Offsets, ids of columns, rows and columns of a matrix, which is whole."""
+    for part in _OF_CSR:
+        array = arrays.get(f"{kind}_{part}")
+        if array is None:
+            raise InvalidGraph(f"{file}: has {kind}_indptr and no {kind}_{part}; expected the arrays of a CSR matrix")
+        if array.ndim != 1 or (array.size > 0 and array.dtype.kind not in "iu"):
+            raise InvalidGraph(f"{file}: {kind}_{part} is {array.dtype} {list(array.shape)}; expected whole numbers")
+    col, row_ptr, shape = (arrays[f"{kind}_{part}"] for part in _OF_CSR)
+    if len(shape) != 2 or shape.min() < 0:
+        raise InvalidGraph(f"{file}: {kind}_shape is {shape.tolist()}; expected rows and columns")
+    n, n_cols = (int(size) for size in shape)
+    row_ptr, col = row_ptr.astype(np.int64), col.astype(np.int64)
+    whole = len(row_ptr) == n + 1 and row_ptr[0] == 0 and row_ptr[-1] == len(col) and (np.diff(row_ptr) >= 0).all()
+    if not whole:
+        raise InvalidGraph(
+            f"{file}: {kind}_indptr is no {n + 1} rising offsets from 0 to the {len(col)} of {kind}_indices"
+        )
+    if col.min(initial=0) < 0 or col.max(initial=-1) >= n_cols:
+        raise InvalidGraph(f"{file}: {kind}_indices has columns outside of 0 to {n_cols - 1}")
+    return row_ptr, col, n, n_cols
+
+
+def _finite(file: Path, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
+        raise InvalidGraph(f"{file}: has features that are no finite real numbers")
+    return values.astype(np.float32)
+
+
 def _features(file: Path, arrays: dict[str, npt.NDArray[Any]], n: int) -> tuple[tuple[Tensor, ...], int]:
     """Dense features, or row, column and value of sparse ones, and their width."""
     if "feat_dense" in arrays:
-        dense: npt.NDArray[Any] = arrays["feat_dense"].astype(np.float32)
-        if dense.shape[0] != n:
-            raise InvalidGraph(f"{file}: feat_dense has {dense.shape[0]} rows; expected {n}")
+        dense: npt.NDArray[Any] = _finite(file, arrays["feat_dense"])
+        if dense.ndim != 2 or dense.shape[0] != n:
+            raise InvalidGraph(f"{file}: features of the shape {list(dense.shape)}; expected {n} rows")
         deviation: npt.NDArray[Any] = dense.std(axis=0)
         scaled = (dense - dense.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
         return (torch.from_numpy(scaled.astype(np.float32)),), dense.shape[1]
     if "feat_indptr" not in arrays:
-        raise InvalidGraph(f"{file}: has no features: neither feat_indptr nor feat_dense")
-    if len(arrays["feat_indptr"]) != n + 1:
-        raise InvalidGraph(f"{file}: feat_indptr has {len(arrays['feat_indptr'])} offsets; expected {n + 1}")
-    column, width = arrays["feat_indices"].astype(np.int64), int(arrays["feat_shape"][1])
-    if column.min(initial=0) < 0 or column.max(initial=-1) >= width:
-        raise InvalidGraph(f"{file}: feat_indices has ids of features outside of 0 to {width - 1}")
-    counts = np.diff(arrays["feat_indptr"])
-    row = np.repeat(np.arange(n), counts)
-    value: npt.NDArray[Any] = arrays["feat_data"].astype(np.float32)
+        raise InvalidGraph(
+            f"{file}: has no features: neither feat_indptr nor feat_dense, nor as gnn-benchmark has them"
+        )
+    value = _finite(file, arrays["feat_data"]) if "feat_data" in arrays else None
+    row_ptr, column, rows, width = _csr(file, arrays, "feat")
+    if rows != n or value is None or value.shape != column.shape:
+        what = "no values" if value is None else f"{value.size} values"
+        raise InvalidGraph(
+            f"{file}: features of {rows} rows, {len(column)} ids and {what}; expected {n} rows, a value each"
+        )
+    row = np.repeat(np.arange(n), np.diff(row_ptr))
     total = np.zeros(n, np.float32)
     np.add.at(total, row, np.abs(value))
     value = (value / np.where(total > 0, total, 1)[row]).astype(np.float32)
@@ -202,10 +236,13 @@ def _features(file: Path, arrays: dict[str, npt.NDArray[Any]], n: int) -> tuple[
 
 
 def _splits(
-    arrays: dict[str, npt.NDArray[Any]], labels: npt.NDArray[Any], count: int
+    file: Path, arrays: dict[str, npt.NDArray[Any]], labels: npt.NDArray[Any], count: int
 ) -> tuple[list[npt.NDArray[Any]], str]:
     if all(name in arrays for name in ("train_mask", "val_mask", "test_mask")):
         masks = [np.atleast_2d(arrays[name]).astype(bool) for name in ("train_mask", "val_mask", "test_mask")]
+        shapes = {mask.shape for mask in masks}
+        if len(shapes) > 1 or masks[0].shape[1:] != labels.shape or len(masks[0]) == 0:
+            raise InvalidGraph(f"{file}: masks are {sorted(shapes)}; expected splits of {len(labels)} vertices each")
         return [np.stack(split) for split in zip(*masks)], f"{len(masks[0])} of the file"
     made = []
     for seed in range(count):
