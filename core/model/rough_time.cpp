@@ -91,7 +91,7 @@ CostTerms PlainTerms::of_parts(const Variant& variant, const Params& params) {
 CostTerms PlainTerms::of(const Variant& variant, const Params& params) {
     if (!variant.cost_terms) return {};
     CostTerms terms = variant.cost_terms(plain_, params);
-    if (!variant.parts) return terms;
+    if (!variant.parts || variant.approximate) return terms;
     const CostTerms parts = of_parts(variant, params);
     terms.longest += parts.longest;
     if (parts.threads > 0) terms.threads = parts.threads;

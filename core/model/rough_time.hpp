@@ -45,7 +45,8 @@ struct Rated {
 };
 
 /// Cost terms of a problem's configs without an expected hit rate, which is slow to find and follows from the problem's
-/// features. A composition's threads and rounds are those of its parts, one after another.
+/// features. A composition's threads and rounds are those of its parts, one after another; but for one that samples, whose
+/// part runs on another graph.
 class PlainTerms {
 public:
     /// Both must outlive it.
