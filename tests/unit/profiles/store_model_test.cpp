@@ -30,21 +30,25 @@ TEST_F(StoreTest, KeepsTheNewestModelOfEachOpByteForByte) {
     EXPECT_THROW(store.put_model(row), Error);
 }
 
-TEST_F(StoreTest, CheckReadsModels) {
-    Store store = open();
+ModelRow sound_model() {
     model::Model m;
     m.op = Op::spmm;
-    ModelRow row{Op::spmm,
-                 Backend::cuda,
-                 Policy::hot,
-                 Clock::events,
-                 model::kFeatureVersion,
-                 model::to_bytes(m),
-                 "{}",
-                 "{}",
-                 "0.1.0",
-                 "",
-                 ""};
+    return {Op::spmm,
+            Backend::cuda,
+            Policy::hot,
+            Clock::events,
+            model::kFeatureVersion,
+            model::to_bytes(m),
+            "{}",
+            "{}",
+            "0.1.0",
+            "",
+            ""};
+}
+
+TEST_F(StoreTest, CheckReadsModels) {
+    Store store = open();
+    ModelRow row = sound_model();
     store.put_model(row);
     EXPECT_EQ(store.check(), std::vector<std::string>{});
     row.op = Op::gat;
@@ -59,19 +63,7 @@ TEST_F(StoreTest, CheckReadsModels) {
 TEST_F(StoreTest, MergingLeavesDamagedModelsOutAndTakesTheOthers) {
     {
         Store from = Store::open(file("from.db"), Mode::read_write_create);
-        model::Model m;
-        m.op = Op::spmm;
-        ModelRow row{Op::spmm,
-                     Backend::cuda,
-                     Policy::hot,
-                     Clock::events,
-                     model::kFeatureVersion,
-                     model::to_bytes(m),
-                     "{}",
-                     "{}",
-                     "0.1.0",
-                     "",
-                     ""};
+        ModelRow row = sound_model();
         from.put_model(row);
         row.policy = Policy::cold;
         row.bytes[9] ^= 1;
@@ -81,7 +73,7 @@ TEST_F(StoreTest, MergingLeavesDamagedModelsOutAndTakesTheOthers) {
         row.clock = Clock::span;
         from.put_model(row);
         row.policy = Policy::graph;
-        row.bytes = model::to_bytes(m);
+        row.bytes = sound_model().bytes;
         from.put_model(row);
     }
     Store store = open();
