@@ -51,7 +51,7 @@ Table best(const store::Store& store, Output& out) {
                                       {"held_back", "held back", "", 0, any_held}});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const store::BestRow& r = rows[i];
-        const auto library_us = queries.library_us(store, r);
+        const auto library_us = queries.best_library_us(store, r);
         table.add(environments.row(
             {r.graph, text(to_text(r.op)), std::int64_t{r.k}, r.problem, r.device, text(to_text(r.policy)),
              text(to_text(r.clock)), r.config, r.time_us, maybe(library_us),

@@ -100,7 +100,7 @@ Table best_rows(const store::Store& store, std::int64_t graph, const Filter& fil
                                       {"margin_percent", "margin", "%", 1},
                                       {"held_back", "held back", "", 0, any_held}});
     for (const auto& [r, held] : rows) {
-        const auto library_us = queries.library_us(store, r);
+        const auto library_us = queries.best_library_us(store, r);
         table.add(environments.row(
             {r.problem, r.device, std::string(to_text(r.policy)), std::string(to_text(r.clock)), r.config, r.time_us,
              library_us ? Cell(*library_us / r.time_us) : Cell(), r.runner_up ? Cell(*r.runner_up) : Cell(),

@@ -48,7 +48,7 @@ std::string StoredQueries::held_back(const store::BestRow& row) const {
     }
 }
 
-std::optional<double> StoredQueries::library_us(const store::Store& store, const store::BestRow& row) const {
+std::optional<double> StoredQueries::best_library_us(const store::Store& store, const store::BestRow& row) const {
     const auto asked = query(row.key);
     if (row.cusparse_us || !asked || asked->device->backend != Backend::cpu) return row.cusparse_us;
     std::optional<double> best;

@@ -29,7 +29,7 @@ public:
 
     /// The time of the fastest exact fp32 config of the backend's library for the problem of `row`: of cuSPARSE as the
     /// view `best` has it, on the CPU of what this build knows as a library. Nothing if none counts.
-    std::optional<double> library_us(const store::Store& store, const store::BestRow& row) const;
+    std::optional<double> best_library_us(const store::Store& store, const store::BestRow& row) const;
 
 private:
     std::map<std::int64_t, GraphRecord> graphs_;

@@ -242,7 +242,7 @@ private:
             const Variant* variant = registry_.find(m.config.variant);
             row.config = text;
             row.answer = answer_of(m, variant);
-            row.library = is_library(m.config.variant, variant);
+            row.by_library = is_library(m.config.variant, variant);
             row.outdated = is_outdated(m.config.variant, m.variant_version);
             row.held_back = variant && !erratum_words(registry_, query, *variant, m.config.params, m.parts).empty();
             if (variant && !row.outdated) row.capturable = may_be_captured(registry_, m.config, m.parts);
@@ -326,17 +326,17 @@ private:
             if (row.may_win() && !c.fastest) c.fastest = i;
             if (!row.timed() || row.answer != Answer::exact) continue;
             if (row.config == untuned && !row.outdated) c.untuned = i;
-            if (!row.library) continue;
+            if (!row.by_library) continue;
             const auto slower = [&](const std::optional<std::size_t>& than) {
                 return than && c.rows[*than].measured.median_us <= row.measured.median_us;
             };
-            if (!slower(c.library_best)) c.library_best = i;
-            if (is_library_default(query, row) && !slower(c.library_default)) c.library_default = i;
+            if (!slower(c.best_library)) c.best_library = i;
+            if (is_library_default(query, row) && !slower(c.default_library)) c.default_library = i;
         }
         c.calls = calls_ranges(candidates, {});
         c.errors = error_front(candidates, {});
-        c.scores = {time_of(c, c.won()), time_of(c, c.untuned), time_of(c, c.library_default),
-                    time_of(c, c.library_best)};
+        c.scores = {time_of(c, c.won()), time_of(c, c.untuned), time_of(c, c.default_library),
+                    time_of(c, c.best_library)};
         if (!query.features) return;
         const Roofline roof = roofline(query, gathered_rows(c.problem, *query.features), setting.constants);
         c.roofline = roof;
@@ -418,7 +418,7 @@ private:
                     }
                     return found->second.median_us;
                 };
-                c.scores = {there(c.won()), there(c.untuned), there(c.library_default), there(c.library_best)};
+                c.scores = {there(c.won()), there(c.untuned), there(c.default_library), there(c.best_library)};
             }
         }
     }

@@ -70,7 +70,7 @@ std::string Setting::where() const {
 std::string Setting::library() const {
     std::set<std::string> ids;
     for (const Case& c : cases) {
-        if (c.library_best) ids.insert(c.rows[*c.library_best].measured.config.variant);
+        if (c.best_library) ids.insert(c.rows[*c.best_library].measured.config.variant);
     }
     return ids.size() == 1 ? ids.begin()->substr(ids.begin()->find('.') + 1) : "the library";
 }

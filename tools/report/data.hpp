@@ -35,10 +35,10 @@ struct Row {
     Measurement measured;
     std::string config;  ///< its text
     Answer answer = Answer::exact;
-    bool library = false;    ///< a well-known library's routine
-    bool outdated = false;   ///< this build has another version of the variant
-    bool held_back = false;  ///< by an erratum: it must not run
-    bool capturable = true;  ///< as far as this build knows
+    bool by_library = false;  ///< a well-known library's routine
+    bool outdated = false;    ///< this build has another version of the variant
+    bool held_back = false;   ///< by an erratum: it must not run
+    bool capturable = true;   ///< as far as this build knows
 
     bool ok() const { return measured.status == MeasurementStatus::ok; }
     bool timed() const { return ok() || measured.status == MeasurementStatus::abandoned; }
@@ -76,8 +76,8 @@ struct Case {
     std::optional<std::size_t> fastest;  ///< exact
     std::optional<std::size_t> chosen;   ///< by the last tuning, whatever it was allowed
     std::optional<std::size_t> untuned;
-    std::optional<std::size_t> library_default;
-    std::optional<std::size_t> library_best;
+    std::optional<std::size_t> default_library;
+    std::optional<std::size_t> best_library;
     Scores scores;  ///< of the scoring database where there is one, else of the rows
     std::optional<Roofline> roofline;
     std::vector<CallsRange> calls;   ///< their candidates are indices into rows

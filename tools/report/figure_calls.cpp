@@ -72,9 +72,9 @@ Figure cost_figure(const Report& report, const Setting& setting, const Palette& 
     };
     std::vector<Line> lines;
     for (const CallsRange& r : c->calls) lines.push_back({r.candidate, first_call(r)});
-    if (c->library_default &&
-        std::none_of(lines.begin(), lines.end(), [&](const Line& l) { return l.row == *c->library_default; })) {
-        lines.push_back({*c->library_default, std::nullopt});
+    if (c->default_library &&
+        std::none_of(lines.begin(), lines.end(), [&](const Line& l) { return l.row == *c->default_library; })) {
+        lines.push_back({*c->default_library, std::nullopt});
     }
     double low = std::numeric_limits<double>::infinity();
     double high = 0;

@@ -30,10 +30,10 @@ std::string title_of(const Report& report, const Setting& setting, const Case& c
     if (row->answer != Answer::exact) text += fmt::format("; {}, error {:.2g}", to_text(row->answer), m.max_error);
     if (row->held_back) text += "; must not run (errata)";
     if (const auto gain = c.scores.over_library_default()) {
-        text += fmt::format("; {} as fast as {}", factor(*gain), c.rows[*c.library_default].config);
+        text += fmt::format("; {} as fast as {}", factor(*gain), c.rows[*c.default_library].config);
     }
     if (const auto gain = c.scores.over_library_best()) {
-        text += fmt::format("; {} as fast as the library's best, {}", factor(*gain), c.rows[*c.library_best].config);
+        text += fmt::format("; {} as fast as the library's best, {}", factor(*gain), c.rows[*c.best_library].config);
     }
     if (const auto share = c.roofline_share(); share && setting.constants.copy_gbps > 0) {
         text += fmt::format("; {} of the roofline", percent(*share));

@@ -15,7 +15,7 @@ Palette::Palette(const Report& report) {
     struct Uses {
         std::int64_t wins = 0;
         std::int64_t rows = 0;
-        bool library = false;
+        bool by_library = false;
     };
     std::map<std::string, Uses> uses;
     for (const Setting& setting : report.settings) {
@@ -23,7 +23,7 @@ Palette::Palette(const Report& report) {
             for (const Row& row : c.rows) {
                 Uses& u = uses[row.measured.config.variant];
                 u.rows += row.timed() ? 1 : 0;
-                u.library = row.library;
+                u.by_library = row.by_library;
             }
             if (const Row* winner = c.winner()) ++uses[winner->measured.config.variant].wins;
         }
@@ -36,7 +36,7 @@ Palette::Palette(const Report& report) {
     std::map<std::string, int> of_name;
     std::map<std::string, std::set<int>> taken;  // by op
     for (const auto& [variant, u] : order) {
-        if (u.library) {
+        if (u.by_library) {
             looks_.push_back({variant, "lib", 1});
             continue;
         }

@@ -107,7 +107,7 @@ Shares shares_of(const Report& report) {
 std::string library_of(const Report& report) {
     std::set<std::string> names;
     for (const Setting& setting : report.settings) {
-        if (std::any_of(setting.cases.begin(), setting.cases.end(), [](const Case& c) { return c.library_best; }))
+        if (std::any_of(setting.cases.begin(), setting.cases.end(), [](const Case& c) { return c.best_library; }))
             names.insert(setting.library());
     }
     return names.size() == 1 ? *names.begin() : "the library";

@@ -110,7 +110,7 @@ TEST_F(ReportTest, ChoicesAreHeldAgainstTheLibrary) {
                      {Config::parse(kBinned), 1, "measured", "tied", 10.05, {}});
     const Report report = report_of(store);
     const Case& c = report.settings.at(0).cases.at(0);
-    ASSERT_TRUE(c.chosen && c.library_default && c.library_best);
+    ASSERT_TRUE(c.chosen && c.default_library && c.best_library);
     EXPECT_EQ(c.rows[*c.chosen].config, kBinned);
     EXPECT_EQ(c.rows[*c.fastest].config, kRows);
     EXPECT_EQ(c.won(), c.chosen) << "what an application gets";
