@@ -80,7 +80,7 @@ struct Case {
     const TrainingProblem* decide = nullptr;
     Times a;  // of the deciding run
     Times b;  // of the scoring run
-    double library_us = 0;
+    double best_library_us = 0;
 };
 
 double fastest_library_us(const TrainingProblem& p, const Registry& registry) {
@@ -138,7 +138,7 @@ public:
         out_.problem = c.decide->problem;
         out_.best = fastest(c.b);
         out_.best_us = c.b.at(out_.best);
-        out_.library_us = c.library_us;
+        out_.best_library_us = c.best_library_us;
         const std::size_t strategies = strategy_names().size() + least_gains.size();
         out_.efficiency.resize(strategies);
         out_.chosen.resize(strategies);
@@ -413,9 +413,9 @@ std::vector<StrategyScore> scores_of(const Evaluation& evaluation,
             score.top_1 += c.chosen[s] == c.best ? 1 : 0;
             score.measured += c.measured[s];
             score.time_share += c.time_share[s];
-            if (c.library_us > 0) {
-                const double ratio = c.library_us * e / c.best_us;
-                score.library_worst = score.with_library++ > 0 ? std::min(score.library_worst, ratio) : ratio;
+            if (c.best_library_us > 0) {
+                const double ratio = c.best_library_us * e / c.best_us;
+                score.worst_of_library = score.with_library++ > 0 ? std::min(score.worst_of_library, ratio) : ratio;
                 // Its own fastest config is not behind it, whichever way that was rounded.
                 score.behind_library += ratio < 1 - 1e-9 ? 1 : 0;
             }

@@ -39,7 +39,7 @@ struct EvaluatedCase {
     Problem problem;
     double best_us = 0;
     std::string best;
-    double library_us =
+    double best_library_us =
         0;  ///< of the fastest library's routine of the class, also one that cannot be captured; 0: none
     std::vector<double> efficiency;  ///< best over chosen, in (0, 1]; by strategy; 0: the strategy has no choice here
     std::vector<std::string> chosen;
@@ -60,14 +60,14 @@ struct StrategyScore {
     int cases = 0;
     double geomean = 0;
     double worst = 0;
-    double share_95 = 0;       ///< of the cases with an efficiency of 0.95 or better
-    double top_1 = 0;          ///< of the cases where the choice is the fastest
-    double measured = 0;       ///< configs, mean
-    double time_share = 0;     ///< mean; guided strategies only
-    double lost = 0;           ///< of the cases with a default: whose choice costs over kLostMargin more than it
-    int with_library = 0;      ///< cases in which a library's routine was timed
-    int behind_library = 0;    ///< of those: whose choice is slower than its fastest, by however little
-    double library_worst = 0;  ///< least time of the library's fastest over the choice's; 0 where there is none
+    double share_95 = 0;          ///< of the cases with an efficiency of 0.95 or better
+    double top_1 = 0;             ///< of the cases where the choice is the fastest
+    double measured = 0;          ///< configs, mean
+    double time_share = 0;        ///< mean; guided strategies only
+    double lost = 0;              ///< of the cases with a default: whose choice costs over kLostMargin more than it
+    int with_library = 0;         ///< cases in which a library's routine was timed
+    int behind_library = 0;       ///< of those: whose choice is slower than its fastest, by however little
+    double worst_of_library = 0;  ///< least time of the library's fastest over the choice's; 0 where there is none
 };
 
 /// Leaving the default for something slower by no more than this is no loss: two runs differ by as much.

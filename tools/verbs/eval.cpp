@@ -130,7 +130,7 @@ void add_scores(Table& table, Op op, Precision precision, const tuner::Evaluatio
                         100 * (1 / s.geomean - 1), 100 * s.lost, s.measured > 0 ? Cell(s.measured) : Cell(),
                         s.time_share > 0 ? Cell(100 * s.time_share) : Cell(),
                         s.with_library > 0 ? Cell(std::int64_t{s.behind_library}) : Cell(),
-                        s.with_library > 0 ? Cell(100 * s.library_worst) : Cell()});
+                        s.with_library > 0 ? Cell(100 * s.worst_of_library) : Cell()});
             table.add(std::move(row));
         }
     }
