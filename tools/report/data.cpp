@@ -67,7 +67,7 @@ std::string Setting::where() const {
     return fmt::format("{}, {}, clock {}", shown_device(environment), to_text(policy), to_text(clock));
 }
 
-std::string Setting::library() const {
+std::string Setting::its_library() const {
     std::set<std::string> ids;
     for (const Case& c : cases) {
         if (c.best_library) ids.insert(c.rows[*c.best_library].measured.config.variant);

@@ -109,7 +109,7 @@ struct Setting {
     /// "NVIDIA H200, hot, clock events"
     std::string where() const;
     /// What the library is called whose exact configs were timed: "cusparse"; "the library" where there are several.
-    std::string library() const;
+    std::string its_library() const;
     const Case* find(std::size_t graph, std::int32_t k) const;
 };
 

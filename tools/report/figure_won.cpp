@@ -174,12 +174,12 @@ Figure won_figure(const Report& report, const Setting& setting, const Palette& p
                                : fmt::format("A matrix of {} by {}. {} wins {} of {}.", some(graphs.size(), "graph"),
                                              some(setting.widths.size(), "width"), order.front().first,
                                              order.front().second, some(setting.cases.size(), "problem"));
-    figure.note =
-        fmt::format("n = {} ({}, {}). {}. Each cell: the variant, the median time of one call{}.{}",
-                    some(setting.cases.size(), "problem"), some(graphs.size(), "graph"),
-                    some(setting.widths.size(), "width"), about(report, setting),
-                    any_gain ? fmt::format(", and how many times as long {}'s default takes", setting.library()) : "",
-                    any_approximate ? " ≈: the answer is not exact, as was allowed." : "");
+    figure.note = fmt::format(
+        "n = {} ({}, {}). {}. Each cell: the variant, the median time of one call{}.{}",
+        some(setting.cases.size(), "problem"), some(graphs.size(), "graph"), some(setting.widths.size(), "width"),
+        about(report, setting),
+        any_gain ? fmt::format(", and how many times as long {}'s default takes", setting.its_library()) : "",
+        any_approximate ? " ≈: the answer is not exact, as was allowed." : "");
     return figure;
 }
 

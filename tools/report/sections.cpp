@@ -108,7 +108,7 @@ std::string library_of(const Report& report) {
     std::set<std::string> names;
     for (const Setting& setting : report.settings) {
         if (std::any_of(setting.cases.begin(), setting.cases.end(), [](const Case& c) { return c.best_library; }))
-            names.insert(setting.library());
+            names.insert(setting.its_library());
     }
     return names.size() == 1 ? *names.begin() : "the library";
 }
