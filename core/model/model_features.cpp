@@ -203,8 +203,8 @@ std::vector<float> coded_params(const Params& params, const ParamCodes& codes) {
 }
 
 ConfigFeatures::ConfigFeatures(const Query& query, double base_log_us)
-    : gathered_(std::max(1.0, static_cast<double>(query.m) * static_cast<double>(size_of(query.problem.dtype)) *
-                                  width_of(query.problem))),
+    : gathered_(std::max(1.0, static_cast<double>(query.m + (query.problem.self_loop ? query.n_rows : 0)) *
+                                  static_cast<double>(size_of(query.problem.dtype)) * width_of(query.problem))),
       k_(log2_of(width_of(query.problem))),
       degree_(log2_of(static_cast<double>(query.m) / std::max<double>(1.0, static_cast<double>(query.n_rows)))),
       work_(log2_of(gathered_ / kGatherBytes / std::max<double>(1.0, query.device->multiprocessors))),

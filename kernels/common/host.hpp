@@ -91,23 +91,30 @@ inline double argmax_row_bytes(const Query& q) {
     return q.problem.reduce == Reduce::max ? 4.0 * q.problem.k * q.problem.heads : 0.0;
 }
 
+/// Rows that are gathered for self loops, one for each vertex; 0 without them.
+inline double loop_rows(const Query& q) {
+    return q.problem.self_loop ? static_cast<double>(q.n_rows) : 0.0;
+}
+
 /// Terms of a kernel that gathers one row of the dense operand per edge and writes every result row once.
 /// `index_bytes` is what it reads of the graph.
 inline CostTerms gather_cost(const Query& q, double index_bytes) {
     const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k * q.problem.heads;
-    const double gather = static_cast<double>(q.m) * row_bytes;
+    const double gathers = static_cast<double>(q.m) + loop_rows(q);
+    const double gather = gathers * row_bytes;
     const double out = static_cast<double>(q.n_rows) * row_bytes;
-    const double compulsory = std::min(static_cast<double>(std::min(q.n_cols, q.m)) * row_bytes, gather);
+    const double compulsory = std::min(static_cast<double>(q.n_cols), gathers) * row_bytes;
     double expected = compulsory;
     if (q.features && q.device && q.problem.direction == Direction::forward) {
         const double hit =
             expected_l2_hit_rate(q.features->counts, static_cast<std::int64_t>(row_bytes), q.device->l2_bytes);
-        expected = std::max(static_cast<double>(q.features->distinct_cols) * row_bytes, gather * (1.0 - hit));
+        const double distinct = std::max(static_cast<double>(q.features->distinct_cols), loop_rows(q));
+        expected = std::max(distinct * row_bytes, gather * (1.0 - hit));
     }
     CostTerms terms;
     terms.dram_bytes = index_bytes + expected + out;
     terms.l2_bytes = index_bytes + gather + out;
-    terms.flops = 2.0 * static_cast<double>(q.m) * q.problem.k * q.problem.heads;
+    terms.flops = 2.0 * gathers * q.problem.k * q.problem.heads;
     return terms;
 }
 

@@ -50,6 +50,7 @@ inline void add_row_runs_cost(const Query& q, const RowRuns& shape, double tiles
         const double mean = static_cast<double>(c.edges) / static_cast<double>(c.rows);
         terms.longest = std::max(terms.longest, std::ceil((mean + edges * (rows - 1) / rows) / kRun));
     }
+    if (q.problem.self_loop) terms.longest += rows;            // each is waited for where its row ends
     if (edges > 0) terms.flops *= (edges + kRun - 1) / edges;  // stretches begin anywhere, runs at multiples of kRun
     terms.threads = std::ceil(n_rows / rows) * shape.lanes * tiles;
 }

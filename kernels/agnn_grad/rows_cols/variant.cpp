@@ -2,6 +2,7 @@
 
 #include "kernels/common/cosine_params.hpp"
 #include "kernels/common/storage.hpp"
+#include "kernels/common/team_cost.hpp"
 
 namespace gnntune {
 namespace agnn_grad_rows_cols {
@@ -33,6 +34,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
                       q.problem.heads * (tiles - 1.0);
     terms.flops *= tiles;
     terms.launches = 4;
+    kernels::add_two_pass_team_cost(q, {p.lanes * p.split, p.lanes, std::max(1, 4 / p.items)}, tiles * q.problem.heads,
+                                    terms);
     return terms;
 }
 

@@ -3,6 +3,7 @@
 #include "kernels/attention_grad/rows_cols/launch.hpp"
 #include "kernels/common/dot_attention.hpp"
 #include "kernels/common/storage.hpp"
+#include "kernels/common/team_cost.hpp"
 
 namespace gnntune {
 namespace attention_grad_rows_cols {
@@ -37,6 +38,8 @@ CostTerms cost_terms(const Query& q, const Params& params) {
                       q.problem.heads * (tiles - 1.0);
     terms.flops *= (3.0 + 4.0 * tiles) / 7.0;
     terms.launches = 2;
+    kernels::add_two_pass_team_cost(q, {p.lanes * p.split, p.lanes, p.items == 1 ? 2 : 1}, tiles * q.problem.heads,
+                                    terms);
     return terms;
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/common/storage.hpp"
+#include "kernels/common/team_cost.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gat/rows/launch.hpp"
 
@@ -28,7 +29,10 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
 CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<kernels::TeamParams>(params);
     const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
-    return kernels::gat_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+    CostTerms terms = kernels::gat_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
+    kernels::add_team_cost(kernels::row_classes(q), {p.team, p.lanes, 4}, static_cast<double>(tiles * q.problem.heads),
+                           terms);
+    return terms;
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "kernels/common/team_cost.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gat_grad/rows_cols/launch.hpp"
 
@@ -23,9 +24,11 @@ void run(const void* state, const Operands& operands, void* workspace, StreamHan
     launch(*static_cast<const State*>(state), operands, workspace, stream);
 }
 
-CostTerms cost_terms(const Query& q, const Params&) {
+CostTerms cost_terms(const Query& q, const Params& params) {
+    const auto p = from_params<kernels::TeamParams>(params);
     CostTerms terms = kernels::gat_grad_cost(q, 2.0 * kernels::csr_bytes(q));
     terms.launches = 2;
+    kernels::add_two_pass_team_cost(q, {p.team, p.lanes, 4}, q.problem.heads, terms);
     return terms;
 }
 

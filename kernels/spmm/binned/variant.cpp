@@ -95,6 +95,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     if (q.problem.heads > 1) index_bytes -= kernels::weight_bytes(q) * static_cast<double>(q.m) * (tiles - 1.0);
     CostTerms terms = kernels::gather_cost(q, index_bytes);
     p.shape().add_cost(kernels::row_classes(q), 8 / p.items, tiles, terms);
+    if (q.problem.self_loop) terms.longest += 1;  // behind the edges
     return terms;
 }
 

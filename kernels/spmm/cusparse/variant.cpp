@@ -158,6 +158,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto element = static_cast<double>(size_of(q.problem.dtype));
     Query matrix = q;
     matrix.m = entries(q);
+    matrix.problem.self_loop = false;  // they are entries
     const auto m = static_cast<double>(matrix.m);
     CostTerms terms = kernels::gather_cost(matrix, (p.coo() ? kernels::coo_bytes(matrix) : kernels::csr_bytes(matrix)) +
                                                        (q.problem.weighted ? 0.0 : element * m));

@@ -88,7 +88,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const double graph = passes * (4.0 + 8.0 * formats::kDenseBlockSize) * blocks +
                          passes * kernels::weight_bytes(q) * (m - rest) + (8.0 + kernels::weight_bytes(q)) * rest;
     CostTerms terms = kernels::gather_cost(q, graph);
-    terms.l2_bytes = graph + (formats::kDenseBlockSize * blocks + rest + rows) * row_bytes;
+    terms.l2_bytes = graph + (formats::kDenseBlockSize * blocks + rest + rows + kernels::loop_rows(q)) * row_bytes;
     const double products = q.problem.dtype != DType::f32 ? 1.0 : q.problem.weighted ? 3.0 : 2.0;
     terms.flops = products * 2.0 * kDenseBlockCells * blocks * passes * p.tile + 2.0 * rest * q.problem.k;
     const double block_rows = std::max(1.0, std::ceil(rows / formats::kDenseBlockSize));

@@ -29,6 +29,11 @@ void run(const void* state, const Operands& operands, void*, StreamHandle stream
 CostTerms cost_terms(const Query& q, const Params&) {
     CostTerms terms = kernels::gather_cost(q, kernels::csr_bytes(q));
     terms.dram_bytes += static_cast<double>(q.n_rows) * kernels::argmax_row_bytes(q);
+    // A thread walks a row edge by edge.
+    terms.threads = static_cast<double>(q.n_rows) * q.problem.k;
+    for (const DegreeClass& c : kernels::row_classes(q)) {
+        terms.longest = std::max(terms.longest, static_cast<double>(c.edges) / static_cast<double>(c.rows));
+    }
     return terms;
 }
 

@@ -141,7 +141,8 @@ CostTerms cost_of(const Query& q, const Params& params, double products) {
     const double graph = 64.0 * blocks + edge_bytes * static_cast<double>(q.m);
     const double row_bytes = static_cast<double>(size_of(q.problem.dtype)) * q.problem.k;
     CostTerms terms = kernels::gather_cost(q, graph * passes);
-    terms.l2_bytes = graph * passes + (8.0 * blocks + static_cast<double>(q.n_rows)) * row_bytes;
+    terms.l2_bytes =
+        graph * passes + (8.0 * blocks + static_cast<double>(q.n_rows) + kernels::loop_rows(q)) * row_bytes;
     terms.flops = products * 2.0 * 16 * 8 * blocks * static_cast<double>(kernels::ceil_div(q.problem.k, tile) * tile);
     const double windows = std::max(1.0, std::ceil(static_cast<double>(q.n_rows) / kernels::kWindowRows));
     const double pieces = std::max(1.0, std::ceil(blocks / windows / p.chunk));

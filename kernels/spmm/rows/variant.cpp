@@ -69,6 +69,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
         padded += static_cast<double>(c.rows) * rounds * team;
         edges += static_cast<double>(c.edges);
     }
+    if (q.problem.self_loop) terms.longest += 1;  // behind the edges
     if (edges > 0) terms.flops *= std::max(1.0, padded / edges);
     terms.threads = static_cast<double>(q.n_rows) * p.lanes * p.split * static_cast<double>(tiles);
     return terms;

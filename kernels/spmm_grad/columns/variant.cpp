@@ -107,15 +107,15 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     CostTerms terms = kernels::spmm_grad_cost(q, (kernels::csr_bytes(q) + order_bytes) * tiles);
     if (problem.reduce == Reduce::mean) terms.l2_bytes += 32.0 * static_cast<double>(q.m) * tiles;
     if (problem.self_loop) {
-        const double rows =
-            2.0 * static_cast<double>(size_of(problem.dtype)) * static_cast<double>(q.n_cols) * problem.k;
-        terms.dram_bytes += rows / 2;  // grad_y is read anyway
-        terms.l2_bytes += rows;
+        const double x = static_cast<double>(size_of(problem.dtype)) * static_cast<double>(q.n_cols) * problem.k;
+        terms.dram_bytes += x;
+        terms.l2_bytes += x;
     }
     // A row of argmax with each of grad_y.
     terms.l2_bytes += static_cast<double>(q.m) * kernels::argmax_row_bytes(q);
     terms.dram_bytes += static_cast<double>(std::min(q.n_rows, q.m)) * kernels::argmax_row_bytes(q);
     p.shape().add_cost(kernels::col_classes(q), (problem.reduce == Reduce::max ? 4 : 8) / p.items, tiles, terms);
+    if (problem.self_loop) terms.longest += 1;  // behind the edges
     return terms;
 }
 
