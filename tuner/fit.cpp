@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -257,12 +258,14 @@ private:
         v.rates = rates;
         std::vector<float> points;
         std::vector<float> y;
-        std::vector<float> first;  // what a prediction begins with
+        std::vector<float> first;       // what a prediction begins with
+        std::vector<float> behind_own;  // how much slower than the variant's fastest on the problem
         std::vector<int> graph;
         for (std::size_t i = 0; i < problems_.size(); ++i) {
             const Query query = problems_[i].query();
             const model::ConfigFeatures features(query, model::base_log_us(query, problems_[i].constants));
             model::PlainTerms plain(query, registry_);
+            const auto before = static_cast<std::ptrdiff_t>(y.size());
             for (const TimedConfig& c : problems_[i].configs) {
                 if (c.config.variant != variant.id) continue;
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());
@@ -275,6 +278,9 @@ private:
                 y.push_back(static_cast<float>(std::min(options_.worst, std::log(c.us) - problems_[i].best_log_us)));
                 graph.push_back(graph_[i]);
             }
+            const auto fastest = std::min_element(y.begin() + before, y.end());
+            std::transform(y.begin() + before, y.end(), std::back_inserter(behind_own),
+                           [&](float slowdown) { return slowdown - *fastest; });
         }
         std::vector<std::string> names = model::problem_feature_names();
         for (std::string& name : model::config_feature_names(v.codes)) names.push_back(std::move(name));
@@ -288,7 +294,12 @@ private:
                 counts(r) = std::min(counts(r), std::max(0.0F, said));
             }
         }
-        rows.weight = (-static_cast<float>(options_.focus) * counts).exp();
+        const auto focus = static_cast<float>(options_.focus);
+        rows.weight = (-focus * counts).exp();
+        if (!known) {
+            const Eigen::Map<const Eigen::ArrayXf> behind(behind_own.data(), counts.size());
+            rows.weight = rows.weight.max(static_cast<float>(options_.least) * (-focus * behind).exp());
+        }
         rows.y -= Eigen::Map<const Eigen::ArrayXf>(first.data(), rows.y.size());
         // What is not known is fitted as fit() would.
         FitOptions options = options_;

@@ -13,10 +13,27 @@
 namespace gnntune::tuner {
 namespace {
 
+// Whether a search would try it. Of a composition it tries parts that are not of its own space, too.
+class Searched {
+public:
+    explicit Searched(const Query& query) : query_(query) {}
+    bool operator()(const Variant& v, const Params& params) {
+        if (v.parts) return true;
+        const auto [at, fresh] = spaces_.try_emplace(&v);
+        if (fresh) at->second = v.space(query_);
+        return std::find(at->second.begin(), at->second.end(), params) != at->second.end();
+    }
+
+private:
+    const Query& query_;
+    std::map<const Variant*, std::vector<Params>> spaces_;
+};
+
 // The newest row of each config, as far as it stands; rows in the order they were taken.
 std::vector<TimedConfig> timed(const Registry& registry, const Query& query, const std::vector<Measurement>& rows,
                                Precision precision) {
     std::map<std::string, TimedConfig> newest;
+    Searched searched(query);
     for (const Measurement& m : rows) {
         const std::string text = m.config.text();
         if (const Variant* v = registry.find(m.config.variant); !v || v->version != m.variant_version) continue;
@@ -25,7 +42,8 @@ std::vector<TimedConfig> timed(const Registry& registry, const Query& query, con
         if (m.status != MeasurementStatus::ok && !abandoned) continue;
         if (!std::isfinite(m.median_us) || m.median_us <= 0 || !stands(registry, query, m)) continue;
         const Variant& v = *registry.find(m.config.variant);
-        const bool judged = !v.approximate && v.precision == precision && may_be_captured(registry, m.config, m.parts);
+        const bool judged = !v.approximate && v.precision == precision &&
+                            may_be_captured(registry, m.config, m.parts) && searched(v, m.config.params);
         newest.emplace(text, TimedConfig{m.config, m.median_us, judged, abandoned});
     }
     std::vector<TimedConfig> out;

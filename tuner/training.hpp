@@ -15,7 +15,7 @@ namespace gnntune::tuner {
 struct TimedConfig {
     Config config;
     double us = 0;           ///< median
-    bool candidate = false;  ///< of the class that is judged: its precision, every edge, capturable
+    bool candidate = false;  ///< of the class that is judged: its precision, every edge, capturable, searched
     bool abandoned = false;  ///< given up early: slow, and how slow is known from few samples. Never the fastest
 };
 

@@ -45,6 +45,22 @@ void set_typed_params(Variant& v) {
     v.valid = &typed_valid<P>;
 }
 
+/// space() of params P that have `static bool searched(const Query&, const P&)`: legal ones that pay somewhere.
+template <typename P>
+std::vector<Params> searched_space(const Query& query) {
+    std::vector<Params> out;
+    for (const P& p : enumerate_params<P>()) {
+        if (P::searched(query, p) && P::legal(query, p)) out.push_back(to_params(p));
+    }
+    return out;
+}
+
+template <typename P>
+void set_searched_params(Variant& v) {
+    set_typed_params<P>(v);
+    v.space = &searched_space<P>;
+}
+
 /// What most plans keep: one format of the graph, the params, and the facts of the problem that a launch needs.
 template <typename P, typename Format>
 struct PlanState {

@@ -69,22 +69,6 @@ inline bool worth_searching(const Query& q, const SampleRule& rule, int standard
 inline constexpr Capability kSampledSpmm{
     .storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
 
-/// space() of params P that have `static bool searched(const Query&, const P&)`.
-template <typename P>
-std::vector<Params> searched_space(const Query& query) {
-    std::vector<Params> out;
-    for (const P& p : enumerate_params<P>()) {
-        if (P::searched(query, p) && P::legal(query, p)) out.push_back(to_params(p));
-    }
-    return out;
-}
-
-template <typename P>
-void set_searched_params(Variant& v) {
-    set_typed_params<P>(v);
-    v.space = &searched_space<P>;
-}
-
 /// Cost of a kernel that gathers the sampled edges only.
 inline CostTerms sampled_cost(const Query& q, const SampleRule& rule) {
     Query sampled = q;

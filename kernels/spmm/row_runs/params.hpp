@@ -14,6 +14,10 @@ struct RowRunsParams : kernels::RowRuns {
     bool operator==(const RowRunsParams&) const = default;
     static const std::vector<ParamField<RowRunsParams>>& fields() { return kernels::row_runs_fields<RowRunsParams>(); }
     static Verdict legal(const Query& query, const RowRunsParams& params);
+    /// Not self loops in 16 bits: the fastest nowhere (README.md).
+    static bool searched(const Query& query, const RowRunsParams&) {
+        return !query.problem.self_loop || query.problem.dtype == DType::f32;
+    }
     static RowRunsParams defaults(const Query& query);
 };
 
