@@ -410,6 +410,48 @@ TEST_F(FitTest, KindsAreRankedOnceEnoughGraphsHaveThem) {
     }
 }
 
+// Where a variant is slow, that is all there is to learn of it.
+TEST_F(FitTest, ThatAVariantIsSlowInAKindIsLearnt) {
+    auto measured = problems();
+    const std::size_t graphs = measured.size();
+    for (std::size_t g = 0; g < graphs; g += 5) {
+        TrainingProblem p = measured[g];
+        p.problem.dtype = DType::f16;
+        for (TimedConfig& c : p.configs) c.us *= c.config.variant == "spmm.cpu_edges" ? 3 : 1;
+        p.best_log_us = INFINITY;
+        for (const TimedConfig& c : p.configs) p.best_log_us = std::min(p.best_log_us, std::log(c.us));
+        measured.push_back(std::move(p));
+    }
+    // Of graphs without such a problem: by how much the fastest of it is thought to be behind the fastest of all.
+    const auto behind = [&](double least) {
+        FitOptions options;
+        options.least = least;
+        options.folds = 0;
+        const model::Model m = fit(measured, registry_, options);
+        double sum = 0;
+        int count = 0;
+        for (std::size_t g = 1; g < graphs; g += 5) {
+            TrainingProblem p = measured[g];
+            p.problem.dtype = DType::f16;
+            std::vector<Config> configs;
+            for (const TimedConfig& c : p.configs) configs.push_back(c.config);
+            double edges = INFINITY;
+            double rows = INFINITY;
+            for (const model::Prediction& r : model::predict(m, registry_, p.query(), p.constants, configs)) {
+                double& fastest = configs[r.config].variant == "spmm.cpu_edges" ? edges : rows;
+                if (configs[r.config].variant == "spmm.cpu_rows" || &fastest == &edges)
+                    fastest = std::min(fastest, r.log_us);
+            }
+            sum += edges - rows;
+            ++count;
+        }
+        return std::exp(sum / count);
+    };
+    const double known = behind(FitOptions().least);
+    EXPECT_GT(known, 1.8);
+    EXPECT_GT(known, behind(0));
+}
+
 TEST_F(FitTest, NothingAndMixturesAreRefused) {
     EXPECT_THROW((void)fit({}, registry_), Error);
     auto mixed = problems();

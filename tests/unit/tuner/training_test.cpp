@@ -2,6 +2,7 @@
 #include "tuner/training.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "kernels/register_all.hpp"
@@ -90,6 +91,25 @@ TEST_F(TrainingTest, AConfigThatNobodyTriedLeavesItOut) {
     EXPECT_EQ(problems.front().problem.k, 32);
     EXPECT_EQ(left_out_.incomplete, 1);
     EXPECT_EQ(left_out_.by_variant, (std::map<std::string, int>{{"spmm.cpu_rows", 1}}));
+}
+
+// A config that can run and that no search tries is nothing that a model could be asked for.
+TEST_F(TrainingTest, WhatNoSearchTriesIsNotJudged) {
+    kept("searched.db", [](auto&) {});
+    Registry narrower;
+    for (Variant v : registry_.variants()) {
+        if (std::string_view(v.id) == "spmm.cpu_edges") v.space = [](const Query&) { return std::vector<Params>(); };
+        narrower.add(std::move(v));
+    }
+    const store::Store store = store::Store::open(file("searched.db"), store::Mode::read_only);
+    int left = 0;
+    for (const TrainingProblem& p : training_problems(store, narrower, filter_)) {
+        for (const TimedConfig& c : p.configs) {
+            EXPECT_EQ(c.candidate, c.config.variant != "spmm.cpu_edges") << c.config.text();
+            left += c.candidate ? 0 : 1;
+        }
+    }
+    EXPECT_GT(left, 0) << "it teaches all the same";
 }
 
 TEST_F(TrainingTest, AnotherVersionOfAVariantIsNotThisOne) {

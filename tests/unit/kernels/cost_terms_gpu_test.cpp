@@ -1,0 +1,115 @@
+// What a cost model is told of kernels, against numbers worked out by hand. Needs CUDA's headers and no GPU.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "core/model/rough_time.hpp"
+#include "kernels/common/team_cost.hpp"
+#include "kernels/register_all.hpp"
+#include "tests/unit/common/small_graphs.hpp"
+
+namespace gnntune::kernels {
+namespace {
+
+Device hopper() {
+    Device device;
+    device.backend = Backend::cuda;
+    device.compute_capability = 90;
+    device.multiprocessors = 132;
+    device.l2_bytes = 50 << 20;
+    device.shared_memory_per_block = 227 << 10;
+    return device;
+}
+
+TEST(TeamCost, CountsTeamsTheirRoundsAndBlocksOfPieces) {
+    // 10 rows of 6 edges: teams of two groups, of four edges each, one round. One of 8,000: four pieces, each of a block
+    // of 32 groups, 16 rounds.
+    const std::vector<DegreeClass> classes{{8, 10, 60}, {8192, 1, 8000}};
+    CostTerms terms;
+    add_team_cost(classes, {.team = 8, .lanes = 4, .run = 4}, 3, terms);
+    EXPECT_EQ(terms.threads, 3 * (10 * 8 + 4 * 128));
+    EXPECT_EQ(terms.longest, 16);
+    add_team_cost({{8, 10, 60}}, {.team = 8, .lanes = 4, .run = 4}, 3, terms);
+    EXPECT_EQ(terms.longest, 17) << "one pass after the other";
+    add_team_cost({}, {.team = 8, .lanes = 4, .run = 4}, 3, terms);
+    EXPECT_EQ(terms.longest, 17);
+}
+
+TEST(GatherCost, SelfLoopsAreGathersOfEveryRow) {
+    const auto csr = test::csr_of(100, 100, test::random_edges(100, 100, 300, 1, 5));
+    const Device device = hopper();
+    Query q{{}, 100, 100, csr.view().m, nullptr, &device};
+    q.problem.k = 32;
+    const CostTerms plain = gather_cost(q, 1000);
+    q.problem.self_loop = true;
+    const CostTerms looped = gather_cost(q, 1000);
+    EXPECT_DOUBLE_EQ(looped.l2_bytes - plain.l2_bytes, 100 * 32 * 4);
+    EXPECT_DOUBLE_EQ(looped.flops - plain.flops, 2 * 100 * 32);
+    EXPECT_DOUBLE_EQ(looped.dram_bytes, plain.dram_bytes) << "every row was gathered already";
+}
+
+class CostTermsTest : public testing::Test {
+protected:
+    CostTermsTest() { register_all(registry_); }
+    /// Of the default config.
+    CostTerms of(const char* variant, const Problem& problem) const {
+        const Query query{problem, 400, 400, features_.counts.m, &features_, &device_};
+        const Variant& v = *registry_.find(variant);
+        return model::PlainTerms(query, registry_).of(v, v.default_params(query));
+    }
+
+    Registry registry_;
+    Device device_ = hopper();
+    Features features_ = features_of(test::csr_of(400, 400, test::random_edges(400, 400, 4000, 2, 7)).view());
+};
+
+TEST_F(CostTermsTest, EveryKernelOfTeamsSaysHowMany) {
+    const std::array<std::pair<Op, const char*>, 6> variants{{{Op::gat, "gat.rows"},
+                                                              {Op::gat_grad, "gat_grad.rows_cols"},
+                                                              {Op::agnn, "agnn.rows"},
+                                                              {Op::agnn_grad, "agnn_grad.rows_cols"},
+                                                              {Op::attention, "attention.rows"},
+                                                              {Op::attention_grad, "attention_grad.rows_cols"}}};
+    for (const auto& [op, variant] : variants) {
+        Problem problem;
+        problem.op = op;
+        problem.k = 32;
+        problem.weighted = false;
+        const CostTerms one = of(variant, problem);
+        EXPECT_GT(one.threads, 400) << variant;
+        EXPECT_GT(one.longest, 0) << variant;
+        problem.heads = 4;
+        EXPECT_EQ(of(variant, problem).threads, 4 * one.threads) << variant;
+    }
+    Problem maximum;
+    maximum.k = 32;
+    maximum.reduce = Reduce::max;
+    EXPECT_EQ(of("spmm.max_rows", maximum).threads, 400 * 32);
+    EXPECT_GT(of("spmm.max_rows", maximum).longest, 10) << "a thread walks a row";
+}
+
+TEST_F(CostTermsTest, ASelfLoopIsARoundMore) {
+    for (const char* variant : {"spmm.rows", "spmm.binned", "spmm.row_runs"}) {
+        Problem problem;
+        problem.k = 32;
+        const double without = of(variant, problem).longest;
+        problem.self_loop = true;
+        EXPECT_GE(of(variant, problem).longest, without + 1) << variant;
+    }
+}
+
+TEST_F(CostTermsTest, RowRunsInSixteenBitsWithSelfLoopsCanRunAndAreNotSearched) {
+    Problem problem;
+    problem.k = 32;
+    problem.self_loop = true;
+    const Variant& v = *registry_.find("spmm.row_runs");
+    for (const DType dtype : every_dtype()) {
+        problem.dtype = dtype;
+        const Query query{problem, 400, 400, features_.counts.m, &features_, &device_};
+        EXPECT_TRUE(v.valid(query, v.default_params(query))) << to_text(dtype);
+        EXPECT_EQ(v.space(query).empty(), dtype != DType::f32) << to_text(dtype);
+    }
+}
+
+}  // namespace
+}  // namespace gnntune::kernels
