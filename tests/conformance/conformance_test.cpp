@@ -18,6 +18,7 @@
 #include "kernels/register_all.hpp"
 #include "tests/conformance/faulty/faulty.hpp"
 #include "tests/conformance/harness.hpp"
+#include "tests/unit/common/hopper.hpp"
 
 namespace gnntune::conformance {
 namespace {
@@ -121,14 +122,7 @@ TEST_P(Conformance, AgreesWithTheOracleAndKeepsItsPromises) {
 
 // A GPU variant's record is host code: it is checked everywhere, against a device that is described but not there.
 Device described_device(Backend backend) {
-    if (backend == Backend::cpu) return cpu_device();
-    Device device;
-    device.backend = Backend::cuda;
-    device.compute_capability = 90;
-    device.multiprocessors = 132;
-    device.l2_bytes = 50 << 20;
-    device.shared_memory_per_block = 227 << 10;
-    return device;
+    return backend == Backend::cpu ? cpu_device() : test::hopper();
 }
 
 TEST_P(Conformance, RecordAgreesWithItself) {

@@ -6,20 +6,11 @@
 #include "core/model/rough_time.hpp"
 #include "kernels/common/team_cost.hpp"
 #include "kernels/register_all.hpp"
+#include "tests/unit/common/hopper.hpp"
 #include "tests/unit/common/small_graphs.hpp"
 
 namespace gnntune::kernels {
 namespace {
-
-Device hopper() {
-    Device device;
-    device.backend = Backend::cuda;
-    device.compute_capability = 90;
-    device.multiprocessors = 132;
-    device.l2_bytes = 50 << 20;
-    device.shared_memory_per_block = 227 << 10;
-    return device;
-}
 
 TEST(TeamCost, CountsTeamsTheirRoundsAndBlocksOfPieces) {
     // 10 rows of 6 edges: teams of two groups, of four edges each, one round. One of 8,000: four pieces, each of a block
@@ -37,7 +28,7 @@ TEST(TeamCost, CountsTeamsTheirRoundsAndBlocksOfPieces) {
 
 TEST(GatherCost, SelfLoopsAreGathersOfEveryRow) {
     const auto csr = test::csr_of(100, 100, test::random_edges(100, 100, 300, 1, 5));
-    const Device device = hopper();
+    const Device device = test::hopper();
     Query q{{}, 100, 100, csr.view().m, nullptr, &device};
     q.problem.k = 32;
     const CostTerms plain = gather_cost(q, 1000);
@@ -59,7 +50,7 @@ protected:
     }
 
     Registry registry_;
-    Device device_ = hopper();
+    Device device_ = test::hopper();
     Features features_ = features_of(test::csr_of(400, 400, test::random_edges(400, 400, 4000, 2, 7)).view());
 };
 

@@ -13,8 +13,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
-#include "kernels/register_all.hpp"
-#include "tests/unit/common/small_graphs.hpp"
+#include "tests/unit/tuner/fit_fixture.hpp"
 #include "tuner/ablation.hpp"
 #include "tuner/boosted_trees.hpp"
 #include "tuner/evaluate.hpp"
@@ -91,50 +90,6 @@ TEST(BoostedTrees, FewOrEqualRowsGiveTheirMean) {
     EXPECT_NEAR(sum, 3, 1e-5);
     EXPECT_TRUE(fit_boosted_trees(x, y, Eigen::ArrayXf::Zero(3), {}).depths.empty());
 }
-
-class FitTest : public testing::Test {
-protected:
-    FitTest() { register_all(registry_); }
-
-    // Wide tiles pay on graphs of high degree, narrow ones on others; edges instead of rows where degrees are uneven.
-    static double made_up_us(const Config& config, const Features& f) {
-        const double work = static_cast<double>(f.counts.m) * 1e-2 + 3;
-        if (config.variant == "spmm.cpu_edges") return work * (f.degree_cv > 1 ? 1.0 : 1.8);
-        if (config.variant != "spmm.cpu_rows") return work * 4;
-        const double tile = std::stod(*config.params.find("tile"));
-        const double wanted = f.degree_mean > 10 ? 256 : 16;
-        return work * (f.degree_cv > 1 ? 2.0 : 1.1) * (1 + 0.2 * std::abs(std::log2(tile / wanted)));
-    }
-
-    std::vector<TrainingProblem> problems() const {
-        std::vector<TrainingProblem> out;
-        for (std::uint32_t g = 0; g < 40; ++g) {
-            const std::int32_t n = 200 + 37 * static_cast<std::int32_t>(g);
-            const std::int64_t degree = g % 4 < 2 ? 4 : 30;
-            const auto csr = test::csr_of(n, n, test::random_edges(n, n, degree * n, g % 2 == 0 ? 1 : 4, g + 1));
-            TrainingProblem p;
-            p.graph = "graph" + std::to_string(g);
-            p.fingerprint = p.graph;
-            p.problem.k = 64;
-            p.device = cpu_device();
-            p.features = std::make_shared<const Features>(features_of(csr.view()));
-            p.best_log_us = INFINITY;
-            for (const Variant& v : registry_.variants()) {
-                if (v.op != Op::spmm || v.backend != Backend::cpu || v.approximate) continue;
-                for (const Params& params : v.space(p.query())) {
-                    const Config config{v.id, params};
-                    const double us = made_up_us(config, *p.features);
-                    p.configs.push_back({config, us, true, false});
-                    p.best_log_us = std::min(p.best_log_us, std::log(us));
-                }
-            }
-            out.push_back(std::move(p));
-        }
-        return out;
-    }
-
-    Registry registry_;
-};
 
 TEST_F(FitTest, ChoosesWellOnGraphsLeftOut) {
     const auto measured = problems();
@@ -370,89 +325,6 @@ TEST_F(FitTest, AFeatureThatIsLeftOutIsNotUsed) {
 }
 
 // The kinds that a tenth of the graphs has, and no others; what it sees of them it tells apart.
-TEST_F(FitTest, KindsAreRankedOnceEnoughGraphsHaveThem) {
-    auto measured = problems();
-    const std::size_t graphs = measured.size();
-    // In 16 bits everything is the other way round.
-    const auto add_narrow = [&](std::size_t g) {
-        TrainingProblem p = measured[g];
-        p.problem.dtype = g % 2 == 0 ? DType::f16 : DType::bf16;
-        double slowest = 0;
-        double fastest = INFINITY;
-        for (const TimedConfig& c : p.configs) slowest = std::max(slowest, c.us), fastest = std::min(fastest, c.us);
-        for (TimedConfig& c : p.configs) c.us = slowest * fastest / c.us;
-        measured.push_back(std::move(p));
-    };
-    Problem narrow = measured.front().problem;
-    narrow.dtype = DType::f16;
-    Problem maximum = measured.front().problem;
-    maximum.reduce = Reduce::max;
-
-    for (std::size_t g = 0; g + 1 < graphs / 10; ++g) add_narrow(g);
-    const model::Model few = fit(measured, registry_);
-    EXPECT_TRUE(few.ranks(measured.front().problem));
-    EXPECT_EQ(few.unknown_kind(narrow), "storage in 16 bits");
-    EXPECT_EQ(few.unknown_kind(maximum), "maxima");
-    EXPECT_TRUE(model::predict(few, registry_, measured.back().query(), {}, {measured[0].configs[0].config}).empty());
-
-    for (std::size_t g = graphs / 10 - 1; g < graphs; ++g) add_narrow(g);
-    EXPECT_TRUE(fit(measured, registry_).ranks(narrow));
-    EvaluateOptions options;
-    options.folds = 5;
-    options.searches = false;
-    const Evaluation e = evaluate(measured, measured, measured, registry_, options);
-    ASSERT_EQ(e.cases.size(), 2 * graphs);
-    for (const DType dtype : every_dtype()) {
-        const auto scores = scores_of(e, [&](const EvaluatedCase& c) { return c.problem.dtype == dtype; });
-        ASSERT_EQ(scores.front().name, "model");
-        EXPECT_EQ(static_cast<std::size_t>(scores.front().cases), dtype == DType::f32 ? graphs : graphs / 2);
-        EXPECT_GT(scores.front().geomean, 0.95) << to_text(dtype);
-    }
-}
-
-// Where a variant is slow, that is all there is to learn of it.
-TEST_F(FitTest, ThatAVariantIsSlowInAKindIsLearnt) {
-    auto measured = problems();
-    const std::size_t graphs = measured.size();
-    for (std::size_t g = 0; g < graphs; g += 5) {
-        TrainingProblem p = measured[g];
-        p.problem.dtype = DType::f16;
-        for (TimedConfig& c : p.configs) c.us *= c.config.variant == "spmm.cpu_edges" ? 3 : 1;
-        p.best_log_us = INFINITY;
-        for (const TimedConfig& c : p.configs) p.best_log_us = std::min(p.best_log_us, std::log(c.us));
-        measured.push_back(std::move(p));
-    }
-    // Of graphs without such a problem: by how much the fastest of it is thought to be behind the fastest of all.
-    const auto behind = [&](double least) {
-        FitOptions options;
-        options.least = least;
-        options.folds = 0;
-        const model::Model m = fit(measured, registry_, options);
-        double sum = 0;
-        int count = 0;
-        for (std::size_t g = 1; g < graphs; g += 5) {
-            TrainingProblem p = measured[g];
-            p.problem.dtype = DType::f16;
-            std::vector<Config> configs;
-            for (const TimedConfig& c : p.configs) configs.push_back(c.config);
-            double edges = INFINITY;
-            double rows = INFINITY;
-            for (const model::Prediction& r : model::predict(m, registry_, p.query(), p.constants, configs)) {
-                double& fastest = configs[r.config].variant == "spmm.cpu_edges" ? edges : rows;
-                if (configs[r.config].variant == "spmm.cpu_rows" || &fastest == &edges)
-                    fastest = std::min(fastest, r.log_us);
-            }
-            sum += edges - rows;
-            ++count;
-        }
-        return std::exp(sum / count);
-    };
-    const double known = behind(FitOptions().least);
-    EXPECT_GT(known, 1.6);
-    const double unheard = behind(0);
-    EXPECT_GT(known, 1.15 * unheard);
-}
-
 TEST_F(FitTest, NothingAndMixturesAreRefused) {
     EXPECT_THROW((void)fit({}, registry_), Error);
     auto mixed = problems();
