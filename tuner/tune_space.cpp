@@ -112,7 +112,8 @@ TuneSession::Space TuneSession::space_of_variants(const Query& query) const {
                                 std::make_move_iterator(list->end()));
     }
     if (space.contenders.empty() && !options_.variants.empty()) {
-        space.no_default = "none of the variants that were named can do " + to_text(query.problem);
+        space.no_default =
+            "none of the variants that were named can do, or is worth measuring on, " + to_text(query.problem);
         for (const auto& [variant, reason] : space.refusals) {
             space.no_default.append("; ").append(variant->id).append(": ").append(reason);
         }

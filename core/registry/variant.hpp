@@ -182,7 +182,9 @@ struct Variant {
     /// Whether a problem of such a kind is one that it can do on this graph and device, at this width, for some params.
     /// Cheap. Null: it always is.
     Verdict (*applicable)(const Query&) = nullptr;
-    /// Every legal params value, the default among them. Never empty when applicable.
+    /// Params that are worth a search: every legal value but for those that are the fastest nowhere, the default among them.
+    /// Empty where that goes for all of them: then the variant runs where a config names it, and is neither measured nor
+    /// chosen.
     std::vector<Params> (*space)(const Query&) = nullptr;
     /// Always legal when applicable; O(1), runs nothing.
     Params (*default_params)(const Query&) = nullptr;
