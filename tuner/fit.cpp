@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -265,7 +264,7 @@ private:
             const Query query = problems_[i].query();
             const model::ConfigFeatures features(query, model::base_log_us(query, problems_[i].constants));
             model::PlainTerms plain(query, registry_);
-            const auto before = static_cast<std::ptrdiff_t>(y.size());
+            const auto before = static_cast<std::ptrdiff_t>(behind_own.size());
             for (const TimedConfig& c : problems_[i].configs) {
                 if (c.config.variant != variant.id) continue;
                 points.insert(points.end(), shared_[i].begin(), shared_[i].end());
@@ -275,12 +274,15 @@ private:
                 const float gap = rough[i].gap(terms, v.rates);
                 features.write(terms, v.codes, model::coded_params(c.config.params, v.codes), gap, points.data() + own);
                 first.push_back(static_cast<float>(model::kRoughShare) * gap);
-                y.push_back(static_cast<float>(std::min(options_.worst, std::log(c.us) - problems_[i].best_log_us)));
+                const double slowdown = std::log(c.us) - problems_[i].best_log_us;
+                y.push_back(static_cast<float>(std::min(options_.worst, slowdown)));
+                behind_own.push_back(static_cast<float>(slowdown));
                 graph.push_back(graph_[i]);
             }
-            const auto fastest = std::min_element(y.begin() + before, y.end());
-            std::transform(y.begin() + before, y.end(), std::back_inserter(behind_own),
-                           [&](float slowdown) { return slowdown - *fastest; });
+            const auto own = behind_own.begin() + before;
+            if (own == behind_own.end()) continue;
+            const float fastest = *std::min_element(own, behind_own.end());
+            std::for_each(own, behind_own.end(), [&](float& slowdown) { slowdown -= fastest; });
         }
         std::vector<std::string> names = model::problem_feature_names();
         for (std::string& name : model::config_feature_names(v.codes)) names.push_back(std::move(name));

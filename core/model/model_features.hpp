@@ -13,7 +13,7 @@ namespace gnntune::model {
 
 /// Raised when a feature is added, removed or computed otherwise, or when models ask it in another way. A model that was
 /// fitted before is not used.
-inline constexpr std::int32_t kFeatureVersion = 9;
+inline constexpr std::int32_t kFeatureVersion = 10;
 
 constexpr bool is_readable(std::int32_t feature_version) {
     return feature_version == kFeatureVersion;

@@ -25,4 +25,10 @@ Config part_config(const Registry& registry, const Query& query, const Params& p
     return config;
 }
 
+std::vector<Params> space_or_default(const Variant& variant, const Query& query) {
+    std::vector<Params> space = variant.space(query);
+    if (space.empty()) space.push_back(variant.default_params(query));
+    return space;
+}
+
 }  // namespace gnntune

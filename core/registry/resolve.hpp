@@ -12,4 +12,7 @@ const Variant& resolve(const Registry& registry, const Query& query, const Confi
 /// ErrorKind::unsupported in words if this build cannot run it.
 Config part_config(const Registry& registry, const Query& query, const Params& params, const Part& part);
 
+/// What is tried of a variant that somebody asks for: its space, or its default params where that is empty.
+std::vector<Params> space_or_default(const Variant& variant, const Query& query);
+
 }  // namespace gnntune

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::int32_t kUsualMultiprocessors = 132;
 
+/// Results for each place up to which narrow rows leave room for a warp each.
+constexpr double kFewestResults = 0.046;
+
 double multiprocessors_of(const Query& q) {
     return q.device && q.device->multiprocessors > 0 ? q.device->multiprocessors : kUsualMultiprocessors;
 }
@@ -76,6 +79,15 @@ SpmmLoad spmm_load(const Query& q) {
     return load;
 }
 
+int groups_of_middling_rows(const SpmmLoad& load) {
+    const bool middling = load.even() && load.narrow() && load.degree >= 12 && load.degree <= 45;
+    if (!middling || load.results <= kFewestResults) return 0;
+    for (const int groups : {4, 2}) {
+        if (groups * load.results <= 0.5) return groups;  // of the threads that the device holds
+    }
+    return 0;
+}
+
 SpmmVariant suits_spmm(const Query& q) {
     if (!q.features || !whole_vectors(q.problem)) return SpmmVariant::binned;
     const SpmmLoad load = spmm_load(q);
@@ -88,8 +100,9 @@ SpmmVariant suits_spmm(const Query& q) {
         return skewed && !load.few_results() ? SpmmVariant::edges : SpmmVariant::binned;
     }
     if (!load.few_results()) return SpmmVariant::rows;
+    if (groups_of_middling_rows(load) > 0) return SpmmVariant::rows;
     if (load.little_work()) {
-        return load.narrow() && load.results <= 0.046 ? SpmmVariant::rows : SpmmVariant::binned;
+        return load.narrow() && load.results <= kFewestResults ? SpmmVariant::rows : SpmmVariant::binned;
     }
     if (load.width <= 4) return SpmmVariant::binned;
     if (!load.narrow() && load.degree >= 400 && load.rows >= 15 && dense_share(q) >= 0.9) {
@@ -106,6 +119,25 @@ SpmmVariant suits_spmm(const Query& q) {
 int spmm_lanes(int width, int vec, int items, int most) {
     const int lanes = std::clamp(width / items, 1, std::min(32, std::max(most, 32 / vec)));
     return width > 4 * lanes * items ? std::max(lanes, 32 / items) : lanes;
+}
+
+BinnedSuit binned_suit(const SpmmLoad& load, int vec, int most_items) {
+    BinnedSuit suit;
+    int most = load.degree <= 5.7 ? 16 : 8;
+    if (load.few_results()) {
+        most = 32;
+        const bool even = load.even();
+        const bool spread = even && load.few_rows() && !load.narrow() && !load.little_work();
+        if (load.little_work() || spread) suit.share = 8;
+        suit.items = spread ? 2 : 1;
+        if (!even && load.work > 0.3 && load.work <= 29) suit.warps_per_block = 16;
+    }
+    // One load of a lane and edge holds a row, or a tile that is worth a pass.
+    if (suit.items == 1 && load.width > 32 && vec < 4) suit.items = 2;
+    if (load.width == 1 || most_items == 1) suit.items = 1;
+    if (suit.items == 1) most = std::max(most, 16);
+    suit.lanes = spmm_lanes(load.width, vec, suit.items, most);
+    return suit;
 }
 
 }  // namespace gnntune::kernels

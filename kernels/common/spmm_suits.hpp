@@ -44,7 +44,23 @@ bool suits_spmm(const Query& query) {
     return suits_spmm(query) == variant;
 }
 
+/// Groups that share a row of `spmm.rows`, each of as many lanes as narrow rows have loads: those of a load with few
+/// results. 0 where rows are not of middling, like degree, or fill too much of the device.
+int groups_of_middling_rows(const SpmmLoad& load);
+
 /// Lanes of a group that has `items` loads of an edge in each, at most `most` unless a row would be cut too often.
 int spmm_lanes(int width, int vec, int items, int most);
+
+/// Params of kernels whose rows are binned by degree (kernels/common/binned_rows.hpp).
+struct BinnedSuit {
+    int lanes = 1;
+    int items = 2;
+    int share = 32;
+    int warps_per_block = 4;
+};
+
+/// What suits the load, for vectors of `vec` elements and `most_items` loads of a lane. Little work wants every lane that
+/// it can get, a load for each edge at once, and rows of many edges then large blocks unless all are alike.
+BinnedSuit binned_suit(const SpmmLoad& load, int vec, int most_items);
 
 }  // namespace gnntune::kernels

@@ -10,11 +10,13 @@
 
 namespace gnntune::kernels {
 
-/// A team of `team` threads in groups of `lanes`; a group has gathers of `run` edges in flight.
+/// A team of `team` threads in groups of `lanes`; a group has gathers of `run` edges in flight, and makes `walks` of them
+/// for each edge, one after another.
 struct TeamShape {
     int team;
     int lanes;
     int run;
+    int walks = 1;
     static constexpr int kPieceThreads = 128;  ///< of the block that a piece of a long row gets
 };
 
@@ -30,15 +32,9 @@ inline void add_team_cost(const std::vector<DegreeClass>& classes, const TeamSha
         const int threads = cut ? TeamShape::kPieceThreads : shape.team;
         const double at_once = static_cast<double>(threads / shape.lanes) * shape.run;
         terms.threads += static_cast<double>(c.rows) * pieces * threads * copies;
-        longest = std::max(longest, std::ceil(mean / pieces / at_once));
+        longest = std::max(longest, std::ceil(mean / pieces / at_once) * shape.walks);
     }
     terms.longest += longest;
-}
-
-/// The same of a pass over rows and one over columns, one after the other.
-inline void add_two_pass_team_cost(const Query& q, const TeamShape& shape, double copies, CostTerms& terms) {
-    add_team_cost(row_classes(q), shape, copies, terms);
-    add_team_cost(col_classes(q), shape, copies, terms);
 }
 
 }  // namespace gnntune::kernels

@@ -3,6 +3,8 @@
 // P has fields() (core/registry/param_fields.hpp) and two static functions:
 //   static Verdict legal(const Query&, const P&)   whether these params may be launched on this problem
 //   static P defaults(const Query&)                O(1), always legal
+// and, where not all that is legal is worth a search, a third:
+//   static bool searched(const Query&, const P&)   whether these params, if legal, are in space()
 #pragma once
 
 #include <vector>
@@ -18,6 +20,9 @@ template <typename P>
 std::vector<Params> typed_space(const Query& query) {
     std::vector<Params> out;
     for (const P& p : enumerate_params<P>()) {
+        if constexpr (requires { P::searched(query, p); }) {
+            if (!P::searched(query, p)) continue;
+        }
         if (P::legal(query, p)) out.push_back(to_params(p));
     }
     return out;
@@ -43,22 +48,6 @@ void set_typed_params(Variant& v) {
     v.space = &typed_space<P>;
     v.default_params = &typed_default<P>;
     v.valid = &typed_valid<P>;
-}
-
-/// space() of params P that have `static bool searched(const Query&, const P&)`: legal ones that pay somewhere.
-template <typename P>
-std::vector<Params> searched_space(const Query& query) {
-    std::vector<Params> out;
-    for (const P& p : enumerate_params<P>()) {
-        if (P::searched(query, p) && P::legal(query, p)) out.push_back(to_params(p));
-    }
-    return out;
-}
-
-template <typename P>
-void set_searched_params(Variant& v) {
-    set_typed_params<P>(v);
-    v.space = &searched_space<P>;
 }
 
 /// What most plans keep: one format of the graph, the params, and the facts of the problem that a launch needs.

@@ -126,15 +126,22 @@ def test_keyboard_interrupt_stores_what_was_measured(cora, tmp_path):
         "except KeyboardInterrupt:\n    print('interrupted')\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not db.exists() and time.monotonic() < deadline:
+    # Of 45 problems one is stored: whatever else the machine does, more are to come.
+    deadline = time.monotonic() + 120
+    while not _stored(db) and time.monotonic() < deadline:
         time.sleep(0.05)
-    time.sleep(1.0)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=120)
     assert out.strip() == "interrupted" and process.returncode == 0
     assert len(gnntune.best(db=db)) > 0
     assert not _still_running(str(db))
+
+
+def _stored(db) -> int:
+    try:
+        return len(gnntune.best(db=db)) if db.exists() else 0
+    except gnntune.Error:  # half made
+        return 0
 
 
 def _still_running(word: str) -> bool:

@@ -25,10 +25,21 @@ void add_parts(const Graph& graph, const Variant& variant, const Query& query, c
     }
 }
 
+// What is searched. Where none of it is, what would be without self loops: it may be launched all the same.
+std::vector<Params> space_of(const Variant& variant, const Query& query) {
+    std::vector<Params> space = variant.space(query);
+    if (!space.empty() || !query.problem.self_loop) return space;
+    Query plain = query;
+    plain.problem.self_loop = false;
+    space = variant.space(plain);
+    std::erase_if(space, [&](const Params& p) { return !variant.valid(query, p); });
+    return space;
+}
+
 }  // namespace
 
 std::vector<Params> corners(const Graph& graph, const Variant& variant, const Query& query) {
-    const auto space = variant.space(query);
+    const auto space = space_of(variant, query);
     std::vector<Params> out{variant.default_params(query)};
     // Every part at three widths; the standard parts at all.
     const std::int32_t k = query.problem.k;
@@ -63,11 +74,11 @@ std::vector<Failure> check_record(const Registry& registry, const Variant& v, co
         if (verdict.reason.empty()) fail("refuses without a reason");
         return failures;
     }
-    const auto space = v.space(query);
+    const auto space = space_of(v, query);
     const Params standard = v.default_params(query);
     if (!v.valid(query, standard))
         fail("the default {" + standard.text() + "} is not valid: " + v.valid(query, standard).reason);
-    if (!space.empty() && std::find(space.begin(), space.end(), standard) == space.end())
+    if (std::find(space.begin(), space.end(), standard) == space.end())
         fail("the default is not in the space");
     for (const Params& p : space) {
         if (!v.valid(query, p)) fail("{" + p.text() + "} is in the space but not valid");

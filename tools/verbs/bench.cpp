@@ -9,6 +9,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
+#include "core/registry/resolve.hpp"
 #include "profiles/snapshot/layers.hpp"
 #include "profiles/store/store.hpp"
 #include "tools/common/exclusive.hpp"
@@ -98,7 +99,7 @@ Field field_of(const Query& query, const std::vector<std::string>& only, bool al
         if (!registry().applicable(v, query) || (v.sampling && !sampling)) continue;
         if (!only.empty() && std::find(only.begin(), only.end(), v.id) == only.end()) continue;
         const Params standard = v.default_params(query);
-        for (const Params& params : v.space(query)) {
+        for (const Params& params : only.empty() ? v.space(query) : space_or_default(v, query)) {
             if (!all && !v.baseline && !(params == standard)) continue;
             tuner::Contender c;
             c.config = {v.id, params};

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/common/error.hpp"
+#include "core/registry/resolve.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/graphs.hpp"
 #include "tools/common/interrupt.hpp"
@@ -99,7 +100,7 @@ int run_verify(const Args& args) {
                         continue;
                     }
                     if (!workload) workload.emplace(graph, problem, parsed->common.seed).prepare_oracles();
-                    for (const Params& params : v.space(query)) {
+                    for (const Params& params : space_or_default(v, query)) {
                         stopped = interrupted();
                         if (stopped) break;
                         const Config config{v.id, params};

@@ -34,8 +34,9 @@ CostTerms cost_terms(const Query& q, const Params& params) {
                       q.problem.heads * (tiles - 1.0);
     terms.flops *= tiles;
     terms.launches = 4;
-    kernels::add_two_pass_team_cost(q, {p.lanes * p.split, p.lanes, std::max(1, 4 / p.items)}, tiles * q.problem.heads,
-                                    terms);
+    const int team = p.lanes * p.split;
+    kernels::add_team_cost(kernels::row_classes(q), {team, p.lanes, 4 / p.items}, tiles * q.problem.heads, terms);
+    kernels::add_team_cost(kernels::col_classes(q), {team, p.lanes, 1}, tiles * q.problem.heads, terms);
     return terms;
 }
 

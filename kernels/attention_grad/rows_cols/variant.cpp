@@ -38,8 +38,9 @@ CostTerms cost_terms(const Query& q, const Params& params) {
                       q.problem.heads * (tiles - 1.0);
     terms.flops *= (3.0 + 4.0 * tiles) / 7.0;
     terms.launches = 2;
-    kernels::add_two_pass_team_cost(q, {p.lanes * p.split, p.lanes, p.items == 1 ? 2 : 1}, tiles * q.problem.heads,
-                                    terms);
+    for (const auto* classes : {&kernels::row_classes(q), &kernels::col_classes(q)}) {
+        kernels::add_team_cost(*classes, {p.lanes * p.split, p.lanes, 1}, tiles * q.problem.heads, terms);
+    }
     return terms;
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/common/storage.hpp"
 #include "kernels/common/team_cost.hpp"
 #include "kernels/common/typed_variant.hpp"
@@ -30,8 +32,9 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<kernels::TeamParams>(params);
     const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
     CostTerms terms = kernels::gat_cost(q, kernels::csr_bytes(q) * static_cast<double>(tiles));
-    kernels::add_team_cost(kernels::row_classes(q), {p.team, p.lanes, 4}, static_cast<double>(tiles * q.problem.heads),
-                           terms);
+    // A step has an edge for each thread, and four for each group at most.
+    kernels::add_team_cost(kernels::row_classes(q), {p.team, p.lanes, std::min(4, p.lanes)},
+                           static_cast<double>(tiles * q.problem.heads), terms);
     return terms;
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/common/team_cost.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/gat_grad/rows_cols/launch.hpp"
@@ -28,7 +30,14 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     const auto p = from_params<kernels::TeamParams>(params);
     CostTerms terms = kernels::gat_grad_cost(q, 2.0 * kernels::csr_bytes(q));
     terms.launches = 2;
-    kernels::add_two_pass_team_cost(q, {p.team, p.lanes, 4}, q.problem.heads, terms);
+    // A step has an edge for each thread, and four for each group at most. Dots of rows take all features one tile after
+    // another; columns have a team for each tile.
+    const int run = std::min(4, p.lanes);
+    const auto walks = static_cast<int>(kernels::ceil_div(q.problem.k, p.lanes * p.vec));
+    const auto tiles = kernels::ceil_div(q.problem.k, kernels::tile_width(p.lanes, p.items, p.vec));
+    kernels::add_team_cost(kernels::row_classes(q), {p.team, p.lanes, run, walks}, q.problem.heads, terms);
+    kernels::add_team_cost(kernels::col_classes(q), {p.team, p.lanes, run},
+                           static_cast<double>(tiles * q.problem.heads), terms);
     return terms;
 }
 

@@ -41,28 +41,14 @@ Verdict BinnedParams::legal(const Query& q, const BinnedParams& p) {
     return kernels::require_grid(p.shape().most_blocks(q.n_rows, q.m));
 }
 
-// Little work wants every lane that it can get, a load for each edge at once, and rows of many edges then large blocks
-// unless all are alike. The limits are those of kernels/common/spmm_suits.hpp.
 BinnedParams BinnedParams::defaults(const Query& q) {
-    const kernels::SpmmLoad load = kernels::spmm_load(q);
     BinnedParams p;
     p.vec = kernels::widest_vector(q.problem);
-    p.share = 32;
-    p.items = 2;
-    int most = load.degree <= 5.7 ? 16 : 8;
-    if (load.few_results()) {
-        most = 32;
-        const bool even = load.even();
-        const bool spread = even && load.few_rows() && !load.narrow() && !load.little_work();
-        if (load.little_work() || spread) p.share = 8;
-        p.items = spread ? 2 : 1;
-        p.warps_per_block = 4;
-        if (!even && load.work > 0.3 && load.work <= 29) p.warps_per_block = 16;
-    }
-    // One load of a lane and edge holds a row, or a tile that is worth a pass.
-    if (p.items == 1 && load.width > 32 && p.vec < 4) p.items = 2;
-    if (load.width == 1) p.items = 1;
-    p.lanes = kernels::spmm_lanes(load.width, p.vec, p.items, most);
+    const kernels::BinnedSuit suit = kernels::binned_suit(kernels::spmm_load(q), p.vec, 2);
+    p.lanes = suit.lanes;
+    p.items = suit.items;
+    p.share = suit.share;
+    p.warps_per_block = suit.warps_per_block;
     return p;
 }
 
@@ -95,7 +81,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     if (q.problem.heads > 1) index_bytes -= kernels::weight_bytes(q) * static_cast<double>(q.m) * (tiles - 1.0);
     CostTerms terms = kernels::gather_cost(q, index_bytes);
     p.shape().add_cost(kernels::row_classes(q), 8 / p.items, tiles, terms);
-    if (q.problem.self_loop) terms.longest += 1;  // behind the edges
+    if (q.problem.self_loop) terms.longest += 1;  // before the edges
     return terms;
 }
 

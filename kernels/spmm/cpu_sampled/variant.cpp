@@ -124,7 +124,7 @@ void register_spmm_cpu_sampled(Registry& registry) {
     v.approximate = true;
     v.can = kernels::kSampledSpmm;
     v.can.storage = {DType::f32};
-    kernels::set_searched_params<spmm_cpu_sampled::SampledParams>(v);
+    kernels::set_typed_params<spmm_cpu_sampled::SampledParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &kernels::prepare_plan_state<spmm_cpu_sampled::SampledParams, CsrFormat, kFormatCsr>;

@@ -15,6 +15,8 @@ struct DenseBlocksParams {
     bool operator==(const DenseBlocksParams&) const = default;
     static const std::vector<ParamField<DenseBlocksParams>>& fields();
     static Verdict legal(const Query& query, const DenseBlocksParams& params);
+    /// With the `min_cells` alone that the graph's blocks ask for (README.md).
+    static bool searched(const Query& query, const DenseBlocksParams& params);
     static DenseBlocksParams defaults(const Query& query);
 };
 

@@ -27,9 +27,28 @@ Verdict DenseBlocksParams::legal(const Query& q, const DenseBlocksParams& p) {
     return Verdict::yes();
 }
 
+namespace {
+
+/// Blocks of fewer than 32 cells, one by one, take longer than their edges where they are most of all blocks. Elsewhere
+/// the edges do: some row has many of them. README.md has what that is worth.
+constexpr std::int64_t kManySparseBlocks = 3;
+
+int min_cells_for(const Query& q) {
+    if (!q.features) return 8;
+    const auto blocks = [&](int min_cells) { return formats::expected_dense_blocks(q, min_cells).blocks; };
+    return blocks(8) >= kManySparseBlocks * blocks(32) ? 32 : 8;
+}
+
+}  // namespace
+
+bool DenseBlocksParams::searched(const Query& q, const DenseBlocksParams& p) {
+    return p.min_cells == min_cells_for(q);
+}
+
 DenseBlocksParams DenseBlocksParams::defaults(const Query& q) {
     DenseBlocksParams p;
     p.tile = q.problem.k <= 32 ? 32 : q.problem.k <= 64 ? 64 : 128;
+    p.min_cells = min_cells_for(q);
     return p;
 }
 

@@ -56,7 +56,7 @@ Params without_part(const Params& params) {
 }
 
 std::vector<Params> space(const Query& q) {
-    std::vector<Params> out = kernels::searched_space<PresampledParams>(q);
+    std::vector<Params> out = kernels::typed_space<PresampledParams>(q);
     for (Params& p : out) p = with_part(std::move(p));
     return out;
 }

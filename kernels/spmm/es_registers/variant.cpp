@@ -72,7 +72,7 @@ void register_spmm_es_registers(Registry& registry) {
     v.backend = Backend::cuda;
     v.approximate = true;
     v.can = kernels::kSampledSpmm;
-    kernels::set_searched_params<spmm_es_registers::RegistersParams>(v);
+    kernels::set_typed_params<spmm_es_registers::RegistersParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.formats = &kernels::needs_csr;
     v.prepare = &kernels::prepare_plan_state<spmm_es_registers::RegistersParams, CsrFormat, kFormatCsr>;

@@ -2,6 +2,7 @@
 
 #include "core/registry/graph.hpp"
 #include "kernels/common/shared_memory.hpp"
+#include "kernels/common/spmm_suits.hpp"
 #include "kernels/common/tiles.hpp"
 #include "kernels/common/typed_variant.hpp"
 #include "kernels/spmm/max_binned/launch.hpp"
@@ -40,22 +41,16 @@ Verdict MaxParams::legal(const Query& q, const MaxParams& p) {
     return kernels::require_grid(p.shape().most_blocks(q.n_rows, q.m));
 }
 
-// Tiles of 256 bytes, and where much begins, are those of spmm.binned, which gathers alike.
+// Those of spmm.binned, which gathers alike.
 MaxParams MaxParams::defaults(const Query& q) {
     MaxParams p;
     p.vec = kernels::widest_vector(q.problem);
-    const std::int32_t whole = kernels::next_power_of_two(q.problem.k) / p.vec;
-    p.lanes = std::min(whole, std::clamp(64 / p.vec, 16, 32));
-    if (whole > 4 * p.lanes) p.lanes = 32;
-    const bool wide = p.vec * size_of(q.problem.dtype) == 16 && p.lanes * p.vec >= 64;
-    const double work = static_cast<double>(q.m) * q.problem.k;
-    p.share = work > 2e7 ? 32 : 8;
-    p.warps_per_block = work > 8e7 ? 4 : 16;
-    // Seen on two graphs: in f32 where much is to be done, in 16 bits where edges have weights.
-    if (wide && (size_of(q.problem.dtype) == 4 ? work > 8e7 : q.problem.weighted)) {
-        p.items = 2;
-        p.lanes /= 2;
-    }
+    const bool whole = p.vec * size_of(q.problem.dtype) == 16;
+    const kernels::BinnedSuit suit = kernels::binned_suit(kernels::spmm_load(q), p.vec, whole ? 2 : 1);
+    p.lanes = suit.lanes;
+    p.items = suit.items;
+    p.share = suit.share;
+    p.warps_per_block = suit.warps_per_block;
     return p;
 }
 

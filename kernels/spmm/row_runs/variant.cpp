@@ -58,7 +58,7 @@ void register_spmm_row_runs(Registry& registry) {
     v.backend = Backend::cuda;
     v.default_rank = 25;
     v.can = {.storage = kEveryStorage, .reduce = {Reduce::sum, Reduce::mean}, .self_loops = Takes::yes};
-    kernels::set_searched_params<spmm_row_runs::RowRunsParams>(v);
+    kernels::set_typed_params<spmm_row_runs::RowRunsParams>(v);
     v.deterministic = &kernels::always_deterministic;
     v.in_stream_order = true;
     v.formats = &kernels::needs_csr;

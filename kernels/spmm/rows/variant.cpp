@@ -43,7 +43,8 @@ RowsParams RowsParams::defaults(const Query& q) {
     p.items = load.width == 1 || (load.few_results() && load.narrow()) ? 1 : 2;
     const bool short_rows = !load.few_results() && load.degree <= 45;
     p.lanes = kernels::spmm_lanes(load.width, p.vec, p.items, short_rows ? 8 : 16);
-    const int most = short_rows ? 1 : !load.few_results() ? 2 : load.narrow() ? 8 : 4;
+    int most = short_rows ? 1 : !load.few_results() ? 2 : load.narrow() ? 8 : 4;
+    if (const int groups = kernels::groups_of_middling_rows(load); load.few_results() && groups > 0) most = groups;
     p.split = std::min(most, 32 / p.lanes);
     return p;
 }

@@ -52,7 +52,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     terms.dram_bytes += static_cast<double>(std::min(q.n_rows, q.m)) * kernels::argmax_row_bytes(q);
     const auto tiles = static_cast<double>(p.tiles(q.problem.k, q.problem.heads));
     p.shape().add_cost(kernels::col_classes(q), p.run, tiles, terms);
-    if (q.problem.self_loop) terms.longest += 1;  // behind the edges
+    if (q.problem.self_loop) terms.longest += 1;  // a round of its own
     return terms;
 }
 

@@ -115,7 +115,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     terms.l2_bytes += static_cast<double>(q.m) * kernels::argmax_row_bytes(q);
     terms.dram_bytes += static_cast<double>(std::min(q.n_rows, q.m)) * kernels::argmax_row_bytes(q);
     p.shape().add_cost(kernels::col_classes(q), (problem.reduce == Reduce::max ? 4 : 8) / p.items, tiles, terms);
-    if (problem.self_loop) terms.longest += 1;  // behind the edges
+    if (problem.self_loop) terms.longest += 1;  // a round of its own
     return terms;
 }
 

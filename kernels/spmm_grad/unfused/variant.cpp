@@ -134,8 +134,10 @@ CostTerms cost_terms(const Query& q, const Params&) {
         terms.l2_bytes += bytes;
     };
     if (q.problem.weighted) {
-        // The second part reads the graph and gathers for itself.
-        const CostTerms second = kernels::gather_cost(q, kernels::csr_bytes(q));
+        // The second part reads the graph and gathers for itself, self loops not among its edges.
+        Query edges = q;
+        edges.problem.self_loop = false;
+        const CostTerms second = kernels::gather_cost(edges, kernels::csr_bytes(q));
         terms.dram_bytes += second.dram_bytes;
         terms.l2_bytes += second.l2_bytes;
         terms.launches += 1;

@@ -79,6 +79,47 @@ TEST_F(CostTermsTest, EveryKernelOfTeamsSaysHowMany) {
     EXPECT_GT(of("spmm.max_rows", maximum).longest, 10) << "a thread walks a row";
 }
 
+// 100 rows (and columns) of 60 edges, f32.
+TEST_F(CostTermsTest, RoundsAreThoseOfTheKernels) {
+    test::EdgeList edges;
+    for (std::int32_t row = 0; row < 100; ++row) {
+        for (std::int32_t i = 0; i < 60; ++i) edges.emplace_back(row, (row + i) % 100);
+    }
+    features_ = features_of(test::csr_of(100, 100, edges).view());
+    struct Case {
+        Op op;
+        std::int32_t k;
+        const char* config;
+        double threads;
+        double longest;
+    };
+    const std::array cases{
+        // Four edges of each of 8 groups at once.
+        Case{Op::gat, 16, "gat.rows{lanes=4,team=32,vec=4,items=1}", 100 * 32, 2},
+        // A step has as many edges as threads.
+        Case{Op::gat, 4, "gat.rows{lanes=1,team=16,vec=4,items=1}", 100 * 16, 4},
+        // Two walks over a row's features, four edges at once; a team for each of a column's two tiles.
+        Case{Op::gat_grad, 256, "gat_grad.rows_cols{lanes=32,team=32,vec=4,items=1}", 100 * 32 + 100 * 32 * 2, 2 * 15 + 15},
+        // Two edges at once by row, one by column.
+        Case{Op::agnn_grad, 256, "agnn_grad.rows_cols{lanes=32,split=1,items=2}", 2 * 100 * 32, 30 + 60},
+        Case{Op::attention_grad, 256, "attention_grad.rows_cols{lanes=32,split=1,items=2}", 2 * 100 * 32, 60 + 60},
+        Case{Op::attention, 256, "attention.rows{lanes=32,split=1,items=2}", 100 * 32, 30},
+    };
+    for (const Case& c : cases) {
+        Problem problem;
+        problem.op = c.op;
+        problem.k = c.k;
+        problem.weighted = false;
+        const Query query{problem, 100, 100, features_.counts.m, &features_, &device_};
+        const Config config = Config::parse(c.config);
+        const Variant& v = *registry_.find(config.variant);
+        ASSERT_TRUE(v.valid(query, config.params)) << c.config << ": " << v.valid(query, config.params).reason;
+        const CostTerms terms = v.cost_terms(query, config.params);
+        EXPECT_EQ(terms.threads, c.threads) << c.config;
+        EXPECT_EQ(terms.longest, c.longest) << c.config;
+    }
+}
+
 TEST_F(CostTermsTest, ASelfLoopIsARoundMore) {
     for (const char* variant : {"spmm.rows", "spmm.binned", "spmm.row_runs"}) {
         Problem problem;

@@ -324,7 +324,6 @@ TEST_F(FitTest, AFeatureThatIsLeftOutIsNotUsed) {
     for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].config, other[i].config);
 }
 
-// The kinds that a tenth of the graphs has, and no others; what it sees of them it tells apart.
 TEST_F(FitTest, NothingAndMixturesAreRefused) {
     EXPECT_THROW((void)fit({}, registry_), Error);
     auto mixed = problems();

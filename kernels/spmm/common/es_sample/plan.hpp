@@ -62,7 +62,7 @@ Variant es_variant() {
     v.backend = Backend::cuda;
     v.approximate = true;
     v.can = kSampledSpmm;
-    set_searched_params<P>(v);
+    set_typed_params<P>(v);
     v.deterministic = &always_deterministic;
     v.formats = &needs_csr;
     v.prepare = &es_prepare<P>;
