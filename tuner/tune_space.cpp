@@ -4,6 +4,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/candidates.hpp"
+#include "core/registry/resolve.hpp"
 #include "tuner/measuring/measurable.hpp"
 #include "tuner/recall.hpp"
 #include "tuner/tune_session.hpp"
@@ -88,7 +89,8 @@ TuneSession::Space TuneSession::space_of_variants(const Query& query) const {
     };
     Measurable measurable = measurable_configs(registry_, query, wanted, [&](const Variant& v) {
         space.of_rows = space.of_rows || v.parts != nullptr;
-        return offered(v, query);
+        std::vector<Params> params = offered(v, query);
+        return params.empty() && is_named(v) ? space_or_default(v, query) : params;
     });
     space.refusals = std::move(measurable.refusals);
     space.errata = measurable.held_back;
@@ -112,8 +114,7 @@ TuneSession::Space TuneSession::space_of_variants(const Query& query) const {
                                 std::make_move_iterator(list->end()));
     }
     if (space.contenders.empty() && !options_.variants.empty()) {
-        space.no_default =
-            "none of the variants that were named can do, or is worth measuring on, " + to_text(query.problem);
+        space.no_default = "none of the variants that were named can do " + to_text(query.problem);
         for (const auto& [variant, reason] : space.refusals) {
             space.no_default.append("; ").append(variant->id).append(": ").append(reason);
         }

@@ -25,13 +25,19 @@ void add_parts(const Graph& graph, const Variant& variant, const Query& query, c
     }
 }
 
-// What is searched. Where none of it is, what would be without self loops: it may be launched all the same.
+// What is searched of a graph of which nothing is known; where none of that is, what would be without self loops. What a
+// search leaves out may be launched all the same.
 std::vector<Params> space_of(const Variant& variant, const Query& query) {
-    std::vector<Params> space = variant.space(query);
-    if (!space.empty() || !query.problem.self_loop) return space;
-    Query plain = query;
-    plain.problem.self_loop = false;
-    space = variant.space(plain);
+    Query unknown = query;
+    unknown.features = nullptr;
+    std::vector<Params> space = variant.space(unknown);
+    if (space.empty()) {
+        unknown.problem.self_loop = false;
+        space = variant.space(unknown);
+    }
+    for (Params& p : variant.space(query)) {
+        if (std::find(space.begin(), space.end(), p) == space.end()) space.push_back(std::move(p));
+    }
     std::erase_if(space, [&](const Params& p) { return !variant.valid(query, p); });
     return space;
 }
@@ -80,8 +86,13 @@ std::vector<Failure> check_record(const Registry& registry, const Variant& v, co
         fail("the default {" + standard.text() + "} is not valid: " + v.valid(query, standard).reason);
     if (std::find(space.begin(), space.end(), standard) == space.end())
         fail("the default is not in the space");
+    const auto searched = v.space(query);
+    if (!searched.empty() && std::find(searched.begin(), searched.end(), standard) == searched.end())
+        fail("the default is not among what is searched");
+    for (const Params& p : searched) {
+        if (!v.valid(query, p)) fail("{" + p.text() + "} is searched but not valid");
+    }
     for (const Params& p : space) {
-        if (!v.valid(query, p)) fail("{" + p.text() + "} is in the space but not valid");
         if (!(Params::parse(p.text()) == p)) fail("{" + p.text() + "} does not survive its text form");
     }
     if (v.valid(query, Params{{"no_such_param", "1"}})) fail("accepts a param that it does not have");

@@ -42,7 +42,7 @@ int min_cells_for(const Query& q) {
 }  // namespace
 
 bool DenseBlocksParams::searched(const Query& q, const DenseBlocksParams& p) {
-    return p.min_cells == min_cells_for(q);
+    return !q.features || p.min_cells == min_cells_for(q);
 }
 
 DenseBlocksParams DenseBlocksParams::defaults(const Query& q) {

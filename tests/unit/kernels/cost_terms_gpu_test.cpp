@@ -130,6 +130,52 @@ TEST_F(CostTermsTest, ASelfLoopIsARoundMore) {
     }
 }
 
+TEST_F(CostTermsTest, DenseBlocksAreSearchedWithTheMinCellsThatTheyAskFor) {
+    const std::int64_t m = features_.counts.m;
+    Problem problem;
+    problem.k = 64;
+    const Query query{problem, 400, 400, m, &features_, &device_};
+    const Variant& v = *registry_.find("spmm.dense_blocks");
+    for (const auto& [blocks_of_8, expected] : {std::pair{119, "8"}, std::pair{120, "32"}}) {
+        features_.counts.blocks_32x32 = {BlockCount{200, m}, BlockCount{blocks_of_8, m}, BlockCount{40, m},
+                                         BlockCount{30, m}};
+        const std::vector<Params> space = v.space(query);
+        ASSERT_FALSE(space.empty());
+        for (const Params& p : space) EXPECT_EQ(*p.find("min_cells"), expected);
+        EXPECT_EQ(*v.default_params(query).find("min_cells"), expected);
+    }
+    Query unknown = query;
+    unknown.features = nullptr;
+    EXPECT_EQ(v.space(unknown).size(), 2 * v.space(query).size());
+}
+
+TEST_F(CostTermsTest, RowRunsOfLongRowsCanRunAndAreNotSearched) {
+    Problem problem;
+    problem.k = 64;
+    const Variant& v = *registry_.find("spmm.row_runs");
+    for (const std::int64_t m : {4000, 4001}) {
+        const Query query{problem, 400, 400, m, &features_, &device_};
+        EXPECT_TRUE(v.valid(query, v.default_params(query)));
+        EXPECT_EQ(v.space(query).empty(), m > 4000) << m;
+    }
+}
+
+TEST_F(CostTermsTest, AMaximumHasTheDefaultParamsOfASum) {
+    for (const std::int32_t k : {4, 16, 33, 64, 256}) {
+        Problem problem;
+        problem.k = k;
+        const Query sum{problem, 400, 400, features_.counts.m, &features_, &device_};
+        Query maximum = sum;
+        maximum.problem.reduce = Reduce::max;
+        const Params of_sum = registry_.find("spmm.binned")->default_params(sum);
+        const Params of_maximum = registry_.find("spmm.max_binned")->default_params(maximum);
+        for (const char* name : {"share", "warps_per_block"}) {
+            EXPECT_EQ(*of_maximum.find(name), *of_sum.find(name)) << "k=" << k;
+        }
+        if (k == 33) EXPECT_EQ(*of_maximum.find("items"), "1") << "no vectors of 16 bytes";
+    }
+}
+
 TEST_F(CostTermsTest, RowRunsInSixteenBitsWithSelfLoopsCanRunAndAreNotSearched) {
     Problem problem;
     problem.k = 32;
