@@ -84,8 +84,7 @@ std::vector<Failure> check_record(const Registry& registry, const Variant& v, co
     const Params standard = v.default_params(query);
     if (!v.valid(query, standard))
         fail("the default {" + standard.text() + "} is not valid: " + v.valid(query, standard).reason);
-    if (std::find(space.begin(), space.end(), standard) == space.end())
-        fail("the default is not in the space");
+    if (std::find(space.begin(), space.end(), standard) == space.end()) fail("the default is not in the space");
     const auto searched = v.space(query);
     if (!searched.empty() && std::find(searched.begin(), searched.end(), standard) == searched.end())
         fail("the default is not among what is searched");

@@ -712,6 +712,13 @@ class Corpus(unittest.TestCase):
             with self.assertRaisesRegex(SystemExit, "folder that can be written to"):
                 chosen.require_folder_of(f"{folder}/none/out.db.xz")
 
+    def test_manifests_are_what_is_committed(self):
+        for shared, name in ((False, "corpus.csv"), (True, "corpus_shared.csv")):
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                chosen.manifest(shared)
+            self.assertEqual(said.getvalue(), (ROOT / "data" / name).read_text())
+
     def test_another_archive_is_unpacked_anew(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)

@@ -55,8 +55,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     terms.l2_bytes += gathered * (tiles - 1.0) + 4.0 * static_cast<double>(q.m) * q.problem.heads * p.stored_norms;
     terms.flops *= 1.0 + tiles * (p.stored_norms != 0 ? 1.0 : 2.0);
     terms.launches = 1.0 + p.stored_norms;
-    kernels::add_team_cost(kernels::row_classes(q), {p.lanes * p.split, p.lanes, 2},
-                           tiles * q.problem.heads, terms);
+    kernels::add_team_cost(kernels::row_classes(q), {p.lanes * p.split, p.lanes, 2}, tiles * q.problem.heads, terms);
     return terms;
 }
 

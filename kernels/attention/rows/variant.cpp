@@ -31,8 +31,7 @@ CostTerms cost_terms(const Query& q, const Params& params) {
     terms.l2_bytes += static_cast<double>(size_of(q.problem.dtype)) * static_cast<double>(q.m) * q.problem.k *
                       q.problem.heads * (tiles - 1.0);
     terms.flops *= 0.5 + 0.5 * tiles;
-    kernels::add_team_cost(kernels::row_classes(q), {p.lanes * p.split, p.lanes, 2},
-                           tiles * q.problem.heads, terms);
+    kernels::add_team_cost(kernels::row_classes(q), {p.lanes * p.split, p.lanes, 2}, tiles * q.problem.heads, terms);
     return terms;
 }
 

@@ -99,7 +99,8 @@ TEST_F(CostTermsTest, RoundsAreThoseOfTheKernels) {
         // A step has as many edges as threads.
         Case{Op::gat, 4, "gat.rows{lanes=1,team=16,vec=4,items=1}", 100 * 16, 4},
         // Two walks over a row's features, four edges at once; a team for each of a column's two tiles.
-        Case{Op::gat_grad, 256, "gat_grad.rows_cols{lanes=32,team=32,vec=4,items=1}", 100 * 32 + 100 * 32 * 2, 2 * 15 + 15},
+        Case{Op::gat_grad, 256, "gat_grad.rows_cols{lanes=32,team=32,vec=4,items=1}", 100 * 32 + 100 * 32 * 2,
+             2 * 15 + 15},
         // Two edges at once by row, one by column.
         Case{Op::agnn_grad, 256, "agnn_grad.rows_cols{lanes=32,split=1,items=2}", 2 * 100 * 32, 30 + 60},
         Case{Op::attention_grad, 256, "attention_grad.rows_cols{lanes=32,split=1,items=2}", 2 * 100 * 32, 60 + 60},

@@ -132,9 +132,9 @@ constexpr Wrong kWrong[] = {
      "line 29, step_choice[0]: no measurement of status ok bears out"},
     {"\"expected_steps\":200", "\"expected_steps\":0",
      "step_choice[0]: it breaks a rule of the schema: CHECK constraint failed: expected_steps"},
-    {"\"feature_version\":1", "\"feature_version\":9", "model[0].bytes: cost model:"},
+    {"\"feature_version\":1", "\"feature_version\":10", "model[0].bytes: cost model:"},
 };
-static_assert(model::is_readable(9), "only bytes of readable versions are looked into: the line above has one");
+static_assert(model::is_readable(10), "only bytes of readable versions are looked into: the line above has one");
 
 class WrongDocumentTest : public DocumentTest {
 protected:
