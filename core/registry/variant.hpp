@@ -183,8 +183,8 @@ struct Variant {
     /// Cheap. Null: it always is.
     Verdict (*applicable)(const Query&) = nullptr;
     /// Params that are worth a search: every legal value but for those that are the fastest nowhere, the default among them.
-    /// Empty where that goes for all of them: then the variant runs where a config names it, and is neither measured nor
-    /// chosen.
+    /// Empty where that goes for all of them: then it is neither searched nor ranked, and runs where a config names it or
+    /// where it is the default.
     std::vector<Params> (*space)(const Query&) = nullptr;
     /// Always legal when applicable; O(1), runs nothing.
     Params (*default_params)(const Query&) = nullptr;
