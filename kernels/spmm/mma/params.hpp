@@ -14,6 +14,8 @@ struct MmaParams {
     bool operator==(const MmaParams&) const = default;
     static const std::vector<ParamField<MmaParams>>& fields();
     static Verdict legal(const Query& query, const MmaParams& params);
+    /// No chunk that windows of mean width exceed by up to a quarter, where a larger one leaves them whole (README.md).
+    static bool searched(const Query& query, const MmaParams& params);
     static MmaParams defaults(const Query& query);
 };
 

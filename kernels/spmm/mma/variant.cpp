@@ -54,12 +54,21 @@ namespace {
 
 constexpr int kChunks[] = {32, 40, 64, 128};
 
+double windows_of(const Query& q) {
+    return static_cast<double>(std::max<std::int64_t>(1, kernels::ceil_div(q.n_rows, kernels::kWindowRows)));
+}
+
+// TC blocks of a window of mean width; 0 where features do not say.
+double window_blocks(const Query& q) {
+    if (!q.features || q.problem.direction != Direction::forward) return 0;
+    return kernels::expected_tc_blocks(q) / windows_of(q);
+}
+
 // Pieces of cut windows are added up by another launch. A window of mean width is not cut where the windows keep the
 // device busy as they are, nor where a chunk of 40 spares that launch. docs/tuning.md, "The default", has the gain.
 int chunk_for(const Query& q) {
-    if (!q.features || q.problem.direction != Direction::forward) return kChunks[0];
-    const double blocks = kernels::expected_tc_blocks(q) / static_cast<double>(std::max<std::int64_t>(
-                                                               1, kernels::ceil_div(q.n_rows, kernels::kWindowRows)));
+    const double blocks = window_blocks(q);
+    if (blocks == 0) return kChunks[0];
     const bool busy = !kernels::spmm_load(q).few_results();
     for (const int chunk : kChunks) {
         if (blocks <= chunk) return busy || chunk <= 40 ? chunk : kChunks[0];
@@ -69,13 +78,18 @@ int chunk_for(const Query& q) {
 
 }  // namespace
 
+bool MmaParams::searched(const Query& q, const MmaParams& p) {
+    const double blocks = window_blocks(q);
+    return p.chunk == kChunks[3] || blocks <= p.chunk || blocks > 1.25 * p.chunk;
+}
+
 MmaParams MmaParams::defaults(const Query& q) {
     MmaParams p;
     p.vec = vector_for(q.problem);
     if (p.vec == widest(q.problem) && q.problem.k > tile_features(p.vec, q.problem.dtype)) p.tiles = 2;
     p.chunk = chunk_for(q);
     for (const int chunk : kChunks) {
-        if (legal(q, p)) break;
+        if (legal(q, p) && searched(q, p)) break;
         p.chunk = std::max(p.chunk, chunk);
     }
     return p;
@@ -144,7 +158,7 @@ CostTerms cost_of(const Query& q, const Params& params, double products) {
     terms.l2_bytes =
         graph * passes + (8.0 * blocks + static_cast<double>(q.n_rows) + kernels::loop_rows(q)) * row_bytes;
     terms.flops = products * 2.0 * 16 * 8 * blocks * static_cast<double>(kernels::ceil_div(q.problem.k, tile) * tile);
-    const double windows = std::max(1.0, std::ceil(static_cast<double>(q.n_rows) / kernels::kWindowRows));
+    const double windows = windows_of(q);
     const double pieces = std::max(1.0, std::ceil(blocks / windows / p.chunk));
     terms.longest = blocks / windows / pieces;  // of a window of mean width: how wide the widest is, nobody counted
     terms.threads = 32.0 * windows * pieces * passes;
