@@ -3,6 +3,7 @@ from figures.headline import headline, place
 from figures.suite import Ratios, composed, default_library, fused, library, own, shown_problem
 
 SIDES = (own, library, default_library, composed, fused)
+COMPARED = ("spmm", "spmm self_loop", "spmm_grad", "gat", "gat_grad")  # kinds of problems of the table
 
 
 def summary_rows(rows):
