@@ -33,6 +33,7 @@ whole = program("end-to-end-figures")
 package = program("python-figures")
 scale = program("scale-figures")
 chosen = program("corpus")
+from figures import aims  # noqa: E402
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -99,9 +100,25 @@ class Models(unittest.TestCase):
                 for strategy in ("model", "model_or_default")]
         self.assertEqual(list(models.complete_table(rows))[2:], ["| `gat` | 7 | 94.00, 60.0 | 94.00, 60.0 | 97.00, 60.0 | 97.00, 60.0 |"])
 
+    def test_what_two_sides_are_called(self):
+        rows = [choice(part, "spmm", strategy, mean, 60) for part, mean in (("spmm", 94), ("spmm_both", 97))
+                for strategy in ("model", "model_or_default", "model_3")]
+        table = list(models.both_table(rows))
+        self.assertIn("| `model`: by the H200 | `model`: by both |", table[0])
+        self.assertEqual(table[2], "| `spmm`, plain | 7 | " + " | ".join(["94.00, 60.0 | 97.00, 60.0"] * 3) + " |")
+        self.assertIn("Of the 1 rows of plain problems the mean of `model` is higher by both in 1, by up to 3.00, and lower in 0,", table[-1])
+
+    def test_aims_that_are_missed_name_the_op(self):
+        rows = [choice("spmm_both", "spmm", "model_or_default", 96, 80), choice("kinds_spmm_both", "spmm", "model_or_default", 96, 80),
+                choice("kinds_ops_both", "gat", "model_or_default", 94, 70)]
+        lines = list(aims.of_models(rows))
+        self.assertTrue(lines[0].startswith("| first choice (`model_or_default`) of `spmm`, plain problems: mean | 97 | 96.00 | no |"), lines[0])
+        self.assertIn("| 95 | 94.00 or more (`gat`) | no |", lines[2])
+        self.assertIn("| 75 | 1 of 2 ops; not `gat` 70.0 | no |", lines[3])
+
     def test_what_is_missing_is_named(self):
         with self.assertRaises(SystemExit) as missing:
-            list(models.defaults_table([choice("defaults", "spmm", "default", 90, 50)]))
+            list(models.defaults_table([choice("defaults", "spmm", "default", 90, 50)], "defaults_before"))
         self.assertIn("defaults_before", str(missing.exception))
 
 

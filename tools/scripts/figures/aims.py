@@ -1,0 +1,73 @@
+"""What choices without measurements and searches were meant to reach, and whether they do: the table at the head of docs/tuning.md."""
+import csv
+import pathlib
+
+from figures.corpus import ratios_of
+
+MEASURED = pathlib.Path(__file__).resolve().parents[3] / "profiles" / "measured"
+RULE = "model_or_default"
+FIRST, THREE, SEARCHED = "first choice (`model`)", "fastest of its first three (`model_3`)", "search (`guided`)"
+
+
+def read(name):
+    with open(MEASURED / name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def row(what, aim, found, reached, link):
+    return f"| {what} | {aim} | {found} | {'yes' if reached else 'no'} | {link} |"
+
+
+def least(found):
+    """(op, value) of the least."""
+    return min(found.items(), key=lambda f: f[1])
+
+
+def of_the_default(rows):
+    """The default of `spmm` beside cuSPARSE's fastest algorithm."""
+    ratios = ratios_of(rows, "library_us", "default_us")
+    slower, worst = ratios.below(1), ratios.worst()[0]
+    what, link = f"default of `spmm` on the H200's corpus, {len(ratios.cases):,} problems", "[the default](#the-default)"
+    yield row(f"{what}: slower than cuSPARSE's fastest", "in 40 at most", f"in {slower}", slower <= 40, link)
+    yield row("the same: cuSPARSE's time divided by its, worst case", "0.85", f"{worst:.3f}", worst >= 0.85, link)
+
+
+def of_models(choices):
+    """First choices by models as they are shipped, on graphs of the H200."""
+    def scores(parts, strategy, column):
+        """op -> score, of the last part that has the op."""
+        return {r["op"]: float(r[column]) for part in parts for r in choices if (r["part"], r["strategy"], r["kind"]) == (part, strategy, "all")}
+
+    plain, kinds = ("spmm_both",), ("kinds_spmm_both", "kinds_ops_both", "kinds_complete_both")
+    mean, worst = (scores(plain, RULE, column)["spmm"] for column in ("geomean_percent", "worst_percent"))
+    link = "[without measurements](#without-measurements)"
+    yield row(f"first choice (`{RULE}`) of `spmm`, plain problems: mean", "97", f"{mean:.2f}", mean >= 97, link)
+    yield row("the same: worst case", "85", f"{worst:.1f}", worst >= 85, link)
+    means, worsts = (scores(kinds, RULE, column) for column in ("geomean_percent", "worst_percent"))
+    link = "[kinds of problems](#kinds-of-problems)"
+    op, low = least(means)
+    yield row(f"first choice (`{RULE}`) of each op, problems of all kinds: mean", "95", f"{low:.2f} or more (`{op}`)", low >= 95, link)
+    missed = [f"`{op}` {value:.1f}" for op, value in worsts.items() if value < 75]
+    yield row("the same: worst case", "75", f"{len(worsts) - len(missed)} of {len(worsts)} ops; not {', '.join(missed)}" if missed else f"all {len(worsts)} ops", not missed, link)
+
+
+def of_chips(transfer):
+    """`spmm` by a model of the other GPU."""
+    link = "[another GPU](chips.md#one-gpus-models-on-another)"
+    for part, words in (("h200", "taught by the H100, asked on the H200"), ("h100", "taught by the H200, asked on the H100")):
+        of = {r["strategy"]: r for r in transfer if (r["part"], r["few"], r["op"]) == (part, "0", "spmm")}
+        for strategy, what, column, aim in (("model", FIRST, "geomean_percent", 95), ("model", FIRST, "worst_percent", 75),
+                                            ("model_3", THREE, "geomean_percent", 99), ("guided", SEARCHED, "geomean_percent", 99.8)):
+            if strategy in of:
+                value = float(of[strategy][column])
+                name = "the same: worst case" if column == "worst_percent" else f"{what} of `spmm`, {words}: mean"
+                yield row(name, aim, f"{value:.1f}", value >= aim, link)
+
+
+def aims_table(choices):
+    """A row for each aim. `choices`: rows of nvidia_h200_choices.csv."""
+    yield "| what | aim | found | reached | where |"
+    yield "|---|---|---|---|---|"
+    yield from of_the_default(read("nvidia_h200_spmm_corpus.csv"))
+    yield from of_models(choices)
+    yield from of_chips(read("chips_transfer.csv"))
