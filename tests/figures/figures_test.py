@@ -104,7 +104,7 @@ class Models(unittest.TestCase):
         rows = [choice(part, "spmm", strategy, mean, 60) for part, mean in (("spmm", 94), ("spmm_both", 97))
                 for strategy in ("model", "model_or_default", "model_3")]
         table = list(models.both_table(rows))
-        self.assertIn("| `model`: by the H200 | `model`: by both |", table[0])
+        self.assertIn("| `model`: by the H200 | `model`: by the H200 and the H100 |", table[0])
         self.assertEqual(table[2], "| `spmm`, plain | 7 | " + " | ".join(["94.00, 60.0 | 97.00, 60.0"] * 3) + " |")
         self.assertIn("Of the 1 rows of plain problems the mean of `model` is higher by both in 1, by up to 3.00, and lower in 0,", table[-1])
 
@@ -227,7 +227,7 @@ class Headline(unittest.TestCase):
         lines = self.lines(row("spmm k=16", OURS, 10), row("spmm k=16", DEFAULT, 40), row("spmm k=16", OTHER, 20), row("spmm k=16 self_loop", OURS, 12.5))
         self.assertIn("| `spmm` | cuSPARSE's fastest algorithm for the case | 2.00x | 2.00x (`g`, k=16) | 16 | 1 |", lines)
         self.assertIn("| `spmm` | cuSPARSE's default algorithm | 4.00x | 4.00x (`g`, k=16) | 16 | 1 |", lines)
-        self.assertIn("| what self loops cost: `spmm` with them | our own `spmm` without them | 0.80x | 0.80x (`g`, k=16) | 16 | 1 |", lines)
+        self.assertNotIn("self loops", "\n".join(lines), "nothing else is timed with them")
 
     def test_what_the_means_do_not_show(self):
         rows = [row("spmm k=16", OURS, 20, default="1"), row("spmm k=16", "spmm.rows{vec=4}", 10), row("spmm k=16", OTHER, 15),
@@ -266,7 +266,7 @@ class Headline(unittest.TestCase):
 
     def test_another_gpu_has_a_column_of_the_cases_that_it_has(self):
         first = suite(*(row(f"spmm k={k}", config, time) for k in (16, 32) for config, time in ((OURS, 10), (OTHER, 20))),
-                      row("spmm k=16 self_loop", OURS, 12.5))
+                      row("spmm k=16", DEFAULT, 40))
         cells = cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), first)
         self.assertEqual(cells[:3], ["3.00x, 3.00x (1 of the cases)", "", ""])
         wide = suite(*(row(f"spmm k={k}", config, time) for k in (16, 32, 64) for config, time in ((OURS, 10), (OTHER, 20))))
@@ -292,13 +292,13 @@ class Loops(unittest.TestCase):
             row("spmm k=16 self_loop", DEFAULT.replace("cusparse", "cusparse_loops"), 21)]
 
     def test_with_by_without(self):
-        lines = loops_tables(suite(*self.ROWS), [])
-        self.assertIn("| 16 | 1 | 1.05x | 1.050x (`g`, k=16 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
-        self.assertIn("| all | 1 | 1.17x | 1.300x (`g`, k=64 self_loop) |  | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        lines = loops_tables(suite(*self.ROWS))
+        self.assertIn("| 16 | 1 | 1.05x | 1.050x (`g`, k=16 self_loop) | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
+        self.assertIn("| all | 1 | 1.17x | 1.300x (`g`, k=64 self_loop) | 2.00x | 2.00x (`g`, k=16 self_loop) | 2.00x |", lines)
         self.assertIn("a mean of 1.10x, not reached; none above 1.3x, reached", lines[0])
-        self.assertIn("a mean of 1.10x, reached; none above 1.3x, reached", loops_tables(suite(*self.ROWS[:2]), [])[0])
+        self.assertIn("a mean of 1.10x, reached; none above 1.3x, reached", loops_tables(suite(*self.ROWS[:2]))[0])
         # Two decimals would show it as reached.
-        over = loops_tables(suite(*self.ROWS[:3], row("spmm k=64", OURS, 9.969)), [])
+        over = loops_tables(suite(*self.ROWS[:3], row("spmm k=64", OURS, 9.969)))
         self.assertIn("none above 1.3x, not reached", over[0])
         self.assertTrue(any("| 1.304x (`g`, k=64 self_loop) |" in line for line in over))
         self.assertIn("| `g` | 10.5 / 10.0 | 13.0 / 10.0 |  |", lines)
@@ -307,13 +307,11 @@ class Loops(unittest.TestCase):
         s = suite(dict(self.ROWS[0], run="1"), *self.ROWS[1:])
         self.assertEqual([c[3] for c in with_by_without(s).cases], [64])
 
-    def test_before(self):
-        before = [{"graph": graph, "problem": problem, "config": "best", "time_us": time}
-                  for graph in ("g", "h") for problem, time in (("spmm k=16 self_loop", "44"), ("spmm k=16", "11"))]
-        lines = loops_tables(suite(*self.ROWS), before)
-        self.assertTrue(any(line.startswith("| 16 | 1 | 1.05x | 1.050x (`g`, k=16 self_loop) | 4.0x, 4.0x | 2.00x |") for line in lines))
-        self.assertIn("| `g` | 10.5 / 10.0 (44.0 / 11.0) | 13.0 / 10.0 |  |", lines)
-        self.assertIn("| `h` | (44.0 / 11.0) |  |  |", lines)
+    def test_what_they_cost_is_said_in_time(self):
+        about = [{"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c"}]
+        text = "\n".join(headline_table(suite(*self.ROWS, row("spmm k=16", OTHER, 20)), about, [], "n", "link"))
+        self.assertIn("They cost `spmm` 17 % more time in the mean, 30 % at worst. With them `spmm` is 2.00x as fast as the fastest of cuSPARSE", text)
+        self.assertNotIn("| what self loops cost", text)
 
 
 class Covered(unittest.TestCase):
@@ -332,6 +330,26 @@ class Covered(unittest.TestCase):
         self.assertIn("Never timed on `g`: `gat`.", lines)
         self.assertFalse(any(line.startswith("Never timed on `h`") for line in lines))
         self.assertIn("| self_loop | 1.15x | 1 | 1.10x | 1.10x | `spmm k=64 self_loop` on `g` | 0 | 0 | 1 |", lines)
+
+
+    def test_what_was_compared_again_counts_as_it_came_out_then(self):
+        looped = {"kinds": "self_loop", "bound": "1.15", "sibling_us": "10", "fails": "1", "verdict": "over"}
+        first = [self.row("g", f"spmm k={k} self_loop", "13", ratio="1.3", **looped) for k in (16, 64)]
+        again = [self.row("g", "spmm k=16 self_loop", "11", ratio="1.1", **{**looped, "fails": "0", "verdict": "ok"})]
+        rows = figures.newest_comparisons(first, again)
+        self.assertEqual([r["ratio"] for r in rows], ["1.1", "1.3"])
+        self.assertIn("| self_loop | 1.15x | 2 | 1.20x | 1.30x | `spmm k=64 self_loop` on `g` | 1 | 0 | 0 |", figures.coverage_tables(rows, None, ""))
+        about = {"gpu": "G", "driver": "1", "cuda": "13", "date": "d", "commit": "c"}
+        table = figures.again_table(first, again, about, "")
+        self.assertTrue(table[0].startswith("1 comparisons were made again. 1 of them had been over their bound in the first run, 0 were in the second."))
+        self.assertIn("| self_loop | `spmm` | 1 | 1 | 0 | 1.10x | `spmm k=16 self_loop` on `g` |", table)
+
+    def test_of_what_fails_the_furthest_are_shown_and_the_others_counted(self):
+        rows = [self.row("g", f"spmm k={k} self_loop", "20", kinds="self_loop", ratio=f"{1.2 + k / 100}", bound="1.15", sibling_us="10", verdict="over", fails="1")
+                for k in (1, 2, 3)]
+        lines = figures.coverage_tables(rows, None, "", 2)
+        self.assertIn("3 are over their bound, the furthest first; the files have the other 1:", lines)
+        self.assertEqual([line.split("|")[2].strip() for line in lines if line.startswith("| `g`")], ["`spmm k=3 self_loop`", "`spmm k=2 self_loop`"])
 
 
 class Packing(unittest.TestCase):
@@ -395,10 +413,8 @@ class Packing(unittest.TestCase):
         rows = figures.read(self.root / "a_b_gcn.csv")
         self.assertEqual([(r["choice"], r["configs"]) for r in rows],
                          [("together", f"spmm k=16 self_loop: {OURS}"), ("default", ""), ("library", "")])
-        before = [{"graph": "h", "problem": "gcn 16,16", "config": "default", "time_us": "2072"}]
-        lines = gcn_tables(rows, figures.read(self.root / "a_b_gcn_about.csv")[0], before)
+        lines = gcn_tables(rows, figures.read(self.root / "a_b_gcn_about.csv")[0])
         self.assertIn("| `gcn 16,16` | hot | `g` | 10.0 | 40.0 | 25.0 | 4.00x | 2.50x |", lines)
-        self.assertIn("`gcn 16,16` on `h` took 2,072 us by default", "\n".join(lines))
         self.assertEqual(list(gcn_rows([])), [])
 
 

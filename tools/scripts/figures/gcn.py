@@ -16,8 +16,7 @@ def gcn_rows(paths):
                        "configs": "; ".join(f"{call['problem']}: {call['config']}" for call in step["calls"]) if tuned else ""}
 
 
-def gcn_tables(rows, about, before):
-    """`before`: times from before the gathering kernels took self loops."""
+def gcn_tables(rows, about):
     steps = {}
     for r in rows:
         steps.setdefault((r["step"], r["policy"], r["graph"]), {})[r["choice"]] = float(r["step_us"])
@@ -35,7 +34,5 @@ def gcn_tables(rows, about, before):
             lines.append(f"| `{key[0]}` | {key[1]} | `{key[2]}` | " + " | ".join(cells) + " |")
         means = " | ".join(f"{statistics.geometric_mean(found):.2f}x" if found else "" for found in ratios.values())
         lines.append(f"| `{kind[0]}` | {kind[1]} | geomean | | | | {means} |")
-    for r in before:
-        lines += ["", f"Before the gathering kernels took self loops `{r['problem']}` on `{r['graph']}` took {float(r['time_us']):,.0f} us by default."]
     return lines + ["", f"*Measured on {about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}, commit "
                         f"`{about['commit'][:12]}`; clock {rows[0]['clock']}.*"]

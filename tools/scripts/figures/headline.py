@@ -1,29 +1,21 @@
-"""The figures of README.md: five means with their worst cases, and what they do not show."""
+"""The figures of README.md: means with their worst cases, and what they do not show."""
 import collections
 
 from figures.corpus import ratios_of
 from figures.early import given_up
 from figures.left_out import searched_kinds
-from figures.loops import LOOPS, with_by_without
-from figures.suite import (UNDER_GRAPH, Ratios, attention_with_gradient, compare, composed, fused, gradient_of_spmm, library, own,
+from figures.loops import LOOPS, cost, with_by_without
+from figures.suite import (UNDER_GRAPH, attention_with_gradient, compare, composed, fused, gradient_of_spmm, library, own,
                            over_default, over_library)
 
 GAT = r"gat k=(?P<k>\d+)( heads=\d+)?"
 OF_KINDS = {"spmm self_loop": "`spmm` with self loops", "spmm_grad": "`spmm_grad`", "spmm under graph": "`spmm` in a CUDA graph"}
 
 
-def turned(ratios):
-    """Ratios of the two sides exchanged."""
-    other = Ratios()
-    other.cases = [(1 / ratio, *rest) for ratio, *rest in ratios.cases]
-    return other
-
-
 def headline(suite):
     """(what is timed, against what, Ratios)"""
     yield "`spmm`", "cuSPARSE's fastest algorithm for the case", over_library(suite)
     yield "`spmm`", "cuSPARSE's default algorithm", over_default(suite)
-    yield "what self loops cost: `spmm` with them", "our own `spmm` without them", turned(with_by_without(suite))
     yield "`spmm_grad`", "two calls of cuSPARSE, SpMM and SDDMM", gradient_of_spmm(suite)
     yield "`gat` and `gat_grad`, times added", "the same with a kernel for each step (*unfused*)", attention_with_gradient(suite)
 
@@ -67,7 +59,12 @@ def listed(names):
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def hidden(suite, spread, gpu):
+def measured(about):
+    """When, and by what commit, where that is known."""
+    return f", {about['date']}, commit `{about['commit'][:12]}`" if about else ""
+
+
+def hidden(suite, spread, gpu, spread_about=None):
     """Sentences on what the means do not show. `spread`: of the corpus, on `gpu`."""
     if over_library(suite).cases:
         some = [words for kind, words in OF_KINDS.items() if kind in searched_kinds(suite)]
@@ -79,7 +76,7 @@ def hidden(suite, spread, gpu):
         yield f"*In a CUDA graph* (policy `graph`, both sides replayed) `spmm` is {against(replayed)}{without(suite, replayed)}."
     if spread:
         def of(rows):
-            return f"`spmm` on {len({r['graph'] for r in rows})} graphs ({gpu}, widths of {span([int(r['k']) for r in rows])})"
+            return f"`spmm` on {len({r['graph'] for r in rows})} graphs ({gpu}, widths of {span([int(r['k']) for r in rows])}{measured(spread_about)})"
 
         yield f"*On more graphs,* most of them generated: {of(spread)} is {against(ratios_of(spread, 'library_us', 'own_us'))}."
         untuned = [r for r in spread if r["default_us"]]
@@ -88,16 +85,20 @@ def hidden(suite, spread, gpu):
                    f"{of(untuned)} is {against(ratios_of(untuned, 'library_us', 'default_us'))}.")
     loops = compare(suite, LOOPS, library, own)
     if loops.cases:
-        yield f"*Self loops* add an edge to each vertex. With them `spmm` is {against(loops, 'the fastest of cuSPARSE on the graph that has them')}."
+        yield f"*Self loops* add an edge to each vertex.{cost_of_loops(suite)} With them `spmm` is {against(loops, 'the fastest of cuSPARSE on the graph that has them')}."
     given = list(unfused_given_up(suite))
     if given:
         yield ("*Unfused kernels* that took over three times as long as the fastest were given up after few samples, so their times are less sure. "
                f"That was so in {' and in '.join(given)}.{apart(suite)}")
     gradient, forward = gradient_of_spmm(suite, ours=suite.default), gradient_of_spmm(suite, direction="")
     if gradient.cases and forward.cases:
-        yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. The SpMM of the two calls is cuSPARSE's on "
-               "the reversed graph, for which a kernel of ours reorders the weights in every call. With its SpMM on the graph as it is, which "
-               f"reorders nothing, the mean of the table would be {forward.geomean():.2f}x, its worst case {forward.worst()[0]:.2f}x.")
+        yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. cuSPARSE's side includes a kernel of ours that "
+               f"reorders the weights. Without it the mean of the table is {forward.geomean():.2f}x, the worst case {forward.worst()[0]:.2f}x.")
+
+
+def cost_of_loops(suite):
+    found = with_by_without(suite)
+    return f" They cost `spmm` {cost(found)}." if found.cases else ""
 
 
 def unfused_given_up(suite):
@@ -121,8 +122,8 @@ def runs(suite, about, ratios):
     return ", ".join(f"`{about[int(i)]['commit'][:12]}` ({about[int(i)]['date']})" for i in sorted(used, key=int))
 
 
-def headline_table(suite, about, spread, name, link, others=()):
-    """`name`: of the footnote; `link`: to the measurements; `others`: GPUs that stand beside it, each with a cell
+def headline_table(suite, about, spread, name, link, others=(), spread_about=None):
+    """`spread_about`: when the corpus was measured, if that is known; `name`: of the footnote; `link`: to the measurements; `others`: GPUs that stand beside it, each with a cell
     for each row and whether our configs were searched there."""
     rows = [(*r, *more) for r, *more in zip(headline(suite), *(cells for _, cells, _ in others)) if r[2].cases]
     if not rows:
@@ -144,6 +145,6 @@ def headline_table(suite, about, spread, name, link, others=()):
              "|---" * (6 + len(others)) + "|"]
     lines += ["".join(f"| {cell} " for cell in (what, whom, f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})", widths(r),
                                                 len(r.cases), *more)) + "|" for what, whom, r, *more in rows]
-    lines += ["", "What the means do not show:", ""] + [f"- {sentence}" for sentence in hidden(suite, spread, about[0]["gpu"].split()[-1])]
+    lines += ["", "What the means do not show:", ""] + [f"- {sentence}" for sentence in hidden(suite, spread, about[0]["gpu"].split()[-1], spread_about)]
     return lines + ["", f"[^{name}]: Driver {about[0]['driver']}, CUDA {about[0]['cuda']}, medians by CUDA events with warm caches (policy `hot`); "
                     f"commits {runs(suite, about, [r for _, _, r, *_ in rows])}; {link}.", ""]

@@ -1,5 +1,6 @@
 """Another GPU's suite, of which the fastest config of each side is kept, beside the first one's on the same cases."""
 from figures.headline import headline, place
+from figures.loops import cost, with_by_without
 from figures.suite import Ratios, composed, default_library, fused, library, own, shown_problem
 
 SIDES = (own, library, default_library, composed, fused)
@@ -67,4 +68,7 @@ def other_table(suite, about, first, first_about, link):
     for what, whom, ratios, others in pairs(suite, first):
         cells = [cell for r in (ratios, others) for cell in (f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})")]
         lines.append(f"| {what} | {whom} | {len(ratios.cases)} | " + " | ".join(cells) + " |")
+    loops = [f"{cost(found)} on the {gpu}" for found, gpu in zip(common(with_by_without(suite), with_by_without(first)), (here, there)) if found.cases]
+    if loops:
+        lines += ["", f"Self loops cost `spmm` {' and '.join(loops)}."]
     return [*lines, ""]
