@@ -36,7 +36,7 @@ SpmmLoad spmm_load(const Query& query);
 enum class SpmmVariant { binned, rows, edges, mma, dense_blocks };
 
 /// What runs where nothing is known; binned without features, and for loads of less than 16 bytes. How good it is, and how
-/// the limits came about: docs/tuning.md, "The default".
+/// the limits came about: docs/history.md, "The default of spmm".
 SpmmVariant suits_spmm(const Query& query);
 
 template <SpmmVariant variant>

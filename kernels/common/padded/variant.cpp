@@ -124,7 +124,7 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
 }
 
 // Two launches of copies are paid for by loads that edges are spared, for each place of the device. Narrow loads of f32
-// waste less of a sector than those of 16 bits. docs/tuning.md, "The default", has what they were fitted to.
+// waste less of a sector than those of 16 bits. docs/history.md, "The default of spmm".
 constexpr double kSparedLoadsOf32Bits = 28;
 constexpr double kSparedLoadsOf16Bits = 8;
 

@@ -65,7 +65,7 @@ double window_blocks(const Query& q) {
 }
 
 // Pieces of cut windows are added up by another launch. A window of mean width is not cut where the windows keep the
-// device busy as they are, nor where a chunk of 40 spares that launch. docs/tuning.md, "The default", has the gain.
+// device busy as they are, nor where a chunk of 40 spares that launch. docs/history.md has the gain.
 int chunk_for(const Query& q) {
     const double blocks = window_blocks(q);
     if (blocks == 0) return kChunks[0];

@@ -189,7 +189,7 @@ TEST_F(SpmmDefault, CopiesRowsToWholeVectorsWhereEdgesAreSparedEnough) {
     EXPECT_TRUE(registry_.default_sees_features(Op::spmm, Backend::cuda));
 }
 
-// As measured on the corpus (docs/tuning.md, "The default").
+// As measured on the corpus (docs/history.md, "The default of spmm").
 TEST_F(SpmmDefault, ParamsFollowFromTheLoad) {
     const auto config = [&](const char* id, const Features& f) {
         return Config{id, registry_.find(id)->default_params(query(f))}.text();
