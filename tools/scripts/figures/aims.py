@@ -71,3 +71,12 @@ def aims_table(choices):
     yield from of_the_default(read("nvidia_h200_spmm_corpus.csv"))
     yield from of_models(choices)
     yield from of_chips(read("chips_transfer.csv"))
+
+
+def in_readme(choices):
+    """README's words on first choices of `spmm` by models of both GPUs."""
+    (here,) = (r for r in choices if (r["part"], r["op"], r["strategy"]) == ("spmm_both", "spmm", RULE))
+    (there,) = (r for r in read("chips_transfer.csv") if (r["part"], r["few"], r["strategy"]) == ("h100", "both", RULE))
+    mean, worst = ([f"{float(r[column]):.1f}" for r in (here, there)] for column in ("geomean_percent", "worst_percent"))
+    return (f"{mean[0]} % of the fastest one's speed on the H200, {worst[0]} % at worst ([{int(here['cases']):,} problems](docs/tuning.md#without-measurements)), "
+            f"and at {mean[1]} and {worst[1]} % on the H100 ([{int(there['cases']):,}](docs/chips.md#one-gpus-models-on-another))")
