@@ -97,9 +97,11 @@ Advice advise(const model::Model& model, const Prospects& prospects, const Regis
     const auto cost = [&](const Expected& e) { return e.us + e.build_us / calls; };
     const auto& candidates = prospects.candidates();
     const auto predictions = model::predict(model, prospects.coded(), query, constants);
-    advice.asked = predictions.size();
     for (const model::Prediction& p : predictions) {
         const Candidate& c = candidates[p.config];
+        const bool standard = advice.standard && c.config == *advice.standard;
+        if (!standard && p.variant->searched && !p.variant->searched(query, c.config.params)) continue;
+        ++advice.asked;
         const Erratum* erratum = erratum_of(*p.variant, c.config.params, query);
         if (auto reason = erratum ? std::optional("erratum: " + erratum->reason) : refusal(c, constraints)) {
             advice.rejected.push_back({p.config, std::move(*reason)});
@@ -107,7 +109,7 @@ Advice advise(const model::Model& model, const Prospects& prospects, const Regis
         }
         const Expected e{p.config, std::exp(p.log_us), std::hypot(p.sigma, double{model.level_spread}),
                          build ? build(c.config) : 0.0};
-        if (advice.standard && c.config == *advice.standard) advice.expected_standard = e;
+        if (standard) advice.expected_standard = e;
         advice.better.push_back(e);
     }
     std::stable_sort(advice.better.begin(), advice.better.end(),

@@ -50,7 +50,7 @@ struct Advice {
     std::optional<Expected> expected_standard;  ///< none if the model does not know it
     /// To be tried before the default, cheapest first; before giving up, if there is no default.
     std::vector<Expected> better;
-    std::size_t asked = 0;            ///< configs that the model knows
+    std::size_t asked = 0;            ///< configs that the model knows, of those that a search would try
     std::vector<Rejection> rejected;  ///< those of them that the constraints refuse; indices as in Expected
     std::string reason;               ///< one sentence for people
 };
@@ -58,8 +58,8 @@ struct Advice {
 /// Us that building what a config needs still takes on the graph at hand.
 using BuildCost = std::function<double(const Config&)>;
 
-/// Cheapest by expected cost over the expected calls, if that is worth leaving the default for. `query` has features
-/// and a device. Without `build` building counts nothing. A dispatcher keeps to kLeastGain; others are to be compared.
+/// Cheapest by expected cost over the expected calls, of what a search of this graph would try, if that is worth leaving
+/// the default for. `query` has features and a device. Without `build` building counts nothing. A dispatcher keeps to kLeastGain; others are to be compared.
 Advice advise(const model::Model& model, const Prospects& prospects, const Registry& registry, const Query& query,
               const DeviceConstants& constants, const Constraints& constraints, const BuildCost& build = {},
               double least_gain = kLeastGain);

@@ -182,10 +182,14 @@ struct Variant {
     /// Whether a problem of such a kind is one that it can do on this graph and device, at this width, for some params.
     /// Cheap. Null: it always is.
     Verdict (*applicable)(const Query&) = nullptr;
-    /// Params that are worth a search: every legal value but for those that are the fastest nowhere, the default among them.
-    /// Empty where that goes for all of them: then it is neither searched nor ranked, and runs where a config names it or
-    /// where it is the default.
+    /// Params that are worth a search: every legal value but for those that searched() refuses, the default among them. Empty
+    /// where it refuses all: then the variant is neither searched nor ranked, and runs where a config names it or where it is
+    /// the default.
     std::vector<Params> (*space)(const Query&) = nullptr;
+    /// Whether legal params are worth a search on this graph: no, where they are the fastest on no graph like it, or by a few
+    /// per cent on one. Without features it says no only to what the problem tells. A model's choices keep to it too. Cheap.
+    /// Null: all are.
+    bool (*searched)(const Query&, const Params&) = nullptr;
     /// Always legal when applicable; O(1), runs nothing.
     Params (*default_params)(const Query&) = nullptr;
     /// Whether these params (read from a database, typed by a person) may be launched on this problem.

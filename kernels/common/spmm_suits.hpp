@@ -44,8 +44,8 @@ bool suits_spmm(const Query& query) {
     return suits_spmm(query) == variant;
 }
 
-/// Groups that share a row of `spmm.rows`, each of as many lanes as narrow rows have loads: those of a load with few
-/// results. 0 where rows are not of middling, like degree, or fill too much of the device.
+/// Groups that share a row of `spmm.rows` where rows are narrow and of 12 to 45 edges each: as many as half of the device has
+/// room for. 0 for other loads, and where there is no room for two; so it is 0 unless the load has few results.
 int groups_of_middling_rows(const SpmmLoad& load);
 
 /// Lanes of a group that has `items` loads of an edge in each, at most `most` unless a row would be cut too often.

@@ -4,7 +4,7 @@
 //   static Verdict legal(const Query&, const P&)   whether these params may be launched on this problem
 //   static P defaults(const Query&)                O(1), always legal
 // and, where not all that is legal is worth a search, a third:
-//   static bool searched(const Query&, const P&)   whether these params, if legal, are in space()
+//   static bool searched(const Query&, const P&)   Variant::searched
 #pragma once
 
 #include <vector>
@@ -29,6 +29,11 @@ std::vector<Params> typed_space(const Query& query) {
 }
 
 template <typename P>
+bool typed_searched(const Query& query, const Params& params) {
+    return P::searched(query, from_params<P>(params));
+}
+
+template <typename P>
 Params typed_default(const Query& query) {
     return to_params(P::defaults(query));
 }
@@ -46,6 +51,7 @@ Verdict typed_valid(const Query& query, const Params& params) {
 template <typename P>
 void set_typed_params(Variant& v) {
     v.space = &typed_space<P>;
+    if constexpr (requires(const Query& query, const P& p) { P::searched(query, p); }) v.searched = &typed_searched<P>;
     v.default_params = &typed_default<P>;
     v.valid = &typed_valid<P>;
 }

@@ -88,8 +88,16 @@ std::vector<Failure> check_record(const Registry& registry, const Variant& v, co
     const auto searched = v.space(query);
     if (!searched.empty() && std::find(searched.begin(), searched.end(), standard) == searched.end())
         fail("the default is not among what is searched");
+    Query unknown = query;
+    unknown.features = nullptr;
+    const auto unknown_space = v.space(unknown);
     for (const Params& p : searched) {
         if (!v.valid(query, p)) fail("{" + p.text() + "} is searched but not valid");
+        if (v.searched && !v.searched(query, p)) fail("{" + p.text() + "} is in the space and not searched");
+        // Whoever lists params or asks a model about any graph has no features.
+        if (std::find(unknown_space.begin(), unknown_space.end(), p) == unknown_space.end()) {
+            fail("{" + p.text() + "} is searched, but not without features");
+        }
     }
     for (const Params& p : space) {
         if (!(Params::parse(p.text()) == p)) fail("{" + p.text() + "} does not survive its text form");

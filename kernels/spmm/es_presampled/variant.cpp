@@ -61,6 +61,10 @@ std::vector<Params> space(const Query& q) {
     return out;
 }
 
+bool searched(const Query& q, const Params& params) {
+    return kernels::typed_searched<PresampledParams>(q, without_part(params));
+}
+
 Params default_params(const Query& q) {
     return with_part(kernels::typed_default<PresampledParams>(q));
 }
@@ -189,6 +193,7 @@ void register_spmm_es_presampled(Registry& registry) {
     v.can.storage = {DType::f32};
     v.applicable = &spmm_es_presampled::applicable;
     v.space = &spmm_es_presampled::space;
+    v.searched = &spmm_es_presampled::searched;
     v.default_params = &spmm_es_presampled::default_params;
     v.valid = &spmm_es_presampled::valid;
     v.deterministic = &kernels::always_deterministic;

@@ -14,7 +14,8 @@ struct RowRunsParams : kernels::RowRuns {
     bool operator==(const RowRunsParams&) const = default;
     static const std::vector<ParamField<RowRunsParams>>& fields() { return kernels::row_runs_fields<RowRunsParams>(); }
     static Verdict legal(const Query& query, const RowRunsParams& params);
-    /// Neither self loops in 16 bits nor rows of more than ten edges in the mean: the fastest nowhere (README.md).
+    /// Neither self loops in 16 bits, where it is the fastest nowhere, nor rows of more than ten edges in the mean, where it is
+    /// the fastest of one problem in a thousand, by 1.03x (README.md).
     static bool searched(const Query& query, const RowRunsParams&) {
         const bool narrow_loops = query.problem.self_loop && query.problem.dtype != DType::f32;
         return !narrow_loops && (!query.features || query.m <= 10 * query.n_rows);

@@ -35,7 +35,7 @@ Verdict RowsParams::legal(const Query& q, const RowsParams& p) {
 }
 
 // A warp for each row where that is what it takes to fill the device, else as few lanes as keep a row's tile in a line or
-// two; long rows are shared by two groups.
+// two; long rows are shared by two groups, narrow ones of middling length by as many as half of the device has room for.
 RowsParams RowsParams::defaults(const Query& q) {
     const kernels::SpmmLoad load = kernels::spmm_load(q);
     RowsParams p;
@@ -44,7 +44,7 @@ RowsParams RowsParams::defaults(const Query& q) {
     const bool short_rows = !load.few_results() && load.degree <= 45;
     p.lanes = kernels::spmm_lanes(load.width, p.vec, p.items, short_rows ? 8 : 16);
     int most = short_rows ? 1 : !load.few_results() ? 2 : load.narrow() ? 8 : 4;
-    if (const int groups = kernels::groups_of_middling_rows(load); load.few_results() && groups > 0) most = groups;
+    if (const int groups = kernels::groups_of_middling_rows(load); groups > 0) most = groups;
     p.split = std::min(most, 32 / p.lanes);
     return p;
 }

@@ -162,18 +162,26 @@ TEST_F(CostTermsTest, RowRunsOfLongRowsCanRunAndAreNotSearched) {
 }
 
 TEST_F(CostTermsTest, AMaximumHasTheDefaultParamsOfASum) {
-    for (const std::int32_t k : {4, 16, 33, 64, 256}) {
-        Problem problem;
-        problem.k = k;
-        const Query sum{problem, 400, 400, features_.counts.m, &features_, &device_};
-        Query maximum = sum;
-        maximum.problem.reduce = Reduce::max;
-        const Params of_sum = registry_.find("spmm.binned")->default_params(sum);
-        const Params of_maximum = registry_.find("spmm.max_binned")->default_params(maximum);
-        for (const char* name : {"share", "warps_per_block"}) {
-            EXPECT_EQ(*of_maximum.find(name), *of_sum.find(name)) << "k=" << k;
+    for (const std::int32_t rows : {400, 400000}) {  // the latter have two loads a lane
+        for (const std::int32_t k : {4, 16, 33, 64, 256}) {
+            Problem problem;
+            problem.k = k;
+            const Query sum{problem, rows, 400, features_.counts.m, &features_, &device_};
+            Query maximum = sum;
+            maximum.problem.reduce = Reduce::max;
+            const Params of_sum = registry_.find("spmm.binned")->default_params(sum);
+            const Params of_maximum = registry_.find("spmm.max_binned")->default_params(maximum);
+            for (const char* name : {"share", "warps_per_block"}) {
+                EXPECT_EQ(*of_maximum.find(name), *of_sum.find(name)) << "k=" << k;
+            }
+            if (k == 33) {
+                EXPECT_EQ(*of_maximum.find("items"), "1") << "no vectors of 16 bytes";
+            } else {
+                for (const char* name : {"lanes", "vec", "items"}) {
+                    EXPECT_EQ(*of_maximum.find(name), *of_sum.find(name)) << name << " k=" << k << " rows=" << rows;
+                }
+            }
         }
-        if (k == 33) EXPECT_EQ(*of_maximum.find("items"), "1") << "no vectors of 16 bytes";
     }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,28 @@ TEST_F(SpmmDefault, CutsNoWindowOfMeanWidthWhereThereAreManyOfThem) {
     problem_.direction = Direction::reversed;
     EXPECT_EQ(*registry_.find("spmm.mma")->default_params(query(f)).find("chunk"), "32")
         << "nobody counted columns' windows";
+}
+
+TEST_F(SpmmDefault, ChunksThatCutOffNextToNothingAreNotSearched) {
+    const auto chunks = [&](std::int64_t blocks_of_a_window, const char* id) {
+        Features f = features_of_rows({{64, 64'000}});
+        f.counts.sgt_blocks_16x8 = blocks_of_a_window * 4'000;
+        std::set<std::string> out;
+        for (const Params& p : registry_.find(id)->space(query(f))) out.insert(*p.find("chunk"));
+        return out;
+    };
+    using Chunks = std::set<std::string>;
+    for (const char* id : {"spmm.mma", "spmm.mma_tf32"}) {
+        EXPECT_EQ(chunks(32, id), (Chunks{"128", "32", "40", "64"}));
+        EXPECT_EQ(chunks(33, id), (Chunks{"128", "40", "64"}));
+        EXPECT_EQ(chunks(40, id), (Chunks{"128", "40", "64"}));
+        EXPECT_EQ(chunks(41, id), (Chunks{"128", "32", "64"}));
+        EXPECT_EQ(chunks(65, id), (Chunks{"128", "32", "40"}));
+        EXPECT_EQ(chunks(81, id), (Chunks{"128", "32", "40", "64"}));
+        EXPECT_EQ(chunks(129, id), (Chunks{"128", "32", "40", "64"})) << "no larger one leaves it whole";
+    }
+    problem_.direction = Direction::reversed;
+    EXPECT_EQ(chunks(33, "spmm.mma").size(), 4U) << "of columns nobody counted windows";
 }
 
 TEST_F(SpmmDefault, CopiesRowsToWholeVectorsWhereEdgesAreSparedEnough) {

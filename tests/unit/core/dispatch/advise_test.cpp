@@ -184,6 +184,48 @@ TEST_F(Advise, ConstraintsRefuseAndWithoutADefaultTheBestIsTried) {
     EXPECT_NE(a.reason.find("there is no default"), std::string::npos) << a.reason;
 }
 
+TEST_F(Advise, WhatASearchOfTheGraphLeavesOutIsNotChosen) {
+    Registry narrow;
+    for (const Variant& v : registry_.variants()) {
+        Variant changed = v;
+        if (std::string_view(v.id) == "spmm.cpu_edges") {
+            changed.searched = [](const Query& q, const Params&) { return !q.features || q.m < 300; };
+        }
+        narrow.add(changed);
+    }
+    const auto m = model({{"spmm.cpu_rows", 1}, {"spmm.cpu_edges", 0}});
+    const Prospects prospects(m, narrow, query());
+    const auto asked = [&](std::int64_t edges) {
+        Query q = query();
+        q.m = edges;
+        return advise(m, prospects, narrow, q, {}, {});
+    };
+    const Advice few = asked(299);
+    const Advice many = asked(300);
+    ASSERT_FALSE(few.better.empty());
+    EXPECT_EQ(prospects.candidates()[few.better.front().candidate].config.variant, "spmm.cpu_edges");
+    for (const Expected& e : many.better) {
+        EXPECT_EQ(prospects.candidates()[e.candidate].config.variant, "spmm.cpu_rows");
+    }
+    EXPECT_LT(many.asked, few.asked);
+    EXPECT_TRUE(many.expected_standard.has_value());
+}
+
+TEST_F(Advise, TheDefaultIsKnownEvenWhereASearchLeavesItOut) {
+    Registry none;
+    for (const Variant& v : registry_.variants()) {
+        Variant changed = v;
+        changed.searched = [](const Query&, const Params&) { return false; };
+        none.add(changed);
+    }
+    const auto m = model({{"spmm.cpu_rows", 1}, {"spmm.cpu_edges", 0}});
+    const Advice a = advise(m, Prospects(m, none, query()), none, query(), {}, {});
+    EXPECT_EQ(a.standard, standard_);
+    EXPECT_TRUE(a.expected_standard.has_value());
+    EXPECT_TRUE(a.better.empty());
+    EXPECT_EQ(a.asked, 1U);
+}
+
 TEST_F(Advise, ProspectsDoNotDependOnTheGraph) {
     const auto m = model({{"spmm.cpu_rows", 1}});
     Query empty = query();
