@@ -27,8 +27,8 @@ struct WeightLoss {
     template <typename From>
     void count(From from, float value) {
         if constexpr (std::is_integral_v<From> && sizeof(From) >= 4) {
-            rounded += std::fabs(value) >= kExactWhole &&
-                       static_cast<long double>(from) != static_cast<long double>(value);
+            rounded +=
+                std::fabs(value) >= kExactWhole && static_cast<long double>(from) != static_cast<long double>(value);
         } else if constexpr (std::is_same_v<From, double>) {
             vanished += value == 0.0f && from != 0.0;
             rounded += is_other_whole(from, value);
