@@ -61,7 +61,7 @@ bool is_of_writing(int code) {
     return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_TRUNCATE;
 }
 
-/// What a person can do about a result code; empty if there is nothing to add.
+/// What a person can do about a result code, an extended one if it is known; empty if there is nothing to add.
 std::string_view advice(int code) {
     constexpr std::string_view kLimited =
         "; there is a limit on the size of files (ulimit -f): raise it; what was committed before is safe";
@@ -160,7 +160,7 @@ std::chrono::nanoseconds thread_time() {
     }
     throw database_error(fmt::format("{}: while {}: {} (SQLite code {}){}", connection.path.string(), doing,
                                      has_words ? sqlite3_errmsg(connection.handle) : sqlite3_errstr(code), code,
-                                     advice(code)));
+                                     advice(has_words ? sqlite3_extended_errcode(connection.handle) : code)));
 }
 
 void check(const detail::Connection& connection, int code, std::string_view doing) {
