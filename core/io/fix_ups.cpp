@@ -25,7 +25,7 @@ std::string FixUps::text() const {
     add(dropped_unit_weights, "dropped", "weight, which is 1", "weights, which are all 1");
     add(ignored_weights, "ignored", "weight", "weights");
     add(rounded_weights, "rounded", "whole weight beyond 2^24 to float32", "whole weights beyond 2^24 to float32");
-    add(vanished_weights, "took as 0", "weight too small for float32", "weights too small for float32");
+    add(vanished_weights, "zeroed", "weight too small for float32", "weights too small for float32");
     add(removed_self_loops, "removed", "self loop", "self loops");
     add(merged_duplicates, "merged", "duplicate", "duplicates");
     add(added_reverse_edges, "added", "reverse edge", "reverse edges");

@@ -188,7 +188,7 @@ TEST(MatrixMarket, NamesWeightsThatFloat32DoesNotHold) {
         EXPECT_EQ(said(value), "rounded 1 whole weight beyond 2^24 to float32") << value;
     }
     for (const char* value : {"1e-50", "-0.2E-60", "1e-400"}) {
-        EXPECT_EQ(said(value), "took as 0 1 weight too small for float32") << value;
+        EXPECT_EQ(said(value), "zeroed 1 weight too small for float32") << value;
     }
     for (const char* value : {"0", "-0.0", "0e-99", "0.123456789012", "16777216", "16777218", "16777217.25", "1e20",
                               "4611686018427387904", "1e-40"}) {

@@ -168,7 +168,7 @@ TEST(Npz, NamesWeightsThatFloat32DoesNotHold) {
     EXPECT_EQ(with(array<std::uint32_t>("<u4", {16777217, 16777218, 1})),
               "rounded 1 whole weight beyond 2^24 to float32");
     EXPECT_EQ(with(array<double>("<f8", {1e-50, 0, 16777217})),
-              "rounded 1 whole weight beyond 2^24 to float32, took as 0 1 weight too small for float32");
+              "rounded 1 whole weight beyond 2^24 to float32, zeroed 1 weight too small for float32");
     EXPECT_EQ(with(array<double>("<f8", {0.1, 1e20, 16777216})), "") << "as every file has them";
     io::ReadOptions options;
     options.ignore_weights = true;
