@@ -184,11 +184,13 @@ bool TuneSession::tune_problem(const Space& space) {
     const Problem& problem = space.query.problem;
     const store::Key key{*graph_id_, *environment_id_, store_.problem_id(problem)};
     std::unique_ptr<ProblemWorkload> workload;
+    bool stopped = false;  // steps behind that are done already are told all the same
     for (const Policy policy : options_.policies) {
         for (const Clock clock : options_.clocks) {
             Step step = step_of(space, policy, clock, key);
             const bool owed = options_.limited && measured_ == 0;
-            if (step.told.open > 0 && !owed && asked(events_->stop)) return false;
+            stopped = stopped || (step.told.open > 0 && !owed && asked(events_->stop));
+            if (stopped && step.told.open > 0) continue;
             if (events_->step_begins) events_->step_begins(step.told);
             note_refusals(step);
             if (step.told.open > 0) {
@@ -196,10 +198,10 @@ bool TuneSession::tune_problem(const Space& space) {
                 step.told.stopped = !measure(step, *workload);
             }
             decide(step);
-            if (step.told.stopped) return false;
+            stopped = stopped || step.told.stopped;
         }
     }
-    return true;
+    return !stopped;
 }
 
 void TuneSession::note_refusals(const Step& step) {

@@ -145,7 +145,10 @@ EdgeText<Id> parse_edge_text(LineReader& lines, const Limits& limits, std::int64
                     if (!behind) weight = 0;
                     p = skip_line(p, end) - 1;
                 } else {
-                    if (!behind) fail_line(name, line, "expected a finite weight as third column, found {}", quoted(p));
+                    if (!behind) {
+                        fail_line(name, line, "{}", why_no_weight("weight", "as third column", p, end, quoted(p)));
+                    }
+                    out.loss.count(p, behind, weight);
                     p = skip_blanks(behind);
                     if (*p != '\n') fail_line(name, line, "expected two or three columns, found {}", quoted(start));
                     if (third == ThirdColumn::refused) {

@@ -78,11 +78,21 @@ TuFolder find_tu(const fs::path& folder) {
     for (const auto& entry : sorted_entries(folder)) {
         if (is_folder(entry) || !plain_name(entry.path()).ends_with("_a.txt")) continue;
         const std::string name = graph_name(entry.path());
-        for (const char* const suffix : {"", ".gz", ".xz"}) {
-            const fs::path indicator = folder / (name + "_graph_indicator.txt" + suffix);
-            std::error_code error;
-            if (fs::is_regular_file(indicator, error)) return {entry.path(), indicator, name};
+        const auto file_of = [&](const std::string& part) -> fs::path {
+            for (const char* const suffix : {"", ".gz", ".xz"}) {
+                fs::path file = folder / (name + '_' + part + ".txt" + suffix);
+                std::error_code error;
+                if (fs::is_regular_file(file, error)) return file;
+            }
+            return {};
+        };
+        const fs::path indicator = file_of("graph_indicator");
+        if (indicator.empty()) continue;
+        std::string unread;
+        for (const char* const part : {"edge_attributes", "edge_labels"}) {
+            if (!file_of(part).empty()) unread += (unread.empty() ? "" : " and ") + std::string(part);
         }
+        return {entry.path(), indicator, name, unread};
     }
     return {};
 }

@@ -24,6 +24,8 @@ std::string FixUps::text() const {
     add(mirrored_entries, "mirrored", "symmetric entry", "symmetric entries");
     add(dropped_unit_weights, "dropped", "weight, which is 1", "weights, which are all 1");
     add(ignored_weights, "ignored", "weight", "weights");
+    add(rounded_weights, "rounded", "whole weight beyond 2^24 to float32", "whole weights beyond 2^24 to float32");
+    add(vanished_weights, "zeroed", "weight too small for float32", "weights too small for float32");
     add(removed_self_loops, "removed", "self loop", "self loops");
     add(merged_duplicates, "merged", "duplicate", "duplicates");
     add(added_reverse_edges, "added", "reverse edge", "reverse edges");
@@ -133,7 +135,13 @@ std::int64_t make_symmetric(CsrGraph& g, const Input& input) {
 }  // namespace
 
 void require_counts(std::int64_t n_rows, std::int64_t n_cols, std::int64_t m, const std::string& name) {
-    if (n_rows >= kMaxEdges || n_cols >= kMaxEdges || m > kMaxEdges) {
+    if (n_rows >= kMaxEdges || n_cols >= kMaxEdges) {
+        throw unsupported(
+            fmt::format("{}: {} x {} exceeds the int32 formats, which hold 2^31-2 rows and columns; leave out the rows "
+                        "and columns without entries and number the others anew",
+                        name, n_rows, n_cols));
+    }
+    if (m > kMaxEdges) {
         throw unsupported(
             fmt::format("{}: {} x {} with {} entries exceeds the int32 formats, which hold 2^31-2 rows and columns and "
                         "2^31-1 entries; tiles of rows hold more entries: save the graph as .gnng, or as .npz with "
@@ -208,6 +216,7 @@ void apply_fix_ups(RawGraph& raw, const ReadOptions& options, const Input& input
     FixUps& done = raw.fix_ups;
     if (options.ignore_weights && g.weighted()) {
         done.ignored_weights = g.m();
+        done.rounded_weights = done.vanished_weights = 0;
         g.edge_weight = {};
     }
     if (options.reverse) {

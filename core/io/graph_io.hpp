@@ -84,6 +84,8 @@ struct FixUps {
     std::int64_t mirrored_entries = 0;  ///< entries of a (skew-)symmetric Matrix Market file written once, stored twice
     std::int64_t dropped_unit_weights = 0;  ///< an .npz whose data are all 1 is an unweighted graph
     std::int64_t ignored_weights = 0;       ///< by ReadOptions::ignore_weights
+    std::int64_t rounded_weights = 0;   ///< whole numbers beyond 2^24 that float32 does not hold, nearest ones instead
+    std::int64_t vanished_weights = 0;  ///< numbers so small that they are 0 in float32
     std::int64_t skipped_header_lines = 0;  ///< a line of column names before an edge list
     std::string remarks;                    ///< what else a reader took or left out: "left out edge_attr of 3 columns"
 

@@ -38,6 +38,7 @@ bool out_of_proportion(std::int64_t n, std::uint64_t data_bytes) {
 Limits Limits::from(const ReadOptions& options) {
     Limits limits;
     limits.given = options.memory_limit_bytes > 0;
+    limits.believed = options.vertices.value_or(0);
     limits.memory_bytes = limits.given ? options.memory_limit_bytes : physical_memory_bytes() / 4 * 3;
     return limits;
 }
@@ -60,18 +61,20 @@ void Limits::require(std::uint64_t bytes, const std::string& name, std::string_v
 void Limits::require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name,
                               std::string_view advice) const {
     require(vertex_bytes(n), name, "the vertices");
-    if (given || !out_of_proportion(n, data_bytes)) return;
+    if (given || n <= believed || !out_of_proportion(n, data_bytes)) return;
+    const std::string usual =
+        fmt::format("give --vertices {}, or leave out the vertices without edges and number the others anew", n);
     fail(name, "claims {} vertices but holds only {} bytes, which is taken for damage; if it is right, {}", n,
-         data_bytes, advice);
+         data_bytes, advice.empty() ? usual : advice);
 }
 
 void Limits::require_columns(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const {
     require(vertex_bytes(n), name, "the columns");
-    if (given || !out_of_proportion(n, data_bytes)) return;
+    if (given || n <= believed || !out_of_proportion(n, data_bytes)) return;
     fail(name,
-         "claims {} columns but holds only {} bytes, which is taken for damage; if it is right, leave out the columns "
-         "without entries and number the others anew",
-         n, data_bytes);
+         "claims {} columns but holds only {} bytes, which is taken for damage; if it is right, give --vertices {} for "
+         "a square matrix, or leave out the columns without entries and number the others anew",
+         n, data_bytes, n);
 }
 
 void require_ratio(std::uint64_t packed_bytes, std::uint64_t unpacked_bytes, const std::string& name) {

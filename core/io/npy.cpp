@@ -248,7 +248,18 @@ void NpyArray::read_all(HostVector<To>& out) {
             out.resize(grown);
         }
         for (std::size_t i = 0; i < take; ++i) {
-            if (convert(chunk[i], out[done + i])) continue;
+            if (convert(chunk[i], out[done + i])) {
+                if constexpr (std::is_floating_point_v<To>) loss_.count(chunk[i], out[done + i]);
+                continue;
+            }
+            if constexpr (std::is_same_v<From, double>) {
+                if (std::isfinite(chunk[i])) {
+                    fail(where_,
+                         "element {} is {:g}, expected a number that float32 holds, up to 3.4e38; scale the weights, "
+                         "or give --ignore-weights",
+                         done + i, chunk[i]);
+                }
+            }
             if constexpr (std::is_floating_point_v<To>) fail(where_, "element {} is not a finite float", done + i);
             if constexpr (std::is_integral_v<From>) {
                 fail(where_, "element {} is {}, outside 0..{}", done + i, chunk[i], std::numeric_limits<To>::max());

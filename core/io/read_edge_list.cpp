@@ -143,6 +143,7 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
     raw.fix_ups.skipped_header_lines = text.header_lines;
     raw.fix_ups.vertices = options.vertices;
     raw.fix_ups.remarks = std::move(text.remark);
+    text.loss.tell(raw.fix_ups);
     EdgeSink edges;
     edges.weights = std::move(text.weights);
     edges.weighted = !edges.weights.empty();
@@ -174,8 +175,7 @@ RawGraph number_vertices(EdgeText<Id>&& text, const ReadOptions& options, std::u
                             "the numbers of vertices, {}",
                             input.name, text.largest, kRelabel));
         }
-        input.limits.require_vertices(n, data_bytes, input.name,
-                                      options.vertices ? "give a smaller --vertices" : kRelabel);
+        input.limits.require_vertices(n, data_bytes, input.name, fmt::format("give --vertices {}, or {}", n, kRelabel));
         if (numbering.base == 1 || options.base) raw.fix_ups.first_id = static_cast<int>(numbering.base);
         if (count_ids) occurring = n - count_unused(text, numbering.base, n);
         // More vertices than edges have ends: most are without edges.

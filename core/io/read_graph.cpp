@@ -104,6 +104,10 @@ LoadedGraph read_tu_folder(const detail::TuFolder& tu, const ReadOptions& option
     const Input indicator_input{*indicator, tu.indicator.string(), limits};
     LoadedGraph loaded = load({*pairs, tu.pairs.string(), limits}, options, &indicator_input, source);
     loaded.name = tu.name;
+    if (!tu.unread.empty() && !options.ignore_weights) {
+        std::string& remarks = loaded.fix_ups.remarks;
+        remarks += fmt::format("{}left out {}: no weights are read from TU", remarks.empty() ? "" : ", ", tu.unread);
+    }
     if (options.format && *options.format != Format::tu) {
         loaded.not_applied.push_back(
             fmt::format("--from {} does not apply: this is a TU data set; name its file {} to read that one so",

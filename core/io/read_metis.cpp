@@ -97,9 +97,10 @@ const char* read_neighbours(const char* p, const char* end, std::int64_t row, Ve
                 edges.weights[edges.size] = 0;
             }
             if (!behind || !ends_metis_number(*behind)) {
-                fail_line(name, line, "expected a finite edge weight behind neighbour {}, found {}", at.neighbour,
-                          quoted(start));
+                const std::string place = fmt::format("behind neighbour {}", at.neighbour);
+                fail_line(name, line, "{}", why_no_weight("edge weight", place, p, end, quoted(start)));
             }
+            edges.loss.count(p, behind, edges.weights[edges.size]);
             p = skip_blanks(behind);
         }
         edges.rows[edges.size] = static_cast<std::int32_t>(row);
@@ -189,6 +190,7 @@ RawGraph read_metis(const Input& input, const ReadOptions& options) {
              entries, row, header.m, 2 * header.m);
     }
     RawGraph raw;
+    edges.loss.tell(raw.fix_ups);
     raw.format = "metis";
     raw.data_bytes = lines.bytes();
     raw.graph = to_csr(std::move(edges), header.n, header.n, raw.data_bytes, input);

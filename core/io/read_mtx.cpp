@@ -13,6 +13,7 @@ namespace {
 
 struct MtxHeader {
     bool pattern = false;
+    bool integer = false;
     bool symmetric = false;
     bool skew = false;
     std::int64_t n_rows = 0;
@@ -51,6 +52,7 @@ void read_banner(LineReader& lines, bool any_value, MtxHeader& header) {
                   printable(object), printable(layout));
     }
     header.pattern = field == "pattern";
+    header.integer = !any_value && (field == "integer" || field == "unsigned-integer");
     if (field != "pattern" && field != "real" && field != "double" && field != "integer" &&
         field != "unsigned-integer" && !(any_value && field == "complex")) {
         fail_line(name, number,
@@ -107,23 +109,35 @@ void read_sizes(LineReader& lines, MtxHeader& header) {
     const auto found = quoted(start);
     std::array<std::uint64_t, 2> ids{};
     for (std::size_t k = 0; k < 2; ++k) {
-        p = parse_id(skip_blanks(p), ids[k]);
+        p = skip_blanks(p);
+        const bool negative = *p == '-';
+        p = parse_id(p + negative, ids[k]);
         if (!p || !(is_blank(*p) || *p == '\n')) {
             fail_line(name, line, "expected {}, found {}", header.pattern ? "'row column'" : "'row column value'",
                       found);
         }
         const std::int64_t bound = k == 0 ? header.n_rows : header.n_cols;
-        if (ids[k] < 1 || ids[k] > static_cast<std::uint64_t>(bound)) {
-            fail_line(name, line, "{} {} is outside 1..{}; the size line promises a {} x {} matrix",
-                      k == 0 ? "row" : "column", ids[k], bound, header.n_rows, header.n_cols);
+        if (negative || ids[k] < 1 || ids[k] > static_cast<std::uint64_t>(bound)) {
+            fail_line(name, line, "{} {}{} is outside 1..{}; the size line promises a {} x {} matrix",
+                      k == 0 ? "row" : "column", negative ? "-" : "", ids[k], bound, header.n_rows, header.n_cols);
         }
     }
     if (header.skew && ids[0] == ids[1]) {
         fail_line(name, line, "a skew-symmetric matrix has no diagonal, found {}", found);
     }
     float weight = 0;
-    if (!header.pattern && !parse_weight(skip_blanks(p), end, weight)) {
-        fail_line(name, line, "expected a finite value behind 'row column', found {}", quoted(skip_blanks(p)));
+    if (!header.pattern) {
+        p = skip_blanks(p);
+        const char* const behind = parse_weight(p, end, weight);
+        if (!behind) {
+            fail_line(name, line, "{}", why_no_weight("value", "behind 'row column'", p, end, quoted(p)));
+        }
+        if (header.integer && !is_whole(p, behind)) {
+            fail_line(name, line,
+                      "expected a whole number behind 'row column', as the banner says integer, found {}; write real "
+                      "into the banner, or give --ignore-weights",
+                      quoted(p));
+        }
     }
     fail_line(name, line, "expected {} and nothing behind, found {}",
               header.pattern ? "'row column' of a pattern" : "'row column value'", found);
@@ -165,13 +179,16 @@ void read_entries(LineReader& lines, const MtxHeader& header, bool any_value, Ed
             if (!(p = parse_id(skip_blanks(p), j))) fail_entry(lines.name(), line, start, end, header);
             if (i - 1 >= n_rows || j - 1 >= n_cols) fail_entry(lines.name(), line, start, end, header);
             if constexpr (!kPattern) {
-                const char* const behind = is_blank(*p) ? parse_weight(skip_blanks(p), end, weights[m]) : nullptr;
+                const char* const value = skip_blanks(p);
+                const char* const behind = value != p ? parse_weight(value, end, weights[m]) : nullptr;
                 if (any_value && (is_blank(*p) || *p == '\n')) {
                     if (!behind) weights[m] = 0;
                     p = skip_line(p, end) - 1;
                 } else if (!behind) {
                     fail_entry(lines.name(), line, start, end, header);
                 } else {
+                    if (header.integer && !is_whole(value, behind)) fail_entry(lines.name(), line, start, end, header);
+                    out.loss.count(value, behind, weights[m]);
                     p = behind;
                 }
                 if (header.skew && i == j) fail_entry(lines.name(), line, start, end, header);
@@ -193,6 +210,53 @@ void read_entries(LineReader& lines, const MtxHeader& header, bool any_value, Ed
         fail(lines.name(), "ends at line {} after {} entries, but the size line promises {}; the file is cut short",
              line, out.size, promised);
     }
+}
+
+/// How many pairs of vertices have entries on both sides of the diagonal.
+std::size_t pairs_given_twice(const EdgeSink& edges, const Limits& limits, const std::string& name) {
+    std::size_t above = 0;
+    std::size_t below = 0;
+    for (std::size_t e = 0; e < edges.size; ++e) {
+        above += edges.cols[e] > edges.rows[e];
+        below += edges.cols[e] < edges.rows[e];
+    }
+    if (above == 0 || below == 0) return 0;
+    limits.require((above + below) * sizeof(std::uint64_t), name, "the triangles");
+    const auto triangle = [&](bool upper) {
+        HostVector<std::uint64_t> keys;
+        keys.reserve(upper ? above : below);
+        for (std::size_t e = 0; e < edges.size; ++e) {
+            const auto row = static_cast<std::uint64_t>(edges.rows[e]);
+            const auto col = static_cast<std::uint64_t>(edges.cols[e]);
+            if (row != col && (col > row) == upper) keys.push_back(std::min(row, col) << 32 | std::max(row, col));
+        }
+        std::sort(keys.begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        return keys;
+    };
+    const auto upper = triangle(true);
+    const auto lower = triangle(false);
+    std::size_t twice = 0;
+    for (auto u = upper.begin(), l = lower.begin(); u != upper.end() && l != lower.end();) {
+        twice += *u == *l;
+        const bool next_upper = *u <= *l;
+        const bool next_lower = *l <= *u;
+        u += next_upper;
+        l += next_lower;
+    }
+    return twice;
+}
+
+/// Throws where both triangles of a symmetric matrix are written: mirrored, each of their edges would be there twice.
+void require_one_triangle(const EdgeSink& edges, const MtxHeader& header, const Limits& limits,
+                          const std::string& name) {
+    const std::size_t twice = pairs_given_twice(edges, limits, name);
+    if (twice == 0) return;
+    fail(name,
+         "has {} pair{} of vertices on both sides of the diagonal, but its banner says {}, of which one triangle is "
+         "written; write general into the banner where all entries are listed, or give --merge-duplicates, which makes "
+         "two entries one (weights add up)",
+         twice, twice == 1 ? "" : "s", header.skew ? "skew-symmetric" : "symmetric");
 }
 
 /// Adds (j, i) for each (i, j) off the diagonal; returns how many.
@@ -230,9 +294,13 @@ RawGraph read_mtx(const Input& input, const ReadOptions& options) {
     header.pattern ? read_entries<true>(lines, header, false, edges, input.limits)
                    : read_entries<false>(lines, header, options.ignore_weights, edges, input.limits);
     RawGraph raw;
+    edges.loss.tell(raw.fix_ups);
     raw.format = "mtx";
     raw.data_bytes = lines.bytes();
-    if (header.symmetric) raw.fix_ups.mirrored_entries = mirror(edges, header.skew, input.limits, input.name);
+    if (header.symmetric) {
+        if (!options.merge_duplicates) require_one_triangle(edges, header, input.limits, input.name);
+        raw.fix_ups.mirrored_entries = mirror(edges, header.skew, input.limits, input.name);
+    }
     raw.graph = to_csr(std::move(edges), header.n_rows, header.n_cols, raw.data_bytes, input);
     return raw;
 }

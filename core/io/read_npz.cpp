@@ -143,7 +143,9 @@ private:
             return {};
         }
         if (chosen == "edge_attr") remark("took edge_attr as weights");
-        HostVector<float> weights = open(chosen).read_float();
+        NpyArray values = open(chosen);
+        HostVector<float> weights = values.read_float();
+        values.loss().tell(raw_.fix_ups);
         if (!std::all_of(weights.begin(), weights.end(), [](float w) { return w == 1.0f; })) return weights;
         raw_.fix_ups.dropped_unit_weights = m;
         return {};

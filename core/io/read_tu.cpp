@@ -31,7 +31,10 @@ RawGraph read_tu(const Input& pairs, const Input* indicator, const ReadOptions& 
     LineReader lines(open_stream(pairs.bytes, pairs.name), pairs.name, pairs.limits);
     const std::int32_t base = options.base.value_or(1);
     auto text = parse_edge_text<std::int32_t>(lines, pairs.limits, base, ThirdColumn::refused);
-    if (text.too_narrow) require_counts(kMaxEdges, 0, 0, pairs.name);
+    if (text.too_narrow) {
+        throw unsupported(fmt::format("{} line {}: id {} is beyond the 2^31-2 vertices that a graph may have",
+                                      pairs.name, text.line, text.largest));
+    }
     RawGraph raw;
     raw.format = "tu";
     raw.data_bytes = lines.bytes();

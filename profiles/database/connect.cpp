@@ -1,6 +1,7 @@
 #include "profiles/database/connect.hpp"
 
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -50,15 +51,29 @@ bool json_is_harmless() {
     return kHarmless;
 }
 
-/// What a person can do about a result code; empty if there is nothing to add.
+bool size_is_limited() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// Of SQLITE_IOERR: whether a file was to grow.
+bool is_of_writing(int code) {
+    return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_TRUNCATE;
+}
+
+/// What a person can do about a result code, an extended one if it is known; empty if there is nothing to add.
 std::string_view advice(int code) {
+    constexpr std::string_view kLimited =
+        "; there is a limit on the size of files (ulimit -f): raise it; what was committed before is safe";
     switch (code & 0xff) {
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
             return "; another process kept the file locked, try again when it is done";
         case SQLITE_FULL:
+            if (size_is_limited()) return kLimited;
             return "; free some space and try again: what was committed before is safe";
         case SQLITE_IOERR:
+            if (is_of_writing(code) && size_is_limited()) return kLimited;
             return "; the medium refused: what was committed before is safe";
         case SQLITE_READONLY:
             return "; the file or its folder is read-only: make both writable, or give a copy of the file elsewhere "
@@ -145,7 +160,7 @@ std::chrono::nanoseconds thread_time() {
     }
     throw database_error(fmt::format("{}: while {}: {} (SQLite code {}){}", connection.path.string(), doing,
                                      has_words ? sqlite3_errmsg(connection.handle) : sqlite3_errstr(code), code,
-                                     advice(code)));
+                                     advice(has_words ? sqlite3_extended_errcode(connection.handle) : code)));
 }
 
 void check(const detail::Connection& connection, int code, std::string_view doing) {

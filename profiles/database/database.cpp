@@ -189,7 +189,15 @@ Statement Database::prepare(std::string_view sql, std::string_view doing) const 
 }
 
 Statement Database::prepare_query(std::string_view sql, std::string_view doing) const {
-    Statement query = prepare(sql, doing);
+    Statement query = [&] {
+        try {
+            return prepare(sql, doing);
+        } catch (const Error&) {
+            if (sqlite3_errcode(connection_->handle) != SQLITE_ERROR) throw;
+            throw invalid_argument(fmt::format("the query is no SQL for this database: {} (gnntune help db sql)",
+                                               sqlite3_errmsg(connection_->handle)));
+        }
+    }();
     if (!query.handle_) throw invalid_argument("expected an SQL query, such as 'select * from best'");
     const std::string_view rest = sql.substr(std::string_view(sqlite3_sql(query.handle_)).size());
     if (rest.find_first_not_of(" \t\r\n;") != std::string_view::npos) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 
 namespace gnntune::store {
 namespace {
@@ -176,7 +177,8 @@ void require_schema(const Database& database, std::span<const Migration> migrati
     const std::size_t more = report.broken.size() - 1;
     throw database_error(fmt::format(
         "{}: {}{}, so that nothing in it is believed; restore a copy, or save its rows: gnntune db rescue {} FILE",
-        path, report.broken.front(), more == 0 ? "" : fmt::format(", with {} more (gnntune db check)", more), path));
+        path, report.broken.front(), more == 0 ? "" : fmt::format(", with {} more (gnntune db check)", more),
+        shell_quoted(path)));
 }
 
 std::vector<std::string> check_statements(const SchemaReport& report, std::string_view pragma, int limit) {

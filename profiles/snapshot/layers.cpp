@@ -118,7 +118,8 @@ fs::path shipped_errata() {
 }
 
 std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
-                                        const std::function<void(const std::string&)>& warn, Mode mode) {
+                                        const std::function<void(const std::string&)>& warn, Mode mode,
+                                        const fs::path& opened_later) {
     if (const std::string missing = missing_profiles(); warn && !missing.empty()) warn(missing);
     std::vector<Erratum> all;
     const auto say = [&](const std::string& where, const std::string& words) {
@@ -153,7 +154,7 @@ std::shared_ptr<const Errata> errata_of(std::span<const fs::path> paths,
                 }
             }
         } catch (const Error& error) {
-            if (warn)
+            if (warn && path != opened_later)
                 warn(path.string() + ": its errata cannot be read, and keep nothing from running: " + error.what());
         }
     }

@@ -36,10 +36,11 @@ std::filesystem::path shipped_errata();
 
 /// What must not run: of the file beside the shipped databases, then of each of `paths` that can be read. What is not
 /// understood is left out and said to `warn`, which may be empty, and so is missing_profiles(). Null if there are none.
-/// `mode`: how they are opened, read_only or untouched.
+/// `mode`: how they are opened, read_only or untouched. `opened_later`: of paths, one of which it is not said here that it
+/// cannot be read.
 std::shared_ptr<const Errata> errata_of(std::span<const std::filesystem::path> paths,
                                         const std::function<void(const std::string&)>& warn = {},
-                                        Mode mode = Mode::read_only);
+                                        Mode mode = Mode::read_only, const std::filesystem::path& opened_later = {});
 
 /// The path, and " (shipped)" behind that of a database that came with the installation.
 std::string shown(const std::filesystem::path& path);

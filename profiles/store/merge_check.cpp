@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "profiles/database/schema_compare.hpp"
 #include "profiles/store/check.hpp"
 
@@ -63,12 +64,12 @@ void throw_first(std::vector<std::string> faults, const std::vector<std::string>
                  const std::filesystem::path& from) {
     faults.insert(faults.end(), more.begin(), more.end());
     if (faults.empty()) return;
-    throw database_error(
-        fmt::format("{0}: nothing of it was taken in: {1}{2}; `gnntune db check --db {0}` names all there is, `gnntune "
-                    "db rescue {0} "
-                    "FILE` leaves it out, and what a newer gnntune has written a newer one takes in",
-                    from.string(), faults.front(),
-                    faults.size() == 1 ? "" : fmt::format(", and {} faults more", faults.size() - 1)));
+    throw database_error(fmt::format(
+        "{0}: nothing of it was taken in: {1}{2}; `gnntune db check --db {3}` names all there is, `gnntune "
+        "db rescue {3} "
+        "FILE` leaves it out, and what a newer gnntune has written a newer one takes in",
+        from.string(), faults.front(), faults.size() == 1 ? "" : fmt::format(", and {} faults more", faults.size() - 1),
+        shell_quoted(from.string())));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "core/common/utc.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/store/impl.hpp"
@@ -83,9 +84,13 @@ std::string Store::save_elsewhere() {
         transaction.commit();
     }
     if (renamed) return fmt::format("it is {} now, with everything that was measured; go on with --db", now.string());
+    // The folder may be gone with the file.
+    const fs::path folder = path().parent_path();
+    const bool gone = !folder.empty() && !fs::is_directory(folder, ignored);
     return fmt::format(
-        "everything it held, with what was measured, is in {}; take it in with: gnntune db merge {} --db {}",
-        now.string(), now.string(), path().string());
+        "everything it held, with what was measured, is in {}; take it in with: {}gnntune db merge {} --db {}",
+        now.string(), gone ? "mkdir -p " + shell_quoted(folder.string()) + " && " : "", shell_quoted(now.string()),
+        shell_quoted(path().string()));
 }
 
 }  // namespace gnntune::store

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "core/common/utc.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/database/schema_compare.hpp"
@@ -135,7 +136,7 @@ fs::path set_aside(const fs::path& path, const std::string& damage) try {
 Error damaged(const fs::path& path, const std::string& damage) {
     return database_error(
         fmt::format("{}: the file is damaged ({}); restore a copy, or save what can be read: gnntune db rescue {} FILE",
-                    path.string(), damage, path.string()));
+                    path.string(), damage, shell_quoted(path.string())));
 }
 
 // Nobody writes to a damaged file: it would only get worse.
@@ -154,7 +155,7 @@ void handle_damage(const fs::path& named, const OpenOptions& options) {
         options.warn(fmt::format(
             "{}: the file is damaged ({}); it is now {}, and a new database is begun. What can be read of the "
             "old one comes back with: gnntune db rescue {} FILE && gnntune db merge FILE --db {}",
-            path.string(), *damage, aside.string(), aside.string(), path.string()));
+            path.string(), *damage, aside.string(), shell_quoted(aside.string()), shell_quoted(path.string())));
     }
 }
 

@@ -21,6 +21,15 @@ out_has " of at least 20 calls were timed"
 run 0 db check --db a.db
 err_has "1 config stopped before all calls were timed; tune takes them again"
 
+# A search that was cut says so, and what was done before is shown behind it.
+run 0 tune other.gnng --device cpu --op spmm --dim 8 --policy hot --db c.db -q
+run 7 tune other.gnng --device cpu --op spmm --dim 8 --policy cold,hot --db c.db --budget 1ms --csv
+if ! grep -q "could not be timed" err; then
+    err_has "other spmm k=8, policy cold, clock host: cut midway: "
+    sed -n 2p out | grep -q '^other,spmm,8,spmm k=8,cold,' || fail "no row of what was cut"
+    sed -n 3p out | grep -q '^other,spmm,8,spmm k=8,hot,host,spmm\.' || fail "no row of what was done before"
+fi
+
 # JSON has nothing where there is nothing.
 run 7 tune graph.gnng --device cpu --op spmm --dim 8,32 --db b.db --budget 1ms --json
 if command -v python3 >/dev/null; then

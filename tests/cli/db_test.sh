@@ -74,8 +74,18 @@ run 2 db sql "vacuum into 'copy.db'" --db a.db
 run 2 db sql 'select 1; delete from measurement' --db a.db
 err_has "one SQL statement"
 run 2 db sql ' ' --db a.db
-run 6 db sql 'select colour from best' --db a.db
+run 2 db sql 'select colour from best' --db a.db
 err_has "no such column: colour"
+run 2 db sql 'selec 1' --db a.db
+err_has "syntax error"
+# No column is lost for its name, and infinity is not taken for nothing.
+run 0 db sql 'select 1 as a, 2 as a, 3 as a_2, 4 as a, 1e999 as up, -1e999 as down, null as none' --db a.db --csv
+[ "$(head -n 1 out)" = "a,a_3,a_2,a_4,up,down,none" ] || fail "other columns: $(head -n 1 out)"
+[ "$(tail -n 1 out)" = "1,2,3,4,inf,-inf," ] || fail "other cells: $(tail -n 1 out)"
+run 0 db sql 'select 1 as a, 2 as a, 1e999 as up, null as none' --db a.db --json
+out_has '"a_2": 2'
+out_has '"up": "inf"'
+out_has '"none": null'
 
 # Pruning takes what was measured again, and changes no answer.
 cp a.db p.db
@@ -104,6 +114,14 @@ dd if=/dev/zero of=d.db bs=4096 seek=$((page - 1)) count=1 conv=notrunc 2>dd.log
 run 6 db prune --db d.db
 run 6 db merge d.db --db untouched.db
 err_has "d.db: the file is damaged"
+cp d.db 'my d.db'
+run 6 db merge 'my d.db' --db untouched.db
+err_has "gnntune db rescue 'my d.db' FILE"
+run 6 db prune --db 'my d.db'
+err_has "gnntune db rescue '$PWD/my d.db' FILE"
+run 0 tune ring.txt --device cpu --op spmm --dim 8 --max-samples 5 --db 'my d.db' -q
+err_has "gnntune db rescue '$PWD/my d.db.damaged-"
+err_has "gnntune db merge FILE --db '$PWD/my d.db'"
 [ ! -e untouched.db ] || fail "a target was made for nothing"
 run 6 tune ring.txt --device cpu --op spmm --dim 8 --db d.db --dry-run
 [ -z "$(ls d.db.damaged-* 2>/dev/null)" ] || fail "a dry run moved the database"

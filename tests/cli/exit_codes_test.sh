@@ -18,6 +18,12 @@ printf '%s\n\n# a comment\nmissing.mtx\n' "$cora" >list.txt
 run 3 info @list.txt
 err_has "list.txt line 4: missing.mtx: no such file"
 run 3 info @nolist.txt
+err_has "nolist.txt: the list of graphs cannot be read: No such file or directory"
+run 3 info @empty
+err_has "empty: the list of graphs cannot be read: it is a folder; name it without @"
+printf '\357\273\277%s \r\n  # a comment\n \t%s\n' "$cora" "$cora" >list.txt
+run 0 info @list.txt --csv
+[ "$(grep -c '^cora,' out)" -eq 2 ] || fail "a list of two graphs is read otherwise"
 
 # A directed graph is none that METIS can hold.
 printf '0 1\n1 2\n' >directed.txt
@@ -37,6 +43,54 @@ GNNTUNE_DEVICE=cuda run 0 info --device cpu "$cora"
 OMP_NUM_THREADS=100000 run 2 info "$cora"
 err_has "OpenMP is told to start 100000 threads, and at most 8192 can be"
 OMP_NUM_THREADS=100000 run 0 --version
+
+OMP_NUM_THREADS=abc run 0 doctor
+out_has "OMP_NUM_THREADS is 'abc', expected a number from 1 to 8192, so it is passed over"
+OMP_NUM_THREADS=0 run 0 doctor
+grep -q "^note  *openmp  *OMP_NUM_THREADS is '0'" out || fail "no threads are a note"
+OMP_NUM_THREADS=' 2 , 1' run 0 doctor
+out_lacks "passed over"
+GNNTUNE_PROFILES=/nope run 6 doctor
+[ "$(cat out err | grep -c 'no folder that can be read')" -eq 1 ] || fail "a missing folder is not said once"
+
+# Verbs that need no database work where nothing says where it would be, and beside one that cannot be used.
+homeless() {
+    local expected=$1
+    shift
+    last="gnntune $*, without HOME"
+    env -u HOME "$GNNTUNE" "$@" >out 2>err
+    code=$?
+    [ "$code" -eq "$expected" ] || fail "exit code $code, expected $expected"
+}
+for verb in "verify $cora" "bench $cora --max-samples 5 --variant spmm.cpu_rows" "tune $cora --dry-run"; do
+    # shellcheck disable=SC2086
+    homeless 0 $verb --dim 4 --device cpu
+done
+homeless 0 coverage --list --op spmm --device cpu
+homeless 3 explain "$cora" --dim 4 --device cpu
+homeless 6 tune "$cora" --dim 4 --device cpu
+err_has "set GNNTUNE_DB, XDG_DATA_HOME or HOME"
+for verb in "verify $cora" "bench $cora --max-samples 5 --variant spmm.cpu_rows"; do
+    # shellcheck disable=SC2086
+    run 0 $verb --dim 4 --device cpu --db words.txt
+    err_has "warning: words.txt: its errata cannot be read"
+done
+for verb in tune explain; do
+    run 6 $verb "$cora" --dim 4 --device cpu --db words.txt
+    [ "$(grep -c words.txt err)" -eq 1 ] || fail "an unusable database is not told once"
+done
+# A database that is not there is no error to a plan.
+run 3 explain "$cora" --dim 4 --device cpu --db none.db
+err_has "none.db is not there, and nothing came with the program"
+err_has "a plan takes the default config, spmm."
+err_has "tune it first: gnntune tune $cora --op spmm --dim 4 --device cpu --db none.db"
+run 6 explain cora --dim 4 --device cpu --db none.db
+err_has "no such database"
+# Nothing is advised that is then refused.
+run 3 explain "$cora" --dim 4 --device cpu --db none.db --policy graph
+err_has "CUDA graphs need a GPU: give --device cuda, or --policy hot or cold"
+run 3 explain "$cora" --dim 4 --device cpu --db none.db --clock events
+err_has "--clock events is for GPUs, and the CPU is timed by the host's clock: leave it out"
 
 run 6 db ls
 err_has "no such database"

@@ -38,6 +38,9 @@ for part in ls show check diff export import verify errata; do
 done
 run 0 help generate rmat
 out_has "--scale N"
+run 2 help generate foo
+err_has "there is no kind 'foo' among "
+run 0 help generate standin/reddit
 run 0 help db
 out_has "environments, models, steps"
 run 0 help db diff

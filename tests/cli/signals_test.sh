@@ -71,6 +71,8 @@ for out in limited.mtx limited.gnng limited.npz limited.txt limited.mtx.gz; do
 done
 limited 3 generate uniform --n-rows 20000 --m 100000 -o limited.gnng
 err_has "cannot be written (File too large)"
+limited 6 tune "$cora" --device cpu --op spmm --dim 4 --max-samples 5 --db limited.db -q
+err_has "there is a limit on the size of files (ulimit -f): raise it"
 # What is printed, past the limit from its first byte on.
 last="gnntune list, with ulimit -f 0"
 (ulimit -f 0 && exec "$GNNTUNE" list variants) >printed 2>/dev/null

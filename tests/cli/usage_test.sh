@@ -46,6 +46,7 @@ refused "the options for reading graphs do not apply" info --reverse standin/yea
 refused "--clock is 'host', expected auto, span, events or both" bench "$cora" --device cpu --clock host
 GNNTUNE_DEVICE=foo refused "GNNTUNE_DEVICE: expected cpu, cuda or cuda:N, not 'foo'" bench "$cora"
 refused "--reduce is for spmm and its gradient, and --op is 'gat'" bench "$cora" --device cpu --op gat --reduce max
+refused "--dim 1048576 with --heads 512, of spmm: k = 1048576 times heads = 512 is more than" tune "$cora" --device cpu --op spmm,gat --heads 1,512 --dim 16,1048576
 refused "--heads is for spmm" bench "$cora" --device cpu --op gcn_norm --heads 4
 refused "a '}' too many behind 'tile=16'" profile "$cora" --config 'spmm.cpu_rows{tile=16}}'
 run 0 verify "$cora" --device cpu --dim 1 --reduce sum,max --self-loop both --variant spmm.cpu_rows --csv

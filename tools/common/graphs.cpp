@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <new>
 #include <sstream>
+#include <system_error>
 
 #include "core/common/error.hpp"
 #include "core/generate/generate.hpp"
@@ -132,8 +134,14 @@ void add_path(const std::string& argument, const io::ReadOptions& options, Named
 
 std::string list_text(const std::string& list) {
     constexpr std::size_t kLargestList = std::size_t{16} << 20;
+    const auto unreadable = [&](const std::string& why) {
+        return input_error(fmt::format("{}: the list of graphs cannot be read: {}", list, why));
+    };
+    std::error_code failed;
+    if (fs::is_directory(list, failed)) throw unreadable("it is a folder; name it without @");
+    errno = 0;
     std::ifstream file(list, std::ios::binary);
-    if (!file) throw input_error(fmt::format("{}: the list of graphs cannot be read", list));
+    if (!file) throw unreadable(errno != 0 ? std::generic_category().message(errno) : "it cannot be opened");
     std::string text(1 << 16, '\0');
     std::size_t size = 0;
     while (file.read(text.data() + size, static_cast<std::streamsize>(text.size() - size))) {
@@ -146,7 +154,8 @@ std::string list_text(const std::string& list) {
         text.resize(2 * size);
     }
     text.resize(size + static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) throw input_error(fmt::format("{}: the list of graphs cannot be read", list));
+    if (file.bad()) throw unreadable("reading failed");
+    if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
     if (text.find('\0') != std::string::npos) {
         throw input_error(
             fmt::format("{}: holds bytes of 0, expected a list with one file, folder or stand-in on each line", list));
@@ -161,6 +170,7 @@ void add_list(const std::string& list, const io::ReadOptions& options, Output& o
     for (std::string line; std::getline(lines, line);) {
         ++number;
         while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
+        line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
         if (line.empty() || line.front() == '#') continue;
         try {
             add_path(line, options, Named::no, out, found);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "profiles/fields/features_json.hpp"
 #include "tools/common/graphs.hpp"
 #include "tools/common/problems.hpp"
@@ -56,14 +57,24 @@ store::GraphRow find_known_graph(std::span<const store::Store> layers, const Par
     return unknown;
 }
 
-std::string tune_command(const Parsed& parsed, std::string_view options) {
+std::string tune_advice(const Parsed& parsed, const Device& on, std::string_view options) {
+    const bool cpu = on.backend == Backend::cpu;
+    if (cpu && one_policy(parsed) == Policy::graph) {
+        return "CUDA graphs need a GPU: give --device cuda, or --policy hot or cold";
+    }
     const std::string& graph = parsed.arguments.front();
     const std::string& device = parsed.common.device_text;
     const std::string policy = parsed.text("policy");
     const std::string clock = parsed.text("clock");
-    return fmt::format("gnntune tune {} {}{}{}{}{}", names_a_file(graph) ? shell_quoted(graph) : "FILE", options,
-                       policy == "hot" ? "" : " --policy " + policy, clock == "auto" ? "" : " --clock " + clock,
-                       device.empty() ? "" : " --device " + device,
+    if (cpu && (clock == "span" || clock == "events" || clock == "both")) {
+        return fmt::format(
+            "--clock {} is for GPUs, and the CPU is timed by the host's clock: leave it out, or give "
+            "--device cuda",
+            clock);
+    }
+    return fmt::format("tune it first: gnntune tune {} {}{}{}{}{}", names_a_file(graph) ? shell_quoted(graph) : "FILE",
+                       options, policy == "hot" ? "" : " --policy " + policy,
+                       clock == "auto" ? "" : " --clock " + clock, device.empty() ? "" : " --device " + device,
                        parsed.common.db ? " --db " + shell_quoted(*parsed.common.db) : "");
 }
 

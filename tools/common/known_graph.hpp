@@ -19,9 +19,10 @@ namespace gnntune::tools {
 /// name.
 store::GraphRow find_known_graph(std::span<const store::Store> layers, const Parsed& parsed, Output& out);
 
-/// The command that measures what `options` say on the graph of the command line, by the policy and clock, on the device
-/// and into the database that were asked for. FILE stands for the graph's file where a name was given.
-std::string tune_command(const Parsed& parsed, std::string_view options);
+/// What to do about it that nothing was measured `on` a device: "tune it first" with the command that measures what
+/// `options` say on the graph of the command line, by the policy and clock, on the device and into the database that were
+/// asked for (FILE stands for the graph's file where a name was given), or why that device has no such times.
+std::string tune_advice(const Parsed& parsed, const Device& on, std::string_view options);
 
 /// The same graph as `store` knows it, for ids are a database's own; with id 0, which nothing was measured of, if it does
 /// not.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/snapshot/layers.hpp"
 #include "tools/common/parse.hpp"
@@ -73,18 +74,31 @@ std::filesystem::path CommonOptions::database_path() const {
     return db ? std::filesystem::path(*db) : store::default_user_database();
 }
 
-std::shared_ptr<const Errata> CommonOptions::errata() const {
-    const auto warn = [](const std::string& sentence) { complain("warning", sentence); };
-    return store::errata_of(store::layers_over(database_path()), warn,
-                            dry_run ? store::Mode::untouched : store::Mode::read_only);
+std::filesystem::path CommonOptions::known_database_path() const {
+    try {
+        return database_path();
+    } catch (const Error&) {
+        return {};
+    }
 }
 
-Device CommonOptions::device() const {
+std::shared_ptr<const Errata> CommonOptions::errata(DatabaseUse use) const {
+    const auto warn = [](const std::string& sentence) { complain("warning", sentence); };
+    const std::filesystem::path path = known_database_path();
+    return store::errata_of(store::layers_over(path), warn, dry_run ? store::Mode::untouched : store::Mode::read_only,
+                            use == DatabaseUse::opens ? path : std::filesystem::path());
+}
+
+Device CommonOptions::device(DatabaseUse use) const {
+    Device device = bare_device();
+    device.errata = errata(use);
+    return device;
+}
+
+Device CommonOptions::bare_device() const {
     const char* variable = std::getenv("GNNTUNE_DEVICE");
     const bool from_there = variable && device_text == variable;
-    Device device = parse_device(device_text, from_there ? "GNNTUNE_DEVICE" : "--device");
-    device.errata = errata();
-    return device;
+    return parse_device(device_text, from_there ? "GNNTUNE_DEVICE" : "--device");
 }
 
 bool Parsed::given(const std::string& name) const {

@@ -27,6 +27,12 @@ namespace gnntune::tools {
 
 enum class OutputFormat { table, csv, json };
 
+/// What a verb does with the database, beside asking for what must not run.
+enum class DatabaseUse {
+    opens,   ///< it opens it, and says what is wrong with it
+    errata,  ///< nothing: where it cannot be read, that is a warning
+};
+
 /// The flags that every verb has.
 struct CommonOptions {
     std::optional<std::string> db;  ///< --db as typed
@@ -40,12 +46,16 @@ struct CommonOptions {
 
     /// --db, else $GNNTUNE_DB, else the user's database.
     std::filesystem::path database_path() const;
+    /// The same, and empty where no variable says where the user's database would be: for verbs that need none.
+    std::filesystem::path known_database_path() const;
     /// What must not run, of the database and of those beneath it; null if there is nothing. Warns of what is not
     /// understood or cannot be read.
-    std::shared_ptr<const Errata> errata() const;
+    std::shared_ptr<const Errata> errata(DatabaseUse use = DatabaseUse::opens) const;
     /// --device, else $GNNTUNE_DEVICE, else CUDA where it is usable, else the CPU; with errata().
     /// Throws ErrorKind::no_device.
-    Device device() const;
+    Device device(DatabaseUse use = DatabaseUse::opens) const;
+    /// The same without errata.
+    Device bare_device() const;
 };
 
 /// What was typed. Functions that take an option's name expect one that the verb has added.

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,22 +22,13 @@ bool is_sqlite(const fs::path& path) {
     return file.read(head.data(), head.size()) && std::string_view(head.data(), head.size()) == kHead;
 }
 
-/// Nothing where no variable says where the user's database would be: verbs that need none go on.
-std::optional<fs::path> database_of(const CommonOptions& common) {
-    try {
-        return common.database_path();
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-}
-
 }  // namespace
 
 void require_no_database(const fs::path& path, const CommonOptions& common) {
     if (path == "-") return;
     std::error_code ignored;
-    const auto database = database_of(common);
-    if (database && fs::equivalent(path, *database, ignored)) {
+    const fs::path database = common.known_database_path();
+    if (!database.empty() && fs::equivalent(path, database, ignored)) {
         throw invalid_argument(path.string() + " is the database itself; give another file");
     }
     if (is_sqlite(path)) {

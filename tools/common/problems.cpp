@@ -91,10 +91,17 @@ std::vector<Problem> problems(const Parsed& parsed, const std::vector<Op>& ops) 
     const auto dtypes = parsed.dtypes("dtype");
     // The nesting is the order in which problems are tuned and shown.
     const auto add = [&](Problem p) {
+        const Problem typed = p;
         p = normalised(p);
         // Of "both" maxima have the one without.
         if (p.reduce == Reduce::max && p.self_loop && self_loops.size() > 1) return;
-        validate(p);
+        try {
+            validate(p);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::unsupported) throw;
+            throw invalid_argument(fmt::format("--dim {} with --heads {}, of {}: {}; give smaller ones", typed.k,
+                                               typed.heads, to_text(typed.op), error.what()));
+        }
         if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
     };
     for (const Op op : ops) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "core/common/shell_quoted.hpp"
 #include "kernels/register_all.hpp"
 #include "tools/git_commit.hpp"
 
@@ -53,19 +54,6 @@ void set_command_line(const std::vector<std::string>& words) {
     std::string& text = stored_command_line();
     text = "gnntune";
     for (const std::string& word : words) text.append(" ").append(shell_quoted(word));
-}
-
-std::string shell_quoted(const std::string& word) {
-    const auto is_plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string("_-./:,=@%+").find(c) != std::string::npos;
-    };
-    bool plain = !word.empty();
-    for (const char c : word) plain = plain && is_plain(c);
-    if (plain) return word;
-    std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
 }
 
 }  // namespace gnntune::tools

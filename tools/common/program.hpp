@@ -27,7 +27,5 @@ const Registry& registry();
 const std::string& command_line();
 /// Called once by main().
 void set_command_line(const std::vector<std::string>& words);
-/// One word, quoted for a shell where it needs to be.
-std::string shell_quoted(const std::string& word);
 
 }  // namespace gnntune::tools

@@ -13,7 +13,7 @@ std::optional<Backend> backend_named(const Parsed& parsed) {
     if (text.empty()) return std::nullopt;
     if (text == "cpu") return Backend::cpu;
     if (text == "cuda" || text.starts_with("cuda:")) return Backend::cuda;
-    return parsed.common.device().backend;
+    return parsed.common.bare_device().backend;
 }
 
 }  // namespace gnntune::tools

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "core/common/shell_quoted.hpp"
 #include "core/registry/device.hpp"
 #include "core/registry/typical.hpp"
 #include "core/registry/variant.hpp"

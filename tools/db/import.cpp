@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "core/io/file.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/document/document.hpp"

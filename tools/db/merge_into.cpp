@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "profiles/fields/features_json.hpp"
 #include "tools/common/program.hpp"
 #include "tools/db/stored_queries.hpp"
@@ -81,8 +82,8 @@ void require_mergeable(const std::filesystem::path& from) {
     if (const auto damage = store::Database::damage_of(from)) {
         throw database_error(
             fmt::format("{0}: the file is damaged ({1}); save what can be read with `gnntune db rescue "
-                        "{0} FILE` and take in FILE",
-                        from.string(), *damage));
+                        "{2} FILE` and take in FILE",
+                        from.string(), *damage, shell_quoted(from.string())));
     }
     store::Store::open(from, store::Mode::read_only).require_mergeable(merge_check);
 }

@@ -1,5 +1,6 @@
 // gnntune db rescue: what can be read of a damaged database.
 #include "profiles/store/rescue.hpp"
+#include "core/common/shell_quoted.hpp"
 
 #include <fmt/format.h>
 

@@ -73,9 +73,15 @@ Args with_suite(const Args& args, const Parsed& parsed) {
 }
 
 DeviceConstants constants_of(const Parsed& parsed, const Device& device) {
-    const auto path = parsed.common.database_path();
-    const auto layers = store::open_layers(path, store::WhenMissing::nothing);
-    return layers.empty() ? DeviceConstants() : store::constants_of_layers(layers.front(), device.environment);
+    const auto of_layers = [&](const std::filesystem::path& path) {
+        const auto layers = store::open_layers(path, store::WhenMissing::nothing);
+        return layers.empty() ? DeviceConstants() : store::constants_of_layers(layers.front(), device.environment);
+    };
+    try {
+        return of_layers(parsed.common.known_database_path());
+    } catch (const Error&) {  // device() has warned of it
+        return of_layers({});
+    }
 }
 
 /// What is timed, and what must not run: refused, with the reason of the erratum.
@@ -214,7 +220,7 @@ int run_bench(const Args& args) {
     const auto parsed = options.parse(with_suite(args, *typed));
     require_arguments(*parsed, 1, SIZE_MAX, "gnntune bench [options] GRAPH...");
     Output out("bench", parsed->common);
-    const Device device = parsed->common.device();
+    const Device device = parsed->common.device(DatabaseUse::errata);
     out.set_device(device);
     const auto wanted = problems(*parsed);
     const bool sampling = parsed->flag("allow-sampling");

@@ -29,7 +29,7 @@ std::vector<std::int32_t> narrow(const std::vector<std::int64_t>& numbers) {
 /// Of --device, which need not be here.
 Device device_listed(const Parsed& parsed) {
     const auto backend = backend_named(parsed);
-    return backend ? typical_device(*backend) : parsed.common.device();
+    return backend ? typical_device(*backend) : parsed.common.device(DatabaseUse::errata);
 }
 
 }  // namespace

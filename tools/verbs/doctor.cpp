@@ -99,7 +99,7 @@ int run_doctor(const Args& args) {
     // Asked for by name, a device that is missing is an error, but the findings say why: they come first.
     std::exception_ptr no_device;
     try {
-        out.set_device(parsed->common.device());
+        out.set_device(parsed->common.bare_device());
     } catch (...) {
         no_device = std::current_exception();
     }

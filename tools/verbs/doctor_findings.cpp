@@ -7,10 +7,14 @@
 #include <optional>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "core/common/error.hpp"
+#include "core/common/threads.hpp"
 #include "core/registry/older_code.hpp"
 #include "profiles/database/file_system.hpp"
 #include "profiles/snapshot/layers.hpp"
@@ -78,6 +82,23 @@ void look_at_devices(std::vector<Finding>& findings, bool wanted) {
     }
 }
 
+/// Whether OpenMP takes the text for numbers of threads: one, or one for each level of nesting.
+bool says_threads(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t";
+    for (bool more = true; more;) {
+        const std::size_t comma = text.find(',');
+        more = comma != text.npos;
+        std::string_view word = text.substr(0, comma);
+        if (more) text.remove_prefix(comma + 1);
+        word.remove_prefix(std::min(word.find_first_not_of(kBlanks), word.size()));
+        word = word.substr(0, word.find_last_not_of(kBlanks) + 1);
+        unsigned long threads = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), threads);
+        if (error != std::errc{} || end != word.data() + word.size() || threads == 0) return false;
+    }
+    return true;
+}
+
 /// The folder itself, or the nearest one above it that exists.
 fs::path existing_folder(fs::path folder) {
     std::error_code ignored;
@@ -143,9 +164,17 @@ std::vector<Finding> look_at_host() {
          fmt::format("{}, {}, {} memory, last-level cache {}", e.device_name, e.compute_capability,
                      bytes_text(e.memory_bytes), bytes_text(e.l2_bytes))}};
     const bool oversubscribed = cpu.multiprocessors > online;
-    findings.push_back({oversubscribed ? State::note : State::good, "openmp",
-                        fmt::format("{} threads on {} processors (OMP_NUM_THREADS sets another number)",
-                                    cpu.multiprocessors, online)});
+    const std::string threads = fmt::format("{} threads on {} processors", cpu.multiprocessors, online);
+    const char* asked = std::getenv("OMP_NUM_THREADS");
+    if (asked && !says_threads(asked)) {
+        findings.push_back({State::note, "openmp",
+                            fmt::format("OMP_NUM_THREADS is '{}', expected a number from 1 to {}, so it is passed "
+                                        "over: {}",
+                                        asked, kMostThreads, threads)});
+        return findings;
+    }
+    findings.push_back(
+        {oversubscribed ? State::note : State::good, "openmp", threads + " (OMP_NUM_THREADS sets another number)"});
     return findings;
 }
 
@@ -200,7 +229,7 @@ std::vector<Finding> look_at_models(const CommonOptions& common) {
         const fs::path path = common.database_path();
         std::optional<store::Store> store;
         if (store::is_there(path)) store = store::Store::open(path, store::Mode::read_only);
-        const std::string words = store::stands_in(store ? &*store : nullptr, common.device().environment);
+        const std::string words = store::stands_in(store ? &*store : nullptr, common.bare_device().environment);
         if (!words.empty()) return {{State::note, "models", words}};
     } catch (const Error&) {  // what is wrong with the device or the database stands elsewhere
     }

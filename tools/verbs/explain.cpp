@@ -29,6 +29,7 @@
 #include "tools/verbs/explain_advice.hpp"
 #include "tools/verbs/explain_objectives.hpp"
 #include "tools/verbs/explain_step.hpp"
+#include "tools/verbs/plan_store.hpp"
 #include "tuner/training.hpp"
 #include "tuner/tune.hpp"
 
@@ -81,9 +82,9 @@ public:
             }
             throw input_error(
                 fmt::format("nothing was measured for {} on {}, {}, and the database has no cost model of {} "
-                            "for that; a plan takes the default config, {} (source default); tune it first: {}",
+                            "for that; a plan takes the default config, {} (source default); {}",
                             to_text(problem), graph.record.name, timing_text(parsed), to_text(problem.op),
-                            answer_->choice().text(), tune_command(parsed, problem_options(parsed))));
+                            answer_->choice().text(), tune_advice(parsed, device_, problem_options(parsed))));
         }
         // As the dispatcher: the clock that has most rows, span before events before host among equals.
         for (const Clock c : clocks_asked(parsed)) {
@@ -367,6 +368,22 @@ bool tuned_on_cpus_only(const store::Store& own, const store::GraphRow& graph) {
     return cpus;
 }
 
+/// The databases that answer. Of a graph that is no name in one a database that is not there knows nothing, which is no
+/// error: then it is an empty one in a folder that goes away with `scratch`.
+std::vector<store::Store> layers_of(const Parsed& parsed, std::optional<store::FolderBeside>& scratch, Output& out) {
+    const std::string& graph = parsed.arguments.front();
+    const bool named = !names_a_file(graph) && !graph.starts_with(kStandinPrefix);
+    const auto path = named ? parsed.common.database_path() : parsed.common.known_database_path();
+    auto layers = store::open_layers(path, named ? store::WhenMissing::error : store::WhenMissing::nothing,
+                                     [&out](const std::string& sentence) { out.warn(sentence); });
+    if (parsed.common.db && !store::is_there(path)) {
+        out.note(path.string() + (layers.empty() ? " is not there, and nothing came with the program"
+                                                 : " is not there: only what came with the program answers"));
+    }
+    if (layers.empty()) layers.push_back(plan_store({}, scratch));
+    return layers;
+}
+
 /// That of the command line; a GPU that is asked for and not here is the one that the databases know.
 Device device_here(std::span<const store::Store> layers, const Parsed& parsed) {
     const bool gpu = parsed.common.device_text.starts_with("cuda");
@@ -386,8 +403,8 @@ int run_explain(const Args& args) {
     if (!step && wanted.size() != 1)
         throw invalid_argument(
             "explain looks at one problem: give one --op, one --dim, one --heads, one --weights and one --direction");
-    const auto layers = store::open_layers(parsed->common.database_path(), store::WhenMissing::error,
-                                           [&out](const std::string& sentence) { out.warn(sentence); });
+    std::optional<store::FolderBeside> scratch;
+    const auto layers = layers_of(*parsed, scratch, out);
     Device device = device_here(layers, *parsed);
     auto graph = find_known_graph(layers, *parsed, out);
     // Who tuned a graph on CPUs asks about them; a GPU that is not here answers where it is asked for.

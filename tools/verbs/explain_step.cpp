@@ -56,8 +56,8 @@ int explain_step(const store::Store& store, const store::GraphRow& graph, const 
                  const Device& here, Output& out) {
     const auto environment = find_environment(store, here.environment, graph.id, problems_of(step), parsed);
     const auto not_tuned = [&](const std::string& what) {
-        return input_error(fmt::format("nothing was measured for {} on {}, {}; tune it first: {}", what,
-                                       graph.record.name, timing_text(parsed), tune_command(parsed, options_of(step))));
+        return input_error(fmt::format("nothing was measured for {} on {}, {}; {}", what, graph.record.name,
+                                       timing_text(parsed), tune_advice(parsed, here, options_of(step))));
     };
     if (!environment) throw not_tuned("step " + to_text(step));
     Device device = tuner::device_of(environment->environment);

@@ -37,6 +37,19 @@ const generate::KindInfo* kind_among(const Args& args) {
     return nullptr;
 }
 
+Error no_such_kind(const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& k : generate::generator_kinds()) known.push_back(k.name);
+    return invalid_argument(fmt::format("there is no kind '{}' among {} and standin/NAME{}", name, joined(known),
+                                        did_you_mean(name, known)));
+}
+
+/// `gnntune help generate KIND`: the general help says nothing of a kind that does not exist.
+void require_kind_of_help(const Args& args) {
+    if (args.size() != 2 || args.back() != "--help" || args.front().starts_with("-")) return;
+    if (!args.front().starts_with(kStandinPrefix) && !find_kind(args.front())) throw no_such_kind(args.front());
+}
+
 void add_parameters(Options& options, const generate::KindInfo& kind) {
     auto& group = options.group("Parameters of " + kind.name + " (" + kind.help + ")");
     for (const auto& parameter : kind.parameters) {
@@ -75,12 +88,7 @@ generate::Recipe recipe_of(const Parsed& parsed, const generate::KindInfo* kind)
         }
         return generate::standin(name);
     }
-    if (!kind || kind->name != name) {
-        std::vector<std::string> known;
-        for (const auto& k : generate::generator_kinds()) known.push_back(k.name);
-        throw invalid_argument(fmt::format("there is no kind '{}' among {} and standin/NAME{}", name, joined(known),
-                                           did_you_mean(name, known)));
-    }
+    if (!kind || kind->name != name) throw no_such_kind(name);
     generate::Recipe recipe;
     recipe.kind = kind->name;
     recipe.seed = parsed.common.seed;
@@ -114,6 +122,7 @@ int list_kinds(Output& out) {
 }  // namespace
 
 int run_generate(const Args& args) {
+    require_kind_of_help(args);
     const generate::KindInfo* kind = kind_among(args);
     Options options("generate",
                     {kGenerateUsage,

@@ -79,7 +79,7 @@ std::array<TcBlocks, 2> tc_blocks(const FeatureCounts& c) {
 L2 choose_l2(const Parsed& parsed, Output& out) {
     if (const auto bytes = parsed.bytes("l2-bytes")) return {*bytes, "--l2-bytes"};
     if (parsed.common.device_text.empty() && cuda_device_count() == 0) return {};
-    const Device device = parsed.common.device();
+    const Device device = parsed.common.bare_device();
     out.set_device(device);
     return {device.l2_bytes, device.environment.device_name};
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/common/error.hpp"
+#include "core/common/shell_quoted.hpp"
 #include "core/graph/fingerprint.hpp"
 #include "core/io/file.hpp"
 #include "profiles/database/file_system.hpp"

@@ -79,8 +79,9 @@ public:
     explicit PredictVerb(const Parsed& parsed)
         : parsed_(parsed),
           out_("predict", parsed.common),
-          layers_(store::open_layers(parsed.common.database_path(), store::WhenMissing::error,
-                                     [this](const std::string& sentence) { out_.warn(sentence); })),
+          layers_(store::open_layers(
+              store::shipped_databases().empty() ? parsed.common.database_path() : parsed.common.known_database_path(),
+              store::WhenMissing::error, [this](const std::string& sentence) { out_.warn(sentence); })),
           backend_(backend_of_models(layers_, parsed)),
           environment_(device_named(layers_, parsed.text("on"), backend_)),
           device_(tuner::device_of(environment_)),
@@ -93,7 +94,7 @@ public:
                   {"slowdown_percent", "behind the first", "%", 1},
                   {"sigma_percent", "+- of that", "%", 1},
                   {"model_us", "asked in", "us", 1, false}}) {
-        if (const auto path = parsed.common.database_path(); parsed.common.db && !store::is_there(path)) {
+        if (const auto path = parsed.common.known_database_path(); parsed.common.db && !store::is_there(path)) {
             out_.note(path.string() + " is not there: only what came with the program answers");
         }
         device_.errata = parsed.common.errata();

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "core/common/error.hpp"
 #include "profiles/snapshot/layers.hpp"
@@ -58,7 +59,7 @@ public:
         }
         tune_.variants = named_variants(parsed, tune_.problems, device_, true, out_);
         read_extent(parsed, tune_);
-        models_.load(store_, parsed_.common.database_path(), device_.environment,
+        models_.load(store_, parsed_.common.known_database_path(), device_.environment,
                      tune_.exhaustive ? std::vector<Problem>() : tune_.problems, out_);
         tune_.model = [this](const Problem& problem, Policy policy, Clock clock) {
             return models_.find(problem, policy, clock);
@@ -181,12 +182,12 @@ private:
     store::Store open_store() {
         store::OpenOptions options;
         options.warn = [this](const std::string& text) { out_.warn(text); };
-        const auto path = shard_ ? shard_->database() : parsed_.common.database_path();
         if (!parsed_.flag("dry-run")) {
+            const auto path = shard_ ? shard_->database() : parsed_.common.database_path();
             options.set_damaged_aside = true;  // a night of measuring must not stand still for it
             return tools::open_store(path, store::Mode::read_write_create, std::move(options));
         }
-        return plan_store(path, scratch_);
+        return plan_store(parsed_.common.known_database_path(), scratch_);
     }
 
     void say_what_is_missing() {
@@ -242,7 +243,10 @@ private:
         const auto planned = session.plan();
         for (const auto& step : planned) later += static_cast<std::int64_t>(step.open);
         work_.read(current_, later);
-        std::size_t begun = 0;
+        std::set<std::string> begun;
+        const auto name_of = [](const tuner::TuneStep& step) {
+            return fmt::format("{} {} {}", to_text(step.problem), to_text(step.policy), to_text(step.clock));
+        };
         // The step that is being measured.
         struct {
             Problem problem;
@@ -262,7 +266,7 @@ private:
         events.step_begins = [&](const tuner::TuneStep& step) {
             const auto open = static_cast<std::int64_t>(step.open);
             now = {step.problem, record.name + " " + short_problem(step.problem), {}, measured_ + open, 0};
-            ++begun;
+            begun.insert(name_of(step));
             later = std::max<std::int64_t>(0, later - open);
             if (step.errata > 0) {
                 out_.note(fmt::format("{}: {} configs left out, which must not run (gnntune db errata)", now.text,
@@ -294,13 +298,16 @@ private:
                 return leave_out(record.name, step);
             }
             report(record, workload, step, decision, candidates, now.disturbed);
+            if (step.stopped && !candidates.empty()) tell_cut(now.text, step, now.end - measured_);
             if (!before || !decision.winner) return;
             const Config& winner = candidates[*decision.winner].config;
             if (winner == before->config) return;
             out_.note(fmt::format("{}: now {}, before {}", now.text, winner.text(), before->config.text()));
         };
         if (!session.tune(run, events)) {
-            for (std::size_t i = begun; i < planned.size(); ++i) leave_out(record.name, planned[i]);
+            for (const auto& step : planned) {
+                if (!begun.contains(name_of(step))) leave_out(record.name, step);
+            }
             if (step_ && !interrupted()) choose_steps(workload, record, run);
             return false;
         }
@@ -309,6 +316,13 @@ private:
         return true;
     }
 
+    // Of a step that has a row, though not all of it was measured; `left`: configs, as expected.
+    void tell_cut(const std::string& what, const tuner::TuneStep& step, std::int64_t left) {
+        out_.note(fmt::format("{}, policy {}, clock {}: cut midway: {}; what was measured is chosen from", what,
+                              to_text(step.policy), to_text(step.clock),
+                              left > 0 ? fmt::format("about {} config{} left", left, left == 1 ? " is" : "s are")
+                                       : "the last config was not timed to its end"));
+    }
     void leave_out(const std::string& graph, const tuner::TuneStep& step) {
         if (step.open == 0) return;
         outcome().leave_out(graph, step, why_stopped());

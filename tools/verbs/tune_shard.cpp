@@ -156,7 +156,7 @@ Device TuneShard::device() const {
         }
         common.device_text = fmt::format("cuda:{}", rank_.local.value_or(rank_.index % count));
     }
-    Device device = common.device();
+    Device device = common.device(DatabaseUse::errata);
     if (device.backend == Backend::cuda) {
         share_processors(rank_);
     } else if (rank_.local_size.value_or(1) > 1) {

@@ -45,7 +45,7 @@ int run_verify(const Args& args) {
     if (!parsed) return kExitOk;
     require_arguments(*parsed, 1, SIZE_MAX, "gnntune verify [options] GRAPH...");
     Output out("verify", parsed->common);
-    Device device = parsed->common.device();
+    Device device = parsed->common.device(DatabaseUse::errata);
     device.errata = nullptr;  // whether they still hold may be the question
     out.set_device(device);
     const auto wanted = problems(*parsed);

@@ -15,8 +15,9 @@ struct EdgeText {
     HostVector<Id> source;
     HostVector<Id> target;
     HostVector<float> weights;  ///< empty where the file has two columns
-    bool sorted = true;         ///< by (target, source)
-    bool too_narrow = false;    ///< an id did not fit Id: `largest`, on `line`; the rest was not read
+    WeightLoss loss;
+    bool sorted = true;       ///< by (target, source)
+    bool too_narrow = false;  ///< an id did not fit Id: `largest`, on `line`; the rest was not read
     std::uint64_t line = 0;
     std::int64_t smallest = 0;
     std::int64_t largest = -1;

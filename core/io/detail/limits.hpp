@@ -20,7 +20,8 @@ struct Limits {
     };
 
     std::uint64_t memory_bytes = 0;
-    bool given = false;  ///< the caller set the limit himself
+    bool given = false;         ///< the caller set the limit himself
+    std::int64_t believed = 0;  ///< so many vertices are what the caller says there are
     std::shared_ptr<Asked> asked = std::make_shared<Asked>();
 
     static Limits from(const ReadOptions& options);
@@ -30,11 +31,10 @@ struct Limits {
     /// Throws ErrorKind::input unless `bytes` are within the limit. `what`, a literal, reads as "the edges".
     void require(std::uint64_t bytes, const std::string& name, std::string_view what) const;
 
-    /// Throws unless an offset array over `n` vertices is in proportion to the `data_bytes` that were read. `advice` is
-    /// what to do if the number is right.
-    void require_vertices(
-        std::int64_t n, std::uint64_t data_bytes, const std::string& name,
-        std::string_view advice = "leave out the vertices without edges and number the others anew") const;
+    /// Throws unless an offset array over `n` vertices is in proportion to the `data_bytes` that were read, or the
+    /// caller has said their number. `advice` is what to do if the number is right; empty: what any format has.
+    void require_vertices(std::int64_t n, std::uint64_t data_bytes, const std::string& name,
+                          std::string_view advice = {}) const;
     /// The same of columns, which cost memory as soon as the graph is looked at.
     void require_columns(std::int64_t n, std::uint64_t data_bytes, const std::string& name) const;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/common/host_vector.hpp"
+#include "core/io/detail/weights.hpp"
 #include "core/io/detail/zip.hpp"
 
 namespace gnntune::io::detail {
@@ -81,6 +82,8 @@ public:
     HostVector<std::int64_t> read_int64();
     /// Finite numbers of any type; throws on NaN, infinity and on what a float does not hold.
     HostVector<float> read_float();
+    /// Of what read_float() gave.
+    const WeightLoss& loss() const { return loss_; }
     /// A 0-d or one-element string (|S or <U), such as scipy's `format`.
     std::string read_text();
 
@@ -108,6 +111,7 @@ private:
     std::uint64_t item_bytes_ = 0;
     std::vector<std::uint64_t> shape_;
     std::uint64_t count_ = 1;
+    WeightLoss loss_;
 };
 
 }  // namespace gnntune::io::detail

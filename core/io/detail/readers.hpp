@@ -9,6 +9,7 @@
 #include "core/graph/types.hpp"
 #include "core/io/detail/bytes.hpp"
 #include "core/io/detail/limits.hpp"
+#include "core/io/detail/weights.hpp"
 #include "core/io/graph_io.hpp"
 
 namespace gnntune::io::detail {
@@ -45,6 +46,7 @@ struct EdgeSink {
     HostVector<float> weights;  ///< used where weighted
     std::size_t size = 0;
     bool weighted = false;
+    WeightLoss loss;
     bool sorted = true;  ///< by (row, column), as far as read
 
     /// Makes room for `extra` more entries at rows.data() + size and so on.
@@ -87,6 +89,7 @@ struct TuFolder {
     std::filesystem::path pairs;
     std::filesystem::path indicator;
     std::string name;
+    std::string unread;  ///< what has a value for each edge: "edge_attributes and edge_labels"
 };
 TuFolder find_tu(const std::filesystem::path& folder);
 

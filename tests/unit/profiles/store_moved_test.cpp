@@ -77,7 +77,9 @@ TEST_P(StoreMoved, ARemovedFileIsCopiedBesideIt) {
 
 TEST_P(StoreMoved, OfARemovedFolderTheFileIsCopiedElsewhere) {
     fs::remove_all(file("van"));
-    expect_saved(save());
+    const std::string words = save();
+    EXPECT_TRUE(contains(words, "take it in with: mkdir -p " + file("van").string() + " && gnntune db merge "));
+    expect_saved(words);
 }
 
 TEST_P(StoreMoved, ARenamedFileHasEverything) {

@@ -103,5 +103,24 @@ TEST_F(TuneSessionTest, ACompositionIsOfferedWhatWasMeasuredSinceThePlan) {
     EXPECT_EQ(planned_.back().configs + static_cast<std::size_t>(offered), configs.size());
 }
 
+TEST_F(TuneSessionTest, WhatWasDoneBeforeIsToldBehindAStop) {
+    options_.problems = {part_problem()};
+    options_.policies = {Policy::hot};
+    plan_and_tune();
+    options_.policies = {Policy::cold, Policy::hot};
+    store::Store store = open();
+    Tuner tuner(registry_, cpu_device(), store);
+    TuneSession session = tuner.session(*graph_, record_, options_);
+    std::vector<Policy> told;
+    TuneEvents events;
+    events.stop = [] { return true; };
+    events.step_ends = [&](const TuneStep& step, const Decision& decision, const auto&, const auto&) {
+        EXPECT_TRUE(decision.winner);
+        told.push_back(step.policy);
+    };
+    EXPECT_FALSE(session.tune(store.begin_run(run_info()), events));
+    EXPECT_EQ(told, std::vector<Policy>{Policy::hot});
+}
+
 }  // namespace
 }  // namespace gnntune::tuner

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/common/shell_quoted.hpp"
+
 namespace gnntune {
 namespace {
 
@@ -54,6 +56,13 @@ TEST(Printable, JsonKeepsItsValueAndItsLines) {
     EXPECT_NE(text.find("{\n  \"name\""), std::string::npos) << text;
     EXPECT_NE(text.find("\\u007f\\u009b\\u202e\\u2028\\udb40\\udc41"), std::string::npos) << text;
     EXPECT_EQ(printable_json("\"\xff\""), "\"\\ufffd\"");
+}
+
+TEST(ShellQuoted, WordsAreQuotedWhereAShellNeedsIt) {
+    EXPECT_EQ(shell_quoted("a/b-c_1.db"), "a/b-c_1.db");
+    EXPECT_EQ(shell_quoted(""), "''");
+    EXPECT_EQ(shell_quoted("my d.db"), "'my d.db'");
+    EXPECT_EQ(shell_quoted("it's $HOME"), "'it'\\''s $HOME'");
 }
 
 }  // namespace

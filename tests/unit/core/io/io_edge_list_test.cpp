@@ -122,8 +122,11 @@ TEST(EdgeList, TheNumberOfVerticesMayBeGiven) {
     EXPECT_EQ(read("2 3\n3 5\n", options).fix_ups.text(), "set vertices to 6");
     EXPECT_NE(problem([&] { read("0 6\n", options); }).find("id 6 is outside 0..5, the 6 vertices of --vertices"),
               std::string::npos);
-    options.vertices = 2000000000;
-    EXPECT_NE(problem([&] { read("0 1\n", options); }).find("give a smaller --vertices"), std::string::npos);
+    EXPECT_NE(
+        problem([&] { read("0 67999999\n"); }).find("if it is right, give --vertices 68000000, or give --relabel"),
+        std::string::npos);
+    options.vertices = 68000000;
+    EXPECT_EQ(read("0 67999999\n", options).graph.n_rows, 68000000) << "whoever says it himself is believed";
     options.vertices = 0;
     EXPECT_EQ(read("# Nodes: 4\n", options).graph.n_rows, 0);
 }
@@ -203,6 +206,9 @@ TEST(EdgeList, ReadsAWeightColumnInAllLinesOrNone) {
     EXPECT_NE(problem([&] { read("0 1 0.5\n1 0\n", options); }).find("line 2: has 2 columns"), std::string::npos);
     EXPECT_NE(problem([&] { read("0 1\n1 0 3\n", options); }).find("line 2: has 3 columns"), std::string::npos);
     EXPECT_NE(problem([&] { read("0 1 nan\n", options); }).find("line 1: expected a finite weight"), std::string::npos);
+    EXPECT_NE(
+        problem([&] { read("0 1 1e39\n", options); }).find("expected a weight that float32 holds as third column"),
+        std::string::npos);
     EXPECT_NE(problem([&] { read("0 1 2 3\n", options); }).find("line 1: expected two or three columns"),
               std::string::npos);
 }

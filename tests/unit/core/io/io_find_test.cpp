@@ -109,6 +109,21 @@ protected:
     fs::path folder_;
 };
 
+TEST_F(FindGraphs, ATuSetNamesTheValuesOfEdgesThatAreNotRead) {
+    put("DS_A.txt", "1, 2\n2, 1\n");
+    put("DS_graph_indicator.txt", "1\n1\n");
+    EXPECT_EQ(io::read_graph(folder_).fix_ups.text(), "");
+    put("DS_edge_labels.txt", "1\n2\n");
+    EXPECT_EQ(io::read_graph(folder_).fix_ups.text(), "left out edge_labels: no weights are read from TU");
+    put("DS_edge_attributes.txt.gz", gzipped("0.5\n1.5\n"));
+    const auto g = io::read_graph(folder_ / "DS_A.txt");
+    EXPECT_EQ(g.fix_ups.text(), "left out edge_attributes and edge_labels: no weights are read from TU");
+    EXPECT_FALSE(g.graph.weighted());
+    io::ReadOptions options;
+    options.ignore_weights = true;
+    EXPECT_EQ(io::read_graph(folder_, options).fix_ups.text(), "");
+}
+
 TEST_F(FindGraphs, ListsGraphsAndReasonsInOrder) {
     put("b.mtx.gz", gzipped(kMtx));
     put("a.txt", "0 1\n1 0\n");

@@ -54,6 +54,11 @@ TEST(Limits, ColumnsAreCheckedAsRowsAre) {
     EXPECT_HAS(problem([&] { io::read_graph_bytes(banner + "1 300 1\n1 1\n", "g.mtx", options); }),
                "the columns would take");
     EXPECT_EQ(io::read_graph_bytes(banner + "1 1000000 1\n1 1\n", "g.mtx").graph.n_cols, 1000000);
+    options = {};
+    options.vertices = 68000000;
+    const std::string square = banner + "68000000 68000000 1\n1 1\n";
+    EXPECT_HAS(problem([&] { io::read_graph_bytes(square, "g.mtx"); }), "if it is right, give --vertices 68000000, or");
+    EXPECT_EQ(io::read_graph_bytes(square, "g.mtx", options).graph.n_rows, 68000000);
 }
 
 TEST(Limits, AnArchiveThatGrowsBeyondReasonIsRefusedBeforeItIsRead) {

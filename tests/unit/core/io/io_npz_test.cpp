@@ -154,9 +154,27 @@ TEST(Npz, ConvertsEveryKindOfWeight) {
     EXPECT_EQ(with(array<std::uint8_t>("|b1", {1, 0, 1})), (Floats{1, 0, 1}));
     const auto bad = [](const std::string& data) { return problem(zip(scipy_csr(data))); };
     EXPECT_HAS(bad(array<float>("<f4", {1, NAN, 1})), "member data.npy: element 1 is not a finite float");
-    EXPECT_HAS(bad(array<double>("<f8", {1, 1, 1e300})), "element 2 is not a finite float");
+    EXPECT_HAS(bad(array<double>("<f8", {1, 1, 1e300})), "element 2 is 1e+300, expected a number that float32 holds");
+    EXPECT_HAS(bad(array<double>("<f8", {1, 1, INFINITY})), "element 2 is not a finite float");
     EXPECT_HAS(bad(array<std::uint16_t>("<f2", {0x7c00, 0, 0})), "element 0");
     EXPECT_HAS(bad(floats({1, 2})), "has 2 values for 3 entries");
+}
+
+TEST(Npz, NamesWeightsThatFloat32DoesNotHold) {
+    const auto with = [](const std::string& data) { return read(zip(scipy_csr(data))).fix_ups.text(); };
+    constexpr std::int64_t kLarge = std::int64_t{1} << 62;
+    EXPECT_EQ(with(array<std::int64_t>("<i8", {16777217, kLarge, kLarge + 1})),
+              "rounded 2 whole weights beyond 2^24 to float32");
+    EXPECT_EQ(with(array<std::uint32_t>("<u4", {16777217, 16777218, 1})),
+              "rounded 1 whole weight beyond 2^24 to float32");
+    EXPECT_EQ(with(array<double>("<f8", {1e-50, 0, 16777217})),
+              "rounded 1 whole weight beyond 2^24 to float32, zeroed 1 weight too small for float32");
+    EXPECT_EQ(with(array<double>("<f8", {0.1, 1e20, 16777216})), "") << "as every file has them";
+    io::ReadOptions options;
+    options.ignore_weights = true;
+    EXPECT_EQ(io::read_graph_bytes(zip(scipy_csr(array<std::int64_t>("<i8", {16777217, 1, 2}))), "g.npz", options)
+                  .fix_ups.text(),
+              "ignored 3 weights");
 }
 
 TEST(Npz, ReadsNewerArrayHeaders) {
@@ -207,7 +225,7 @@ TEST(Npz, ChecksTheMatrixItself) {
                "claims 2000000000 vertices");
     EXPECT_HAS(problem(zip({{"row", ints({0})}, {"col", ints({0})}, {"shape", longs({3000000000, 2})}}),
                        ErrorKind::unsupported),
-               "2^31-1");
+               "3000000000 x 2 exceeds the int32 formats, which hold 2^31-2 rows and columns; leave out the rows");
 }
 
 TEST(Npz, NamesTheKeysOfAnArchiveWithoutAGraph) {
