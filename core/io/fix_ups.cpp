@@ -1,6 +1,7 @@
 // From parsed edges to a CSR graph, and the changes to it that a user may ask for.
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "core/graph/convert.hpp"
 #include "core/io/detail/fail.hpp"
@@ -35,6 +36,9 @@ std::string FixUps::text() const {
 
 namespace detail {
 namespace {
+
+// --vertices is for square matrices.
+constexpr std::string_view kOfRectangles = "leave out the rows or columns without entries and number the others anew";
 
 std::size_t at(std::int32_t i) {
     return static_cast<std::size_t>(i);
@@ -183,7 +187,8 @@ CsrGraph to_csr(EdgeSink&& edges, std::int64_t n_rows, std::int64_t n_cols, std:
                 const Input& input) {
     require_counts(n_rows, n_cols, static_cast<std::int64_t>(edges.size), input.name);
     if (n_cols > n_rows) input.limits.require_columns(n_cols, data_bytes, input.name);
-    input.limits.require_vertices(n_rows, data_bytes, input.name);
+    input.limits.require_vertices(n_rows, data_bytes, input.name,
+                                  n_rows == n_cols ? std::string_view() : kOfRectangles);
     edges.rows.resize(edges.size);
     edges.cols.resize(edges.size);
     edges.weights.resize(edges.weighted ? edges.size : 0);
@@ -220,7 +225,8 @@ void apply_fix_ups(RawGraph& raw, const ReadOptions& options, const Input& input
         g.edge_weight = {};
     }
     if (options.reverse) {
-        input.limits.require_vertices(g.n_cols, raw.data_bytes, input.name);
+        input.limits.require_vertices(g.n_cols, raw.data_bytes, input.name,
+                                      g.n_rows == g.n_cols ? std::string_view() : kOfRectangles);
         g = reverse(g.view());
     }
     if (options.remove_self_loops) {

@@ -91,6 +91,16 @@ run 3 explain "$cora" --dim 4 --device cpu --db none.db --policy graph
 err_has "CUDA graphs need a GPU: give --device cuda, or --policy hot or cold"
 run 3 explain "$cora" --dim 4 --device cpu --db none.db --clock events
 err_has "--clock events is for GPUs, and the CPU is timed by the host's clock: leave it out"
+run 3 explain "$cora" --dim 4 --device cpu --db none.db --clock host
+err_has "tune it first: gnntune tune $cora --op spmm --dim 4 --device cpu --db none.db"
+# A rectangle is told no number of vertices.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n68000000 3 1\n1 1\n' >tall.mtx
+run 3 info tall.mtx
+err_has "if it is right, leave out the rows or columns without entries"
+# Errata that cannot be read are no finding, and told all the same.
+mkdir broken && echo garbage >broken/errata.txt
+GNNTUNE_PROFILES=broken run 0 doctor
+err_has "broken/errata.txt"
 
 run 6 db ls
 err_has "no such database"

@@ -74,7 +74,8 @@ std::string tune_advice(const Parsed& parsed, const Device& on, std::string_view
     }
     return fmt::format("tune it first: gnntune tune {} {}{}{}{}{}", names_a_file(graph) ? shell_quoted(graph) : "FILE",
                        options, policy == "hot" ? "" : " --policy " + policy,
-                       clock == "auto" ? "" : " --clock " + clock, device.empty() ? "" : " --device " + device,
+                       clock == "auto" || clock == "host" ? "" : " --clock " + clock,
+                       device.empty() ? "" : " --device " + device,
                        parsed.common.db ? " --db " + shell_quoted(*parsed.common.db) : "");
 }
 

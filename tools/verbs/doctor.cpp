@@ -2,6 +2,7 @@
 #include "tools/verbs/doctor_findings.hpp"
 
 #include "core/common/error.hpp"
+#include "profiles/snapshot/layers.hpp"
 #include "tools/common/exclusive.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/common/open_store.hpp"
@@ -92,6 +93,11 @@ int run_doctor(const Args& args) {
     append(std::move(database));
 
     append(look_at_models(parsed->common));
+    // That the folder is not there is a finding already.
+    const std::string missing = store::missing_profiles();
+    (void)store::errata_of({}, [&](const std::string& words) {
+        if (words != missing) out.warn(words);
+    });
 
     Table table({{"state", "state", ""}, {"subject", "subject", ""}, {"finding", "finding", ""}});
     for (const Finding& f : findings)

@@ -1,11 +1,13 @@
 """What choices without measurements and searches were meant to reach, and whether they do: the table at the head of docs/tuning.md."""
 import csv
 import pathlib
+import sys
 
 from figures.corpus import ratios_of
 
 MEASURED = pathlib.Path(__file__).resolve().parents[3] / "profiles" / "measured"
 RULE = "model_or_default"
+OPS = ("spmm", "sddmm", "spmm_grad", "gat", "gat_grad", "agnn", "agnn_grad", "attention", "attention_grad")
 FIRST, THREE, SEARCHED = "first choice (`model`)", "fastest of its first three (`model_3`)", "search (`guided`)"
 
 
@@ -44,6 +46,8 @@ def of_models(choices):
     yield row(f"first choice (`{RULE}`) of `spmm`, plain problems: mean", "97", f"{mean:.2f}", mean >= 97, link)
     yield row("the same: worst case", "85", f"{worst:.1f}", worst >= 85, link)
     means, worsts = (scores(kinds, RULE, column) for column in ("geomean_percent", "worst_percent"))
+    if missing := [op for op in OPS if op not in means]:
+        sys.exit(f"nvidia_h200_choices.csv: no row of {RULE} of {', '.join(missing)} in {', '.join(kinds)}; tools/model-figures --measure makes them")
     link = "[kinds of problems](#kinds-of-problems)"
     op, low = least(means)
     yield row(f"first choice (`{RULE}`) of each op, problems of all kinds: mean", "95", f"{low:.2f} or more (`{op}`)", low >= 95, link)
@@ -58,10 +62,11 @@ def of_chips(transfer):
         of = {r["strategy"]: r for r in transfer if (r["part"], r["few"], r["op"]) == (part, "0", "spmm")}
         for strategy, what, column, aim in (("model", FIRST, "geomean_percent", 95), ("model", FIRST, "worst_percent", 75),
                                             ("model_3", THREE, "geomean_percent", 99), ("guided", SEARCHED, "geomean_percent", 99.8)):
-            if strategy in of:
-                value = float(of[strategy][column])
-                name = "the same: worst case" if column == "worst_percent" else f"{what} of `spmm`, {words}: mean"
-                yield row(name, aim, f"{value:.1f}", value >= aim, link)
+            if strategy not in of:
+                sys.exit(f"chips_transfer.csv: no row of {part}, spmm, 0, {strategy}; tools/chip-figures --measure makes it")
+            value = float(of[strategy][column])
+            name = "the same: worst case" if column == "worst_percent" else f"{what} of `spmm`, {words}: mean"
+            yield row(name, aim, f"{value:.1f}", value >= aim, link)
 
 
 def aims_table(choices):
