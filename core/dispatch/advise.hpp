@@ -59,7 +59,8 @@ struct Advice {
 using BuildCost = std::function<double(const Config&)>;
 
 /// Cheapest by expected cost over the expected calls, of what a search of this graph would try, if that is worth leaving
-/// the default for. `query` has features and a device. Without `build` building counts nothing. A dispatcher keeps to kLeastGain; others are to be compared.
+/// the default for. `query` has features and a device. Without `build` building counts nothing. A dispatcher keeps to
+/// kLeastGain; others are to be compared.
 Advice advise(const model::Model& model, const Prospects& prospects, const Registry& registry, const Query& query,
               const DeviceConstants& constants, const Constraints& constraints, const BuildCost& build = {},
               double least_gain = kLeastGain);
