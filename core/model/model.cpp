@@ -103,9 +103,10 @@ std::vector<Prediction> predict(const Model& model, const CodedConfigs& configs,
             features.write(terms, fitted.codes, coded, gaps[i], own.data() + i, count);
         }
         const Members slowdown(fitted.slowdown, Points(shared, own, static_cast<std::int32_t>(count)));
+        const double margin = group.variant->baseline ? std::log1p(kLibraryMargin) : 0.0;
         for (std::size_t i = 0; i < count; ++i) {
             const double sigma = std::sqrt(slowdown.variance[i] + double{fitted.spread} * fitted.spread);
-            const double says = kRoughShare * double{gaps[i]} + slowdown.mean[i];
+            const double says = kRoughShare * double{gaps[i]} + slowdown.mean[i] + margin;
             out.push_back({group.known[i].config, group.variant, best_log_us + says, says, sigma});
         }
     }

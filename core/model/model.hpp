@@ -59,6 +59,10 @@ struct Model {
     bool operator==(const Model&) const = default;
 };
 
+/// A library's routine is expected to take this share longer than its trees say. What a library does its cost terms do not
+/// tell, so trees are all that is known of it, and where they put it first they are mostly wrong (docs/tuning.md).
+inline constexpr double kLibraryMargin = 0.05;
+
 /// Of one config. Natural logarithms of us.
 struct Prediction {
     std::size_t config = 0;            ///< index into the list that was asked for

@@ -165,7 +165,8 @@ std::pair<double, double> plainly(const model::Model& m, const Registry& registr
     const float gap = model::RoughGaps(plain, p.constants, model::rated_of(m, registry)).gap(terms, known.rates);
     model::ConfigFeatures(p.query(), model::base_log_us(p.query(), p.constants))
         .write(terms, known.codes, model::coded_params(config.params, known.codes), gap, point.data() + shared);
-    const double slowdown = model::kRoughShare * double{gap} + mean(known.slowdown, point);
+    const double margin = variant.baseline ? std::log1p(model::kLibraryMargin) : 0;
+    const double slowdown = model::kRoughShare * double{gap} + mean(known.slowdown, point) + margin;
     return {level + slowdown, slowdown};
 }
 

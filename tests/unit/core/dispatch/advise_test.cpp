@@ -69,6 +69,18 @@ TEST_F(Advise, TheDefaultIsLeftForAGainAboveTheMarginOnly) {
     EXPECT_NE(less.reason.find("expects no config to gain 2 %"), std::string::npos) << less.reason;
 }
 
+TEST_F(Advise, ALibrarysRoutineComesFirstOnlyWhereItPromisesMoreThanItsMargin) {
+    ASSERT_TRUE(registry_.find("spmm.eigen")->baseline);
+    const auto with_lead = [&](double lead) {
+        return advice(model(
+            {{"spmm.cpu_rows", 1.0F}, {"spmm.cpu_edges", static_cast<float>(std::log1p(lead))}, {"spmm.eigen", 0}}));
+    };
+    ASSERT_FALSE(with_lead(model::kLibraryMargin * 0.8).better.empty());
+    EXPECT_EQ(first_, "spmm.cpu_edges");
+    ASSERT_FALSE(with_lead(model::kLibraryMargin * 1.2).better.empty());
+    EXPECT_EQ(first_, "spmm.eigen");
+}
+
 TEST_F(Advise, BuildingCountsOverTheExpectedCalls) {
     const auto m = model({{"spmm.cpu_rows", 1}, {"spmm.cpu_edges", 0}});
     const BuildCost build = [](const Config& c) { return c.variant == "spmm.cpu_edges" ? 1000.0 : 0.0; };
