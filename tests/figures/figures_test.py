@@ -625,7 +625,7 @@ class Package(unittest.TestCase):
 
     def test_aims_that_are_reached(self):
         figures = package.epochs(self.rows("A", *self.eager("g", 6, 9), *self.eager("g", 2, 9, "GAT-8x8")))
-        self.assertEqual(package.aims_reached(figures, "A"), "The run on the A reached 1 of 2 aims.")
+        self.assertEqual(package.aims_reached(figures, "A"), "The A reaches 1 of 2 aims.")
 
     def test_what_the_calling_thread_is_worth(self):
         def step(side, form, value, m=10):
