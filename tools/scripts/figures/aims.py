@@ -58,12 +58,14 @@ def of_models(choices):
 def of_chips(transfer):
     """`spmm` by a model of the other GPU."""
     link = "[another GPU](chips.md#one-gpus-models-on-another)"
-    for part, words in (("h200", "taught by the H100, asked on the H200"), ("h100", "taught by the H200, asked on the H100")):
-        of = {r["strategy"]: r for r in transfer if (r["part"], r["few"], r["op"]) == (part, "0", "spmm")}
+    for part, few, words in (("h200", "0", "taught by the H100, asked on the H200"),
+                             ("h100", "0_alike", "taught by the H200, asked on the H100 about the same problems"),
+                             ("h100", "0", "taught by the H200, asked on the H100 about all kinds")):
+        of = {r["strategy"]: r for r in transfer if (r["part"], r["few"], r["op"]) == (part, few, "spmm")}
         for strategy, what, column, aim in (("model", FIRST, "geomean_percent", 95), ("model", FIRST, "worst_percent", 75),
                                             ("model_3", THREE, "geomean_percent", 99), ("guided", SEARCHED, "geomean_percent", 99.8)):
             if strategy not in of:
-                sys.exit(f"chips_transfer.csv: no row of {part}, spmm, 0, {strategy}; tools/chip-figures --measure makes it")
+                sys.exit(f"chips_transfer.csv: no row of {part}, spmm, {few}, {strategy}; tools/chip-figures --measure makes it")
             value = float(of[strategy][column])
             name = "the same: worst case" if column == "worst_percent" else f"{what} of `spmm`, {words}: mean"
             yield row(name, aim, f"{value:.1f}", value >= aim, link)
