@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/kernel-figures, tools/python-figures, tools/scale-figures, tools/corpus and tools/scripts/figures on small tables that are written here: sides
+"""tools/kernel-figures, tools/python-figures, tools/chip-figures, tools/scale-figures, tools/corpus and tools/scripts/figures on small tables that are written here: sides
 of a ratio, policies kept apart, what a table says of a search, a run that goes on from another, two runs side by side, sums of two GPUs."""
 import contextlib
 import csv
@@ -33,6 +33,7 @@ whole = program("end-to-end-figures")
 package = program("python-figures")
 scale = program("scale-figures")
 chosen = program("corpus")
+chips = program("chip-figures")
 from figures import aims  # noqa: E402
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
@@ -126,6 +127,33 @@ class Models(unittest.TestCase):
         with self.assertRaises(SystemExit) as missing:
             list(models.defaults_table([choice("defaults", "spmm", "default", 90, 50)], "defaults_before"))
         self.assertIn("defaults_before", str(missing.exception))
+
+
+class Chips(unittest.TestCase):
+    """tools/chip-figures: scores of cases, and of those that both GPUs were asked about."""
+
+    def cases(self):
+        rows = [("cora", "spmm k=64 f32 sum weighted forward", 80), ("cora", "spmm k=16 f32 sum weighted forward", 100),
+                ("cora", "spmm k=33 f32 sum weighted forward", 10), ("cora", "spmm k=64 f16 sum weighted forward", 20),
+                ("cora", "spmm k=64 f32 sum weighted forward self_loop", 30), ("tiles_280", "spmm k=64 f32 sum weighted forward", 40),
+                ("cora", "spmm k=32 f32 sum weighted forward", "")]  # no time: not counted
+        return [{"op": "spmm", "graph": graph, "problem": problem, "strategy": "model", "efficiency_percent": str(percent)} for graph, problem, percent in rows]
+
+    def test_scores(self):
+        (score,) = chips.scored(self.cases())
+        self.assertEqual((score["cases"], score["worst_percent"]), ("6", 10))
+        self.assertAlmostEqual(score["geomean_percent"], (80 * 100 * 10 * 20 * 30 * 40) ** (1 / 6))
+        self.assertAlmostEqual(score["share_95_percent"], 100 / 6)
+
+    def test_problems_of_both(self):
+        (score,) = chips.scored(chips.asked_of_both(self.cases()))
+        self.assertEqual((score["cases"], score["worst_percent"]), ("2", 80))
+
+    def test_a_seed_gives_both_rows(self):
+        rows = [{**case, "strategy": "model_or_default"} for case in self.cases()]
+        found = {r["few"]: r for r in chips.seeded("today", "h100", "0", "3", rows)}
+        self.assertEqual({few: r["worst_percent"] for few, r in found.items()}, {"0": "10.00", "0_alike": "80.00"})
+        self.assertEqual([r["few"] for r in chips.seeded("today", "h200", "own", "3", rows)], ["own"])
 
 
 class Sides(unittest.TestCase):
@@ -596,6 +624,15 @@ class Package(unittest.TestCase):
         a, b = (next(f for f in package.epochs(self.rows("A", *self.eager("g", *run))) if f.name == "AGNN" and f.label.startswith("both eager"))
                 for run in (here, there))
         return a.cells(b)
+
+    def test_a_part_of_another_run_is_named(self):
+        epochs = self.rows("A", *self.eager("g", 2, 3), *self.eager("h", 2, 3))
+        later = self.rows("A", *self.call("spmm", 1, 2, 3), date="2026-01-03", commit="d")
+        most, sentences = package.origin([*epochs, *later])
+        self.assertEqual(most, "2026-01-02, commit `c`")
+        self.assertEqual(sentences, ["Times of a call on the host are of 2026-01-03, commit `d`."])
+        _, sentences = package.origin([*epochs, *later, *self.rows("A", *self.call("gat", 1, 2, 3))])
+        self.assertEqual(sentences, ["Overhead of spmm on `g` are of 2026-01-03, commit `d`."])
 
     def test_the_first_run_judges(self):
         self.assertEqual(self.agnn((4, 7), (3, 5)), "4.00x of 1 | 4.00x (`g`, AGNN-4x32) | 6x | no | 3.00x of 1 | 3.00x (`g`, AGNN-4x32)")
