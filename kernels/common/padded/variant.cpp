@@ -1,7 +1,9 @@
 #include "kernels/common/padded/variant.hpp"
 
 #include "core/ops/arrays.hpp"
+#include "kernels/common/column_pass.hpp"
 #include "kernels/common/composition.hpp"
+#include "kernels/common/gather_pass.hpp"
 #include "kernels/common/host.hpp"
 #include "kernels/common/padded/launch.hpp"
 #include "kernels/common/spmm_suits.hpp"
@@ -123,17 +125,53 @@ void run(const void* state, const Operands& o, void* workspace, StreamHandle str
     after.enqueue(stream);
 }
 
-// Two launches of copies are paid for by loads that edges are spared, for each place of the device. Narrow loads of f32
-// waste less of a sector than those of 16 bits. docs/history.md, "The default of spmm".
-constexpr double kSparedLoadsOf32Bits = 28;
-constexpr double kSparedLoadsOf16Bits = 8;
+/// Whether the op's kernels by degree take such rows. Those of gradients have a head in the registers of a warp, which narrow
+/// loads fill sooner.
+bool by_degree_take(const Query& q) {
+    switch (q.problem.op) {
+        case Op::spmm_grad:
+        case Op::gat_grad:
+            return ColumnPassParams::require_head(q.problem).ok;
+        case Op::agnn_grad:
+        case Op::attention_grad:
+            return require_gather_pass(q).ok;
+        default:
+            return true;
+    }
+}
+
+/// What the copies read and write, bytes.
+double copied_bytes(const Query& q, const Query& inner) {
+    double bytes = 0;
+    for (const ArraySpec& a : feature_arrays(q)) {
+        bytes += static_cast<double>(a.element_bytes()) * static_cast<double>(a.rows) * q.problem.heads *
+                 (q.problem.k + inner.problem.k);
+    }
+    return bytes;
+}
+
+// What two launches of copies cost, and each load of 16 bytes that they read or write, in loads that edges are spared, for
+// each place of the device. docs/history.md, "The default of `spmm`".
+struct Price {
+    double launches;
+    double copy;
+};
+// A sum has kernels of its own that cope with narrow loads, and so has its gradient where it is two runs.
+constexpr Price kSumOf32Bits{16, 1.5};
+constexpr Price kSumOf16Bits{14, 0.75};
+constexpr Price kOthers{5, 0.25};
 
 bool pays(const Query& q) {
     const Query inner = filled_up(q);
+    const Op op = q.problem.op;
+    const bool narrow = by_degree_take(q);
+    if (op != Op::spmm_grad && !narrow && by_degree_take(inner)) return true;
     const auto loads = [](const Problem& p) { return static_cast<double>(p.k) / widest_vector(p) * p.heads; };
-    const double gathers = forward_of(q.problem.op) == q.problem.op ? 1 : 2;  // a gradient's of rows and of columns
-    const double spared = gathers * static_cast<double>(q.m) * (loads(q.problem) - loads(inner.problem)) / places_of(q);
-    return spared >= (size_of(q.problem.dtype) == 4 ? kSparedLoadsOf32Bits : kSparedLoadsOf16Bits);
+    const double gathers = forward_of(op) == op ? 1 : 2;  // a gradient's of rows and of columns
+    const double spared = gathers * static_cast<double>(q.m) * (loads(q.problem) - loads(inner.problem));
+    const bool sum = op == Op::spmm || !narrow;
+    const Price price = !sum ? kOthers : size_of(q.problem.dtype) == 4 ? kSumOf32Bits : kSumOf16Bits;
+    return spared >= price.launches * places_of(q) + price.copy * copied_bytes(q, inner) / 16;
 }
 
 /// What the op moves on wider rows, and the copies.
@@ -142,11 +180,7 @@ CostTerms cost_terms(const Query& q, const Params&) {
     const std::int64_t gathered =
         q.features ? gathered_rows(q.problem, *q.features) : std::min(std::max(q.n_rows, q.n_cols), q.m);
     const Work work = work_of(inner, gathered);
-    double copied = 0;
-    for (const ArraySpec& a : feature_arrays(q)) {
-        copied += static_cast<double>(a.element_bytes()) * static_cast<double>(a.rows) * q.problem.heads *
-                  (q.problem.k + inner.problem.k);
-    }
+    const double copied = copied_bytes(q, inner);
     CostTerms terms;
     terms.dram_bytes = work.a_bytes + work.gather_min_bytes + work.out_bytes + copied;
     terms.l2_bytes = work.a_bytes + work.gather_max_bytes + work.out_bytes + copied;

@@ -212,6 +212,30 @@ TEST_F(SpmmDefault, CopiesRowsToWholeVectorsWhereEdgesAreSparedEnough) {
     EXPECT_TRUE(registry_.default_sees_features(Op::spmm, Backend::cuda));
 }
 
+TEST_F(SpmmDefault, CopiesNoRowsThatFewEdgesRead) {
+    const Features dense = features_of_rows({{20, 15'000}});
+    const Features sparse = features_of_rows({{1, 300'000}});
+    for (const auto& [op, k] : {std::pair{Op::spmm, 33}, std::pair{Op::attention, 130}}) {
+        problem_ = normalised({op, k, 1, DType::f32});
+        EXPECT_EQ(chosen(query(dense)), std::string(to_text(op)) + ".padded");
+        EXPECT_NE(chosen(query(sparse)), std::string(to_text(op)) + ".padded");
+    }
+}
+
+// Kernels by degree hold a head in the registers of a warp, of narrow loads fewer features. Others are up to nine times as slow.
+TEST_F(SpmmDefault, CopiesRowsOfGradientsThatNoKernelByDegreeTakes) {
+    const Features few = features_of_rows({{5, 100}});
+    for (const auto& [op, k] : {std::pair{Op::gat_grad, 65}, std::pair{Op::gat_grad, 130},
+                                std::pair{Op::agnn_grad, 130}, std::pair{Op::attention_grad, 130}}) {
+        problem_ = normalised({op, k, 1, DType::f32});
+        EXPECT_EQ(chosen(query(few)), std::string(to_text(op)) + ".padded") << k;
+    }
+    problem_ = normalised({Op::gat_grad, 63, 1, DType::f32});
+    EXPECT_EQ(chosen(query(few)), "gat_grad.binned");
+    problem_ = normalised({Op::spmm_grad, 130, 1, DType::f32});
+    EXPECT_EQ(chosen(query(few)), "spmm_grad.unfused");
+}
+
 // As measured on the corpus (docs/history.md, "The default of spmm").
 TEST_F(SpmmDefault, ParamsFollowFromTheLoad) {
     const auto config = [&](const char* id, const Features& f) {
