@@ -40,7 +40,7 @@ def of_models(choices):
         """op -> score, of the last part that has the op."""
         return {r["op"]: float(r[column]) for part in parts for r in choices if (r["part"], r["strategy"], r["kind"]) == (part, strategy, "all")}
 
-    plain, kinds = ("spmm_both",), ("kinds_spmm_both", "kinds_ops_both", "kinds_complete_both")
+    plain, kinds = ("spmm_both",), ("kinds_spmm_both", "kinds_ops_both")
     mean, worst = (scores(plain, RULE, column)["spmm"] for column in ("geomean_percent", "worst_percent"))
     link = "[without measurements](#without-measurements)"
     yield row(f"first choice (`{RULE}`) of `spmm`, plain problems: mean", "97", f"{mean:.2f}", mean >= 97, link)
