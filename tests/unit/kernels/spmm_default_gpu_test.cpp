@@ -225,13 +225,15 @@ TEST_F(SpmmDefault, CopiesNoRowsThatFewEdgesRead) {
 // Kernels by degree hold a head in the registers of a warp, of narrow loads fewer features. Others are up to nine times as slow.
 TEST_F(SpmmDefault, CopiesRowsOfGradientsThatNoKernelByDegreeTakes) {
     const Features few = features_of_rows({{5, 100}});
-    for (const auto& [op, k] : {std::pair{Op::gat_grad, 65}, std::pair{Op::gat_grad, 130},
-                                std::pair{Op::agnn_grad, 130}, std::pair{Op::attention_grad, 130}}) {
-        problem_ = normalised({op, k, 1, DType::f32});
-        EXPECT_EQ(chosen(query(few)), std::string(to_text(op)) + ".padded") << k;
+    for (const Op op : {Op::gat_grad, Op::agnn_grad, Op::attention_grad}) {
+        for (const auto& [k, dtype] : {std::pair{65, DType::f32}, std::pair{130, DType::f32},
+                                       std::pair{130, DType::f16}, std::pair{260, DType::bf16}}) {
+            problem_ = normalised({op, k, 1, dtype});
+            EXPECT_EQ(chosen(query(few)), std::string(to_text(op)) + ".padded") << k;
+        }
+        problem_ = normalised({op, 63, 1, DType::f32});
+        EXPECT_EQ(chosen(query(few)), std::string(to_text(op)) + ".binned");
     }
-    problem_ = normalised({Op::gat_grad, 63, 1, DType::f32});
-    EXPECT_EQ(chosen(query(few)), "gat_grad.binned");
     problem_ = normalised({Op::spmm_grad, 130, 1, DType::f32});
     EXPECT_EQ(chosen(query(few)), "spmm_grad.unfused");
 }
