@@ -123,6 +123,20 @@ class Models(unittest.TestCase):
             list(aims.of_chips([]))
         self.assertIn("no row of h200, spmm, 0, model", str(missing.exception))
 
+    def test_defaults_of_two_builds_stand_side_by_side(self):
+        rows = [choice(part, op, "default", mean, worst, kind) for part, mean, worst in (("widths_defaults_before", 80, 10), ("widths_defaults", 90, 50))
+                for op in ("spmm",) + models.OPS for kind in ("all", "f32", "f16", "bf16")]
+        table = list(models.changed_defaults_table(rows))
+        self.assertEqual(table[0], "| op | problems | f32: before | f32: now | f16: before | f16: now | bf16: before | bf16: now |")
+        self.assertEqual(table[2], "| `spmm` | 7 | " + " | ".join(["80.00, 10.0 | 90.00, 50.0"] * 3) + " |")
+        self.assertEqual(len(table), 2 + 1 + len(models.OPS))
+
+    def test_first_choices_are_of_the_corpus_that_is_named(self):
+        rows = [choice(f"{corpus}_{part}_both", op, strategy, mean + shift, 50) for corpus, mean in (("kinds", 60), ("widths", 80))
+                for part, ops in (("spmm", ("spmm",)), ("ops", models.OPS)) for op in ops for strategy, shift in (("model_or_default", 9), ("default", 0))]
+        self.assertEqual(list(models.shipped_table(rows))[2], "| `spmm` | 7 | 69.00 | 50.0 | 60.00 | 50.0 |")
+        self.assertEqual(list(models.shipped_table(rows, "widths"))[-1], "| `attention_grad` | 7 | 89.00 | 50.0 | 80.00 | 50.0 |")
+
     def test_what_is_missing_is_named(self):
         with self.assertRaises(SystemExit) as missing:
             list(models.defaults_table([choice("defaults", "spmm", "default", 90, 50)], "defaults_before"))
