@@ -159,18 +159,27 @@ struct Price {
 // A sum has kernels of its own that cope with narrow loads, and so has its gradient where it is two runs.
 constexpr Price kSumOf32Bits{16, 1.5};
 constexpr Price kSumOf16Bits{14, 0.75};
+constexpr Price kMaximumOf16Bits{16, 0.1};  // winners of 32 bits take a launch of their own
 constexpr Price kOthers{5, 0.25};
+constexpr Price kBeyondByDegree{0.25, 0.25};  // up to nine times the time in any other kernel
+
+Price price_of(const Query& q, const Query& inner) {
+    const Op op = q.problem.op;
+    const bool narrow = size_of(q.problem.dtype) == 2;
+    const bool maximum = q.problem.reduce == Reduce::max;
+    const bool taken = by_degree_take(q);
+    if (op == Op::spmm && maximum) return narrow ? kMaximumOf16Bits : kOthers;
+    if (op == Op::spmm || (op == Op::spmm_grad && !taken)) return narrow ? kSumOf16Bits : kSumOf32Bits;
+    return !taken && by_degree_take(inner) ? kBeyondByDegree : kOthers;
+}
 
 bool pays(const Query& q) {
     const Query inner = filled_up(q);
     const Op op = q.problem.op;
-    const bool narrow = by_degree_take(q);
-    if (op != Op::spmm_grad && !narrow && by_degree_take(inner)) return true;
     const auto loads = [](const Problem& p) { return static_cast<double>(p.k) / widest_vector(p) * p.heads; };
     const double gathers = forward_of(op) == op ? 1 : 2;  // a gradient's of rows and of columns
     const double spared = gathers * static_cast<double>(q.m) * (loads(q.problem) - loads(inner.problem));
-    const bool sum = op == Op::spmm || !narrow;
-    const Price price = !sum ? kOthers : size_of(q.problem.dtype) == 4 ? kSumOf32Bits : kSumOf16Bits;
+    const Price price = price_of(q, inner);
     return spared >= price.launches * places_of(q) + price.copy * copied_bytes(q, inner) / 16;
 }
 

@@ -222,15 +222,33 @@ TEST_F(SpmmDefault, CopiesNoRowsThatFewEdgesRead) {
     }
 }
 
-// Kernels by degree hold a head in the registers of a warp, of narrow loads fewer features. Others are up to nine times as slow.
+TEST_F(SpmmDefault, CopiesRowsOfMaximaByPricesOfTheirOwn) {
+    const Features some = features_of_rows({{20, 8'000}});
+    problem_ = normalised({Op::spmm, 33, 1, DType::f32});
+    EXPECT_EQ(chosen(query(some)), "spmm.binned");
+    problem_.reduce = Reduce::max;
+    EXPECT_EQ(chosen(query(some)), "spmm.padded");
+    problem_.dtype = DType::f16;
+    EXPECT_EQ(chosen(query(some)), "spmm.padded");
+    problem_.dtype = DType::f32;
+    EXPECT_EQ(chosen(query(features_of_rows({{5, 5'000}}))), "spmm.max_binned");
+}
+
+// Kernels by degree hold a head in the registers of a warp, of narrow loads fewer features. What else there is takes up to nine
+// times as long as copies.
 TEST_F(SpmmDefault, CopiesRowsOfGradientsThatNoKernelByDegreeTakes) {
-    const Features few = features_of_rows({{5, 100}});
+    const Features few = features_of_rows({{10, 300}});
+    const Features sparse = features_of_rows({{1, 300'000}});
+    const Features empty = features_of_rows({{0, 1'000'000}});
     for (const Op op : {Op::gat_grad, Op::agnn_grad, Op::attention_grad}) {
         for (const auto& [k, dtype] : {std::pair{65, DType::f32}, std::pair{130, DType::f32},
                                        std::pair{130, DType::f16}, std::pair{260, DType::bf16}}) {
             problem_ = normalised({op, k, 1, dtype});
             EXPECT_EQ(chosen(query(few)), std::string(to_text(op)) + ".padded") << k;
+            EXPECT_NE(chosen(query(empty)), std::string(to_text(op)) + ".padded") << k;
         }
+        problem_ = normalised({op, 65, 1, DType::f32});
+        EXPECT_EQ(chosen(query(sparse)), std::string(to_text(op)) + ".padded");
         problem_ = normalised({op, 63, 1, DType::f32});
         EXPECT_EQ(chosen(query(few)), std::string(to_text(op)) + ".binned");
     }
