@@ -79,7 +79,7 @@ template <typename From>
 std::shared_ptr<const CsrFormat> group(const From& from, std::int32_t n_rows, std::int32_t n_cols,
                                        const Grouping<From>& by, const Build& build) {
     auto storage = storage_for(n_rows, from.m, build);
-    const formats::RunParams params = formats::RunParams::of_edges(&build.device, from.m);
+    const formats::RunParams params = formats::RunParams::of_edges(&build.device, from.m, n_rows);
     const bool runs = formats::require_runs(&build.device, from.m, n_rows, n_cols).ok;
     DeviceBuffer<unsigned char> workspace(runs ? by.run_bytes(from, params) : by.sort_bytes(from));
     if (runs) {

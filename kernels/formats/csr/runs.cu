@@ -163,15 +163,21 @@ Verdict RunParams::legal(const Query& q, const RunParams& p) {
 }
 
 RunParams RunParams::defaults(const Query& q) {
-    return of_edges(q.device, q.m);
+    return of_edges(q.device, q.m, q.problem.op == Op::csr_to_csc ? q.n_cols : q.n_rows);
 }
 
-RunParams RunParams::of_edges(const Device* device, std::int64_t m) {
-    RunParams p{4096, 2048};
-    if (m > std::int64_t{1} << 20) p.part = 4096;
+RunParams RunParams::of_edges(const Device* device, std::int64_t m, std::int64_t groups) {
+    constexpr RunParams kSmallest{2048, 2048};
+    if (m == 0) return kSmallest;
+    const auto buckets = [&](int part) { return by_run::shape_of(m, groups, 1, {kSmallest.chunk, part}).buckets; };
+    // Room for buckets half as long again as the mean; more of it where no more of them would be in a part.
+    const auto holds = [&](int part) { return 3 * m <= std::int64_t{2} * part * buckets(part); };
+    RunParams p = kSmallest;
+    if (m > std::int64_t{1} << 18) p = {4096, 4096};
     if (m > std::int64_t{1} << 21) p.chunk = 8192;
-    if (!by_run::holds_blocks(device, p)) p = {4096, 2048};
-    return p;
+    if (p.part == 4096 && buckets(2048) == buckets(4096) && holds(2048)) p.part = 2048;
+    if (!holds(p.part) && p.part < 8192) p.part *= 2;
+    return by_run::holds_blocks(device, p) ? p : RunParams{4096, 2048};
 }
 
 std::size_t run_by_row_bytes(const CooFormat& list, const RunParams& p) {

@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         int digit[KEYS];
 #pragma unroll
         for (int u = 0; u < KEYS; ++u) digit[u] = group[u] < 0 ? -1 : group[u] >> s.shift;
-        rank_chunk<THREADS, KEYS>(reinterpret_cast<std::uint16_t*>(memory), local, sums, s.buckets, digit, place);
+        rank_chunk<true, THREADS>(reinterpret_cast<std::uint16_t*>(memory), local, sums, s.buckets, digit, place);
     }
     __syncthreads();
     kernels::wait_for_previous();
@@ -393,7 +393,7 @@ __global__ void __launch_bounds__(THREADS, kResidentThreads / THREADS)
         int digit[KEYS];
 #pragma unroll
         for (int u = 0; u < KEYS; ++u) digit[u] = key_place<KEYS>(u) < count ? s.low_of(key[u]) : -1;
-        rank_chunk<THREADS, KEYS>(memory.counts(), memory.local, memory.sums, s.low(), digit, place);
+        rank_chunk<false, THREADS>(memory.counts(), memory.local, memory.sums, s.low(), digit, place);
     }
     __syncthreads();
     std::uint64_t* keys = memory.keys();

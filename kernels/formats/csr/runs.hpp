@@ -21,7 +21,8 @@ struct RunParams {
     static const std::vector<ParamField<RunParams>>& fields();
     static Verdict legal(const Query& query, const RunParams& params);
     static RunParams defaults(const Query& query);
-    static RunParams of_edges(const Device* device, std::int64_t m);
+    /// Of m edges in `groups` rows, or columns of a CSR.
+    static RunParams of_edges(const Device* device, std::int64_t m, std::int64_t groups);
 };
 
 /// As group_by_row() and group_by_column(), of what require_runs() allows: the same result. The functions of bytes belong

@@ -21,10 +21,40 @@ __host__ __device__ constexpr int counters_of(int digits) {
     return (digits + 1) / 2 * 2;
 }
 
-/// Where each of a chunk's keys stands in the order of their digits, stable; digits of -1 are not there. `local`
+/// Distinct digits among a warp's first keys from which on votes on the digits' bits cost less than matches.
+inline constexpr int kManyDigits = 6;
+
+/// Which lanes have the same u-th digit as this one, for every u; digits are below `digits`, or -1. A match costs the more
+/// the more digits it tells apart, votes cost the same. Where the first match finds many and MANY is set, votes follow.
+template <bool MANY, int KEYS>
+__device__ __forceinline__ void find_same(const int (&digit)[KEYS], int digits, unsigned (&same)[KEYS]) {
+    same[0] = __match_any_sync(kWarp, digit[0]);
+    if constexpr (MANY) {
+        const int first = __ffs(static_cast<int>(same[0])) - 1;
+        const bool leads = first == static_cast<int>(threadIdx.x) % 32;
+        if (__popc(__ballot_sync(kWarp, leads)) > kManyDigits) {
+#pragma unroll
+            for (int u = 1; u < KEYS; ++u) same[u] = kWarp;
+            const int bits = 32 - __clz(digits);  // of -1 all of them are set, of no digit
+            for (int b = 0; b < bits; ++b) {
+#pragma unroll
+                for (int u = 1; u < KEYS; ++u) {
+                    const bool is_set = (digit[u] >> b & 1) != 0;
+                    const unsigned set = __ballot_sync(kWarp, is_set);
+                    same[u] &= is_set ? set : ~set;
+                }
+            }
+            return;
+        }
+    }
+#pragma unroll
+    for (int u = 1; u < KEYS; ++u) same[u] = __match_any_sync(kWarp, digit[u]);
+}
+
+/// Where each of a chunk's keys stands in the order of their digits, stable; digits of -1 are not there. MANY as above. `local`
 /// [digits + 1] says where each digit begins. `counts` [warps, counters_of(digits)], aligned to 16 bytes, are free again
 /// as soon as every thread has returned: the caller synchronises before it writes there. THREADS is a multiple of 256.
-template <int THREADS, int KEYS>
+template <bool MANY, int THREADS, int KEYS>
 __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* local, std::int32_t* sums, int digits,
                                            const int (&digit)[KEYS], int (&place)[KEYS]) {
     constexpr int kWarps = THREADS / 32;
@@ -35,8 +65,7 @@ __device__ __forceinline__ void rank_chunk(std::uint16_t* counts, std::int32_t* 
     auto* vectors = reinterpret_cast<int4*>(counts);
     for (int i = static_cast<int>(threadIdx.x); i < kWarps / 4 * pairs; i += THREADS) vectors[i] = int4{0, 0, 0, 0};
     unsigned same[KEYS];
-#pragma unroll
-    for (int u = 0; u < KEYS; ++u) same[u] = __match_any_sync(kWarp, digit[u]);
+    find_same<MANY>(digit, digits, same);
     __syncthreads();
 #pragma unroll
     for (int u = 0; u < KEYS; ++u) {

@@ -163,5 +163,28 @@ TEST(ConversionsGpu, EqualTheCpuInEveryOrderAndSize) {
     }
 }
 
+// Buckets half as long again as the mean fit a part, small graphs have small chunks, and whatever is chosen is legal.
+TEST(ConversionsGpu, DefaultSizesFollowEdgesAndGroups) {
+    struct Case {
+        std::int64_t m, groups;
+        int chunk, part;
+    };
+    // 2^11 buckets at most: 1,288 edges each in the second case, 4,094 in the fourth.
+    for (const Case& c :
+         {Case{88648, 19717, 2048, 2048}, Case{1686092, 334925, 4096, 2048}, Case{1038000, 11758, 4096, 4096},
+          Case{8000000, 1000000, 8192, 8192}, Case{3000000, 300000, 8192, 4096}, Case{1, 1, 2048, 2048},
+          Case{0, 5, 2048, 2048}, Case{300007, 1, 4096, 8192}}) {
+        const auto p = formats::RunParams::of_edges(nullptr, c.m, c.groups);
+        EXPECT_EQ(p.chunk, c.chunk) << c.m << " edges in " << c.groups;
+        EXPECT_EQ(p.part, c.part) << c.m << " edges in " << c.groups;
+        Query query;
+        query.m = c.m;
+        EXPECT_TRUE(formats::RunParams::legal(query, p));
+    }
+    Device small;
+    small.shared_memory_per_block = 100 << 10;
+    EXPECT_EQ(formats::RunParams::of_edges(&small, 8000000, 1000000), (formats::RunParams{4096, 2048}));
+}
+
 }  // namespace
 }  // namespace gnntune
