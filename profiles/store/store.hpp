@@ -329,6 +329,8 @@ public:
 
     /// Replaces the model of its op, backend, policy and clock.
     void put_model(const ModelRow& model);
+    /// False if there is none.
+    bool remove_model(Op op, Backend backend, Policy policy, Clock clock);
 
     /// Replaces the reason of an erratum of the same condition. Returns its id.
     std::int64_t add_erratum(const Erratum& erratum);

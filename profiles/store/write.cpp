@@ -231,4 +231,15 @@ void Store::put_model(const ModelRow& m) {
     });
 }
 
+bool Store::remove_model(Op op, Backend backend, Policy policy, Clock clock) {
+    return impl_->write([&] {
+        impl_
+            ->cached("DELETE FROM model WHERE op = ? AND backend = ? AND policy = ? AND clock = ?",
+                     "removing a cost model")
+            .bind(to_text(op), to_text(backend), to_text(policy), to_text(clock))
+            .run();
+        return database().integer("SELECT changes()", "removing a cost model") > 0;
+    });
+}
+
 }  // namespace gnntune::store

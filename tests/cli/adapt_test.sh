@@ -71,7 +71,13 @@ if grep -q "fit it again to take in what was" "$work/err"; then fail "an unused 
 [ "$(sqlite3 mine.db "SELECT json_extract(training, '\$.adapted_from.file') FROM model")" = other.db ] || fail "not of other.db"
 # Without any model to begin with there is one behind it.
 GNNTUNE_PROFILES='' run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db alone.db --csv
-grep -q '^spmm,3,6,' "$work/out" || fail "nothing was fitted"
+grep -q '^spmm,3,6,.*,0$' "$work/out" || fail "a model of three graphs was stored, or none fitted"
+err_has "a model that begins with nothing takes 6 graphs at least"
+# What this verb stored before, and would not store now, is taken back.
+sqlite3 alone.db "ATTACH 'mine.db' AS mine; INSERT INTO model SELECT * FROM mine.model"
+GNNTUNE_PROFILES='' run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db alone.db
+err_has "the one that was stored before is removed"
+[ "$(sqlite3 alone.db "SELECT count(*) FROM model")" = 0 ] || fail "a model that would not be stored stayed"
 # Of two files with rows of a graph that of the device here answers, whichever is asked first; else the first.
 rm -r profiles && mkdir profiles
 for name in here there; do

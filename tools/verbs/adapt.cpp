@@ -144,8 +144,9 @@ public:
         }
         out_.print(table_);
         out_.note(
-            fmt::format("measured for {:.0f} s; per cent of the fastest config, each graph's by a model that had not "
-                        "seen it: of this device, before and after",
+            fmt::format("measured for {:.0f} s. 100 % is the fastest config's speed. before, after: the config that is "
+                        "chosen unmeasured; three measured: the fastest of the model's first three. No graph is scored "
+                        "by a model that had seen it",
                         measuring_s));
         if (interrupted()) return kExitInterrupted;
         if (!whole) out_.note("the budget ended first; the same command goes on: " + command_line());
@@ -286,19 +287,23 @@ private:
         if (known) options.few = static_cast<int>(graphs);
         const auto after = scores(problems, options);
         const char* untaught = known ? "model_or_default" : "default";
-        const double least = known ? before.at("model").geomean * (1 + kLeastGain) : before.at(untaught).geomean;
+        const double least = before.at(known ? "model" : untaught).geomean * (1 + kLeastGain);
         const bool better = after.at("model").geomean >= least;
-        const bool stores = better && !own_.contains(op);
+        const bool enough = known || graphs >= kFewestToFit;
+        const bool stores = better && enough && !own_.contains(op);
         if (stores) store(op, problems, known, after);
         if (own_.contains(op)) {
             out_.note(
                 fmt::format("{}: the model in {} was made by gnntune fit and stays: fit it again to take in what was "
                             "measured",
                             to_text(op), store_.path().string()));
-        } else if (!better) {
-            out_.note(fmt::format(
-                "{}: the correction gains less than {:.1f} % on graphs that it had not seen, and is not stored",
-                to_text(op), 100 * kLeastGain));
+        } else if (!stores) {
+            const bool had = store_.remove_model(op, device_.backend, Policy::hot, tune_.clocks.front());
+            const std::string why =
+                !enough ? fmt::format("a model that begins with nothing takes {} graphs at least", kFewestToFit)
+                        : fmt::format("it gains less than {:.1f} % on graphs that it had not seen", 100 * kLeastGain);
+            out_.note(fmt::format("{}: the {} is not stored: {}{}", to_text(op), known ? "correction" : "model", why,
+                                  had ? "; the one that was stored before is removed" : ""));
         }
         const auto three = [&](const std::map<std::string, tuner::StrategyScore>& s) {
             return s.contains("model_3") ? Cell(100 * s.at("model_3").geomean) : Cell();
@@ -344,7 +349,8 @@ private:
 
     // What a dozen problems say of a model is no closer than this.
     static constexpr double kLeastGain = 0.005;
-    static constexpr std::size_t kMostFolds = 24;  // of graphs, where a user has tuned many
+    static constexpr std::size_t kFewestToFit = 6;  // graphs, where no model is there to be corrected
+    static constexpr std::size_t kMostFolds = 24;   // of graphs, where a user has tuned many
 
     const Parsed& parsed_;
     Output out_;
