@@ -129,6 +129,61 @@ def test_int32_arrays_are_borrowed(device):
     assert g.row_ptr.data_ptr() == row_ptr.data_ptr() and g.col.data_ptr() == col.data_ptr()
 
 
+@pytest.mark.parametrize("transient", [False, True])
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_an_edge_index_may_be_a_view_and_is_copied(device, dtype, ordered, transient):
+    torch.manual_seed(0)
+    pairs = torch.randint(0, 50, (300, 2), dtype=dtype, device=device)
+    if ordered:  # by target: then the order of edges is that of the CSR
+        pairs = pairs[pairs[:, 1].argsort(stable=True)]
+    wanted = torch.zeros(50, 50).index_put((pairs[:, 1].cpu(), pairs[:, 0].cpu()), torch.ones(300), accumulate=True)
+    g = gt.Graph(pairs.t(), 50, transient=transient)
+    x = torch.eye(50, device=device)
+    assert torch.equal(gt.spmm(g, x).cpu(), wanted)
+    pairs.fill_(1_000_000_000)
+    assert torch.equal(gt.spmm(g, x).cpu(), wanted)
+    assert torch.equal(gt.spmm(gt.Graph(g.edge_index, 50, transient=transient), x).cpu(), wanted)
+
+
+def test_ids_are_checked_before_they_are_narrowed():
+    index = torch.tensor([[0, 2**32 + 1], [1, 2]])
+    for transient in (False, True):
+        with pytest.raises(gnntune.InvalidGraph, match="4294967297"):
+            gt.Graph(index, 5, transient=transient)
+
+
+@pytest.mark.parametrize("sizes", ["a", (1, 2, 3), 3.0])
+def test_sizes_that_are_none(sizes):
+    with pytest.raises(TypeError, match="expected a number of vertices"):
+        gt.Graph(torch.zeros(2, 1, dtype=torch.long), sizes)
+
+
+def test_sizes_and_arrays_that_do_not_fit():
+    none = torch.zeros(0, dtype=torch.long)
+    with pytest.raises(gnntune.InvalidArgument, match="not negative, not -1"):
+        gt.Graph(torch.zeros(2, 0, dtype=torch.long), -1)
+    with pytest.raises(gnntune.InvalidArgument, match="not negative, not -3"):
+        gt.Graph.from_csr(torch.tensor([0, 0]), none, -3)
+    with pytest.raises(TypeError, match="row_ptr is a list"):
+        gt.Graph.from_csr([0, 1], none)
+    with pytest.raises(gnntune.InvalidArgument, match="a value for each of 1 edges"):
+        gt.Graph.from_csr(torch.tensor([0, 1]), torch.tensor([0]), edge_weight=torch.ones(2))
+
+
+@pytest.mark.parametrize("default", ["meta", "cpu"])
+def test_torchs_default_device_is_not_asked(default):
+    index, (n, _) = reference.edges("random")
+    x = torch.randn(n, 4)
+    wanted = gt.gcn(gt.Graph(index, n), x)
+    torch.set_default_device(default)
+    try:
+        found = gt.gcn(gt.Graph(index, n), x)  # the first run of a graph, which takes a workspace
+    finally:
+        torch.set_default_device(None)
+    assert torch.equal(found, wanted)
+
+
 def test_the_fingerprint_is_the_librarys(device):
     sparse = pytest.importorskip("scipy.sparse")
     index, (n, _) = reference.edges("random", device)

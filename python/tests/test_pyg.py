@@ -199,7 +199,8 @@ class TestConvert:
         class Mine(nn.GCNConv):
             pass
 
-        assert type(gp.convert(Mine(3, 3))) is Mine
+        with pytest.warns(UserWarning, match="leaves Mine"):
+            assert type(gp.convert(Mine(3, 3))) is Mine
 
     @pytest.mark.parametrize("kind", ["GCN", "GraphSAGE", "GIN", "GAT"])
     def test_their_models(self, device, kind):
@@ -731,3 +732,91 @@ def test_layers_over_several_gpus_have_the_same_parameters():
         (gd.GATConv(5, 7, heads=3, concat=False), nn.GATConv(5, 7, heads=3, concat=False)),
     ):
         ours.load_state_dict(theirs.state_dict())
+
+
+def test_only_normalised_graphs_are_cached(device):
+    """cached=True is PyTorch Geometric's for what normalisation makes."""
+    torch.manual_seed(0)
+    x, index = features(30, 12, device), torch.randint(0, 30, (2, 200), device=device)
+    theirs = nn.GCNConv(12, 7, cached=True, normalize=False).to(device)
+    ours = gp.convert(copy.deepcopy(theirs))
+    for other in (index, index.flip(0).contiguous()):
+        for w in (torch.rand(200, device=device), torch.rand(200, device=device)):
+            same([ours(x, other, w)], [theirs(x, other, w)])
+
+
+def test_an_int32_edge_index_may_change_before_the_backward(device):
+    torch.manual_seed(0)
+    index = torch.randint(0, 30, (2, 200), dtype=torch.int32, device=device)
+    x = features(30, 12, device).requires_grad_()
+    layer = gp.SAGEConv(12, 7).to(device)
+    (wanted,) = torch.autograd.grad(layer(x, index.clone()).sum(), [x])
+    out = layer(x, index)
+    index.fill_(1_000_000_000)
+    assert torch.equal(torch.autograd.grad(out.sum(), [x])[0], wanted)
+
+
+@pytest.mark.parametrize("rows", [3, 3_000_000])
+def test_a_map_of_another_size_in_the_backward_is_refused(rows):
+    index, (n, _) = reference.edges("square")
+    x = features(n, 12, "cpu").requires_grad_()
+    layer = gp.GATConv(12, 4, heads=2)
+    out = layer(x, gt.Graph(index, n))
+    layer.lin.weight.data = torch.randn(rows, 12)
+    with pytest.raises((TypeError, RuntimeError)):
+        torch.autograd.grad(out.sum(), [x])
+
+
+def test_an_output_that_comes_back_as_another_is_refused():
+    index, (n, _) = reference.edges("square")
+    x = features(n, 12, "cpu").requires_grad_()
+    layer = gp.GATConv(12, 4, heads=2, bias=False)
+
+    def unpack(t):
+        return torch.zeros(1) if t.shape == (n, 8) and t.data_ptr() != x.data_ptr() else t
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+        out = layer(x, gt.Graph(index, n))
+    with pytest.raises((TypeError, RuntimeError)):
+        out.sum().backward()
+
+
+@pytest.mark.parametrize("wanting", [False, True])
+@pytest.mark.parametrize(
+    "make", [lambda: nn.SAGEConv(12, 7), lambda: nn.GraphConv(12, 7), lambda: nn.GINConv(torch.nn.Linear(12, 7))]
+)
+def test_autocast_gives_their_type(device, make, wanting):
+    index, (n, _) = reference.edges("square", device)
+    theirs = make().to(device)
+    ours = gp.convert(copy.deepcopy(theirs))
+    x = features(n, 12, device).requires_grad_(wanting)
+    with torch.autocast(device, torch.bfloat16):
+        assert ours(x, index).dtype == theirs(x, index).dtype == torch.bfloat16
+
+
+def test_a_graph_of_another_size_is_refused():
+    index, (n, _) = reference.edges("square")
+    with pytest.raises(gnntune.InvalidArgument, match=f"has {n} sources and {n} targets, the features are of 3 and 3"):
+        gp.GCNConv(12, 7)(torch.randn(3, 12), gt.Graph(index, n))
+
+
+def test_convert_names_what_it_leaves():
+    model = torch.nn.ModuleList([nn.GCNConv(3, 4), nn.ChebConv(4, 2, 2)])
+    with pytest.warns(UserWarning, match="gnntune: convert.. leaves ChebConv to PyTorch Geometric"):
+        gp.convert(model)
+    assert type(model[0]) is gp.GCNConv and type(model[1]) is nn.ChebConv
+    with pytest.raises(TypeError, match="not int"):
+        gp.convert(3)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: gp.GCNConv(12, 7), lambda: gp.GATConv(12, 7), lambda: gp.GCNConv(12, 7, improved=True)]
+)
+def test_what_is_left_to_them_compiles_as_one_graph(make):
+    index, (n, _) = reference.edges("square")
+    layer, x = make(), features(n, 12, "cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = layer(x, index)
+    torch._dynamo.reset()
+    same([torch.compile(layer, backend="aot_eager", fullgraph=True)(x, index)], [wanted])

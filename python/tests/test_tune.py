@@ -50,6 +50,15 @@ def test_a_step_is_seen_measured_and_used(graph, device, fresh_db):
         assert len(gnntune.best(db=fresh_db)) > 0
 
 
+def test_a_database_that_cannot_be_written_is_an_error(graph, device, tmp_path, fresh_db):
+    broken = tmp_path / "broken.db"
+    broken.write_text("no database\n" * 100)
+    for path in (tmp_path / "nowhere" / "a.db", broken):
+        with pytest.raises(gnntune.DatabaseError, match="not stored: "):
+            while not any(r.source == "tuned" for r in gt.tune(Model().to(device), graph, db=path, progress=False)):
+                pass  # beside other programs there may have been no time to measure in
+
+
 def test_nothing_of_the_model_changes(graph, device, fresh_db):
     model = Model().to(device)
     model.first.weight.grad = torch.ones_like(model.first.weight)

@@ -530,7 +530,8 @@ PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count
         }
     } else if (!PyErr_Occurred()) {
         PyErr_SetString(PyExc_TypeError,
-                        "a gradient, or a tensor that was saved for it, is no tensor with memory of its own");
+                        "a gradient, or a tensor that was saved for it, has another size than in the forward, or no "
+                        "memory of its own");
     }
     for (int i = 0; i < kMostOfLayer; ++i) Py_XDECREF(grads[i]);
     Py_XDECREF(grad);

@@ -110,6 +110,10 @@ class GraphInfo:
     empty_rows: int
     features: dict[str, Any]
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A table of one row. Raises ImportError where pandas is not installed."""
+        return Table([self]).to_pandas()
+
 
 class Table(Sequence[Row], Generic[Row]):
     """Rows of one dataclass, with the device that they are about and the program's warnings.

@@ -66,10 +66,10 @@ class GCNConv(Layer, pyg.GCNConv):  # type: ignore[misc]
 
     def _normalisation(self, graph: Graph, edge_weight: Tensor | None) -> tuple[Any, ...]:
         """_normalised(), as it was the first time if the layer is to keep it."""
-        kept = self.__dict__.get("_gnntune_cached") if self.cached else None
+        kept = self.__dict__.get("_gnntune_cached") if self.cached and self.normalize else None
         if kept is None:
             kept = self._normalised(graph, edge_weight)
-            if self.cached and not torch.compiler.is_compiling():
+            if self.cached and self.normalize and not torch.compiler.is_compiling():
                 self._gnntune_cached = kept
         return kept
 
@@ -166,7 +166,7 @@ def _summed_and_mapped(graph: Graph, x: Tensor, weight: Tensor | None, aggr: str
     reduce = _REDUCTIONS[aggr]
     if is_map(linear) and not sums_first(x, linear.weight, reduce):
         out = spmm(graph, F.linear(x, linear.weight), weight, reduce=reduce)
-        return out if linear.bias is None else out + linear.bias
+        return out if linear.bias is None else out + linear.bias.to(out.dtype)
     result: Tensor = linear(spmm(graph, dense(x), weight, reduce=reduce))
     return result
 
@@ -208,11 +208,11 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
             target = source if own else dense(target)
         out = spmm(graph, source, graph.edge_weight, reduce=reduce)
         if target is not None:
-            out = out + (1 + self.eps) * target
+            out = out + ((1 + self.eps) * target).to(out.dtype)
         if first is None:
             mapped_sum: Tensor = self.nn(out)
             return mapped_sum
-        return self._behind(first, out if first.bias is None else out + first.bias)
+        return self._behind(first, out if first.bias is None else out + first.bias.to(out.dtype))
 
     def _behind(self, first: nn.Module, out: Tensor) -> Tensor:
         """What the network makes of the result of its first map."""

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch_geometric.nn import MessagePassing
 
 from gnntune import _native
+from gnntune._errors import InvalidArgument
 from gnntune.pyg._graphs import graph_of
 from gnntune.torch import Graph, SparseFeatures
 from gnntune.torch._autograd import functorch_active
@@ -111,7 +112,12 @@ def prepare(
         n_cols, n_rows = source.shape[0], target.shape[0]
     if type(adjacency) is Graph and adjacency.n_rows == n_rows and adjacency.n_cols == n_cols:
         return adjacency
-    if torch.compiler.is_compiling() and not isinstance(adjacency, Graph):
+    if isinstance(adjacency, Graph):
+        raise InvalidArgument(
+            f"{adjacency!r} has {adjacency.n_cols} sources and {adjacency.n_rows} targets, the features are of "
+            f"{n_cols} and {n_rows}"
+        )
+    if torch.compiler.is_compiling():
         raise Refused("torch.compile of an edge_index: give it a gnntune.torch.Graph instead")
     graph = graph_of(adjacency, n_rows, n_cols)
     if graph is None:
@@ -146,7 +152,7 @@ def or_theirs(parent: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
             try:
                 return forward(layer, *values, **options)
             except Refused as why:
-                reason = str(why)
+                reason = why.args[0]
             name = type(layer).__name__
             if not torch.compiler.is_compiling() and (name, reason) not in _warned:
                 _warned.add((name, reason))

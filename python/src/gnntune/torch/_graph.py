@@ -104,11 +104,11 @@ class Graph:
         if self_loops not in ("keep", "remove", "add"):
             raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
         if transient and num_nodes is not None and self_loops == "keep":
-            n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+            n_cols, n_rows = _sizes_of(num_nodes)
+            if edge_index.is_cpu and type(edge_index) is Tensor:  # on a GPU this would wait; a fake tensor has no ids
+                _check_edges(edge_index, n_rows, n_cols)
             with lasting():
-                edges = edge_index.to(torch.int32)
-            if edges.is_cpu and type(edges) is Tensor:  # on a GPU this would wait; a fake tensor has no ids
-                _check_edges(edges, n_rows, n_cols)
+                edges = _own_ids(edge_index)
             self._set_list(edges, n_rows, n_cols)
             return
         if not torch.compiler.is_compiling() and torch.is_inference_mode_enabled():
@@ -119,7 +119,7 @@ class Graph:
         if num_nodes is None:
             n_cols = n_rows = int(edge_index.max()) + 1 if edge_index.numel() else 0
         else:
-            n_cols, n_rows = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+            n_cols, n_rows = _sizes_of(num_nodes)
         if not transient:
             _check_ids(source, n_cols, "source")
             _check_ids(target, n_rows, "target")
@@ -134,7 +134,7 @@ class Graph:
         row_ptr = torch._convert_indices_from_coo_to_csr(sorted_target, n_rows, out_int32=True)
         # Whether they were sorted: to ask waits for the GPU.
         if not transient and bool((sorted_target == target).all()):
-            col, place = source.to(torch.int32), None
+            col, place = _own_ids(source), None
         else:
             col, place = source.to(torch.int32)[perm], perm.to(torch.int32)
         self._set(row_ptr, col, n_cols, place, transient=transient)
@@ -158,6 +158,8 @@ class Graph:
         guess costs speed, not answers.
         """
         for name, array in (("row_ptr", row_ptr), ("col", col)):
+            if not isinstance(array, Tensor):
+                raise TypeError(f"{name} is a {type(array).__name__}; expected a tensor")
             if array.dim() != 1 or array.dtype not in _ID_TYPES:
                 raise InvalidArgument(
                     f"{name} is of {array.dtype} and has {array.dim()} dimensions; expected one, of int32 or int64"
@@ -166,7 +168,11 @@ class Graph:
             raise InvalidArgument("expected row_ptr with n_rows + 1 offsets, on the device of col")
         graph = cls.__new__(cls)
         n_rows = row_ptr.numel() - 1
-        n_cols = n_rows if n_cols is None else n_cols
+        n_cols, _ = _sizes_of(n_rows if n_cols is None else n_cols)
+        if edge_weight is not None and edge_weight.shape[:1] != col.shape:
+            raise InvalidArgument(
+                f"edge_weight has the shape {tuple(edge_weight.shape)}; expected a value for each of {col.numel()} edges"
+            )
         if not transient:
             _check_ids(col, n_cols, "source")
             lengths = row_ptr.diff()
@@ -635,6 +641,21 @@ def lasting() -> Any:
     """For tensors that a graph keeps: in inference mode torch would make such as no gradient may use later."""
     inference = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
     return torch.inference_mode(False) if inference else contextlib.nullcontext()
+
+
+def _own_ids(ids: Tensor) -> Tensor:
+    """int32, contiguous, in memory that is not the caller's, who may write to it."""
+    return ids.to(torch.int32, copy=True, memory_format=torch.contiguous_format)
+
+
+def _sizes_of(num_nodes: Any) -> tuple[int, int]:
+    """Numbers of sources and of targets, of one number or a pair."""
+    pair = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+    if len(pair) != 2 or not all(isinstance(n, (int, torch.SymInt)) for n in pair):
+        raise TypeError(f"expected a number of vertices, or (sources, targets), not {num_nodes!r}")
+    if pair[0] < 0 or pair[1] < 0:
+        raise InvalidArgument(f"expected a number of vertices that is not negative, not {num_nodes!r}")
+    return pair
 
 
 def _check_edges(edges: Tensor, n_rows: int, n_cols: int) -> None:

@@ -279,7 +279,7 @@ def _workspace(graph: Graph, size: int) -> tuple[Tensor | None, Any]:
     if graph.device.type == "cuda":
         memory = torch.empty(size, dtype=torch.uint8, device=graph.device)
         return memory, memory
-    memory = torch.empty(size + _WORKSPACE_ALIGNMENT, dtype=torch.uint8)
+    memory = torch.empty(size + _WORKSPACE_ALIGNMENT, dtype=torch.uint8, device=graph.device)
     return memory, -(-memory.data_ptr() // _WORKSPACE_ALIGNMENT) * _WORKSPACE_ALIGNMENT
 
 
@@ -406,6 +406,8 @@ def _check_shapes(graph: Graph, problem: Problem, given: dict[str, Tensor | None
         # sums may be parts of k.
         turned = t.dim() == len(shape) == 3 and t.shape != shape and problem.op not in ("spmm", "spmm_grad")
         if t.dim() == 0 or t.shape[0] != shape[0] or prod(t.shape) != prod(shape) or turned:
+            if t.dim() == 2 and len(shape) == 3:  # one head, or heads side by side
+                shape = (shape[0], shape[1] * shape[2])
             raise InvalidArgument(f"{problem.op}: {name} has the shape {tuple(t.shape)}; expected {shape} on {graph!r}")
     seed = given.get("seed_offset")
     if seed is not None and seed.numel() != 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from gnntune import _native
-from gnntune._errors import InvalidArgument
+from gnntune._errors import DatabaseError, InvalidArgument
 from gnntune._handle import Handle
 from gnntune._program import tqdm_report
 from gnntune._results import Table
@@ -62,7 +63,9 @@ def tune(
     Plans are made anew: not while a CUDA graph that was captured with the graph is still replayed.
     """
     if not isinstance(graph, Graph):
-        raise TypeError(f"expected a gnntune.torch.Graph, not {type(graph).__name__}")
+        raise TypeError(
+            f"expected a gnntune.torch.Graph, not {type(graph).__name__}; Graph(edge_index, num_nodes) makes one"
+        )
     if graph.transient:
         raise InvalidArgument("a transient graph is planned by its shape; tune one that lasts")
     if not 0 < budget < inf:
@@ -99,6 +102,9 @@ def _measure(graph: Graph, context: Handle, problem: Problem) -> tuple[str, str]
     stream = _device.stream_of(graph.device)
     plan = Handle(native(context.value, described.value, stream, *problem.native()), _native.plan_destroy)
     config, source, *_ = _native.plan_facts(plan.value)
+    lost = re.search("not stored: .*", _native.plan_explain(plan.value))
+    if lost:  # what would come next would be lost too
+        raise DatabaseError(f"{problem.op} k={problem.k} was measured, but {lost[0]}")
     return config, source
 
 
