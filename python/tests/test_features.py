@@ -215,6 +215,8 @@ class TestMaps:
                 call()
         with pytest.raises(TypeError, match="does not take SparseFeatures"):
             F.linear(torch.ones(2, 3, device=device), features)
+        with pytest.raises(TypeError, match="rows cannot be picked"):
+            features[0:2]
 
     def test_maps_are_exact_where_a_models_sums_are_approximated(self, device):
         """The first sum of a model is what runs in the first way, not the map before it."""

@@ -139,6 +139,28 @@ def test_spmm_with_weights_of_each_head(graph, device, reduce):
         )
 
 
+@pytest.mark.parametrize("reduce", ["sum", "mean"])
+@pytest.mark.parametrize("weights", [None, "of edges", "of heads"])
+def test_spmm_with_self_weights_of_each_head(device, reduce, weights):
+    index, (n, _) = reference.edges("random", device)
+    g = gt.Graph(index, n)
+    w = None if weights is None else random(g.m) if weights == "of edges" else random(g.m, 4)
+    compare(
+        lambda x, w, sw: gt.spmm(g, x, w, sw, reduce=reduce),
+        lambda x, w, sw: reference.spmm(index.cpu(), n, x, w, sw, reduce),
+        (random(n, 4, 8), w, random(n, 4)),
+        device,
+        torch.float32,
+    )
+
+
+def test_attention_without_columns_has_no_scale(device):
+    index, (n, _) = reference.edges("random", device)
+    x = torch.empty(n, 2, 0, device=device)
+    with pytest.raises(ValueError, match="give scale"):
+        gt.attention(gt.Graph(index, n), x, x, x)
+
+
 @pytest.mark.parametrize("shape", [(16,), (3, 8)])
 @pytest.mark.parametrize("scale", [1.0, 0.25])
 def test_sddmm(graph, device, shape, scale):
@@ -500,7 +522,7 @@ class TestRefusals:
         return gt.Graph(index, sizes)
 
     def test_sizes(self, g, device):
-        with pytest.raises(ValueError, match=r"x has the shape \(4, 8\); expected \(9, 1, 8\)"):
+        with pytest.raises(ValueError, match=r"x has the shape \(4, 8\); expected \(9, 8\)"):
             gt.spmm(g, torch.ones(4, 8, device=device))
         with pytest.raises(ValueError, match="values of edges"):
             gt.spmm(g, torch.ones(9, 8, device=device), torch.ones(5, device=device))

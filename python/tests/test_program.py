@@ -112,6 +112,12 @@ class TestErrors:
         with pytest.raises(gnntune.InvalidArgument, match="not dict"):
             gnntune.tune({}, progress=False)
 
+    def test_what_is_not_known_or_not_there(self, cora, tmp_path):
+        with pytest.raises(gnntune.NotMeasured, match="tune it first: gnntune tune"):
+            gnntune.explain(cora, k=64, device="cpu", db=tmp_path / "none.db")
+        with pytest.raises(gnntune.Unsupported, match="stores f32 only, f16 was asked for"):
+            gnntune.tune(cora, op="gat", dtype="f16", device="cpu", db=tmp_path / "x.db", progress=False)
+
     def test_devices(self, cora, tmp_path):
         with pytest.raises(gnntune.NoDevice):
             gnntune.tune(cora, device="cuda:99", db=tmp_path / "x.db", progress=False)

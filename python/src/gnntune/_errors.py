@@ -21,6 +21,10 @@ class NoDevice(Error, RuntimeError):
     """No such processor here, or no permission to use it."""
 
 
+class NotMeasured(Error, LookupError):
+    """Nothing is known of a problem yet: no measurement, and no cost model. The text has the command that mends it."""
+
+
 class DatabaseError(Error, OSError):
     """The database was demanded, and is missing or cannot be read."""
 

@@ -18,7 +18,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from gnntune._errors import DatabaseError, Error, InvalidArgument, InvalidGraph, NoDevice, ProgramFailed
+from gnntune._errors import (
+    DatabaseError,
+    Error,
+    InvalidArgument,
+    InvalidGraph,
+    NoDevice,
+    NotMeasured,
+    ProgramFailed,
+    Unsupported,
+)
 
 _ERRORS: dict[int, type[Error]] = {2: InvalidArgument, 3: InvalidGraph, 4: NoDevice, 6: DatabaseError}
 _COLUMNS = 240  # of the terminal that the program sees: a progress line is cut to it
@@ -103,8 +112,13 @@ def run_json(
 def _failure(lines: list[str], code: int) -> Error:
     # The error is the program's last line that begins with its name.
     words = next((line for line in reversed(lines) if line.startswith("gnntune: ")), lines[-1] if lines else "")
-    text = words.removeprefix("gnntune: ") or f"the program gnntune ended with exit code {code}"
+    text = words.removeprefix("gnntune: ").removeprefix("warning: ")
+    if text.startswith("nothing was measured for "):
+        return NotMeasured(text)
+    if "no variant of this build can do " in text:
+        return Unsupported(text)
     kind = _ERRORS.get(code)
+    text = text or f"the program gnntune ended with exit code {code}"
     return kind(text) if kind else ProgramFailed(text, code)
 
 

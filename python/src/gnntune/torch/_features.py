@@ -38,6 +38,9 @@ class SparseFeatures:
 
     requires_grad = False  # as a whole: `values` may
 
+    def __getitem__(self, key: Any) -> Any:
+        raise TypeError("rows cannot be picked from SparseFeatures: make new ones of rows of the matrix, or to_dense()")
+
     def __init__(self, matrix: Any, *, device: str | torch.device | None = None) -> None:
         if isinstance(matrix, Tensor):
             if matrix.dim() != 2:

@@ -171,7 +171,8 @@ class Graph:
         n_cols, _ = _sizes_of(n_rows if n_cols is None else n_cols)
         if edge_weight is not None and edge_weight.shape[:1] != col.shape:
             raise InvalidArgument(
-                f"edge_weight has the shape {tuple(edge_weight.shape)}; expected a value for each of {col.numel()} edges"
+                f"edge_weight has the shape {tuple(edge_weight.shape)}; expected a value for each of "
+                f"{col.numel()} edges"
             )
         if not transient:
             _check_ids(col, n_cols, "source")

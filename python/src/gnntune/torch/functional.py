@@ -54,7 +54,8 @@ def spmm(
 
     x [n_cols, k] or [n_cols, h, k]; weight [m], or [m, h] for a weight of each head; self_weight [n_rows] or
     [n_rows, h]. Returns [n_rows, k] or [n_rows, h, k]. `reduce` is "sum", "mean" or "max" (of each feature by itself;
-    without self_weight); a target without edges gets 0. Of tied maxima the first edge has the gradient.
+    with neither self_weight nor weights of each head); a target without edges gets 0. Of tied maxima the first edge has
+    the gradient.
 
     `max_error` allows configs of reduced precision up to that error, as the database has measured it on this graph,
     and `allow_sampling` those that leave out edges by design; gradients stay exact. `config` names the config to run,
@@ -82,6 +83,9 @@ def spmm(
         self_weight = self_weight.to(x.dtype)
         if weight is not None and weight.dim() == 2 and self_weight.dim() == 1:  # all heads share it
             self_weight = self_weight.unsqueeze(1).expand(-1, weight.shape[1])
+        elif self_weight.dim() == 2 and (weight is None or weight.dim() == 1):
+            shared = self_weight.new_ones(graph.m) if weight is None else weight
+            weight = shared.unsqueeze(1).expand(-1, self_weight.shape[1])
     return apply(graph, "spmm", numbers, x, weight, self_weight)
 
 
@@ -175,6 +179,8 @@ def attention(
     k = value.size(-1)  # a quarter of what shape costs
     pair = _scaled.get(k) if plain else None
     if pair is None:
+        if scale is None and k == 0:
+            raise InvalidArgument("attention: features of no columns have no scale of their own; give scale")
         pair = _dropping(scale=k**-0.5 if scale is None else scale, dropout=dropout)
         if plain:
             _scaled[k] = pair
