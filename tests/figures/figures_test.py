@@ -669,7 +669,7 @@ class Package(unittest.TestCase):
         rows += [{**rows[0], "model": model, "side": "theirs", "form": form, "what": "epoch", "value": "2"} for model, form in
                  (("GCN-16", "adj_t, eager"), ("GCN-64", "edge_index, captured"))]
         said = package.in_readme(rows)
-        self.assertIn("on one NVIDIA A. In brackets stand cases and worst case", said)
+        self.assertIn("on one NVIDIA A. *Eager* is without a CUDA graph. In brackets stand cases and worst case", said)
         self.assertIn("\n- Ours in a CUDA graph, over 300,000 edges: GCN 4.00x (2, 2.00x). "
                       "PyG's fastest form is an eager one in 1 of these 2 cases, else in a CUDA graph too.\n"
                       "- Both without one, on smaller graphs: AGNN 3.00x (1, 3.00x).\n", said)

@@ -93,7 +93,7 @@ def hidden(suite, spread, gpu, spread_about=None):
     gradient, forward = gradient_of_spmm(suite, ours=suite.default), gradient_of_spmm(suite, direction="")
     if gradient.cases and forward.cases:
         yield (f"*Gradients.* `spmm_grad` by our default config is {against(gradient, 'the two calls')}. cuSPARSE's side includes a kernel of ours that "
-               f"reorders the weights. Beside its SpMM on the graph as it is, which reorders nothing, the mean is {forward.geomean():.2f}x, the worst case {forward.worst()[0]:.2f}x.")
+               f"reorders the weights. The tuned one of the table, beside cuSPARSE's SpMM on the graph as it is, which reorders nothing, has a mean of {forward.geomean():.2f}x, at worst {forward.worst()[0]:.2f}x.")
 
 
 def cost_of_loops(suite):
