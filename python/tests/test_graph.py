@@ -7,6 +7,7 @@ import gc
 import pickle
 import weakref
 
+import numpy as np
 import pytest
 import reference
 
@@ -157,6 +158,13 @@ def test_ids_are_checked_before_they_are_narrowed():
 def test_sizes_that_are_none(sizes):
     with pytest.raises(TypeError, match="expected a number of vertices"):
         gt.Graph(torch.zeros(2, 1, dtype=torch.long), sizes)
+
+
+@pytest.mark.parametrize("number", [np.int64(3), np.int32(3), torch.tensor(3)])
+def test_sizes_may_be_numbers_of_other_libraries(number):
+    index = torch.tensor([[0, 1], [1, 2]])
+    assert gt.Graph(index, number).n_rows == 3
+    assert gt.Graph(index, (number, 3), transient=True).n_cols == 3
 
 
 def test_sizes_and_arrays_that_do_not_fit():

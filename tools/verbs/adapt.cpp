@@ -298,7 +298,7 @@ private:
                             "measured",
                             to_text(op), store_.path().string()));
         } else if (!stores) {
-            const bool had = store_.remove_model(op, device_.backend, Policy::hot, tune_.clocks.front());
+            const bool had = remove_adapted(op);
             const std::string why =
                 !enough ? fmt::format("a model that begins with nothing takes {} graphs at least", kFewestToFit)
                         : fmt::format("it gains less than {:.1f} % on graphs that it had not seen", 100 * kLeastGain);
@@ -345,6 +345,15 @@ private:
         }
         store_.put_model({op, device_.backend, Policy::hot, tune_.clocks.front(), model::kFeatureVersion,
                           model::to_bytes(corrected), training.dump(), results.dump(), version(), git_commit(), ""});
+    }
+
+    // The model that this verb stored before; one of another's making stays. False if there is none.
+    bool remove_adapted(Op op) {
+        const auto models = store_.models(device_.backend);
+        return std::any_of(models.begin(), models.end(), [&](const store::ModelRow& m) {
+            return m.op == op && m.policy == Policy::hot && m.clock == tune_.clocks.front() && is_adapted(m) &&
+                   store_.remove_model(op, m.backend, m.policy, m.clock);
+        });
     }
 
     // What a dozen problems say of a model is no closer than this.

@@ -72,8 +72,8 @@ Table score_table(bool by_kind) {
                                    {"lost_percent", "behind the default", "%", 2},
                                    {"measured", "measured", "configs", 1},
                                    {"time_share_percent", "of all times", "%", 1},
-                                   {"behind_library", "behind the library", "", 0},
-                                   {"library_worst_percent", "worst", "%", 1}});
+                                   {"behind_library", "slower than the library", "cases", 0},
+                                   {"library_worst_percent", "worst beside it", "%", 1}});
     return Table(std::move(columns));
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import operator
 import threading
 from typing import TYPE_CHECKING, Any, cast
 
@@ -105,10 +106,10 @@ class Graph:
             raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
         if transient and num_nodes is not None and self_loops == "keep":
             n_cols, n_rows = _sizes_of(num_nodes)
-            if edge_index.is_cpu and type(edge_index) is Tensor:  # on a GPU this would wait; a fake tensor has no ids
-                _check_edges(edge_index, n_rows, n_cols)
             with lasting():
                 edges = _own_ids(edge_index)
+            if edges.is_cpu and type(edges) is Tensor:  # on a GPU this would wait; a fake tensor has no ids
+                _check_edges(edge_index, n_rows, n_cols)  # before they were narrowed
             self._set_list(edges, n_rows, n_cols)
             return
         if not torch.compiler.is_compiling() and torch.is_inference_mode_enabled():
@@ -652,11 +653,13 @@ def _own_ids(ids: Tensor) -> Tensor:
 def _sizes_of(num_nodes: Any) -> tuple[int, int]:
     """Numbers of sources and of targets, of one number or a pair."""
     pair = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
-    if len(pair) != 2 or not all(isinstance(n, (int, torch.SymInt)) for n in pair):
-        raise TypeError(f"expected a number of vertices, or (sources, targets), not {num_nodes!r}")
-    if pair[0] < 0 or pair[1] < 0:
+    try:
+        n_cols, n_rows = (n if type(n) is int or isinstance(n, torch.SymInt) else operator.index(n) for n in pair)
+    except (TypeError, ValueError):
+        raise TypeError(f"expected a number of vertices, or (sources, targets), not {num_nodes!r}") from None
+    if n_cols < 0 or n_rows < 0:
         raise InvalidArgument(f"expected a number of vertices that is not negative, not {num_nodes!r}")
-    return pair
+    return cast("tuple[int, int]", (n_cols, n_rows))
 
 
 def _check_edges(edges: Tensor, n_rows: int, n_cols: int) -> None:
