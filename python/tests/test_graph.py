@@ -154,6 +154,24 @@ def test_ids_are_checked_before_they_are_narrowed():
             gt.Graph(index, 5, transient=transient)
 
 
+def test_ids_of_transient_graphs_are_checked_on_a_cpu():
+    index, row_ptr = torch.tensor([[0, 500_000_000], [1, 2]]), torch.tensor([0, 1])
+    for options in ({"self_loops": "remove"}, {"self_loops": "add"}, {}):
+        with pytest.raises(gnntune.InvalidGraph, match="500000000"):
+            gt.Graph(index, 4, transient=True, **options)
+    for wrong in (500_000_000, 2**32):
+        with pytest.raises(gnntune.InvalidGraph, match=str(wrong)):
+            gt.Graph.from_csr(row_ptr, torch.tensor([wrong]), transient=True)
+    with pytest.raises(gnntune.InvalidGraph, match="row_ptr does not rise"):
+        gt.Graph.from_csr(torch.tensor([0, 7]), torch.tensor([0]), transient=True)
+
+
+def test_sizes_past_int32():
+    for n in (2**40, 10**30):
+        with pytest.raises(gnntune.InvalidGraph, match="sizes must fit int32"):
+            gt.Graph(torch.tensor([[0], [1]]), n)
+
+
 @pytest.mark.parametrize("sizes", ["a", (1, 2, 3), 3.0])
 def test_sizes_that_are_none(sizes):
     with pytest.raises(TypeError, match="expected a number of vertices"):
@@ -173,6 +191,8 @@ def test_sizes_and_arrays_that_do_not_fit():
         gt.Graph(torch.zeros(2, 0, dtype=torch.long), -1)
     with pytest.raises(gnntune.InvalidArgument, match="not negative, not -3"):
         gt.Graph.from_csr(torch.tensor([0, 0]), none, -3)
+    with pytest.raises(TypeError, match="expected a number of sources"):
+        gt.Graph.from_csr(torch.tensor([0, 0]), none, (3, 7))
     with pytest.raises(TypeError, match="row_ptr is a list"):
         gt.Graph.from_csr([0, 1], none)
     with pytest.raises(gnntune.InvalidArgument, match="a value for each of 1 edges"):

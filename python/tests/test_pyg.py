@@ -800,6 +800,32 @@ def test_a_graph_of_another_size_is_refused():
         gp.GCNConv(12, 7)(torch.randn(3, 12), gt.Graph(index, n))
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("make", [lambda: torch.nn.Linear(12, 16), lambda: torch.nn.Linear(12, 4), torch.nn.ReLU])
+def test_a_gin_of_16_bits_and_a_network_of_32(make, dtype):
+    """eps is a number of 32 bits, and so is what it is added in."""
+    index, (n, _) = reference.edges("square")
+    x = features(n, 12, "cpu").to(dtype)
+    theirs = nn.GINConv(make())
+    try:
+        wanted = theirs(x, index)
+    except RuntimeError:
+        pytest.skip("not theirs either")
+    found = gp.convert(copy.deepcopy(theirs))(x, index)
+    assert found.dtype == wanted.dtype
+    assert torch.allclose(found.float(), wanted.float(), atol=0.2, rtol=0.05)
+
+
+@pytest.mark.parametrize("name", ["SAGEConv", "GATConv", "GCNConv"])
+def test_a_graph_of_a_class_of_somebodys(name):
+    class Named(gt.Graph):
+        pass
+
+    index, (n, _) = reference.edges("square")
+    layer, x = getattr(gp, name)(12, 7), features(n, 12, "cpu")
+    same([layer(x, Named(index, n))], [layer(x, gt.Graph(index, n))])
+
+
 def test_convert_names_what_it_leaves():
     model = torch.nn.ModuleList([nn.GCNConv(3, 4), nn.ChebConv(4, 2, 2)])
     with pytest.warns(UserWarning, match="gnntune: convert.. leaves ChebConv to PyTorch Geometric"):

@@ -69,12 +69,22 @@ run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 
 err_has "in mine.db is not used: it was fitted on features of version 7"
 if grep -q "fit it again to take in what was" "$work/err"; then fail "an unused model stays"; fi
 [ "$(sqlite3 mine.db "SELECT json_extract(training, '\$.adapted_from.file') FROM model")" = other.db ] || fail "not of other.db"
+# One of newer features is for a newer program, and stays.
+sqlite3 mine.db "UPDATE model SET feature_version = 1000, training = '{}'; CREATE TABLE kept AS SELECT hex(bytes) AS bytes FROM model"
+run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db
+[ "$(sqlite3 mine.db "SELECT count(*) FROM model, kept WHERE hex(model.bytes) = kept.bytes AND feature_version = 1000")" = 1 ] || fail "a newer model was replaced"
+sqlite3 mine.db "DROP TABLE kept; DELETE FROM model"
+run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db mine.db
 # Without any model to begin with there is one behind it.
 GNNTUNE_PROFILES='' run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db alone.db --csv
 grep -q '^spmm,3,6,.*,0$' "$work/out" || fail "a model of three graphs was stored, or none fitted"
 err_has "a model that begins with nothing takes 6 graphs at least"
 # What this verb stored before, and would not store now, is taken back.
 sqlite3 alone.db "ATTACH 'mine.db' AS mine; INSERT INTO model SELECT * FROM mine.model"
+# It was corrected from other.db, which is not there to be asked: it stays.
+GNNTUNE_PROFILES='' run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db alone.db
+[ "$(sqlite3 alone.db "SELECT count(*) FROM model")" = 1 ] || fail "a correction was removed without its beginning"
+sqlite3 alone.db "UPDATE model SET training = json_set(training, '\$.adapted_from', json('null'))"
 GNNTUNE_PROFILES='' run 0 adapt r300.mtx r900.mtx r1500.mtx --device cpu --dim 8,16 --max-samples 5 --db alone.db
 err_has "the one that was stored before is removed"
 [ "$(sqlite3 alone.db "SELECT count(*) FROM model")" = 0 ] || fail "a model that would not be stored stayed"

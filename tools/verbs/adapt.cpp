@@ -171,7 +171,6 @@ private:
                                 to_text(row.op), store_.path().string(), row.feature_version, model::kFeatureVersion));
                 continue;
             }
-            own_.insert(row.op);
             const Op op = row.op;
             rows.insert_or_assign(op, store::LayeredModel{std::move(row), store_.path()});
         }
@@ -290,15 +289,16 @@ private:
         const double least = before.at(known ? "model" : untaught).geomean * (1 + kLeastGain);
         const bool better = after.at("model").geomean >= least;
         const bool enough = known || graphs >= kFewestToFit;
-        const bool stores = better && enough && !own_.contains(op);
+        const bool theirs = has_theirs(op);
+        const bool stores = better && enough && !theirs;
         if (stores) store(op, problems, known, after);
-        if (own_.contains(op)) {
+        if (theirs) {
             out_.note(
                 fmt::format("{}: the model in {} was made by gnntune fit and stays: fit it again to take in what was "
                             "measured",
                             to_text(op), store_.path().string()));
         } else if (!stores) {
-            const bool had = remove_adapted(op);
+            const bool had = remove_adapted(op, known != nullptr);
             const std::string why =
                 !enough ? fmt::format("a model that begins with nothing takes {} graphs at least", kFewestToFit)
                         : fmt::format("it gains less than {:.1f} % on graphs that it had not seen", 100 * kLeastGain);
@@ -347,13 +347,26 @@ private:
                           model::to_bytes(corrected), training.dump(), results.dump(), version(), git_commit(), ""});
     }
 
-    // The model that this verb stored before; one of another's making stays. False if there is none.
-    bool remove_adapted(Op op) {
-        const auto models = store_.models(device_.backend);
-        return std::any_of(models.begin(), models.end(), [&](const store::ModelRow& m) {
-            return m.op == op && m.policy == Policy::hot && m.clock == tune_.clocks.front() && is_adapted(m) &&
-                   store_.remove_model(op, m.backend, m.policy, m.clock);
-        });
+    // The stored model in whose place one of an op would go. Asked anew each time: others may write meanwhile.
+    std::optional<store::ModelRow> in_place(Op op) const {
+        for (store::ModelRow& m : store_.models(device_.backend)) {
+            if (m.op == op && m.policy == Policy::hot && m.clock == tune_.clocks.front()) return std::move(m);
+        }
+        return std::nullopt;
+    }
+
+    // Whether that is one that `gnntune fit` made and that somebody can read: this program, or a newer one.
+    bool has_theirs(Op op) const {
+        const auto m = in_place(op);
+        return m && !is_adapted(*m) && m->feature_version >= model::kFeatureVersion;
+    }
+
+    // Removes that if this verb stored it, and judged it now by what it had been made from. False if it did not.
+    bool remove_adapted(Op op, bool corrects) {
+        const auto m = in_place(op);
+        if (!m || !is_adapted(*m)) return false;
+        if (!corrects && !Json::parse(m->training)["adapted_from"].is_null()) return false;
+        return store_.remove_model(op, m->backend, m->policy, m->clock);
     }
 
     // What a dozen problems say of a model is no closer than this.
@@ -369,7 +382,6 @@ private:
     Table table_;
     std::vector<Telling> telling_;
     std::map<Op, Known> known_;
-    std::set<Op> own_;  // ops with a model of the user's, which stays
     std::vector<Op> ops_;
     tuner::TuneOptions tune_;
     std::optional<tuner::DeviceLock> lock_;

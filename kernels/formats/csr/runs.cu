@@ -168,7 +168,7 @@ RunParams RunParams::defaults(const Query& q) {
 
 RunParams RunParams::of_edges(const Device* device, std::int64_t m, std::int64_t groups) {
     constexpr RunParams kSmallest{2048, 2048};
-    if (m == 0) return kSmallest;
+    if (m == 0 || kernels::bits_below(groups) > 2 * by_run::kMostDigitBits) return kSmallest;  // no runs
     const auto buckets = [&](int part) { return by_run::shape_of(m, groups, 1, {kSmallest.chunk, part}).buckets; };
     // Room for buckets half as long again as the mean; more of it where no more of them would be in a part.
     const auto holds = [&](int part) { return 3 * m <= std::int64_t{2} * part * buckets(part); };

@@ -167,7 +167,7 @@ def explain(
     """Which config is chosen for a problem and why, from what the database has. Measures and runs nothing.
 
     `graph` may also be the name or the first digits of the fingerprint of a graph in the database. Arguments as those
-    of `tune`, one value each. Raises InvalidGraph where there is neither a measurement nor a model.
+    of `tune`, one value each. Raises NotMeasured where there is neither a measurement nor a model.
     """
     words = _options(locals())
     with _graph_file(graph, None) as argument:

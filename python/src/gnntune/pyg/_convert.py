@@ -20,7 +20,7 @@ def convert(model: Model) -> Model:
 
     Parameters, buffers, state_dict and hooks stay as they are; a layer of a subclass of somebody's own stays untouched.
     The model may then be called with a gnntune.torch.Graph in the place of its edge_index, which torch.compile and
-    CUDA graphs want. A warning names layers that gnntune does not have, if there are any: they take an edge_index.
+    CUDA graphs want. A warning names layers of message passing that it leaves, if any: they take an edge_index.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"expected a torch.nn.Module, not {type(model).__name__}")

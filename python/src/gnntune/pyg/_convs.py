@@ -196,6 +196,9 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
         reduce = _REDUCTIONS[self.aggr]
         own = target is source
         first = _first_map(self.nn) if self.eps.numel() == 1 else None  # one number commutes with a map
+        narrows = torch.is_autocast_enabled(self.eps.device.type)
+        if first is not None and isinstance(source, Tensor) and source.dtype != first.weight.dtype and not narrows:
+            first = None  # adding eps, of 32 bits, makes them one type
         if first is not None and own and reduce == "sum" and graph.is_square and whole():
             fused = self._fused(graph, source, first)
             if fused is not None:
@@ -208,11 +211,14 @@ class GINConv(Layer, pyg.GINConv):  # type: ignore[misc]
             target = source if own else dense(target)
         out = spmm(graph, source, graph.edge_weight, reduce=reduce)
         if target is not None:
-            out = out + ((1 + self.eps) * target).to(out.dtype)
+            out = out + (1 + self.eps) * target
         if first is None:
             mapped_sum: Tensor = self.nn(out)
             return mapped_sum
-        return self._behind(first, out if first.bias is None else out + first.bias.to(out.dtype))
+        mapped_first = out if first.bias is None else out + first.bias
+        if narrows:  # a map's result, though eps and the bias are not
+            mapped_first = mapped_first.to(torch.get_autocast_dtype(out.device.type))
+        return self._behind(first, mapped_first)
 
     def _behind(self, first: nn.Module, out: Tensor) -> Tensor:
         """What the network makes of the result of its first map."""

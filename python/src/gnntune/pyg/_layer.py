@@ -110,9 +110,9 @@ def prepare(
         raise Refused("targets without features and without size")
     else:
         n_cols, n_rows = source.shape[0], target.shape[0]
-    if type(adjacency) is Graph and adjacency.n_rows == n_rows and adjacency.n_cols == n_cols:
-        return adjacency
     if isinstance(adjacency, Graph):
+        if adjacency.n_rows == n_rows and adjacency.n_cols == n_cols:
+            return adjacency
         raise InvalidArgument(
             f"{adjacency!r} has {adjacency.n_cols} sources and {adjacency.n_rows} targets, the features are of "
             f"{n_cols} and {n_rows}"

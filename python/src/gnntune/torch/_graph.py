@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _ids = itertools.count(1)
 _MOST = 2**31 - 2
+_TOO_LARGE = "sizes must fit int32; gnntune.torch.TiledGraph takes any number of edges"
 _ID_TYPES = (torch.int32, torch.int64)
 
 # Graphs that a CUDA graph was captured with. Replays read their formats, so they stay until release_captured().
@@ -44,8 +45,8 @@ class Graph:
         other edges: what attention layers want.
     transient
         The graph lives for a step or two, as a sampled mini-batch does. It is planned by its shape: no fingerprint, no
-        database, and its ids are trusted. With num_nodes and without self_loops nothing about it waits for the GPU, and
-        its edges are sorted where an operation needs it, by the library.
+        database, and on a GPU its ids are trusted. With num_nodes and without self_loops nothing about it waits for the
+        GPU, and its edges are sorted where an operation needs it, by the library.
 
     What has one value per edge is in the order of edge_index (without the self loops that were dropped, and with those
     that were added behind it), unless a function is told that it stands in CSR order (`csr_order=True`): sorted by
@@ -108,7 +109,7 @@ class Graph:
             n_cols, n_rows = _sizes_of(num_nodes)
             with lasting():
                 edges = _own_ids(edge_index)
-            if edges.is_cpu and type(edges) is Tensor:  # on a GPU this would wait; a fake tensor has no ids
+            if _has_ids_here(edges):
                 _check_edges(edge_index, n_rows, n_cols)  # before they were narrowed
             self._set_list(edges, n_rows, n_cols)
             return
@@ -121,7 +122,7 @@ class Graph:
             n_cols = n_rows = int(edge_index.max()) + 1 if edge_index.numel() else 0
         else:
             n_cols, n_rows = _sizes_of(num_nodes)
-        if not transient:
+        if not transient or _has_ids_here(edge_index):
             _check_ids(source, n_cols, "source")
             _check_ids(target, n_rows, "target")
         kept = None
@@ -169,13 +170,15 @@ class Graph:
             raise InvalidArgument("expected row_ptr with n_rows + 1 offsets, on the device of col")
         graph = cls.__new__(cls)
         n_rows = row_ptr.numel() - 1
+        if isinstance(n_cols, tuple):
+            raise TypeError(f"expected a number of sources, not {n_cols!r}")
         n_cols, _ = _sizes_of(n_rows if n_cols is None else n_cols)
         if edge_weight is not None and edge_weight.shape[:1] != col.shape:
             raise InvalidArgument(
                 f"edge_weight has the shape {tuple(edge_weight.shape)}; expected a value for each of "
                 f"{col.numel()} edges"
             )
-        if not transient:
+        if not transient or _has_ids_here(col):
             _check_ids(col, n_cols, "source")
             lengths = row_ptr.diff()
             if int(row_ptr[0]) != 0 or int(row_ptr[-1]) != col.numel() or bool((lengths < 0).any()):
@@ -278,10 +281,7 @@ class Graph:
     def _set_sizes(self, n_rows: int, n_cols: int, m: int, device: torch.device, *, transient: bool) -> None:
         self.n_rows, self.n_cols, self.m = n_rows, n_cols, m
         if n_rows > _MOST or n_cols > _MOST or m > _MOST:
-            raise InvalidGraph(
-                f"{n_rows} x {n_cols} with {m} edges: sizes must fit int32; gnntune.torch.TiledGraph "
-                "takes any number of edges"
-            )
+            raise InvalidGraph(f"{n_rows} x {n_cols} with {m} edges: {_TOO_LARGE}")
         self.device = _device.known_device(device)
         self.transient = transient
         self._sizes = (n_rows, n_cols, m) if transient else None
@@ -650,6 +650,11 @@ def _own_ids(ids: Tensor) -> Tensor:
     return ids.to(torch.int32, copy=True, memory_format=torch.contiguous_format)
 
 
+def _has_ids_here(ids: Tensor) -> bool:
+    """Whether looking at ids costs no wait: on a GPU it does, and a fake tensor has none."""
+    return ids.is_cpu and type(ids) is Tensor
+
+
 def _sizes_of(num_nodes: Any) -> tuple[int, int]:
     """Numbers of sources and of targets, of one number or a pair."""
     pair = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
@@ -659,6 +664,8 @@ def _sizes_of(num_nodes: Any) -> tuple[int, int]:
         raise TypeError(f"expected a number of vertices, or (sources, targets), not {num_nodes!r}") from None
     if n_cols < 0 or n_rows < 0:
         raise InvalidArgument(f"expected a number of vertices that is not negative, not {num_nodes!r}")
+    if n_cols > _MOST or n_rows > _MOST:
+        raise InvalidGraph(f"{n_rows} x {n_cols} vertices: {_TOO_LARGE}")
     return cast("tuple[int, int]", (n_cols, n_rows))
 
 

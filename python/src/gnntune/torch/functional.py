@@ -83,7 +83,7 @@ def spmm(
         self_weight = self_weight.to(x.dtype)
         if weight is not None and weight.dim() == 2 and self_weight.dim() == 1:  # all heads share it
             self_weight = self_weight.unsqueeze(1).expand(-1, weight.shape[1])
-        elif self_weight.dim() == 2 and (weight is None or weight.dim() == 1):
+        elif reduce != "max" and self_weight.dim() == 2 and (weight is None or weight.dim() == 1):
             shared = self_weight.new_ones(graph.m) if weight is None else weight
             weight = shared.unsqueeze(1).expand(-1, self_weight.shape[1])
     return apply(graph, "spmm", numbers, x, weight, self_weight)
