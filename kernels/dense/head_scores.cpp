@@ -8,6 +8,7 @@
 #include "kernels/common/host.hpp"
 #include "kernels/common/storage.hpp"
 #include "kernels/dense/partials.hpp"
+#include "kernels/dense/stored.hpp"
 
 namespace gnntune::kernels {
 namespace {

@@ -9,6 +9,7 @@
 #include "kernels/common/storage.hpp"
 #include "kernels/dense/head_scores.hpp"
 #include "kernels/dense/partials.hpp"
+#include "kernels/dense/stored.hpp"
 
 namespace gnntune::kernels {
 namespace {

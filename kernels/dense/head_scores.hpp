@@ -43,16 +43,6 @@ struct HeadScoreGrads {
     void* grad_att_col = nullptr;
 };
 
-/// Elements as they are stored.
-template <typename T>
-const T* stored(const void* elements) {
-    return static_cast<const T*>(elements);
-}
-template <typename T>
-T* stored(void* elements) {
-    return static_cast<T*>(elements);
-}
-
 /// On a GPU they enqueue on the stream, and the device is current; on the CPU the stream is passed over.
 void head_scores(Backend backend, const HeadShape& shape, const HeadScores& arrays, StreamHandle stream);
 /// `workspace` has head_score_grads_workspace() bytes.

@@ -1,6 +1,4 @@
 // The functions of gnntune.h that need no graph: what is checked before kernels/dense computes.
-#include "kernels/dense/head_scores.hpp"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +7,8 @@
 #include <string>
 
 #include "core/include/gnntune/gnntune.h"
+#include "kernels/dense/bias.hpp"
+#include "kernels/dense/head_scores.hpp"
 #include "profiles/library/abi.hpp"
 #include "profiles/library/device_guard.hpp"
 #include "profiles/library/handles.hpp"
@@ -17,6 +17,7 @@
 
 namespace lib = gnntune::library;
 using gnntune::invalid_argument;
+using gnntune::kernels::BiasShape;
 using gnntune::kernels::HeadShape;
 
 namespace {
@@ -41,10 +42,25 @@ HeadShape checked_shape(std::int64_t n, std::int32_t heads, std::int32_t k, gnnt
     return *shape;
 }
 
+std::optional<BiasShape> shape_of(std::int64_t n, std::int32_t k) {
+    if (n < 0 || n > kMostRows || k < 1) return std::nullopt;
+    return BiasShape{static_cast<std::int32_t>(n), k};
+}
+
+BiasShape checked_shape(std::int64_t n, std::int32_t k, gnntune_dtype dtype) {
+    std::optional<BiasShape> shape = shape_of(n, k);
+    if (!shape) {
+        throw invalid_argument("n and k are " + std::to_string(n) + " and " + std::to_string(k) +
+                               "; expected 0 <= n < 2^31 and k of at least 1");
+    }
+    shape->dtype = lib::dtype_of("dtype", dtype);
+    return *shape;
+}
+
 /// The arrays of a call, as they are checked.
 class Arrays {
 public:
-    explicit Arrays(const HeadShape& shape) : dtype_(shape.dtype) {}
+    explicit Arrays(gnntune::DType dtype) : dtype_(dtype) {}
 
     /// `elements` of 0 need no memory.
     void read(const char* name, const void* data, std::int64_t elements) { add(name, data, elements, false, false); }
@@ -94,7 +110,7 @@ gnntune_status gnntune_head_scores(const gnntune_context* context, int64_t n, in
         lib::require(context, "context");
         const HeadShape shape = checked_shape(n, heads, k, dtype);
         const std::int64_t width = std::int64_t{heads} * k;
-        Arrays checked(shape);
+        Arrays checked(shape.dtype);
         checked.read("x", x, n * width);
         checked.read("att_row", att_row, width);
         checked.read("att_col", att_col, width);
@@ -116,7 +132,7 @@ gnntune_status gnntune_head_scores_grad(const gnntune_context* context, int64_t 
         lib::require(context, "context");
         const HeadShape shape = checked_shape(n, heads, k, dtype);
         const std::int64_t width = std::int64_t{heads} * k;
-        Arrays checked(shape);
+        Arrays checked(shape.dtype);
         checked.read("x", x, n * width);
         checked.read("att_row", att_row, width);
         checked.read("att_col", att_col, width);
@@ -133,6 +149,44 @@ gnntune_status gnntune_head_scores_grad(const gnntune_context* context, int64_t 
                                                       grad_x, grad_att_row, grad_att_col};
         const lib::DeviceGuard guard(context->context->device);
         gnntune::kernels::head_score_grads(context->context->device.backend, shape, arrays, workspace, stream);
+    });
+}
+
+size_t gnntune_bias_grad_workspace_bytes(int64_t n, int32_t k) {
+    const std::optional<BiasShape> shape = shape_of(n, k);
+    return shape ? gnntune::kernels::bias_grad_workspace(*shape) : 0;
+}
+
+gnntune_status gnntune_bias_add(const gnntune_context* context, int64_t n, int32_t k, gnntune_dtype dtype,
+                                const void* x, const void* bias, void* y, gnntune_stream stream) {
+    return lib::guarded([&] {
+        lib::require(context, "context");
+        const BiasShape shape = checked_shape(n, k, dtype);
+        Arrays checked(shape.dtype);
+        if (x != y) checked.read("x", x, n * k);
+        checked.read("bias", bias, k);
+        checked.written("y", y, n * k);
+        checked.require_apart(nullptr, 0);
+        const lib::DeviceGuard guard(context->context->device);
+        gnntune::kernels::bias_add(context->context->device.backend, shape, x, bias, y, stream);
+    });
+}
+
+gnntune_status gnntune_bias_grad(const gnntune_context* context, int64_t n, int32_t k, gnntune_dtype dtype,
+                                 const void* grad_y, void* grad_bias, void* workspace, size_t workspace_bytes,
+                                 gnntune_stream stream) {
+    return lib::guarded([&] {
+        lib::require(context, "context");
+        const BiasShape shape = checked_shape(n, k, dtype);
+        Arrays checked(shape.dtype);
+        checked.read("grad_y", grad_y, n * k);
+        checked.written("grad_bias", grad_bias, k);
+        const std::size_t needed = gnntune::kernels::bias_grad_workspace(shape);
+        lib::check_workspace(needed, "gnntune_bias_grad", "gnntune_bias_grad_workspace_bytes", workspace,
+                             workspace_bytes);
+        checked.require_apart(workspace, needed);
+        const lib::DeviceGuard guard(context->context->device);
+        gnntune::kernels::bias_grad(context->context->device.backend, shape, grad_y, grad_bias, workspace, stream);
     });
 }
 

@@ -846,3 +846,42 @@ def test_what_is_left_to_them_compiles_as_one_graph(make):
         wanted = layer(x, index)
     torch._dynamo.reset()
     same([torch.compile(layer, backend="aot_eager", fullgraph=True)(x, index)], [wanted])
+
+
+@pytest.mark.parametrize("make", [lambda: nn.GCNConv(12, 4), lambda: nn.GATConv(12, 4, heads=2), nn.AGNNConv])
+def test_a_bias_and_its_gradient_need_no_operators_of_torch(device, make):
+    if not _native.has_shim():
+        pytest.skip("this torch has no functions of compiled models")
+    graph = gt.Graph(torch.randint(30, (2, 90), device=device), 30)
+    layer = gp.convert(torch.nn.Sequential(make()))[0].to(device)
+    x = torch.randn(30, 12, device=device, requires_grad=True)
+
+    def step() -> None:
+        out = layer(x, graph)
+        out.backward(torch.ones_like(out))
+
+    for _ in range(2):
+        step()
+        layer.zero_grad(), setattr(x, "grad", None)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+        step()
+    assert not {"aten::add", "aten::add_", "aten::sum"}.intersection(e.key for e in seen.key_averages())
+
+
+@pytest.mark.parametrize("n", [1, 300, 70_000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_bias_of_every_type_and_its_gradient(device, n, dtype):
+    torch.manual_seed(3)
+    graph = gt.Graph(torch.randint(n, (2, 2 * n), device=device), n)
+    x, grad = torch.randn(n, 12, dtype=dtype, device=device), torch.rand(n, 5, dtype=dtype, device=device)
+    layer = gp.convert(torch.nn.Sequential(nn.GCNConv(12, 5)))[0].to(device, dtype)
+    torch.nn.init.normal_(layer.bias)
+    out = layer(x, graph)
+    out.backward(grad)
+    wanted = grad.double().sum(0)
+    rtol = 1e-5 if dtype == torch.float32 else 1e-3 if dtype == torch.float16 else 8e-3  # half a place of the type
+    torch.testing.assert_close(layer.bias.grad.double(), wanted, rtol=rtol, atol=1e-5)
+    with torch.no_grad():
+        bias = layer.bias.clone()
+        layer.bias.zero_()
+        torch.testing.assert_close(out, layer(x, graph) + bias, rtol=2e-2, atol=2e-2)

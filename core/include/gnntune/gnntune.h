@@ -608,6 +608,27 @@ GNNTUNE_API gnntune_status gnntune_head_scores_grad(const gnntune_context* conte
 /* 0 for sizes that are refused. */
 GNNTUNE_API size_t gnntune_head_scores_workspace_bytes(int64_t n, int32_t heads, int32_t k);
 
+/* ---- The bias of a layer, which no graph is needed for either. ---- */
+
+/* y[i, :] = x[i, :] + bias, with x and y [n, k] and bias [k]; y may be x. Arrays lie in backend memory; elements are of
+ * `dtype` and aligned to their size. n < 2^31, k < 2^31.
+ * Enqueues on the stream as gnntune_run does: no allocation, no synchronisation, may be captured.
+ * Errors: INVALID_ARGUMENT for sizes, a dtype and arrays that are not as said; RUNTIME if a launch failed. */
+GNNTUNE_API gnntune_status gnntune_bias_add(const gnntune_context* context, int64_t n, int32_t k, gnntune_dtype dtype,
+                                            const void* x, const void* bias, void* y, gnntune_stream stream);
+
+/* Its gradient by the bias: grad_bias [k] = sum over i of grad_y[i, :]. Sums are formed in fp32 and rounded once; calls
+ * that are alike, alignments among it, give the same bits. grad_bias must not share memory with anything else of the call.
+ *   workspace  gnntune_bias_grad_workspace_bytes() bytes of backend memory, aligned to 256 bytes, as in gnntune_run; NULL if
+ *              that is 0
+ * Otherwise as gnntune_bias_add. */
+GNNTUNE_API gnntune_status gnntune_bias_grad(const gnntune_context* context, int64_t n, int32_t k, gnntune_dtype dtype,
+                                             const void* grad_y, void* grad_bias, void* workspace,
+                                             size_t workspace_bytes, gnntune_stream stream);
+
+/* 0 for few rows, and for sizes that are refused. */
+GNNTUNE_API size_t gnntune_bias_grad_workspace_bytes(int64_t n, int32_t k);
+
 /* ---- Graphs of more than 2^31 edges, and past the device's memory. ---- */
 
 /* Such a graph is cut into tiles of whole rows, each of at most 2^31 - 1 edges: an ordinary rectangular graph,

@@ -344,6 +344,17 @@ public:
                                        stream));
     }
 
+    /// In fp32; gnntune_bias_add takes 16 bits too. y [n, k] = x [n, k] + bias [k] in each row; y may be x.
+    void bias_add(std::int64_t n, std::int32_t k, const float* x, const float* bias, float* y,
+                  gnntune_stream stream = nullptr) const {
+        check(gnntune_bias_add(get(), n, k, GNNTUNE_F32, x, bias, y, stream));
+    }
+    /// grad_bias [k] = the sum of the rows of grad_y [n, k]. The workspace has gnntune_bias_grad_workspace_bytes(n, k).
+    void bias_grad(std::int64_t n, std::int32_t k, const float* grad_y, float* grad_bias, void* workspace,
+                   std::size_t workspace_bytes, gnntune_stream stream = nullptr) const {
+        check(gnntune_bias_grad(get(), n, k, GNNTUNE_F32, grad_y, grad_bias, workspace, workspace_bytes, stream));
+    }
+
     /// Of arrays in host memory, whose offsets may be over 2^31.
     TiledGraph tiled(const gnntune_csr& csr, const gnntune_tiling& tiling = Tiling(), gnntune_stream stream = nullptr) {
         gnntune_tiled_graph* made = nullptr;

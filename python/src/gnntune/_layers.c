@@ -6,6 +6,7 @@
 // the layer. If one of them wants a gradient it goes through the autograd.Function whose forward() is forward_layer(), with
 // those tensors alone: torch asks questions about each argument. What that needs beside stands on the caller's stack, and
 // what the backward needs in the state, a tuple, and in the tensors that torch saves.
+#include "_bias.h"
 #include "_products.h"
 #include "_scores.h"
 #include "_shim.h"
@@ -207,7 +208,7 @@ static PyObject* forward_mapped(const Layer* layer, PyObject** kept, Saved* save
         kept[0] = inputs[0] = product(features, turned(weight), Py_None);
         if (!kept[0]) return NULL;
         out = first_result(run_op(layer->graph, spmm_name, layer->numbers, inputs, 3));
-        if (out && bias != Py_None && !add_to(out, bias)) Py_CLEAR(out);
+        if (out && bias != Py_None && !add_bias(layer->graph, out, bias)) Py_CLEAR(out);
         keep(saved, is_sum ? Py_None : kept[0]);
     }
     if (!out) return NULL;
@@ -241,7 +242,7 @@ static PyObject* unsummed(const Layer* layer, PyObject* const* saved, PyObject* 
 static int backward_mapped(const Layer* layer, PyObject* const* saved, PyObject* grad, PyObject** grads) {
     Matrix g, of_target, weight, root, seen, back;
     if (!matrix_of(grad, &g)) return 0;
-    if (wants(layer, kBias) && !(grads[kBias] = sum_of_rows(grad))) return 0;
+    if (wants(layer, kBias) && !(grads[kBias] = bias_gradient(layer->graph, grad))) return 0;
     if (wants(layer, kRoot)) {
         if (!matrix_of(saved[kSavedTarget], &of_target)) return 0;
         if (!(grads[kRoot] = product(turned(g), of_target, Py_None))) return 0;
@@ -311,7 +312,7 @@ static PyObject* forward_gat(const Layer* layer, PyObject** kept, Saved* saved) 
     keep(saved, kept[4]);
     keep(saved, layer->seed);
     if (!has_bias) return out;
-    PyObject* sum = sum_of(out, layer->tensors[kBias]);
+    PyObject* sum = with_bias(layer->graph, out, layer->tensors[kBias]);
     Py_DECREF(out);
     return sum;
 }
@@ -322,7 +323,7 @@ static int backward_gat(const Layer* layer, PyObject* const* saved, PyObject* gr
     const int has_map = saved[kGatW] != Py_None;
     if (has_map && (!matrix_of(saved[kGatX], &x) || !matrix_of(saved[kGatW], &weight))) return 0;
     if (!look_at_tensor(saved[kGatFeatures], &seen)) return 0;
-    if (wants(layer, kBias) && !(grads[kBias] = sum_of_rows(grad))) return 0;
+    if (wants(layer, kBias) && !(grads[kBias] = bias_gradient(layer->graph, grad))) return 0;
     PyObject* by_head = shaped(grad, seen.shape[0], seen.shape[1], seen.shape[2]);
     PyObject* y = by_head ? shaped(saved[kGatOut], seen.shape[0], seen.shape[1], seen.shape[2]) : NULL;
     PyObject* const inputs[7] = {saved[kGatFeatures], saved[kGatRow], saved[kGatCol], by_head, y,
@@ -382,7 +383,7 @@ static int backward_agnn(const Layer* layer, PyObject* const* saved, PyObject* g
     int done = 1;
     if (wants(layer, kX)) {
         grads[kX] = result_of(results, 0);
-        done = add_to(grads[kX], PyTuple_GetItem(results, 1));
+        done = add_tensor(layer->graph, grads[kX], PyTuple_GetItem(results, 1));
     }
     if (wants(layer, kBeta)) grads[kBeta] = result_of(results, 2);
     Py_DECREF(results);
@@ -635,7 +636,7 @@ PyObject* layer_gat(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     }
     if (x.dtype.code != kDlFloat && x.dtype.code != kDlBfloat) Py_RETURN_NONE;
     if (x.dtype.bits > 32) Py_RETURN_NONE;
-    const int there = scores_are_there(layer.graph, &x);  // if not, Python has the words
+    const int there = context_is_there(layer.graph, &x);  // if not, Python has the words
     if (there < 0) return NULL;
     if (!there) Py_RETURN_NONE;
     return called_if_plain(&layer);

@@ -86,7 +86,7 @@ PyObject* head_scores_workspace(PyObject* self, PyObject* args) {
 
 // ---- Of tensors ----
 
-int scores_are_there(PyObject* graph, const DlTensor* features) {
+int context_is_there(PyObject* graph, const DlTensor* features) {
     const void* context = context_of_graph(graph);
     if (!context) return PyErr_Occurred() ? -1 : 0;
     if (features->device.device_type == kDlCpu) return gnntune_context_backend(context) == GNNTUNE_BACKEND_CPU;
@@ -94,7 +94,7 @@ int scores_are_there(PyObject* graph, const DlTensor* features) {
            gnntune_context_device(context) == features->device.device_id;
 }
 
-static int32_t dtype_of(DlType type) {
+int32_t element_type(DlType type) {
     if (type.bits == 32) return GNNTUNE_F32;
     return type.code == kDlBfloat ? GNNTUNE_BF16 : GNNTUNE_F16;
 }
@@ -115,8 +115,9 @@ static int open_call(PyObject* graph, PyObject* features, ScoreCall* call) {
         return 0;
     }
     Shape* s = &call->shape;
-    *s = (Shape){context_of_graph(graph), seen->shape[0],        (int32_t)seen->shape[1],
-                 (int32_t)seen->shape[2], dtype_of(seen->dtype), NULL};
+    *s = (Shape){context_of_graph(graph),   seen->shape[0],
+                 (int32_t)seen->shape[1],   (int32_t)seen->shape[2],
+                 element_type(seen->dtype), NULL};
     if (!s->context && !PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "the graph's context was closed");
     return s->context && find_stream(seen->device, graph, &s->stream);
 }

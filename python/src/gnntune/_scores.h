@@ -5,7 +5,9 @@
 #include "_tensors.h"
 
 // Whether the graph's context computes where the features lie; -1 and an exception if it has none.
-int scores_are_there(PyObject* graph, const DlTensor* features);
+int context_is_there(PyObject* graph, const DlTensor* features);
+// The gnntune_dtype of floating point elements of 32 or 16 bits.
+int32_t element_type(DlType type);
 
 // New tensors [n, heads] of the products with att_row and with att_col. 0 and an exception if that fails.
 int scores_of(PyObject* graph, PyObject* features, PyObject* att_row, PyObject* att_col, PyObject** row,

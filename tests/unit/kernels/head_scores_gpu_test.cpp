@@ -3,35 +3,14 @@
 
 #include <cstddef>
 
-#include "core/gpu/device_buffer.hpp"
 #include "core/gpu/stream.hpp"
 #include "core/registry/device.hpp"
 #include "kernels/dense/head_scores.hpp"
 #include "tests/unit/kernels/head_scores_cases.hpp"
+#include "tests/unit/kernels/shifted_array.hpp"
 
 namespace gnntune::kernels {
 namespace {
-
-/// Values at a place in device memory that is `off` elements behind an aligned one.
-template <typename T>
-class There {
-public:
-    There(const std::vector<T>& values, std::size_t off) : off_(off), size_(values.size()) {
-        std::vector<T> all(off, T{});
-        all.insert(all.end(), values.begin(), values.end());
-        all.push_back(T{});
-        memory_ = to_device(all.data(), all.size());
-    }
-    T* data() { return memory_.data() + off_; }
-    void copy_to(std::vector<T>& out) {
-        if (size_ > 0) GNNTUNE_CUDA(cudaMemcpy(out.data(), data(), size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    }
-
-private:
-    std::size_t off_;
-    std::size_t size_;
-    DeviceBuffer<T> memory_;
-};
 
 class OnGpu {
 public:
@@ -41,12 +20,12 @@ public:
     HeadResults<T> operator()(const HeadShape& shape, const HeadInputs<T>& in, const HeadWants& wants) const {
         HeadResults<T> out(shape, in);
         const CudaStream stream;
-        There<T> x(in.x, off_), att_row(in.att_row, off_), att_col(in.att_col, off_);
-        There<T> grad_score_row(in.grad_score_row, off_), grad_score_col(in.grad_score_col, off_);
-        There<T> score_row(out.score_row, off_), score_col(out.score_col, off_), grad_x(in.grad_x, off_);
-        There<T> grad_att_row(out.grad_att_row, off_), grad_att_col(out.grad_att_col, off_);
+        ShiftedArray<T> x(in.x, off_), att_row(in.att_row, off_), att_col(in.att_col, off_);
+        ShiftedArray<T> grad_score_row(in.grad_score_row, off_), grad_score_col(in.grad_score_col, off_);
+        ShiftedArray<T> score_row(out.score_row, off_), score_col(out.score_col, off_), grad_x(in.grad_x, off_);
+        ShiftedArray<T> grad_att_row(out.grad_att_row, off_), grad_att_col(out.grad_att_col, off_);
         const std::vector<float> nothing(head_score_grads_workspace(shape) / sizeof(float), NAN);
-        There<float> workspace(nothing, 0);
+        ShiftedArray<float> workspace(nothing, 0);
         head_scores(Backend::cuda, shape,
                     {x.data(), att_row.data(), att_col.data(), score_row.data(), score_col.data()}, stream.get());
         head_score_grads_on_gpu(

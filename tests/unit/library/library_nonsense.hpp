@@ -183,6 +183,7 @@ protected:
     void add_runs();
     void add_handles();
     void add_head_scores();
+    void add_bias();
     void add_tiled();
     static gt::Tiling tiled_tiling();
 

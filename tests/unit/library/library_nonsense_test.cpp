@@ -321,6 +321,7 @@ TEST_F(LibraryNonsense, EndsInAStatusAndASentenceAndNothingElse) {
     add_runs();
     add_handles();
     add_head_scores();
+    add_bias();
     add_tiled();
     for (const Case& c : cases_) {
         SCOPED_TRACE(c.function + ": " + c.what);
@@ -341,6 +342,7 @@ TEST_F(LibraryNonsense, EveryFunctionOfTheHeaderIsAmongThem) {
     add_runs();
     add_handles();
     add_head_scores();
+    add_bias();
     add_tiled();
     std::set<std::string> covered;
     for (const Case& c : cases_) covered.insert(c.function);
