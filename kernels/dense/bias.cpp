@@ -89,8 +89,9 @@ void bias_add(Backend backend, const BiasShape& shape, const void* x, const void
 #endif
     static_cast<void>(backend);
     static_cast<void>(stream);
-    with_storage(shape.dtype,
-                 [&]<typename T>(std::type_identity<T>) { add<T>(shape, stored<T>(x), stored<T>(bias), stored<T>(y)); });
+    with_storage(shape.dtype, [&]<typename T>(std::type_identity<T>) {
+        add<T>(shape, stored<T>(x), stored<T>(bias), stored<T>(y));
+    });
 }
 
 void bias_grad(Backend backend, const BiasShape& shape, const void* grad_y, void* grad_bias, void* workspace,

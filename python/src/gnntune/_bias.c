@@ -22,8 +22,8 @@ static void* memory_of(const DlTensor* t) {
 // exception.
 static int open_rows(PyObject* graph, const DlTensor* seen, int64_t k, Rows* rows) {
     const int is_float = seen->dtype.code == kDlFloat || seen->dtype.code == kDlBfloat;
-    const int here = seen->device.device_type == kDlCuda ? seen->dtype.bits == 32 || seen->dtype.bits == 16
-                                                         : seen->dtype.bits == 32;
+    const int here =
+        seen->device.device_type == kDlCuda ? seen->dtype.bits == 32 || seen->dtype.bits == 16 : seen->dtype.bits == 32;
     int64_t elements = 1;
     for (int32_t d = 0; d < seen->ndim; ++d) elements *= seen->shape[d];
     if (!is_float || !here || seen->dtype.lanes != 1 || !is_contiguous(seen)) return 0;
@@ -80,8 +80,7 @@ PyObject* with_bias(PyObject* graph, PyObject* x, PyObject* bias) {
 
 int add_bias(PyObject* graph, PyObject* x, PyObject* bias) {
     DlTensor seen;
-    const int done =
-        look_at_tensor(x, &seen) && seen.ndim == 2 ? add_rows(graph, x, bias, seen.shape[1], NULL) : 0;
+    const int done = look_at_tensor(x, &seen) && seen.ndim == 2 ? add_rows(graph, x, bias, seen.shape[1], NULL) : 0;
     return done != 0 ? done > 0 : add_to(x, bias);
 }
 
