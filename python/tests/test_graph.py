@@ -453,3 +453,22 @@ def test_copied_and_pickled(device):
         for name in ("edge_weight", "kept"):
             mine, its = getattr(g, name), getattr(other, name)
             assert mine is its is None or torch.equal(mine, its)
+
+
+def test_a_sparse_matrix_may_change_afterwards(device):
+    torch.manual_seed(0)
+    dense = (torch.rand(20, 20) < 0.3).float()
+    by_scipy = pytest.importorskip("scipy.sparse").csr_matrix(dense.numpy())
+    of_torch = dense.to_sparse_csr()
+    of_torch = torch.sparse_csr_tensor(
+        *(ids.int().to(device) for ids in (of_torch.crow_indices(), of_torch.col_indices())),
+        of_torch.values().to(device),
+        (20, 20),
+    )
+    x = torch.randn(20, 8, device=device)
+    first, second = gt.Graph.from_sparse(by_scipy, device=device), gt.Graph.from_sparse(of_torch)
+    by_scipy.indices[:] = 1_000_000_000
+    by_scipy.indptr[:] = 0
+    of_torch.col_indices().fill_(1_000_000_000)
+    for graph in (first, second):
+        torch.testing.assert_close(gt.spmm(graph, x), dense.to(device) @ x)

@@ -199,7 +199,8 @@ class Graph:
         """The graph of a sparse matrix A: entry (i, j) is the edge j -> i, as in PyG's `adj_t`.
 
         Takes torch's sparse CSR, CSC and COO tensors, torch_sparse's SparseTensor and SciPy's matrices. Values become
-        `edge_weight`. The edges' order is that of the matrix as CSR.
+        `edge_weight`, in the matrix's memory where they lie there as CSR; its indices are copied. The edges' order is
+        that of the matrix as CSR.
         """
         if isinstance(matrix, Tensor):
             if matrix.layout in (torch.sparse_bsr, torch.sparse_bsc):
@@ -222,6 +223,8 @@ class Graph:
         if device is not None:
             row_ptr, col = row_ptr.to(device), col.to(device)
             values = values if values is None else values.to(device)
+        # int64 becomes another array anyway.
+        row_ptr, col = (_own_ids(part) if part.dtype == torch.int32 else part for part in (row_ptr, col))
         return cls.from_csr(row_ptr, col, n_cols, edge_weight=values, transient=transient)
 
     @classmethod
