@@ -885,3 +885,28 @@ def test_a_bias_of_every_type_and_its_gradient(device, n, dtype):
         bias = layer.bias.clone()
         layer.bias.zero_()
         torch.testing.assert_close(out, layer(x, graph) + bias, rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("make", [lambda: nn.GCNConv(12, 4), lambda: nn.GATConv(12, 4, heads=2)])
+def test_gradients_and_a_bias_that_the_library_does_not_take(make):
+    def off(shape: tuple[int, ...]) -> torch.Tensor:  # by a byte
+        count = int(torch.tensor(shape).prod())
+        memory = torch.frombuffer(bytearray(4 * count + 8), dtype=torch.float32, count=count, offset=1)
+        return memory.copy_(torch.randn(count)).view(shape)
+
+    graph, x = gt.Graph(torch.randint(30, (2, 90)), 30), torch.randn(30, 12)
+    layer = gp.convert(torch.nn.Sequential(make()))[0]
+    width = layer.bias.numel()
+    for grad in (off((30, width)), torch._efficientzerotensor((30, width)), torch._neg_view(torch.rand(30, width))):
+        layer.zero_grad()
+        layer(x, graph).backward(grad)
+        torch.testing.assert_close(layer.bias.grad, grad.sum(0).clone())
+        wanted = [p.grad.clone() for p in layer.parameters()]
+        layer.zero_grad()
+        layer(x, graph).backward(torch.empty(30, width).copy_(grad))
+        for p, first in zip(layer.parameters(), wanted):
+            torch.testing.assert_close(p.grad, first)
+    moved = copy.deepcopy(layer)
+    moved.bias = torch.nn.Parameter(off((width,)))
+    with torch.no_grad():
+        torch.testing.assert_close(moved(x, graph) - moved.bias, layer(x, graph) - layer.bias)

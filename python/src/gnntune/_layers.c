@@ -17,8 +17,8 @@
 // function, for a gradient of a gradient; the numbers of a sum's gradient.
 static PyObject *function_apply, *run_in_python, *watchers, *backward_in_python, *sum_reversed;
 
-static PyObject *requires_grad_name, *to_save_name, *state_name, *saved_tensors_name, *contiguous_name, *spmm_name,
-    *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name;
+static PyObject *requires_grad_name, *to_save_name, *state_name, *saved_tensors_name, *contiguous_name, *clone_name,
+    *is_neg_name, *spmm_name, *spmm_grad_name, *gat_name, *gat_grad_name, *agnn_name, *agnn_grad_name;
 
 // set_layers(apply, run, watchers, backward, sum_reversed), behind set_torch().
 PyObject* set_layers(PyObject* self, PyObject* args) {
@@ -46,6 +46,8 @@ int intern_layer_names(void) {
         {&state_name, "state"},
         {&saved_tensors_name, "saved_tensors"},
         {&contiguous_name, "contiguous"},
+        {&clone_name, "clone"},
+        {&is_neg_name, "is_neg"},
         {&spmm_name, "spmm"},
         {&spmm_grad_name, "spmm_grad"},
         {&gat_name, "gat"},
@@ -492,6 +494,25 @@ PyObject* forward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count)
     return out;
 }
 
+// A gradient as its memory is read: a new reference. NULL and an exception if torch fails. A copy of what has its elements
+// elsewhere, none, as a tensor has that torch knows to be zero, or the other sign, which torch keeps as a bit.
+static PyObject* as_it_lies(PyObject* grad) {
+    DlTensor seen = {.data = NULL};
+    const int looked = look_at_tensor(grad, &seen);
+    if (looked && !is_contiguous(&seen)) return PyObject_CallMethodObjArgs(grad, contiguous_name, NULL);
+    PyObject* lies = NULL;
+    PyObject* negative = PyObject_CallMethodObjArgs(grad, is_neg_name, NULL);
+    if (!negative) return NULL;
+    if (negative == Py_True || (looked && !seen.data)) {
+        lies = PyObject_CallMethodObjArgs(grad, clone_name, NULL);
+    } else {
+        Py_INCREF(grad);
+        lies = grad;
+    }
+    Py_DECREF(negative);
+    return lies;
+}
+
 // backward_layer(ctx, grad) -> gradients of what forward_layer() got.
 PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
@@ -503,18 +524,11 @@ PyObject* backward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count
     PyObject* tensors = state ? PyObject_GetAttr(args[0], saved_tensors_name) : NULL;
     PyObject* saved[kMostSaved];
     PyObject* grads[kMostOfLayer] = {NULL};
-    PyObject* grad = args[1];
+    PyObject* grad = tensors ? as_it_lies(args[1]) : NULL;
     PyObject* all = NULL;
     Layer layer;
-    DlTensor seen;
-    Py_INCREF(grad);
-    int done = tensors && read_state(state, &layer) && PyTuple_Size(tensors) == kSavedOf[layer.kind];
+    int done = grad && read_state(state, &layer) && PyTuple_Size(tensors) == kSavedOf[layer.kind];
     for (int i = 0; done && i < kSavedOf[layer.kind]; ++i) saved[i] = PyTuple_GetItem(tensors, i);
-    if (done && look_at_tensor(grad, &seen) && !is_contiguous(&seen)) {
-        Py_DECREF(grad);
-        grad = PyObject_CallMethodObjArgs(args[1], contiguous_name, NULL);
-        done = grad != NULL;
-    }
     done = done && kBackward[layer.kind](&layer, saved, grad, grads);
     if (done) {
         Py_ssize_t wanted = 1;
