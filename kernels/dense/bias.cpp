@@ -12,8 +12,8 @@
 namespace gnntune::kernels {
 namespace {
 
-constexpr std::int32_t kBiasBlock = 64;  // rows, or columns, that a thread takes at a time
-constexpr std::int64_t kBiasTile = 64;   // columns that go down the rows together
+constexpr std::int32_t kBiasBlock = 64;  // tiles, or columns, that a thread takes at a time
+constexpr std::int32_t kBiasTile = 64;   // numbers side by side: columns, or narrow rows, that go down together
 
 /// As many rows as fit side by side into a tile: narrow rows are short loops.
 std::int32_t rows_of_tile(std::int32_t k) {
