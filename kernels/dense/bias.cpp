@@ -12,12 +12,13 @@
 namespace gnntune::kernels {
 namespace {
 
-constexpr std::int32_t kBiasBlock = 64;  // tiles, or columns, that a thread takes at a time
-constexpr std::int32_t kBiasTile = 64;   // numbers side by side: columns, or narrow rows, that go down together
+constexpr std::int32_t kBiasBlock = 64;    // columns that a thread takes at a time
+constexpr std::int32_t kBiasWidth = 1024;  // numbers of narrow rows that are added side by side
+constexpr std::int32_t kBiasTile = 64;     // numbers side by side: columns, or narrow rows, that go down together
 
-/// As many rows as fit side by side into a tile: narrow rows are short loops.
-std::int32_t rows_of_tile(std::int32_t k) {
-    return std::max<std::int32_t>(1, kBiasTile / k);
+/// As many rows as fit side by side: narrow rows are short loops.
+std::int32_t rows_beside(std::int32_t width, std::int32_t k) {
+    return std::max<std::int32_t>(1, width / k);
 }
 
 /// y = x + bias, of `count` elements; y may be x.
@@ -32,12 +33,13 @@ void add_row(const T* x, const T* bias, T* y, std::int64_t count) {
 
 template <typename T>
 void add(const BiasShape& s, const T* x, const T* bias, T* y) {
-    const std::int32_t side = rows_of_tile(s.k);
-    T beside[kBiasTile];  // the bias once for each of them
+    constexpr std::int32_t kBlock = 16384;  // numbers that a thread takes at a time, or a row
+    const std::int32_t side = std::clamp(s.n, 1, rows_beside(kBiasWidth, s.k));
+    T beside[kBiasWidth];  // the bias once for each of them
     for (std::int32_t i = 0; side > 1 && i < side; ++i) std::copy_n(bias, s.k, beside + i * s.k);
     const T* const added = side > 1 ? beside : bias;
     on_team(std::int64_t{s.n} * s.k, [&](const Team& team) {
-        team.for_row_blocks(s.n, kBiasBlock * side, [&](std::int32_t first, std::int32_t last) {
+        team.for_row_blocks(s.n, rows_beside(kBlock / side, s.k) * side, [&](std::int32_t first, std::int32_t last) {
             for (std::int64_t row = first; row < last; row += side) {
                 const std::int64_t rows = std::min<std::int64_t>(side, last - row);
                 add_row(x + row * s.k, added, y + row * s.k, rows * s.k);
@@ -75,7 +77,7 @@ void add_tiles_to(float* sums, const T* x, std::int64_t stride, std::int64_t row
 template <typename T, typename Out>
 void sum_tile(const BiasShape& s, const T* grad_y, std::int64_t begin, std::int64_t count, std::int64_t first,
               std::int64_t last, Out* sums) {
-    const std::int64_t side = rows_of_tile(s.k);
+    const std::int64_t side = rows_beside(kBiasTile, s.k);
     const std::int64_t width = side * count, stride = side * s.k;
     float chain[kBiasTile]{}, total[kBiasTile]{};
     const auto end_chain = [&] {

@@ -610,7 +610,8 @@ GNNTUNE_API size_t gnntune_head_scores_workspace_bytes(int64_t n, int32_t heads,
 
 /* ---- The bias of a layer, which no graph is needed for either. ---- */
 
-/* y[i, :] = x[i, :] + bias, with x and y [n, k] and bias [k]; y may be x. Arrays lie in backend memory; elements are of
+/* y[i, :] = x[i, :] + bias, with x and y [n, k] and bias [k]. y may be x, and must not share memory with anything else of
+ * the call. Arrays lie in backend memory; elements are of
  * `dtype` and aligned to their size. n < 2^31, k < 2^31.
  * Enqueues on the stream as gnntune_run does: no allocation, no synchronisation, may be captured.
  * Errors: INVALID_ARGUMENT for sizes, a dtype and arrays that are not as said; RUNTIME if a launch failed. */

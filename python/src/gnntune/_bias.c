@@ -14,16 +14,6 @@ typedef struct {
     void* stream;
 } Rows;
 
-static void* memory_of(const DlTensor* t) {
-    return (char*)t->data + t->byte_offset;
-}
-
-static int64_t elements_of(const DlTensor* t) {
-    int64_t elements = 1;
-    for (int32_t d = 0; d < t->ndim; ++d) elements *= t->shape[d];
-    return elements;
-}
-
 // Whether elements lie one after another, each where one of its size may. A tensor that torch knows to be zero has none.
 static int lies_well(const DlTensor* t) {
     const unsigned bytes = t->dtype.bits < 8 ? 1 : t->dtype.bits / 8;

@@ -494,23 +494,19 @@ PyObject* forward_layer(PyObject* self, PyObject* const* args, Py_ssize_t count)
     return out;
 }
 
-// A gradient as its memory is read: a new reference. NULL and an exception if torch fails. A copy of what has its elements
-// elsewhere, none, as a tensor has that torch knows to be zero, or the other sign, which torch keeps as a bit.
+// A gradient whose elements lie in its memory as they are, one after another: a new reference to it, or to a copy. What torch
+// knows to be zero has no memory, and of a negative view the sign is not there. NULL and an exception if torch fails.
 static PyObject* as_it_lies(PyObject* grad) {
-    DlTensor seen = {.data = NULL};
+    DlTensor seen;
     const int looked = look_at_tensor(grad, &seen);
     if (looked && !is_contiguous(&seen)) return PyObject_CallMethodObjArgs(grad, contiguous_name, NULL);
-    PyObject* lies = NULL;
     PyObject* negative = PyObject_CallMethodObjArgs(grad, is_neg_name, NULL);
     if (!negative) return NULL;
-    if (negative == Py_True || (looked && !seen.data)) {
-        lies = PyObject_CallMethodObjArgs(grad, clone_name, NULL);
-    } else {
-        Py_INCREF(grad);
-        lies = grad;
-    }
+    const int lies = negative != Py_True && !(looked && !seen.data);
     Py_DECREF(negative);
-    return lies;
+    if (!lies) return PyObject_CallMethodObjArgs(grad, clone_name, NULL);
+    Py_INCREF(grad);
+    return grad;
 }
 
 // backward_layer(ctx, grad) -> gradients of what forward_layer() got.

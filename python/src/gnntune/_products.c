@@ -40,16 +40,10 @@ int matrix_of(PyObject* tensor, Matrix* out) {
     return 1;
 }
 
-// Whether a tensor has so many elements: where its memory is looked at in another shape nobody else asks.
-static int has_elements(const DlTensor* t, int64_t count) {
-    int64_t elements = 1;
-    for (int32_t d = 0; d < t->ndim; ++d) elements *= t->shape[d];
-    return elements == count;
-}
-
 int matrix_shaped(PyObject* tensor, int64_t rows, int64_t columns, Matrix* out) {
     DlTensor seen;
-    if (!look_at_tensor(tensor, &seen) || !is_contiguous(&seen) || !has_elements(&seen, rows * columns)) return 0;
+    // Where memory is looked at in another shape nobody else asks how much there is.
+    if (!look_at_tensor(tensor, &seen) || !is_contiguous(&seen) || elements_of(&seen) != rows * columns) return 0;
     *out = (Matrix){tensor, {rows, columns}, {columns, 1}, seen.dtype, seen.device, 0};
     return 1;
 }
@@ -162,7 +156,7 @@ PyObject* shaped(PyObject* tensor, int64_t rows, int64_t heads, int64_t k) {
     DlTensor seen;
     // What a hook gave back for a tensor that was saved may stand otherwise.
     if (shim_multiplies() && look_at_tensor(tensor, &seen) && is_contiguous(&seen) &&
-        has_elements(&seen, rows * heads * (k ? k : 1))) {
+        elements_of(&seen) == rows * heads * (k ? k : 1)) {
         void* view = shim_view(shim_tensor_of(tensor), k ? 3 : 2, sizes, strides);
         if (view) return shim_wrap(view);
     }

@@ -136,16 +136,14 @@ static int take(ScoreCall* call, int i, PyObject* tensor, int64_t elements, int 
         if (!call->held[i]) return 0;
         done = look_at_tensor(call->held[i], &seen) && is_contiguous(&seen);
     }
-    int64_t size = 1;
-    for (int32_t d = 0; done && d < seen.ndim; ++d) size *= seen.shape[d];
-    if (!done || size != elements || memcmp(&seen.dtype, &call->features.dtype, sizeof seen.dtype) != 0 ||
+    if (!done || elements_of(&seen) != elements || memcmp(&seen.dtype, &call->features.dtype, sizeof seen.dtype) != 0 ||
         memcmp(&seen.device, &call->features.device, sizeof seen.device) != 0) {
         PyErr_SetString(PyExc_TypeError,
                         "expected tensors of one type that fit the features; one that was saved for a gradient may "
                         "have come back as another");
         return 0;
     }
-    call->arrays[i] = (char*)seen.data + seen.byte_offset;
+    call->arrays[i] = memory_of(&seen);
     return 1;
 }
 

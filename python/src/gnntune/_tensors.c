@@ -129,6 +129,16 @@ int is_contiguous(const DlTensor* tensor) {
     return 1;
 }
 
+int64_t elements_of(const DlTensor* tensor) {
+    int64_t elements = 1;
+    for (int32_t d = 0; d < tensor->ndim; ++d) elements *= tensor->shape[d];
+    return elements;
+}
+
+void* memory_of(const DlTensor* tensor) {
+    return (char*)tensor->data + tensor->byte_offset;
+}
+
 int is_plain_parameter(PyObject* object) {
     return (PyObject*)Py_TYPE(object) == parameter_type;
 }
@@ -311,7 +321,7 @@ static int has_form(const DlTensor* t, const Form* form, int64_t first) {
 static int address_of_new(PyObject* made, void** address) {
     DlTensor seen;
     if (!made || exchange->look(made, &seen) != 0) return 0;
-    *address = (char*)seen.data + seen.byte_offset;
+    *address = memory_of(&seen);
     return 1;
 }
 
@@ -585,7 +595,7 @@ static int look_at(PyObject* const* inputs, Py_ssize_t count, DlTensor* seen, vo
             PyErr_Clear();  // a sparse tensor, say: Python has the words
             return 0;
         }
-        void* address = (char*)seen[i].data + seen[i].byte_offset;
+        void* address = memory_of(&seen[i]);
         if ((uintptr_t)address % 16 != 0) return 0;
         arrays[(*used)++] = address;
     }

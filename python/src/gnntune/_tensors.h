@@ -59,6 +59,8 @@ int tensors_are_seen(void);
 int look_at_tensor(PyObject* tensor, DlTensor* out);
 
 int is_contiguous(const DlTensor* tensor);
+int64_t elements_of(const DlTensor* tensor);
+void* memory_of(const DlTensor* tensor);
 
 // A new tensor of the type and on the device of `like`, which goes to *out, and its address. 0 and an exception if torch has
 // no memory, say.
