@@ -277,6 +277,7 @@ Context open_context(const OpenRequest& request) {
     const std::shared_ptr<MemorySource> memory = request.memory ? request.memory : plain_memory(device);
     store::Snapshot snapshot = load_snapshot(request, user_database, device, notes);
     notes.insert(notes.end(), unnamed.begin(), unnamed.end());  // where no_database_reason() looks for it
+    const Backend backend = device.backend;
     return {
         all_variants(),
         std::move(device),
@@ -292,6 +293,7 @@ Context open_context(const OpenRequest& request) {
         std::make_unique<ModelSource>(all_variants()),
         std::make_shared<BucketMemo>(),
         std::make_shared<Tunings>(),
+        std::make_shared<SharedFlags>(backend),
         memory,
         request.memory_in_stream_order,
         std::make_shared<CountingMemory>(memory, request.format_limit_bytes, "the formats of this context's graphs"),

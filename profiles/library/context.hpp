@@ -1,5 +1,5 @@
 // One processor and what is known about it: what gnntune_open makes. Immutable but for what `snapshot`, `models`,
-// `buckets` and `tunings` keep under locks of their own, so any number of threads may use it.
+// `buckets`, `tunings` and `flags` keep under locks of their own, so any number of threads may use it.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include "core/registry/device.hpp"
 #include "core/registry/registry.hpp"
 #include "profiles/library/model_source.hpp"
+#include "profiles/library/shared_flag.hpp"
 #include "profiles/snapshot/layers.hpp"
 #include "profiles/snapshot/snapshot.hpp"
 
@@ -59,6 +60,7 @@ struct Context {
     std::unique_ptr<ModelSource> models;
     std::shared_ptr<BucketMemo> buckets;             ///< what was decided for transient graphs
     std::shared_ptr<Tunings> tunings;                ///< what was measured on a miss
+    std::shared_ptr<SharedFlags> flags;              ///< never null
     std::shared_ptr<MemorySource> memory;            ///< of graphs and plans; never null
     bool memory_in_stream_order = false;             ///< it keeps the order of streams
     std::shared_ptr<CountingMemory> formats_memory;  ///< of the formats of all graphs, limited; never null

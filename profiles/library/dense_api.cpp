@@ -1,5 +1,4 @@
 // The functions of gnntune.h that need no graph: what is checked before kernels/dense computes.
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "kernels/dense/bias.hpp"
 #include "kernels/dense/head_scores.hpp"
 #include "profiles/library/abi.hpp"
+#include "profiles/library/call_arrays.hpp"
 #include "profiles/library/device_guard.hpp"
 #include "profiles/library/handles.hpp"
 #include "profiles/library/request.hpp"
@@ -57,43 +57,6 @@ BiasShape checked_shape(std::int64_t n, std::int32_t k, gnntune_dtype dtype) {
     return *shape;
 }
 
-/// The arrays of a call, as they are checked.
-class Arrays {
-public:
-    explicit Arrays(gnntune::DType dtype) : dtype_(dtype) {}
-
-    /// `elements` of 0 need no memory.
-    void read(const char* name, const void* data, std::int64_t elements) { add(name, data, elements, false, false); }
-    void written(const char* name, const void* data, std::int64_t elements, bool optional = false) {
-        add(name, data, elements, true, optional);
-    }
-    void require_apart(const void* workspace, std::size_t bytes) {
-        if (workspace && bytes > 0) place("the workspace", workspace, bytes, true);
-        lib::require_apart({all_.data(), count_});
-    }
-
-private:
-    void add(const char* name, const void* data, std::int64_t elements, bool written, bool optional) {
-        const std::size_t size = gnntune::size_of(dtype_);
-        if (!data && !optional && elements > 0) {
-            throw invalid_argument(std::string(name) + " is NULL; expected " + std::to_string(elements) + " elements");
-        }
-        if (reinterpret_cast<std::uintptr_t>(data) % size != 0) {
-            throw invalid_argument(std::string(name) + " is not aligned to the " + std::to_string(size) +
-                                   " bytes of an element");
-        }
-        if (data && elements > 0) place(name, data, static_cast<std::size_t>(elements) * size, written);
-    }
-    void place(const char* name, const void* data, std::size_t bytes, bool written) {
-        const auto begin = reinterpret_cast<std::uintptr_t>(data);
-        all_[count_++] = {name, begin, begin + bytes, written};
-    }
-
-    gnntune::DType dtype_;
-    std::array<lib::Region, 9> all_;
-    std::size_t count_ = 0;
-};
-
 }  // namespace
 
 extern "C" {
@@ -110,13 +73,13 @@ gnntune_status gnntune_head_scores(const gnntune_context* context, int64_t n, in
         lib::require(context, "context");
         const HeadShape shape = checked_shape(n, heads, k, dtype);
         const std::int64_t width = std::int64_t{heads} * k;
-        Arrays checked(shape.dtype);
+        lib::CallArrays checked(gnntune::size_of(shape.dtype));
         checked.read("x", x, n * width);
         checked.read("att_row", att_row, width);
         checked.read("att_col", att_col, width);
         checked.written("score_row", score_row, n * heads);
         checked.written("score_col", score_col, n * heads);
-        checked.require_apart(nullptr, 0);
+        checked.require_apart();
         const gnntune::kernels::HeadScores arrays{x, att_row, att_col, score_row, score_col};
         const lib::DeviceGuard guard(context->context->device);
         gnntune::kernels::head_scores(context->context->device.backend, shape, arrays, stream);
@@ -132,7 +95,7 @@ gnntune_status gnntune_head_scores_grad(const gnntune_context* context, int64_t 
         lib::require(context, "context");
         const HeadShape shape = checked_shape(n, heads, k, dtype);
         const std::int64_t width = std::int64_t{heads} * k;
-        Arrays checked(shape.dtype);
+        lib::CallArrays checked(gnntune::size_of(shape.dtype));
         checked.read("x", x, n * width);
         checked.read("att_row", att_row, width);
         checked.read("att_col", att_col, width);
@@ -162,11 +125,11 @@ gnntune_status gnntune_bias_add(const gnntune_context* context, int64_t n, int32
     return lib::guarded([&] {
         lib::require(context, "context");
         const BiasShape shape = checked_shape(n, k, dtype);
-        Arrays checked(shape.dtype);
+        lib::CallArrays checked(gnntune::size_of(shape.dtype));
         if (x != y) checked.read("x", x, n * k);
         checked.read("bias", bias, k);
         checked.written("y", y, n * k);
-        checked.require_apart(nullptr, 0);
+        checked.require_apart();
         const lib::DeviceGuard guard(context->context->device);
         gnntune::kernels::bias_add(context->context->device.backend, shape, x, bias, y, stream);
     });
@@ -178,7 +141,7 @@ gnntune_status gnntune_bias_grad(const gnntune_context* context, int64_t n, int3
     return lib::guarded([&] {
         lib::require(context, "context");
         const BiasShape shape = checked_shape(n, k, dtype);
-        Arrays checked(shape.dtype);
+        lib::CallArrays checked(gnntune::size_of(shape.dtype));
         checked.read("grad_y", grad_y, n * k);
         checked.written("grad_bias", grad_bias, k);
         const std::size_t needed = gnntune::kernels::bias_grad_workspace(shape);

@@ -10,6 +10,7 @@
 #include "core/graph/convert.hpp"
 #include "profiles/library/abi.hpp"
 #include "profiles/library/device_guard.hpp"
+#include "profiles/library/request.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "core/gpu/device_buffer.hpp"
 #include "profiles/library/device_arrays.hpp"
@@ -50,13 +51,6 @@ void require_possible_longest_row(const gnntune_csr& csr) {
         fmt::format("longest_row is {}, which no graph of {} rows and {} edges can have; expected the -1 of "
                     "GNNTUNE_CSR_INIT if it is not known",
                     longest, csr.n_rows, csr.m));
-}
-
-bool is_wide(gnntune_index type, const char* field) {
-    if (type != GNNTUNE_INT32 && type != GNNTUNE_INT64) {
-        throw invalid_argument(fmt::format("{} is {}; expected GNNTUNE_INT32 or GNNTUNE_INT64", field, type));
-    }
-    return type == GNNTUNE_INT64;
 }
 
 bool in_device_memory(const Context& context, gnntune_memory memory) {
@@ -167,8 +161,8 @@ std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_csr& csr
     view.n_rows = static_cast<std::int32_t>(csr.n_rows);
     view.n_cols = static_cast<std::int32_t>(csr.n_cols);
     view.m = csr.m;
-    const IdArray arrays[2] = {{"row_ptr", csr.row_ptr, csr.n_rows + 1, is_wide(csr.offset_type, "offset_type")},
-                               {"col_idx", csr.col_idx, csr.m, is_wide(csr.id_type, "id_type")}};
+    const IdArray arrays[2] = {{"row_ptr", csr.row_ptr, csr.n_rows + 1, is_wide("offset_type", csr.offset_type)},
+                               {"col_idx", csr.col_idx, csr.m, is_wide("id_type", csr.id_type)}};
     return make(context, view, &CsrView::row_ptr, arrays, csr.memory, csr.trusted != 0, stream);
 }
 
@@ -178,7 +172,7 @@ std::unique_ptr<Graph> graph_from(const Context& context, const gnntune_coo& coo
     view.n_rows = static_cast<std::int32_t>(coo.n_rows);
     view.n_cols = static_cast<std::int32_t>(coo.n_cols);
     view.m = coo.m;
-    const bool wide = is_wide(coo.id_type, "id_type");
+    const bool wide = is_wide("id_type", coo.id_type);
     const IdArray arrays[2] = {{"row_idx", coo.row_idx, coo.m, wide}, {"col_idx", coo.col_idx, coo.m, wide}};
     return make(context, view, &CooView::row_idx, arrays, coo.memory, coo.trusted != 0, stream);
 }

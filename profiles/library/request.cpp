@@ -105,6 +105,11 @@ DType dtype_of(const char* field, gnntune_dtype dtype) {
                             {{GNNTUNE_F32, DType::f32}, {GNNTUNE_F16, DType::f16}, {GNNTUNE_BF16, DType::bf16}});
 }
 
+bool is_wide(const char* field, gnntune_index type) {
+    return translate<bool>(field, type, "GNNTUNE_INT32 or GNNTUNE_INT64",
+                           {{GNNTUNE_INT32, false}, {GNNTUNE_INT64, true}});
+}
+
 Request plan_request(const gnntune_problem& problem) {
     Request request;
     Problem& p = request.problem;

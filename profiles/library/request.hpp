@@ -12,5 +12,7 @@ OpenRequest open_request(const char* db_path, const gnntune_open_options& option
 Request plan_request(const gnntune_problem& problem);
 /// Likewise; `field` is whose value it is.
 DType dtype_of(const char* field, gnntune_dtype dtype);
+/// Whether ids or offsets are of 64 bits, likewise.
+bool is_wide(const char* field, gnntune_index type);
 
 }  // namespace gnntune::library

@@ -8,6 +8,7 @@
 #include "core/graph/convert.hpp"
 #include "profiles/library/abi.hpp"
 #include "profiles/library/device_guard.hpp"
+#include "profiles/library/request.hpp"
 #if GNNTUNE_WITH_CUDA
 #include "profiles/library/device_arrays.hpp"
 #endif
@@ -34,13 +35,6 @@ bool is_cuda(const Context& context) {
     return context.device.backend == Backend::cuda;
 }
 
-bool has_wide(gnntune_index type, const char* field) {
-    if (type != GNNTUNE_INT32 && type != GNNTUNE_INT64) {
-        throw invalid_argument(fmt::format("{} is {}; expected GNNTUNE_INT32 or GNNTUNE_INT64", field, type));
-    }
-    return type == GNNTUNE_INT64;
-}
-
 void require_aligned(const char* name, const void* data, bool wide) {
     const std::uintptr_t width = wide ? 8 : 4;
     if (reinterpret_cast<std::uintptr_t>(data) % width != 0) {
@@ -64,9 +58,9 @@ WideCsrView view_of(const gnntune_csr& csr) {
     view.n_cols = static_cast<std::int32_t>(csr.n_cols);
     view.m = csr.m;
     view.row_ptr = csr.row_ptr;
-    view.wide_offsets = has_wide(csr.offset_type, "offset_type");
+    view.wide_offsets = is_wide("offset_type", csr.offset_type);
     view.col_idx = csr.col_idx;
-    view.wide_ids = has_wide(csr.id_type, "id_type");
+    view.wide_ids = is_wide("id_type", csr.id_type);
     require(csr.row_ptr, "row_ptr");
     if (csr.m > 0) require(csr.col_idx, "col_idx");
     require_aligned("row_ptr", csr.row_ptr, view.wide_offsets);

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import gnntune
 import gnntune.torch as gt
 from gnntune import _native
 from gnntune.torch import _graph
@@ -123,18 +125,58 @@ class TestPlain:
         assert seen == [False]
 
 
-def test_a_batch_gets_loops_whatever_it_has(device):
-    _graph._loops_of.clear()
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("wanted_next", [True, False])
+def test_a_batch_gets_loops_whatever_it_has(device, monkeypatch, native, wanted_next):
+    if not native:
+        monkeypatch.setattr(_native, "edge_list", lambda *arguments: None)
     for n, edges in (
         (3, [[0, 1], [1, 2]]),
-        (2000, [[0, 1, 1, 5], [1, 1, 2, 5]]),  # more vertices than were counted before
+        (2000, [[0, 1, 1, 5], [1, 1, 2, 5]]),
         (4, [[0, 1, 2, 3], [0, 1, 2, 3]]),
         (2, [[], []]),
     ):
         index = torch.tensor(edges, dtype=torch.int64, device=device)
-        looped = gt.Graph(index, n, transient=True).with_loops()
-        wanted = sorted({(s, t) for s, t in zip(*edges) if s != t} | {(v, v) for v in range(n)})
-        assert sorted(map(tuple, looped.edge_index.t().tolist())) == wanted
+        pairs = index.t().contiguous().t()  # rows of it do not lie one after another
+        apart = torch.cat([index, index], dim=1)[:, : index.shape[1]]
+        for given in (index, index.int(), pairs, apart, apart.int()):
+            given = given.detach() if given is apart else given.clone(memory_format=torch.preserve_format)
+            graph = gt.Graph._with_room(given, n) if wanted_next else gt.Graph(given, n, transient=True)
+            given.zero_()  # the graph has its own
+            assert graph.edge_index.tolist() == edges and graph.m == len(edges[0])
+            looped = graph.with_loops()
+            assert looped is graph.with_loops() and looped.transient
+            wanted = sorted([(s, t) for s, t in zip(*edges) if s != t] + [(v, v) for v in range(n)])
+            assert sorted(map(tuple, looped.edge_index.t().tolist())) == wanted
+            x = torch.rand(n, 3, device=device)
+            assert torch.allclose(gt.spmm(graph, x), dense(graph) @ x, atol=1e-5)
+            assert torch.allclose(gt.spmm(looped, x), dense(looped) @ x, atol=1e-5)
+            again = pickle.loads(pickle.dumps(graph))
+            assert torch.equal(again.edge_index, graph.edge_index)
+
+
+def dense(graph):
+    source, target = graph.edge_index
+    return torch.zeros(graph.n_rows, graph.n_cols, device=graph.device).index_put_(
+        (target, source), torch.ones(graph.m, device=graph.device), accumulate=True
+    )
+
+
+@pytest.mark.skipif(not _native.has_shim(), reason="this torch has no functions that allocate")
+def test_edges_are_listed_without_python_where_they_lie_as_rows(device):
+    context = _graph._device.context_of(gt.Graph(torch.zeros(2, 1, dtype=torch.int64, device=device), 1).device).value
+    index = torch.tensor([[0, 1, 2], [1, 1, 0]], device=device)
+    edges, has_loops = _native.edge_list(context, index, 2)
+    assert edges.tolist() == [[0, 1, 2, 0, 1], [1, 1, 0, 0, 1]] and has_loops
+    assert edges.dtype == torch.int32 and edges.device.type == device
+    edges, has_loops = _native.edge_list(context, index[:, [0, 2]], 0)
+    assert edges.tolist() == [[0, 2], [1, 0]] and not has_loops
+    for other in (index.t().contiguous().t(), index.short(), index.float(), index[0], index[:1], index.to_sparse()):
+        assert _native.edge_list(context, other, 1) is None
+    with pytest.raises(gnntune.InvalidArgument, match="m and loops are 3 and -1"):
+        _native.edge_list(context, index, -1)
+    with pytest.raises(TypeError, match="edge_list"):
+        _native.edge_list(context, index)
 
 
 def test_graphs_that_are_gone_are_forgotten():

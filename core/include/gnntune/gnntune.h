@@ -630,6 +630,23 @@ GNNTUNE_API gnntune_status gnntune_bias_grad(const gnntune_context* context, int
 /* 0 for few rows, and for sizes that are refused. */
 GNNTUNE_API size_t gnntune_bias_grad_workspace_bytes(int64_t n, int32_t k);
 
+/* ---- A list of edges, before a graph is described by it. ---- */
+
+/* A copy of m edges as int32, and behind them a self loop of each of the first `loops` vertices, as attention wants them:
+ *     edges[0, :] = sources[0] ... sources[m - 1], 0 ... loops - 1
+ *     edges[1, :] = targets[0] ... targets[m - 1], 0 ... loops - 1
+ * edges is [2, m + loops]: a gnntune_coo of it has col_idx = edges and row_idx = edges + m + loops, and one of the m edges
+ * alone the same with its own m. Arrays lie in backend memory, aligned to their elements; m + loops < 2^31.
+ *   id_type    of sources and targets, which must fit int32: nothing is checked
+ *   has_loops  in host memory, may be NULL: becomes 1 if one of the m edges is a self loop, else 0. Then the function waits
+ *              for the stream, and cannot be captured. NULL: it enqueues as gnntune_run does
+ * edges must not share memory with sources and targets.
+ * Errors: INVALID_ARGUMENT for sizes, an id_type, arrays and captures that are not as said; OUT_OF_MEMORY, with has_loops;
+ * RUNTIME if a launch failed. */
+GNNTUNE_API gnntune_status gnntune_edge_list(gnntune_context* context, int64_t m, gnntune_index id_type,
+                                             const void* sources, const void* targets, int64_t loops, int32_t* edges,
+                                             int32_t* has_loops, gnntune_stream stream);
+
 /* ---- Graphs of more than 2^31 edges, and past the device's memory. ---- */
 
 /* Such a graph is cut into tiles of whole rows, each of at most 2^31 - 1 edges: an ordinary rectangular graph,

@@ -355,6 +355,17 @@ public:
         check(gnntune_bias_grad(get(), n, k, GNNTUNE_F32, grad_y, grad_bias, workspace, workspace_bytes, stream));
     }
 
+    /// Copies edges to edges [2, m + loops], with self loops of the first vertices behind. Waits for the stream.
+    /// \return whether one of the m edges is a self loop
+    bool edge_list(std::int64_t m, const std::int64_t* sources, const std::int64_t* targets, std::int64_t loops,
+                   std::int32_t* edges, gnntune_stream stream = nullptr) {
+        return edge_list(m, GNNTUNE_INT64, sources, targets, loops, edges, stream);
+    }
+    bool edge_list(std::int64_t m, const std::int32_t* sources, const std::int32_t* targets, std::int64_t loops,
+                   std::int32_t* edges, gnntune_stream stream = nullptr) {
+        return edge_list(m, GNNTUNE_INT32, sources, targets, loops, edges, stream);
+    }
+
     /// Of arrays in host memory, whose offsets may be over 2^31.
     TiledGraph tiled(const gnntune_csr& csr, const gnntune_tiling& tiling = Tiling(), gnntune_stream stream = nullptr) {
         gnntune_tiled_graph* made = nullptr;
@@ -378,6 +389,13 @@ public:
     gnntune_context* get() const noexcept { return handle_.get(); }
 
 private:
+    bool edge_list(std::int64_t m, gnntune_index id_type, const void* sources, const void* targets, std::int64_t loops,
+                   std::int32_t* edges, gnntune_stream stream) {
+        std::int32_t has_loops = 0;
+        check(gnntune_edge_list(get(), m, id_type, sources, targets, loops, edges, &has_loops, stream));
+        return has_loops != 0;
+    }
+
     std::unique_ptr<gnntune_context, detail::Delete> handle_;
 };
 

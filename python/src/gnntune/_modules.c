@@ -72,8 +72,9 @@ static int has_size(PyObject* graph, PyObject* name, int64_t size) {
     return same;
 }
 
-// layer_graph(__dict__ of a layer, x, adjacency, aggregations) -> bool: whether prepare() of gnntune.pyg._layer would give the
-// adjacency back: it is a Graph of x's size, and nothing about the layer asks for PyTorch Geometric's own code.
+// layer_graph(__dict__ of a layer, x, adjacency, aggregations) -> whether nothing about the layer and x asks for PyTorch
+// Geometric's own code: True where prepare() of gnntune.pyg._layer would give the adjacency back, which is a Graph of x's size;
+// None where the adjacency is to be looked at, and nothing else; else False.
 PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     (void)self;
     if (count != 4 || !PyDict_Check(args[0]) || !PyTuple_Check(args[3])) {
@@ -81,7 +82,7 @@ PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         return NULL;
     }
     DlTensor x;
-    if (!graph_type || (PyObject*)Py_TYPE(args[2]) != graph_type || !look_at_tensor(args[1], &x)) Py_RETURN_FALSE;
+    if (!graph_type || !look_at_tensor(args[1], &x)) Py_RETURN_FALSE;
     int asked = functorch_is_on();
     if (asked == 0) asked = modes_are_on();  // Python says which it is
     if (asked != 0) return asked < 0 ? NULL : PyBool_FromLong(0);
@@ -102,10 +103,12 @@ PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count) {
         asked = has_some(args[0], PyTuple_GetItem(hook_names, i));
     }
     if (asked < 0) return NULL;
-    if (asked || !has_size(args[2], n_rows_name, x.shape[0]) || !has_size(args[2], n_cols_name, x.shape[0])) {
-        Py_RETURN_FALSE;
+    if (asked) Py_RETURN_FALSE;
+    const int is_graph = (PyObject*)Py_TYPE(args[2]) == graph_type;
+    if (is_graph && has_size(args[2], n_rows_name, x.shape[0]) && has_size(args[2], n_cols_name, x.shape[0])) {
+        Py_RETURN_TRUE;
     }
-    Py_RETURN_TRUE;
+    Py_RETURN_NONE;
 }
 
 // plain_map(module) -> the parameters of what is a linear map and nothing else: no hooks, no forward() of its own, and no

@@ -600,6 +600,7 @@ static PyMethodDef methods[] = {
     {"tiled_plan_destroy", tiled_plan_destroy, METH_O, NULL},
     {"tiled_plan_explain", tiled_plan_explain, METH_O, NULL},
     {"tiled_run", tiled_run, METH_VARARGS, NULL},
+    {"edge_list", (PyCFunction)(void (*)(void))edge_list, METH_FASTCALL, NULL},
     {"head_scores", head_scores, METH_VARARGS, NULL},
     {"head_scores_grad", head_scores_grad, METH_VARARGS, NULL},
     {"head_scores_workspace", head_scores_workspace, METH_VARARGS, NULL},

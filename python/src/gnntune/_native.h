@@ -96,6 +96,10 @@ PyObject* set_modules(PyObject* self, PyObject* args);
 PyObject* layer_graph(PyObject* self, PyObject* const* args, Py_ssize_t count);
 PyObject* plain_map(PyObject* self, PyObject* module);
 
+// ---- _edges.c: a function of the module ----
+
+PyObject* edge_list(PyObject* self, PyObject* const* args, Py_ssize_t count);
+
 // ---- _scores.c: functions of the module ----
 
 PyObject* head_scores(PyObject* self, PyObject* args);

@@ -396,10 +396,19 @@ static void drop_scratch(Scratch* scratch) {
     Py_XDECREF(scratch->object);
 }
 
-int find_stream(DlDevice device, PyObject* graph, void** stream) {
+int allocate_ids(DlDevice device, const int64_t* shape, int32_t ndim, PyObject** out, void** address) {
+    const DlTensor kind = {.device = device, .dtype = {kDlInt, 32, 1}};
+    *out = quickly_made(&kind, shape, ndim, address);
+    return *out != NULL;
+}
+
+int current_stream(DlDevice device, void** stream) {
     *stream = NULL;
-    if (device.device_type != kDlCuda) return 1;
-    if (exchange->current_stream(kDlCuda, device.device_id, stream) != 0) return 0;
+    return device.device_type != kDlCuda || exchange->current_stream(kDlCuda, device.device_id, stream) == 0;
+}
+
+int find_stream(DlDevice device, PyObject* graph, void** stream) {
+    if (!current_stream(device, stream)) return 0;
     if (!*stream) return 1;
     PyObject* number = PyLong_FromVoidPtr(*stream);
     PyObject* noted = number ? PyObject_CallMethodObjArgs(graph, note_stream_name, number, NULL) : NULL;

@@ -28,7 +28,7 @@ typedef struct {
 } DlTensor;
 
 enum { kDlCpu = 1, kDlCuda = 2 };
-enum { kDlFloat = 2, kDlBfloat = 4 };
+enum { kDlInt = 0, kDlFloat = 2, kDlBfloat = 4 };
 
 // ---- Runs ----
 
@@ -65,7 +65,11 @@ void* memory_of(const DlTensor* tensor);
 // A new tensor of the type and on the device of `like`, which goes to *out, and its address. 0 and an exception if torch has
 // no memory, say.
 int allocate_shape(PyObject* like, const int64_t* shape, int32_t ndim, PyObject** out, void** address);
-// The current stream of a device, of which the graph is told. A NULL stream, on a GPU, is the default one, which cannot be
+// A new tensor of int32 on a device. 0, and no exception, where torch has to be asked by Python.
+int allocate_ids(DlDevice device, const int64_t* shape, int32_t ndim, PyObject** out, void** address);
+// The current stream of a device: NULL for the default one, and on a CPU. 0 and an exception if torch fails.
+int current_stream(DlDevice device, void** stream);
+// The same, of which the graph is told. A NULL stream, on a GPU, is the default one, which cannot be
 // captured and on which memory comes and goes in order. 0 and an exception if torch fails.
 int find_stream(DlDevice device, PyObject* graph, void** stream);
 // The context of a graph, which lives until configure(): that does not run beside operations. NULL, perhaps with an

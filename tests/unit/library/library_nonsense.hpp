@@ -184,6 +184,7 @@ protected:
     void add_handles();
     void add_head_scores();
     void add_bias();
+    void add_edge_list();
     void add_tiled();
     static gt::Tiling tiled_tiling();
 

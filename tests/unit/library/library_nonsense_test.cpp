@@ -322,6 +322,7 @@ TEST_F(LibraryNonsense, EndsInAStatusAndASentenceAndNothingElse) {
     add_handles();
     add_head_scores();
     add_bias();
+    add_edge_list();
     add_tiled();
     for (const Case& c : cases_) {
         SCOPED_TRACE(c.function + ": " + c.what);
@@ -343,6 +344,7 @@ TEST_F(LibraryNonsense, EveryFunctionOfTheHeaderIsAmongThem) {
     add_handles();
     add_head_scores();
     add_bias();
+    add_edge_list();
     add_tiled();
     std::set<std::string> covered;
     for (const Case& c : cases_) covered.insert(c.function);

@@ -257,7 +257,7 @@ class GATConv(Layer, pyg.GATConv):  # type: ignore[misc]
         return_attention_weights: bool | None = None,
     ) -> Any:
         _refuse_attention_options(self, edge_attr, return_attention_weights)
-        graph = prepare(self, x, edge_index, size)
+        graph = prepare(self, x, edge_index, size, loops=self.add_self_loops)
         source, target = pair(x)
         dropout = self.dropout if self.training else 0.0
         seed = features = None
@@ -310,7 +310,7 @@ class GATv2Conv(Layer, pyg.GATv2Conv):  # type: ignore[misc]
         _refuse_attention_options(self, edge_attr, return_attention_weights)
         if self.add_self_loops:
             refuse_unknown_edges()
-        graph = prepare(self, x, edge_index)
+        graph = prepare(self, x, edge_index, loops=self.add_self_loops)
         source, target = pair(x)
         residual = None if self.res is None or target is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
@@ -344,7 +344,7 @@ class AGNNConv(Layer, pyg.AGNNConv):  # type: ignore[misc]
 
     @or_theirs(pyg.AGNNConv)
     def forward(self, x: Tensor, edge_index: Any) -> Tensor:
-        graph = prepare(self, x, edge_index)
+        graph = prepare(self, x, edge_index, loops=self.add_self_loops)
         x = dense(x)
         if self.add_self_loops:
             graph = graph.with_loops()

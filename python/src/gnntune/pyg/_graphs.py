@@ -42,10 +42,11 @@ def _memory_of(key: Tensor) -> int:
     return key.data_ptr() if key.layout is torch.strided else 0
 
 
-def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
+def graph_of(adjacency: Any, n_rows: int, n_cols: int, *, loops: bool = False) -> Graph | None:
     """The Graph of an edge_index or a sparse adjacency matrix (`adj_t`), kept as long as that lives unchanged.
 
-    Sparse matrices of torch whose values are all one have no `edge_weight`. None for what is no graph of these sizes.
+    Its with_loops() is wanted next where `loops` says so. Sparse matrices of torch whose values are all one have no
+    `edge_weight`. None for what is no graph of these sizes.
     """
     if isinstance(adjacency, Graph):
         return _of_sizes(adjacency, (n_rows, n_cols))
@@ -65,7 +66,7 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
         return None
     sizes = (n_rows, n_cols)
     if key.is_inference():  # such a tensor does not say whether it was changed
-        return _of_sizes(_make(adjacency, sizes, transient=True), sizes)
+        return _of_sizes(_make(adjacency, sizes, transient=True, loops=loops), sizes)
     with _lock:
         known = _known.get(id(key))
         living: Any = None if known is None else known.key()
@@ -81,9 +82,9 @@ def graph_of(adjacency: Any, n_rows: int, n_cols: int) -> Graph | None:
                 if capturing(known.graph.device):
                     known.uses -= 1
                 else:
-                    known.graph = _make(adjacency, sizes, transient=False)
+                    known.graph = _make(adjacency, sizes, transient=False, loops=loops)
             return known.graph
-    graph = _of_sizes(_make(adjacency, sizes, transient=True), sizes)
+    graph = _of_sizes(_make(adjacency, sizes, transient=True, loops=loops), sizes)
     if graph is None:
         return None
     if type(graph.col if graph._list is None else graph._list) is not Tensor:  # a fake one, whose mode ends
@@ -97,8 +98,10 @@ def _of_sizes(graph: Graph, sizes: tuple[int, int]) -> Graph | None:
     return graph if (graph.n_rows, graph.n_cols) == sizes else None
 
 
-def _make(adjacency: Any, sizes: tuple[int, int], *, transient: bool) -> Graph:
+def _make(adjacency: Any, sizes: tuple[int, int], *, transient: bool, loops: bool) -> Graph:
     if isinstance(adjacency, Tensor) and adjacency.layout == torch.strided:
+        if loops and transient and sizes[0] == sizes[1]:
+            return Graph._with_room(adjacency, sizes[0])
         return Graph(adjacency, (sizes[1], sizes[0]), transient=transient)
     graph = Graph.from_sparse(adjacency, transient=transient)
     if graph.edge_weight is not None and bool((graph.edge_weight == 1).all()):

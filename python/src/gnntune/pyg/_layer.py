@@ -70,14 +70,28 @@ def pair(x: Any) -> tuple[Tensor, Tensor | None]:
 
 
 def prepare(
-    layer: Any, x: Any, adjacency: Any, size: Any = None, aggregations: tuple[str, ...] = ("add", "sum")
+    layer: Any,
+    x: Any,
+    adjacency: Any,
+    size: Any = None,
+    aggregations: tuple[str, ...] = ("add", "sum"),
+    loops: bool = False,
 ) -> Graph:
-    """The graph of a call. Raises Refused for what only PyTorch Geometric's own code does."""
+    """The graph of a call, whose with_loops() is wanted next where `loops` says so.
+
+    Raises Refused for what only PyTorch Geometric's own code does.
+    """
     known = layer.__dict__
     if layer._own_steps:
         raise Refused(f"{', '.join(layer._own_steps)} of a subclass")
-    if size is None and not _tracing() and _native.layer_graph(known, x, adjacency, aggregations):
-        return adjacency  # type: ignore[no-any-return]
+    if size is None and not _tracing():
+        there = _native.layer_graph(known, x, adjacency, aggregations)
+        if there:
+            return adjacency  # type: ignore[no-any-return]
+        if there is None and type(adjacency) is Tensor:
+            graph = graph_of(adjacency, x.shape[0], x.shape[0], loops=loops)
+            if graph is not None:
+                return graph
     source, target = pair(x)
     if layer.flow != "source_to_target":
         raise Refused(f"flow={layer.flow!r}")
@@ -119,7 +133,7 @@ def prepare(
         )
     if torch.compiler.is_compiling():
         raise Refused("torch.compile of an edge_index: give it a gnntune.torch.Graph instead")
-    graph = graph_of(adjacency, n_rows, n_cols)
+    graph = graph_of(adjacency, n_rows, n_cols, loops=loops)
     if graph is None:
         raise Refused(f"a graph given as {_words(adjacency)} for {n_cols} sources and {n_rows} targets")
     return graph

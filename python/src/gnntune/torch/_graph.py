@@ -67,6 +67,7 @@ class Graph:
     _list: Tensor | None = (
         None  # [2, m] int32, sources and targets: of a graph that the library gets as a list of edges
     )
+    _behind: tuple[Tensor, bool] | None = None  # of a list: _with_loops_behind() it, where that was made with it
     _sizes: tuple[int, int, int] | None = None  # of a transient graph: what _native matches inputs with
     _longest_row: int | None = None
     _settled: frozenset[Any] = frozenset()  # what operators ran on streams of their own, see _operators
@@ -88,21 +89,7 @@ class Graph:
         self_loops: str = "keep",
         transient: bool = False,
     ) -> None:
-        if not isinstance(edge_index, Tensor) or edge_index.layout != torch.strided:
-            raise InvalidArgument(
-                f"expected edge_index, a tensor [2, m], not {_words(edge_index)}; "
-                "sparse matrices become graphs with Graph.from_sparse()"
-            )
-        if hasattr(edge_index, "as_tensor"):
-            edge_index = edge_index.as_tensor()  # PyG's EdgeIndex, which has no memory of its own
-        elif type(edge_index) is not Tensor:
-            edge_index = edge_index.as_subclass(Tensor)
-        shape = edge_index.shape
-        if len(shape) != 2 or shape[0] != 2 or edge_index.dtype not in _ID_TYPES:
-            raise InvalidArgument(
-                f"edge_index is of {edge_index.dtype} and has the shape {tuple(shape)}; "
-                "expected [2, m] of int64 or int32"
-            )
+        edge_index = _plain_edges(edge_index)
         if self_loops not in ("keep", "remove", "add"):
             raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
         if transient and num_nodes is not None and self_loops == "keep":
@@ -141,6 +128,20 @@ class Graph:
             col, place = source.to(torch.int32)[perm], perm.to(torch.int32)
         self._set(row_ptr, col, n_cols, place, transient=transient)
         self.kept = kept
+
+    @classmethod
+    def _with_room(cls, edge_index: Tensor, n: int) -> Graph:
+        """A transient graph of n vertices whose with_loops() is wanted next: one pass makes the edges of both."""
+        edge_index = _plain_edges(edge_index)
+        if _has_ids_here(edge_index):
+            _check_ids(edge_index, n, "vertex")
+        with lasting():
+            behind = _with_loops_behind(edge_index, n)
+            edges = behind[0].narrow(1, 0, edge_index.shape[1])
+        graph = cls.__new__(cls)
+        graph._behind = behind
+        graph._set_list(edges, n, n)
+        return graph
 
     @classmethod
     def from_csr(
@@ -247,7 +248,7 @@ class Graph:
 
     def _set_list(self, edges: Tensor, n_rows: int, n_cols: int) -> None:
         """A transient graph that the library gets as a list of edges: sources and targets, int32."""
-        self._list = edges if edges.is_contiguous() else edges.contiguous()
+        self._list = edges if edges.stride(1) == 1 else edges.contiguous()
         self._set_sizes(n_rows, n_cols, edges.shape[1], edges.device, transient=True)
 
     def _sort(self) -> None:
@@ -384,13 +385,14 @@ class Graph:
         return self._looped
 
     def _list_with_loops(self) -> Graph:
-        edges = self._list
-        assert edges is not None
-        source, target = edges.unbind()
-        if bool((source == target).any()):  # waits, as counting them would, with fewer launches
-            edges = edges.index_select(1, (source != target).nonzero().view(-1))
+        assert self._list is not None
+        edges, has_loops = self._behind or _with_loops_behind(self._list, self.n_rows)
+        if has_loops:
+            kept = edges[0] != edges[1]
+            kept[self.m :] = True
+            edges = edges.index_select(1, kept.nonzero().view(-1))
         looped = Graph.__new__(Graph)
-        looped._set_list(torch.cat([edges, _own_loops(self.n_rows, self.device)], dim=1), self.n_rows, self.n_cols)
+        looped._set_list(edges, self.n_rows, self.n_cols)
         return looped
 
     def without_loops(self) -> Graph:
@@ -430,7 +432,7 @@ class Graph:
         on_gpu = device.type == "cuda"
         if edges is not None:
             columns = edges.data_ptr()
-            row_ptr, rows, longest = 0, columns + 4 * m, -1  # targets stand behind sources
+            row_ptr, rows, longest = 0, columns + 4 * edges.stride(0), -1
         else:
             columns, row_ptr, rows = self.col.data_ptr(), self.row_ptr.data_ptr(), 0
             known = self._longest_row
@@ -560,20 +562,13 @@ class Graph:
         _leave(known["number"])
 
 
-# Loops of all vertices, as they were made last, by device and stream.
-_loops_of: dict[tuple[torch.device, int], Tensor] = {}
-_MOST_LOOPS = 2**20
-
-
-def _own_loops(n: int, device: torch.device) -> Tensor:
-    """[2, n] int32, both rows 0, 1 ... n - 1: a part of what was made before on this stream: every batch wants it."""
-    stream = _device.stream_of(device)
-    known = _loops_of.get((device, stream))
-    if known is None or known.shape[1] < n:
-        known = torch.arange(max(n, 1024), dtype=torch.int32, device=device).expand(2, -1)
-        if n <= _MOST_LOOPS and not _device.capturing(device):
-            _loops_of[device, stream] = known
-    return known.narrow(1, 0, n)
+def _with_loops_behind(edges: Tensor, n: int) -> tuple[Tensor, bool]:
+    """[2, m + n] int32: edges, behind them a loop of each vertex; whether one of the m is a loop. Waits for the GPU."""
+    made = _native.edge_list(_device.context_of(edges.device).value, edges, n)
+    if made is not None:
+        return made
+    loops = torch.arange(n, dtype=torch.int32, device=edges.device).expand(2, -1)
+    return torch.cat([edges.to(torch.int32), loops], dim=1), bool((edges[0] == edges[1]).any())
 
 
 class Looped:
@@ -646,6 +641,25 @@ def lasting() -> Any:
     """For tensors that a graph keeps: in inference mode torch would make such as no gradient may use later."""
     inference = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
     return torch.inference_mode(False) if inference else contextlib.nullcontext()
+
+
+def _plain_edges(edge_index: Any) -> Tensor:
+    """An edge_index as a tensor of torch's own type."""
+    if not isinstance(edge_index, Tensor) or edge_index.layout != torch.strided:
+        raise InvalidArgument(
+            f"expected edge_index, a tensor [2, m], not {_words(edge_index)}; "
+            "sparse matrices become graphs with Graph.from_sparse()"
+        )
+    if hasattr(edge_index, "as_tensor"):
+        edge_index = edge_index.as_tensor()  # PyG's EdgeIndex, which has no memory of its own
+    elif type(edge_index) is not Tensor:
+        edge_index = edge_index.as_subclass(Tensor)
+    shape = edge_index.shape
+    if len(shape) != 2 or shape[0] != 2 or edge_index.dtype not in _ID_TYPES:
+        raise InvalidArgument(
+            f"edge_index is of {edge_index.dtype} and has the shape {tuple(shape)}; expected [2, m] of int64 or int32"
+        )
+    return edge_index  # type: ignore[no-any-return]
 
 
 def _own_ids(ids: Tensor) -> Tensor:
