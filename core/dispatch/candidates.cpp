@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
 
 namespace gnntune {
@@ -23,6 +24,15 @@ MeasuredRow row_of(const Measurement& m) {
     row.deterministic = m.deterministic;
     row.max_error = m.max_error;
     return row;
+}
+
+/// Whether the registry names that config for a part's problem.
+bool is_default(const Registry& registry, const Query& query, const Config& config) {
+    try {
+        return registry.default_part(query) == config;
+    } catch (const Error&) {  // nothing that it would name can run here
+        return false;
+    }
 }
 
 }  // namespace
@@ -50,6 +60,22 @@ std::string why_fallen(const Registry& registry, const Query& query, const Confi
 
 bool stands(const Registry& registry, const Query& query, const Measurement& m) {
     return why_fallen(registry, query, m.config, m.variant_version, m.parts).empty();
+}
+
+Config as_measured(const Registry& registry, const Query& query, const Config& config,
+                   const std::vector<PartVersion>& parts) {
+    const Variant* variant = registry.find(config.variant);
+    const auto declared = variant && variant->parts ? variant->parts(query) : std::vector<Part>();
+    if (declared.size() != parts.size()) return config;
+    Config out = config;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Part& part = declared[i];
+        const std::string* given = config.params.find(part.param);
+        if ((given ? *given : part.standard) != "default") continue;
+        if (is_default(registry, query.with(part.problem), parts[i].config)) continue;
+        out.params.set(part.param, parts[i].config.text());
+    }
+    return out;
 }
 
 bool may_be_captured(const Registry& registry, const Config& config, const std::vector<PartVersion>& parts) {

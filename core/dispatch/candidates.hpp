@@ -36,6 +36,11 @@ std::string why_fallen(const Registry& registry, const Query& query, const Confi
                        const std::vector<PartVersion>& parts);
 bool stands(const Registry& registry, const Query& query, const Measurement& measurement);
 
+/// The config of a measurement with the parts that it was measured with: where a part is left to the default, and that is
+/// another one by today's rules or by what the query knows of the graph, it is named. What runs is what was measured so.
+Config as_measured(const Registry& registry, const Query& query, const Config& config,
+                   const std::vector<PartVersion>& parts);
+
 /// Whether the config may be captured in a CUDA graph, its parts among it. For one that stands.
 bool may_be_captured(const Registry& registry, const Config& config, const std::vector<PartVersion>& parts);
 

@@ -101,6 +101,39 @@ TEST_F(LibraryGpu, ExpectedCallsDecideBetweenGasOnCooAndGarOnCsr) {
     EXPECT_EQ(context.plan(graph, weighted_spmm().expected_calls(1)).config(), "spmm.gar{block_size=128}");
 }
 
+// The default part of a composition follows from what is known of the graph: to a tuner more than to a dispatcher.
+TEST_F(LibraryGpu, ACompositionRunsWithThePartThatItWasMeasuredWith) {
+    constexpr std::int32_t kOddWidth = 3;
+    constexpr std::int32_t kRowsVersion = 2;  // of spmm.rows
+    const Config part = Config::parse("spmm.rows{lanes=1,split=1,vec=4,items=1,unroll=4,warps_per_block=8}");
+    Measurement m = row("spmm.padded{spmm=default}", 5);
+    m.clock = Clock::events;
+    {
+        store::Store store = open();
+        const GraphRecord record{
+            fingerprint(csr_.view()), csr_.n_rows, csr_.n_cols, csr_.m(), "test", "generated", "{}"};
+        const store::Key key{store.graph_id(record), store.environment_id(cuda_device(0).environment),
+                             store.problem_id(problem(kOddWidth))};
+        const std::int64_t run = store.begin_run(run_info());
+        m.parts = {{part, kRowsVersion}};
+        // Of every version that there may be: rows of others than the current one do not count.
+        for (m.variant_version = 1; m.variant_version < 10; ++m.variant_version) store.add_measurement(run, key, m);
+        store.end_run(run);
+    }
+    gt::Context context = cuda();
+    const gt::Graph graph = device_graph_in(context);
+    const gt::Plan plan = context.plan(graph, gt::spmm(kOddWidth).weighted());
+    EXPECT_EQ(plan.source(), "database") << plan.explain();
+    EXPECT_EQ(plan.config(), "spmm.padded{spmm=" + part.text() + "}") << plan.explain();
+    const std::vector<float> x(x_.begin(), x_.begin() + csr_.n_cols * kOddWidth);
+    DeviceBuffer<unsigned char> workspace(plan.workspace_bytes());
+    plan.run(d_x_.data(), d_weight_.data(), d_y_.data(), workspace.data(), workspace.size());
+    GNNTUNE_CUDA(cudaDeviceSynchronize());
+    std::vector<float> y = result();
+    y.resize(static_cast<std::size_t>(csr_.n_rows) * kOddWidth);
+    expect_near(y, spmm_of(csr_, x, weight_, kOddWidth));
+}
+
 TEST_F(LibraryGpu, BorrowedHostAndWideArraysAgree) {
     gt::Context context = cuda();
     const gt::Graph borrowed = device_graph_in(context);

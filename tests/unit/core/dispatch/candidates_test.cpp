@@ -93,6 +93,27 @@ TEST_F(Candidates, WhatHasChangedSinceIsNamed) {
     EXPECT_NE(fallen(m), "");
 }
 
+TEST_F(Candidates, AConfigRunsWithThePartsThatItWasMeasuredWith) {
+    const Config today = registry_.default_part(query_);
+    const Config other = today == kPart ? Config::parse("spmm.cpu_edges{parts=64}") : kPart;
+    const Config named = Config::parse("spmm.whole{tile=16,row_block=16,spmm=" + other.text() + "}");
+    const auto as_measured_with = [&](const Config& config, const std::vector<Config>& parts) {
+        const Measurement m = measured(config, parts);
+        return as_measured(registry_, query_, m.config, m.parts).text();
+    };
+    EXPECT_EQ(as_measured_with(kWhole, {today}), kWhole.text());
+    EXPECT_EQ(as_measured_with(kWhole, {other}), named.text());
+    EXPECT_EQ(as_measured_with(named, {other}), named.text());
+    // Rows of before there were parts, and of what has none.
+    EXPECT_EQ(as_measured_with(kWhole, {}), kWhole.text());
+    EXPECT_EQ(as_measured_with(kPart, {}), kPart.text());
+    // Where the default would be nothing at all.
+    query_.problem.dtype = DType::f16;
+    query_.problem.reduce = Reduce::max;
+    query_.problem.self_loop = true;
+    EXPECT_EQ(as_measured_with(kWhole, {other}), named.text());
+}
+
 TEST_F(Candidates, APartThatCannotBeCapturedKeepsTheWholeFromIt) {
     const Config fixed = Config::parse("spmm.fixed{parts=8}");
     const auto candidates =
