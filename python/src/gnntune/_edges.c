@@ -36,9 +36,8 @@ PyObject* edge_list(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     const char* targets = sources + (seen.strides ? seen.strides[0] : m) * (seen.dtype.bits / 8);
     int32_t has_loops = 0;
     gnntune_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        gnntune_edge_list(context, m, seen.dtype.bits == 64 ? GNNTUNE_INT64 : GNNTUNE_INT32, sources, targets, loops,
-                          address, &has_loops, stream);
+    Py_BEGIN_ALLOW_THREADS status = gnntune_edge_list(context, m, seen.dtype.bits == 64 ? GNNTUNE_INT64 : GNNTUNE_INT32,
+                                                      sources, targets, loops, address, &has_loops, stream);
     Py_END_ALLOW_THREADS if (status != GNNTUNE_OK) {
         Py_DECREF(edges);
         return raise_status(status);

@@ -38,8 +38,8 @@ void expect_list_right(gt::Context& context, const EdgeListCase<Id>& in, std::si
     const CudaStream stream;
     ShiftedArray<Id> sources(in.sources, off), targets(in.targets, off);
     ShiftedArray<std::int32_t> out(edges, off);
-    const bool seen = context.edge_list(std::ssize(in.sources), sources.data(), targets.data(), in.loops, out.data(),
-                                        stream.get());
+    const bool seen =
+        context.edge_list(std::ssize(in.sources), sources.data(), targets.data(), in.loops, out.data(), stream.get());
     out.copy_to(edges);
     EXPECT_EQ(edges, in.edges());
     EXPECT_EQ(seen, in.has_loop);

@@ -41,8 +41,8 @@ TEST_F(LibraryEdgeList, DoesNotSayWhatNobodyAsks) {
     const gt::Context context = cpu();
     const std::vector<std::int32_t> ids{3, 3};
     std::vector<std::int32_t> edges(4);
-    gt::check(gnntune_edge_list(context.get(), 2, GNNTUNE_INT32, ids.data(), ids.data(), 0, edges.data(), nullptr,
-                                nullptr));
+    gt::check(
+        gnntune_edge_list(context.get(), 2, GNNTUNE_INT32, ids.data(), ids.data(), 0, edges.data(), nullptr, nullptr));
     EXPECT_EQ(edges, (std::vector<std::int32_t>{3, 3, 3, 3}));
 }
 

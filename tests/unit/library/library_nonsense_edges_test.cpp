@@ -26,9 +26,8 @@ void LibraryNonsense::add_edge_list() {
         add("gnntune_edge_list", what, kInvalid, words, [=] {
             EdgeListCall c;
             change(c);
-            const gnntune_status status =
-                gnntune_edge_list(context, c.m, c.id_type, c.sources, c.targets, c.loops,
-                                  static_cast<std::int32_t*>(c.edges), &c.has_loops, nullptr);
+            const gnntune_status status = gnntune_edge_list(context, c.m, c.id_type, c.sources, c.targets, c.loops,
+                                                            static_cast<std::int32_t*>(c.edges), &c.has_loops, nullptr);
             EXPECT_EQ(c.written, EdgeListCall().written) << "something was written";
             EXPECT_EQ(c.has_loops, 5) << "something was said";
             return status;
@@ -57,9 +56,8 @@ void LibraryNonsense::add_edge_list() {
              [](auto& c) { c.edges = static_cast<char*>(c.edges) + 1; });
     add_list("edges", "edges shares memory with targets", [](auto& c) { c.targets = c.written.data() + 8; });
     add_list("edges", "edges shares memory with sources", [](auto& c) { c.sources = c.written.data(); });
-    add("gnntune_edge_list", "context is NULL", kInvalid, "context is NULL", [] {
-        return gnntune_edge_list(nullptr, 0, GNNTUNE_INT32, nullptr, nullptr, 0, nullptr, nullptr, nullptr);
-    });
+    add("gnntune_edge_list", "context is NULL", kInvalid, "context is NULL",
+        [] { return gnntune_edge_list(nullptr, 0, GNNTUNE_INT32, nullptr, nullptr, 0, nullptr, nullptr, nullptr); });
 }
 
 }  // namespace gnntune
