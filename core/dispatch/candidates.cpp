@@ -6,6 +6,7 @@
 
 #include "core/common/error.hpp"
 #include "core/dispatch/plan.hpp"
+#include "core/registry/resolve.hpp"
 
 namespace gnntune {
 namespace {
@@ -26,11 +27,12 @@ MeasuredRow row_of(const Measurement& m) {
     return row;
 }
 
-/// Whether the registry names that config for a part's problem.
-bool is_default(const Registry& registry, const Query& query, const Config& config) {
+/// Whether the registry names another config than that for a part's problem, while that one can run.
+bool is_other(const Registry& registry, const Query& query, const Config& config) {
     try {
-        return registry.default_part(query) == config;
-    } catch (const Error&) {  // nothing that it would name can run here
+        resolve(registry, query, config);
+        return registry.default_part(query) != config;
+    } catch (const Error&) {
         return false;
     }
 }
@@ -72,7 +74,7 @@ Config as_measured(const Registry& registry, const Query& query, const Config& c
         const Part& part = declared[i];
         const std::string* given = config.params.find(part.param);
         if ((given ? *given : part.standard) != "default") continue;
-        if (is_default(registry, query.with(part.problem), parts[i].config)) continue;
+        if (!is_other(registry, query.with(part.problem), parts[i].config)) continue;
         out.params.set(part.param, parts[i].config.text());
     }
     return out;

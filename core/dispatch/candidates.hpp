@@ -37,7 +37,8 @@ std::string why_fallen(const Registry& registry, const Query& query, const Confi
 bool stands(const Registry& registry, const Query& query, const Measurement& measurement);
 
 /// The config of a measurement with the parts that it was measured with: where a part is left to the default, and that is
-/// another one by today's rules or by what the query knows of the graph, it is named. What runs is what was measured so.
+/// another one by today's rules or by what the query knows of the graph, it is named, so that what runs is what was
+/// measured. Where that part cannot run here, the default stays.
 Config as_measured(const Registry& registry, const Query& query, const Config& config,
                    const std::vector<PartVersion>& parts);
 

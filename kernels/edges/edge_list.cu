@@ -13,17 +13,20 @@ __global__ void edge_list_kernel(const Id* __restrict__ sources, const Id* __res
                                  std::int64_t length, std::int32_t* __restrict__ edges,
                                  volatile std::int32_t* seen_loop) {
     const std::int64_t e = std::int64_t{blockIdx.x} * kEdgeThreads + threadIdx.x;
-    if (e >= length) return;
-    Id source = static_cast<Id>(e - m);
-    Id target = source;
-    if (e < m) {
-        source = sources[e];
-        target = targets[e];
-        // All who write, write the same.
-        if (seen_loop && source == target) *seen_loop = 1;
+    int loop = 0;
+    if (e < length) {
+        Id source = static_cast<Id>(e - m);
+        Id target = source;
+        if (e < m) {
+            source = sources[e];
+            target = targets[e];
+            loop = source == target ? 1 : 0;
+        }
+        edges[e] = static_cast<std::int32_t>(source);
+        edges[length + e] = static_cast<std::int32_t>(target);
     }
-    edges[e] = static_cast<std::int32_t>(source);
-    edges[length + e] = static_cast<std::int32_t>(target);
+    // It is far away, so once for a block; all who write, write the same.
+    if (seen_loop && __syncthreads_or(loop) != 0 && threadIdx.x == 0) *seen_loop = 1;
 }
 
 template <typename Id>

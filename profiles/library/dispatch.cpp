@@ -9,7 +9,6 @@
 
 #include "core/common/elapsed.hpp"
 #include "core/common/error.hpp"
-#include "core/dispatch/candidates.hpp"
 #include "core/registry/errata.hpp"
 #include "profiles/library/memory.hpp"
 #include "profiles/library/plan_memo.hpp"
@@ -20,8 +19,7 @@
 namespace gnntune::library {
 namespace {
 
-/// The place of the row that the choosing rule takes, those aside that have failed; nothing if none can be chosen. `config`
-/// becomes what was measured, parts and all.
+/// The place of the row that the choosing rule takes, those aside that have failed; nothing if none can be chosen.
 std::optional<std::size_t> best_row(const Context& context, const Query& query, const Story& story, Config& config) {
     const auto& rows = story.entry->rows;
     std::vector<double> medians_us(rows.size());
@@ -37,9 +35,7 @@ std::optional<std::size_t> best_row(const Context& context, const Query& query, 
     };
     const auto winner = quick_winner(medians_us, at, story.request.constraints);
     for (auto& [i, candidate] : seen) {
-        if (i == winner) {
-            config = as_measured(context.registry, query, candidate.config, parts_of(story, rows[i]));
-        }
+        if (i == winner) config = std::move(candidate.config);
     }
     return winner;
 }

@@ -40,20 +40,16 @@ std::string why(const Context& context, const Story& story, const Review& review
 
 }  // namespace
 
-std::vector<PartVersion> parts_of(const Story& story, const store::SnapshotRow& row) {
-    std::vector<PartVersion> parts;
-    for (const store::SnapshotPart& part : story.answers->parts(row)) {
-        parts.push_back({Config::parse(part.config), part.variant_version});
-    }
-    return parts;
-}
-
 std::optional<Candidate> candidate_of(const Context& context, const Query& query, const Story& story,
                                       const store::SnapshotRow& row, std::string& reason) try {
     MeasuredRow measured;
     measured.config = Config::parse(row.config);
     measured.variant_version = row.variant_version;
-    measured.parts = parts_of(story, row);
+    std::vector<PartVersion> parts;
+    for (const store::SnapshotPart& part : story.answers->parts(row)) {
+        parts.push_back({Config::parse(part.config), part.variant_version});
+    }
+    measured.parts = parts;
     measured.median_us = row.median_us;
     measured.ci_low_us = row.ci_low_us;
     measured.ci_high_us = row.ci_high_us;
@@ -64,6 +60,7 @@ std::optional<Candidate> candidate_of(const Context& context, const Query& query
     measured.incumbent = row.chosen;
     auto candidate = gnntune::candidate_of(context.registry, query, std::move(measured), reason);
     if (candidate) {
+        candidate->config = as_measured(context.registry, query, candidate->config, parts);
         const Variant& variant = *context.registry.find(candidate->config.variant);
         candidate->build_us = still_to_build_us(story.present, variant.formats(candidate->config.params),
                                                 row.prepare_us, story.answers->format_builds());

@@ -19,10 +19,7 @@ struct Review {
     std::string why;                    ///< one sentence
 };
 
-/// The parts that a row was measured with.
-std::vector<PartVersion> parts_of(const Story& story, const store::SnapshotRow& row);
-
-/// A row as a candidate for `query`, or nothing with the reason if it does not count here.
+/// A row as a candidate for `query`, with the parts that it was measured with, or nothing with the reason if it does not count here.
 std::optional<Candidate> candidate_of(const Context& context, const Query& query, const Story& story,
                                       const store::SnapshotRow& row, std::string& reason);
 

@@ -144,6 +144,20 @@ class TestCapture:
         torch.cuda.synchronize()
         assert torch.isfinite(gt.spmm(g, x)).all()  # nothing else broke
 
+    def test_a_batch_first_seen_in_a_capture_is_refused_in_words(self):
+        nn = pytest.importorskip("torch_geometric.nn")
+        import gnntune.pyg as gp
+
+        layer, x = gp.convert(nn.GATConv(8, 4).cuda()), features(4000, 8)
+        index = torch.randint(0, 4000, (2, 9000), device="cuda")
+        layer(x, index)
+        graph = torch.cuda.CUDAGraph()
+        with pytest.raises(RuntimeError, match="run one step on this stream before the capture"):
+            with torch.cuda.graph(graph):
+                layer(x, index.clone())
+        torch.cuda.synchronize()
+        assert torch.isfinite(layer(x, index.clone())).all()
+
     def test_a_captured_graph_outlives_its_last_reference(self):
         g, x = make(), features(4000, 32)
         graph, y = self.captured(lambda: gt.spmm(g, x, reduce="mean"))

@@ -151,8 +151,9 @@ def test_a_batch_gets_loops_whatever_it_has(device, monkeypatch, native, wanted_
             x = torch.rand(n, 3, device=device)
             assert torch.allclose(gt.spmm(graph, x), dense(graph) @ x, atol=1e-5)
             assert torch.allclose(gt.spmm(looped, x), dense(looped) @ x, atol=1e-5)
-            again = pickle.loads(pickle.dumps(graph))
-            assert torch.equal(again.edge_index, graph.edge_index)
+            packed = pickle.dumps(graph)
+            assert len(packed) < 3000  # without the loops behind
+            assert torch.equal(pickle.loads(packed).edge_index, graph.edge_index)
 
 
 def dense(graph):
@@ -160,6 +161,20 @@ def dense(graph):
     return torch.zeros(graph.n_rows, graph.n_cols, device=graph.device).index_put_(
         (target, source), torch.ones(graph.m, device=graph.device), accumulate=True
     )
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_what_does_not_fit_with_loops_is_refused_before_it_is_allocated(device, monkeypatch, native):
+    if not native:
+        monkeypatch.setattr(_native, "edge_list", lambda *arguments: None)
+    index = torch.zeros(2, 5, dtype=torch.int64, device=device)
+    for n in (2**31 - 3, 2**31, 2**33):
+        with pytest.raises(gnntune.InvalidGraph, match="must fit int32"):
+            gt.Graph._with_room(index, n)
+    with pytest.raises(gnntune.InvalidGraph, match="5 edges and 2147483643 self loops: sizes must fit int32"):
+        gt.Graph(index, 2**31 - 5, transient=True).with_loops()
+    with pytest.raises(gnntune.InvalidArgument, match="not on meta"):
+        gt.Graph._with_room(index.to("meta"), 5)
 
 
 @pytest.mark.skipif(not _native.has_shim(), reason="this torch has no functions that allocate")
@@ -173,8 +188,9 @@ def test_edges_are_listed_without_python_where_they_lie_as_rows(device):
     assert edges.tolist() == [[0, 2], [1, 0]] and not has_loops
     for other in (index.t().contiguous().t(), index.short(), index.float(), index[0], index[:1], index.to_sparse()):
         assert _native.edge_list(context, other, 1) is None
-    with pytest.raises(gnntune.InvalidArgument, match="m and loops are 3 and -1"):
-        _native.edge_list(context, index, -1)
+    for loops in (-1, 2**31 - 3, 2**63 - 1):
+        with pytest.raises(gnntune.InvalidArgument, match=f"m and loops are 3 and {loops}"):
+            _native.edge_list(context, index, loops)
     with pytest.raises(TypeError, match="edge_list"):
         _native.edge_list(context, index)
 

@@ -911,3 +911,28 @@ def test_gradients_and_a_bias_that_the_library_does_not_take(make):
     moved.bias = torch.nn.Parameter(off((width,)))
     with torch.no_grad():
         torch.testing.assert_close(moved(x, graph) - moved.bias, layer(x, graph) - layer.bias)
+
+
+@pytest.mark.parametrize(
+    "order", [("GCNConv", "GATConv"), ("GATConv", "GCNConv", "AGNNConv"), ("GATv2Conv", "SAGEConv")]
+)
+@pytest.mark.parametrize("loops", ["none", "some", "all"])
+def test_layers_with_and_without_loops_share_an_edge_index(device, order, loops):
+    n = 40
+    source = torch.randint(0, n, (150,), device=device)
+    target = source if loops == "all" else (source + torch.randint(1, n, (150,), device=device)) % n
+    if loops == "some":
+        target = torch.where(torch.arange(150, device=device) % 7 == 0, source, target)
+    x = torch.randn(n, 6, device=device)
+    theirs = [
+        getattr(nn, name)(**({} if name == "AGNNConv" else {"in_channels": 6, "out_channels": 6})) for name in order
+    ]
+    for layer in theirs:
+        layer.to(device)
+    ours = [gp.convert(copy.deepcopy(layer)) for layer in theirs]
+    for _ in range(2):
+        index = torch.stack([source, target])
+        a = b = x
+        for one, other in zip(ours, theirs):
+            a, b = one(a, index), other(b, index)
+            assert torch.allclose(a, b, atol=1e-4)

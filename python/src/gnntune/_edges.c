@@ -24,7 +24,11 @@ PyObject* edge_list(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     if (!tensors_are_seen() || !look_at_tensor(args[1], &seen) || !is_edge_index(&seen)) Py_RETURN_NONE;
     const int on = modes_are_on();
     if (on < 0) return NULL;
-    const int64_t m = seen.shape[1], shape[2] = {2, m + loops};
+    const int64_t m = seen.shape[1];
+    if (loops < 0 || loops > INT32_MAX - m) {  // the library has the words
+        return raise_status(gnntune_edge_list(context, m, GNNTUNE_INT32, NULL, NULL, loops, NULL, NULL, NULL));
+    }
+    const int64_t shape[2] = {2, m + loops};
     PyObject* edges;
     void *address, *stream;
     if (on || !allocate_ids(seen.device, shape, 2, &edges, &address)) Py_RETURN_NONE;

@@ -32,7 +32,7 @@ struct EdgeListCase {
     }
 };
 
-/// f(case): sizes about those of blocks, one self loop at each end and in the middle, and none.
+/// f(case): sizes about those of blocks; one self loop at each end and in the middle, none, and nothing else.
 template <typename Id, typename F>
 void for_every_edge_list(const F& f) {
     constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max() - 1;
@@ -53,6 +53,11 @@ void for_every_edge_list(const F& f) {
             }
         }
     }
+    EdgeListCase<Id> all;
+    all.sources.assign(70000, static_cast<Id>(5));
+    all.targets = all.sources;
+    all.has_loop = true;
+    f(all);
 }
 
 }  // namespace gnntune::kernels

@@ -133,6 +133,8 @@ class Graph:
     def _with_room(cls, edge_index: Tensor, n: int) -> Graph:
         """A transient graph of n vertices whose with_loops() is wanted next: one pass makes the edges of both."""
         edge_index = _plain_edges(edge_index)
+        _sizes_of(n)
+        _device.known_device(edge_index.device)
         if _has_ids_here(edge_index):
             _check_ids(edge_index, n, "vertex")
         with lasting():
@@ -242,7 +244,7 @@ class Graph:
 
     def __reduce__(self) -> Any:
         """What it is, without plans: they are made anew where it is unpickled."""
-        arrays = (self.row_ptr, self.col, self.perm) if self._list is None else (self._list,)
+        arrays = (self.row_ptr, self.col, self.perm) if self._list is None else (self._list.contiguous(),)
         rest = (self.edge_weight, self.kept, self.transient, self._longest_row)
         return _unpickled, (arrays, self.n_rows, self.n_cols, *rest)
 
@@ -378,8 +380,9 @@ class Graph:
         if self._looped is None:
             if self._list is not None and self.is_square:
                 with lasting():
-                    self._looped = self._list_with_loops()
-                return self._looped
+                    looped = self._looped = self._list_with_loops()
+                self._behind = None
+                return looped
             edges = torch.stack([self.col.long(), self.row])
             self._looped = Graph(edges, (self.n_cols, self.n_rows), self_loops="add", transient=self.transient)
         return self._looped
@@ -564,10 +567,19 @@ class Graph:
 
 def _with_loops_behind(edges: Tensor, n: int) -> tuple[Tensor, bool]:
     """[2, m + n] int32: edges, behind them a loop of each vertex; whether one of the m is a loop. Waits for the GPU."""
-    made = _native.edge_list(_device.context_of(edges.device).value, edges, n)
+    m, device = edges.shape[1], edges.device
+    if m + n > _MOST:
+        raise InvalidGraph(f"{n} x {n} with {m} edges and {n} self loops: {_TOO_LARGE}")
+    if _device.capturing(device):
+        raise RuntimeError(
+            "self loops are waited for, which a CUDA graph's capture forbids: run one step on this stream before the "
+            "capture, or give layers a Graph"
+        )
+    rows = edges if edges.stride(1) == 1 else edges.contiguous()
+    made = _native.edge_list(_device.context_of(device).value, rows, n)
     if made is not None:
         return made
-    loops = torch.arange(n, dtype=torch.int32, device=edges.device).expand(2, -1)
+    loops = torch.arange(n, dtype=torch.int32, device=device).expand(2, -1)
     return torch.cat([edges.to(torch.int32), loops], dim=1), bool((edges[0] == edges[1]).any())
 
 

@@ -107,11 +107,12 @@ TEST_F(Candidates, AConfigRunsWithThePartsThatItWasMeasuredWith) {
     // Rows of before there were parts, and of what has none.
     EXPECT_EQ(as_measured_with(kWhole, {}), kWhole.text());
     EXPECT_EQ(as_measured_with(kPart, {}), kPart.text());
-    // Where the default would be nothing at all.
-    query_.problem.dtype = DType::f16;
-    query_.problem.reduce = Reduce::max;
-    query_.problem.self_loop = true;
-    EXPECT_EQ(as_measured_with(kWhole, {other}), named.text());
+    // A part that cannot run here, or no more.
+    Measurement m = measured(kWhole, {other});
+    m.parts[0].config = Config::parse("spmm.cpu_edges{parts=0}");
+    EXPECT_EQ(as_measured(registry_, query_, m.config, m.parts), kWhole);
+    m.parts[0].config = Config::parse("spmm.gone{x=1}");
+    EXPECT_EQ(as_measured(registry_, query_, m.config, m.parts), kWhole);
 }
 
 TEST_F(Candidates, APartThatCannotBeCapturedKeepsTheWholeFromIt) {
