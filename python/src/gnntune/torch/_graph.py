@@ -435,7 +435,8 @@ class Graph:
         on_gpu = device.type == "cuda"
         if edges is not None:
             columns = edges.data_ptr()
-            row_ptr, rows, longest = 0, columns + 4 * edges.stride(0), -1
+            # Without edges there may be no memory, and nothing is a place in it.
+            row_ptr, rows, longest = 0, columns + 4 * edges.stride(0) if m else columns, -1
         else:
             columns, row_ptr, rows = self.col.data_ptr(), self.row_ptr.data_ptr(), 0
             known = self._longest_row
