@@ -79,5 +79,7 @@ struct TellingProblem {
 
 /// What to measure first on a device that nobody knows, most telling first (data/telling.json).
 const std::vector<TellingProblem>& telling_problems();
+/// The largest number in a recipe, of vertices or of edges, times the width: enough to tell quick problems from slow ones.
+double rough_size(const TellingProblem& problem);
 
 }  // namespace gnntune::generate

@@ -1,6 +1,8 @@
 // The problems that tell most about a GPU that nobody measured, compiled in.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "core/generate/generate.hpp"
@@ -17,6 +19,13 @@ const std::vector<TellingProblem>& telling_problems() {
         return out;
     }();
     return problems;
+}
+
+double rough_size(const TellingProblem& problem) {
+    double largest = 1;
+    for (const auto& [name, value] : problem.recipe.params)
+        largest = std::max(largest, std::strtod(value.c_str(), nullptr));
+    return largest * problem.k;
 }
 
 }  // namespace gnntune::generate

@@ -95,8 +95,16 @@ public:
         const auto count = static_cast<std::size_t>(*parsed.integer("count", 2, 1000));
         if (parsed.arguments.empty()) {
             refuse_reading(read_options(parsed), "without GRAPH the graphs are generated; leave them out");
-            for (const generate::TellingProblem& p : generate::telling_problems()) {
-                if (telling_.size() < count) telling_.push_back({generated_argument(p.recipe), {p.k}});
+            auto problems = generate::telling_problems();
+            problems.resize(std::min(count, problems.size()));
+            // On a CPU the first could take all of the time.
+            if (device_.backend == Backend::cpu) {
+                std::stable_sort(problems.begin(), problems.end(), [](const auto& a, const auto& b) {
+                    return generate::rough_size(a) < generate::rough_size(b);
+                });
+            }
+            for (const generate::TellingProblem& p : problems) {
+                telling_.push_back({generated_argument(p.recipe), {p.k}});
             }
         } else {
             std::vector<std::int32_t> widths;

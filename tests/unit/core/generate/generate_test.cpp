@@ -358,6 +358,11 @@ TEST(Generate, TellingProblemsCanBeMade) {
         const CsrGraph graph = generate(p.recipe);
         EXPECT_GT(graph.m(), 0) << p.recipe.name;
         EXPECT_LE(graph.m(), 1'200'000) << p.recipe.name;
+        // Rough is within the edges of a vertex, which recipes do not all say.
+        const auto largest = std::max<std::int64_t>({graph.m(), graph.n_rows, graph.n_cols});
+        const double work = static_cast<double>(p.k) * static_cast<double>(largest);
+        EXPECT_LE(rough_size(p), work) << p.recipe.name;
+        EXPECT_GE(rough_size(p) * 150, work) << p.recipe.name;
     }
     EXPECT_EQ(names.size(), 12U);
     EXPECT_EQ(widths, (std::set<std::int32_t>{16, 64, 256}));
