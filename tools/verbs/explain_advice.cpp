@@ -97,7 +97,7 @@ Json ModelAnswer::facts() const {
 Table ModelAnswer::table() const {
     Table table({{"config", "config", ""},
                  {"time_us", "expected", "us", 2},
-                 {"sigma_percent", "+- of that", "%", 1},
+                 {"sigma_percent", "+- of expected", "%", 1},
                  {"source", "source", ""},
                  {"note", "note", ""}});
     for (std::size_t i = 0; i < tried_.size(); ++i) {

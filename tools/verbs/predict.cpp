@@ -92,7 +92,7 @@ public:
                   {"config", "config", "", 0},
                   {"time_us", "expected", "us", 2},
                   {"slowdown_percent", "behind the first", "%", 1},
-                  {"sigma_percent", "+- of that", "%", 1},
+                  {"sigma_percent", "+- of behind", "%", 1},
                   {"model_us", "asked in", "us", 1, false}}) {
         if (const auto path = parsed.common.known_database_path(); parsed.common.db && !store::is_there(path)) {
             out_.note(path.string() + " is not there: only what came with the program answers");

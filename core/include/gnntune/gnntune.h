@@ -635,8 +635,8 @@ GNNTUNE_API size_t gnntune_bias_grad_workspace_bytes(int64_t n, int32_t k);
 /* A copy of m edges as int32, and behind them a self loop of each of the first `loops` vertices, as attention wants them:
  *     edges[0, :] = sources[0] ... sources[m - 1], 0 ... loops - 1
  *     edges[1, :] = targets[0] ... targets[m - 1], 0 ... loops - 1
- * edges is [2, m + loops]: a gnntune_coo of it has col_idx = edges and row_idx = edges + m + loops, and one of the m edges
- * alone the same with its own m. Arrays lie in backend memory, aligned to their elements; m + loops < 2^31.
+ * edges is [2, m + loops]: a gnntune_coo of it has col_idx = edges, row_idx = edges + m + loops and m + loops edges. One of
+ * the m edges alone has the same two arrays, and m. Arrays lie in backend memory, aligned to their elements; m + loops < 2^31.
  *   id_type    of sources and targets, which must fit int32: nothing is checked
  *   has_loops  in host memory, may be NULL: becomes 1 if one of the m edges is a self loop, else 0. Then the function waits
  *              for the stream, and cannot be captured. NULL: it enqueues as gnntune_run does

@@ -140,11 +140,11 @@ def headline_table(suite, about, spread, name, link, others=(), spread_about=Non
                        + (" A search leaves out slow configs; a cell is empty where under half of the cases have both sides."
                           if was_searched and not all(cells) else "")
                        for gpu, cells, was_searched in others), "",
-             "".join(f"| {head} " for head in ("our fastest config of", "against", "mean", "worst case", "widths", "cases",
+             "".join(f"| {head} " for head in ("our fastest config of", "against", "mean", "worst case", "widths", "cases, graphs",
                                                *(f"{gpu.split()[1]}: mean, worst case" for gpu, *_ in others))) + "|",
              "|---" * (6 + len(others)) + "|"]
     lines += ["".join(f"| {cell} " for cell in (what, whom, f"{r.geomean():.2f}x", f"{r.worst()[0]:.2f}x ({place(r.worst())})", widths(r),
-                                                len(r.cases), *more)) + "|" for what, whom, r, *more in rows]
+                                                f"{len(r.cases)}, {len({c[1] for c in r.cases})}", *more)) + "|" for what, whom, r, *more in rows]
     lines += ["", "What the means do not show:", ""] + [f"- {sentence}" for sentence in hidden(suite, spread, about[0]["gpu"].split()[-1], spread_about)]
     return lines + ["", f"[^{name}]: Driver {about[0]['driver']}, CUDA {about[0]['cuda']}, medians by CUDA events with warm caches (policy `hot`); "
                     f"commits {runs(suite, about, [r for _, _, r, *_ in rows])}; {link}.", ""]

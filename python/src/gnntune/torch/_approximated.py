@@ -77,7 +77,8 @@ def approximated(
         return Approximated(model, None, "no accuracy of this model on this graph is known: gnntune.torch.accuracy()")
     best = fastest(known, max_accuracy_loss, sure)
     if best is None:
-        return Approximated(model, None, f"exact: no faster way of {len(known)} loses at most {max_accuracy_loss:g}")
+        words = "is sure to lose" if sure else "loses, in the mean,"
+        return Approximated(model, None, f"exact: no faster way of {len(known)} {words} at most {max_accuracy_loss:g}")
     bound = f"{100 * best.loss:.2f} % (95 %: {100 * best.loss_low:.2f} to {100 * best.loss_high:.2f})"
     return Approximated(model, best, f"{best.way}: loses {bound}, sums {best.speedup:.2f} times as fast")
 
