@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import operator
 import threading
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,15 +13,27 @@ from gnntune import _native
 from gnntune._errors import InvalidArgument, InvalidGraph, Unsupported
 from gnntune._handle import Handle
 from gnntune.torch import _device
+from gnntune.torch._ids import (
+    ID_TYPES,
+    MOST,
+    TOO_LARGE,
+    as_ids,
+    check_edges,
+    check_ids,
+    has_ids_here,
+    lasting,
+    own_ids,
+    plain_edges,
+    sizes_of,
+    with_loops_behind,
+    words_of,
+)
 from gnntune.torch._run import PLAIN, Call, Numbers, run
 
 if TYPE_CHECKING:
     from gnntune._problem import Problem
 
 _ids = itertools.count(1)
-_MOST = 2**31 - 2
-_TOO_LARGE = "sizes must fit int32; gnntune.torch.TiledGraph takes any number of edges"
-_ID_TYPES = (torch.int32, torch.int64)
 
 # Graphs that a CUDA graph was captured with. Replays read their formats, so they stay until release_captured().
 _captured: set[Graph] = set()
@@ -67,7 +77,7 @@ class Graph:
     _list: Tensor | None = (
         None  # [2, m] int32, sources and targets: of a graph that the library gets as a list of edges
     )
-    _behind: tuple[Tensor, bool] | None = None  # of a list: _with_loops_behind() it, where that was made with it
+    _behind: tuple[Tensor, bool] | None = None  # of a list: with_loops_behind() it, where that was made with it
     _sizes: tuple[int, int, int] | None = None  # of a transient graph: what _native matches inputs with
     _longest_row: int | None = None
     _settled: frozenset[Any] = frozenset()  # what operators ran on streams of their own, see _operators
@@ -89,15 +99,15 @@ class Graph:
         self_loops: str = "keep",
         transient: bool = False,
     ) -> None:
-        edge_index = _plain_edges(edge_index)
+        edge_index = plain_edges(edge_index)
         if self_loops not in ("keep", "remove", "add"):
             raise InvalidArgument(f"self_loops is {self_loops!r}; expected 'keep', 'remove' or 'add'")
         if transient and num_nodes is not None and self_loops == "keep":
-            n_cols, n_rows = _sizes_of(num_nodes)
+            n_cols, n_rows = sizes_of(num_nodes)
             with lasting():
-                edges = _own_ids(edge_index)
-            if _has_ids_here(edges):
-                _check_edges(edge_index, n_rows, n_cols)  # before they were narrowed
+                edges = own_ids(edge_index)
+            if has_ids_here(edges):
+                check_edges(edge_index, n_rows, n_cols)  # before they were narrowed
             self._set_list(edges, n_rows, n_cols)
             return
         if not torch.compiler.is_compiling() and torch.is_inference_mode_enabled():
@@ -108,10 +118,10 @@ class Graph:
         if num_nodes is None:
             n_cols = n_rows = int(edge_index.max()) + 1 if edge_index.numel() else 0
         else:
-            n_cols, n_rows = _sizes_of(num_nodes)
-        if not transient or _has_ids_here(edge_index):
-            _check_ids(source, n_cols, "source")
-            _check_ids(target, n_rows, "target")
+            n_cols, n_rows = sizes_of(num_nodes)
+        if not transient or has_ids_here(edge_index):
+            check_ids(source, n_cols, "source")
+            check_ids(target, n_rows, "target")
         kept = None
         if self_loops != "keep":
             kept = (source != target).nonzero().view(-1)
@@ -123,7 +133,7 @@ class Graph:
         row_ptr = torch._convert_indices_from_coo_to_csr(sorted_target, n_rows, out_int32=True)
         # Whether they were sorted: to ask waits for the GPU.
         if not transient and bool((sorted_target == target).all()):
-            col, place = _own_ids(source), None
+            col, place = own_ids(source), None
         else:
             col, place = source.to(torch.int32)[perm], perm.to(torch.int32)
         self._set(row_ptr, col, n_cols, place, transient=transient)
@@ -132,13 +142,13 @@ class Graph:
     @classmethod
     def _with_room(cls, edge_index: Tensor, n: int) -> Graph:
         """A transient graph of n vertices whose with_loops() is wanted next: one pass makes the edges of both."""
-        edge_index = _plain_edges(edge_index)
-        _sizes_of(n)
+        edge_index = plain_edges(edge_index)
+        sizes_of(n)
         _device.known_device(edge_index.device)
-        if _has_ids_here(edge_index):
-            _check_ids(edge_index, n, "vertex")
+        if has_ids_here(edge_index):
+            check_ids(edge_index, n, "vertex")
         with lasting():
-            behind = _with_loops_behind(edge_index, n)
+            behind = with_loops_behind(edge_index, n)
             edges = behind[0].narrow(1, 0, edge_index.shape[1])
         graph = cls.__new__(cls)
         graph._behind = behind
@@ -165,7 +175,7 @@ class Graph:
         for name, array in (("row_ptr", row_ptr), ("col", col)):
             if not isinstance(array, Tensor):
                 raise TypeError(f"{name} is a {type(array).__name__}; expected a tensor")
-            if array.dim() != 1 or array.dtype not in _ID_TYPES:
+            if array.dim() != 1 or array.dtype not in ID_TYPES:
                 raise InvalidArgument(
                     f"{name} is of {array.dtype} and has {array.dim()} dimensions; expected one, of int32 or int64"
                 )
@@ -175,20 +185,20 @@ class Graph:
         n_rows = row_ptr.numel() - 1
         if isinstance(n_cols, tuple):
             raise TypeError(f"expected a number of sources, not {n_cols!r}")
-        n_cols, _ = _sizes_of(n_rows if n_cols is None else n_cols)
+        n_cols, _ = sizes_of(n_rows if n_cols is None else n_cols)
         if edge_weight is not None and edge_weight.shape[:1] != col.shape:
             raise InvalidArgument(
                 f"edge_weight has the shape {tuple(edge_weight.shape)}; expected a value for each of "
                 f"{col.numel()} edges"
             )
-        if not transient or _has_ids_here(col):
-            _check_ids(col, n_cols, "source")
+        if not transient or has_ids_here(col):
+            check_ids(col, n_cols, "source")
             lengths = row_ptr.diff()
             if int(row_ptr[0]) != 0 or int(row_ptr[-1]) != col.numel() or bool((lengths < 0).any()):
                 raise InvalidGraph(f"row_ptr does not rise from 0 to {col.numel()}, the number of edges")
         graph._set(
-            _as_ids(row_ptr),
-            _as_ids(col),
+            as_ids(row_ptr),
+            as_ids(col),
             n_cols,
             None,
             edge_weight=edge_weight,
@@ -207,7 +217,7 @@ class Graph:
         """
         if isinstance(matrix, Tensor):
             if matrix.layout in (torch.sparse_bsr, torch.sparse_bsc):
-                raise InvalidArgument(f"expected a sparse matrix in CSR, CSC or COO, not {_words(matrix)}")
+                raise InvalidArgument(f"expected a sparse matrix in CSR, CSC or COO, not {words_of(matrix)}")
             if matrix.layout != torch.sparse_csr:
                 if matrix.layout == torch.sparse_coo:
                     matrix = matrix.coalesce()
@@ -222,12 +232,12 @@ class Graph:
             row_ptr, col, values = (torch.from_numpy(part) for part in (a.indptr, a.indices, a.data))
             n_cols = a.shape[1]
         else:
-            raise InvalidArgument(f"expected a sparse matrix of torch, torch_sparse or SciPy, not {_words(matrix)}")
+            raise InvalidArgument(f"expected a sparse matrix of torch, torch_sparse or SciPy, not {words_of(matrix)}")
         if device is not None:
             row_ptr, col = row_ptr.to(device), col.to(device)
             values = values if values is None else values.to(device)
         # int64 becomes another array anyway.
-        row_ptr, col = (_own_ids(part) if part.dtype == torch.int32 else part for part in (row_ptr, col))
+        row_ptr, col = (own_ids(part) if part.dtype == torch.int32 else part for part in (row_ptr, col))
         return cls.from_csr(row_ptr, col, n_cols, edge_weight=values, transient=transient)
 
     @classmethod
@@ -286,8 +296,8 @@ class Graph:
 
     def _set_sizes(self, n_rows: int, n_cols: int, m: int, device: torch.device, *, transient: bool) -> None:
         self.n_rows, self.n_cols, self.m = n_rows, n_cols, m
-        if n_rows > _MOST or n_cols > _MOST or m > _MOST:
-            raise InvalidGraph(f"{n_rows} x {n_cols} with {m} edges: {_TOO_LARGE}")
+        if n_rows > MOST or n_cols > MOST or m > MOST:
+            raise InvalidGraph(f"{n_rows} x {n_cols} with {m} edges: {TOO_LARGE}")
         self.device = _device.known_device(device)
         self.transient = transient
         self._sizes = (n_rows, n_cols, m) if transient else None
@@ -389,7 +399,7 @@ class Graph:
 
     def _list_with_loops(self) -> Graph:
         assert self._list is not None
-        edges, has_loops = self._behind or _with_loops_behind(self._list, self.n_rows)
+        edges, has_loops = self._behind or with_loops_behind(self._list, self.n_rows)
         if has_loops:
             kept = edges[0] != edges[1]
             kept[self.m :] = True
@@ -566,24 +576,6 @@ class Graph:
         _leave(known["number"])
 
 
-def _with_loops_behind(edges: Tensor, n: int) -> tuple[Tensor, bool]:
-    """[2, m + n] int32: edges, behind them a loop of each vertex; whether one of the m is a loop. Waits for the GPU."""
-    m, device = edges.shape[1], edges.device
-    if m + n > _MOST:
-        raise InvalidGraph(f"{n} x {n} with {m} edges and {n} self loops: {_TOO_LARGE}")
-    if _device.capturing(device):
-        raise RuntimeError(
-            "self loops are waited for, which a CUDA graph's capture forbids: run one step on this stream before the "
-            "capture, or give layers a Graph"
-        )
-    rows = edges if edges.stride(1) == 1 else edges.contiguous()
-    made = _native.edge_list(_device.context_of(device).value, rows, n)
-    if made is not None:
-        return made
-    loops = torch.arange(n, dtype=torch.int32, device=device).expand(2, -1)
-    return torch.cat([edges.to(torch.int32), loops], dim=1), bool((edges[0] == edges[1]).any())
-
-
 class Looped:
     """A graph's with_loops() while it is traced: the operators that are called with it make the graph when they run."""
 
@@ -641,79 +633,3 @@ def _unpickled(
         graph._set(row_ptr, col, n_cols, perm, transient=transient, longest_row=longest_row)
     graph.edge_weight, graph.kept = edge_weight, kept
     return graph
-
-
-def _as_ids(values: Tensor) -> Tensor:
-    """As the library takes them. A conversion to what they are already is asked for no longer than that."""
-    if values.dtype is not torch.int32:
-        values = values.to(torch.int32)
-    return values if values.is_contiguous() else values.contiguous()
-
-
-def lasting() -> Any:
-    """For tensors that a graph keeps: in inference mode torch would make such as no gradient may use later."""
-    inference = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
-    return torch.inference_mode(False) if inference else contextlib.nullcontext()
-
-
-def _plain_edges(edge_index: Any) -> Tensor:
-    """An edge_index as a tensor of torch's own type."""
-    if not isinstance(edge_index, Tensor) or edge_index.layout != torch.strided:
-        raise InvalidArgument(
-            f"expected edge_index, a tensor [2, m], not {_words(edge_index)}; "
-            "sparse matrices become graphs with Graph.from_sparse()"
-        )
-    if hasattr(edge_index, "as_tensor"):
-        edge_index = edge_index.as_tensor()  # PyG's EdgeIndex, which has no memory of its own
-    elif type(edge_index) is not Tensor:
-        edge_index = edge_index.as_subclass(Tensor)
-    shape = edge_index.shape
-    if len(shape) != 2 or shape[0] != 2 or edge_index.dtype not in _ID_TYPES:
-        raise InvalidArgument(
-            f"edge_index is of {edge_index.dtype} and has the shape {tuple(shape)}; expected [2, m] of int64 or int32"
-        )
-    return edge_index  # type: ignore[no-any-return]
-
-
-def _own_ids(ids: Tensor) -> Tensor:
-    """int32, contiguous, in memory that is not the caller's, who may write to it."""
-    return ids.to(torch.int32, copy=True, memory_format=torch.contiguous_format)
-
-
-def _has_ids_here(ids: Tensor) -> bool:
-    """Whether looking at ids costs no wait: on a GPU it does, and a fake tensor has none."""
-    return ids.is_cpu and type(ids) is Tensor
-
-
-def _sizes_of(num_nodes: Any) -> tuple[int, int]:
-    """Numbers of sources and of targets, of one number or a pair."""
-    pair = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
-    try:
-        n_cols, n_rows = (n if type(n) is int or isinstance(n, torch.SymInt) else operator.index(n) for n in pair)
-    except (TypeError, ValueError):
-        raise TypeError(f"expected a number of vertices, or (sources, targets), not {num_nodes!r}") from None
-    if n_cols < 0 or n_rows < 0:
-        raise InvalidArgument(f"expected a number of vertices that is not negative, not {num_nodes!r}")
-    if n_cols > _MOST or n_rows > _MOST:
-        raise InvalidGraph(f"{n_rows} x {n_cols} vertices: {_TOO_LARGE}")
-    return cast("tuple[int, int]", (n_cols, n_rows))
-
-
-def _check_edges(edges: Tensor, n_rows: int, n_cols: int) -> None:
-    if n_rows == n_cols:
-        _check_ids(edges, n_rows, "vertex")
-        return
-    _check_ids(edges[0], n_cols, "source")
-    _check_ids(edges[1], n_rows, "target")
-
-
-def _check_ids(ids: Tensor, n: int, what: str) -> None:
-    if ids.numel() == 0:
-        return
-    low, high = (int(value) for value in torch.aminmax(ids))
-    if low < 0 or high >= n:
-        raise InvalidGraph(f"a {what} has the id {low if low < 0 else high}; expected ids from 0 to {n - 1}")
-
-
-def _words(thing: object) -> str:
-    return f"a sparse tensor ({thing.layout})" if isinstance(thing, Tensor) else type(thing).__name__
