@@ -1,6 +1,7 @@
 #include "tuner/boosted_trees.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -57,18 +58,21 @@ Binned bins_of(const Eigen::ArrayXXf& x, Eigen::Index feature, const std::vector
     return out;
 }
 
-struct Sums {
-    double residual = 0;
-    double weight = 0;
+// Residual times weight, and weight, added in one instruction.
+using Sums = Eigen::Array2d;
 
-    Sums& operator+=(const Sums& other) {
-        residual += other.residual;
-        weight += other.weight;
-        return *this;
-    }
-    Sums operator-(const Sums& other) const { return {residual - other.residual, weight - other.weight}; }
-    double mean() const { return residual / (weight + double{kShrink}); }
-    double score() const { return residual * residual / (weight + double{kShrink}); }
+double mean(const Sums& s) {
+    return s(0) / (s(1) + double{kShrink});
+}
+double score(const Sums& s) {
+    return s(0) * s(0) / (s(1) + double{kShrink});
+}
+
+// What a tree grows from: the rows that were drawn for it, side by side.
+struct Drawn {
+    std::vector<Sums> sums;                       // by row
+    std::vector<std::uint16_t> leaf;              // by row, in the tree as it is
+    std::vector<std::vector<std::uint8_t>> bins;  // by feature that was drawn, and row
 };
 
 class Grower {
@@ -85,23 +89,16 @@ public:
     /// Adds a tree that says what is left of the `rows`, split by `features`. False, and no tree, if no split tells
     /// any rows apart: a lone leaf only adds the noise of what was drawn.
     bool grow(const std::vector<int>& rows, const std::vector<int>& features, const Eigen::ArrayXf& residual) {
-        residual_ = &residual;
-        std::fill(leaf_.begin(), leaf_.end(), 0U);
-        std::vector<Cut> cuts;
-        while (static_cast<int>(cuts.size()) < options_.depth) {
-            const Cut cut = best_cut(rows, features, std::size_t{1} << cuts.size());
-            if (cut.feature < 0) break;
-            for (const int r : rows) answer(cut, r);
-            cuts.push_back(cut);
-        }
+        const Drawn drawn = drawn_of(rows, features, residual);
+        std::vector<Cut> cuts = cuts_of(drawn, features);
         if (cuts.empty()) return false;
         std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.feature < b.feature; });
         std::fill(leaf_.begin(), leaf_.end(), 0U);
         for (int r = 0; r < static_cast<int>(leaf_.size()); ++r) {
             for (const Cut& cut : cuts) answer(cut, r);
         }
-        std::vector<Sums> leaves(std::size_t{1} << cuts.size());
-        for (const int r : rows) leaves[leaf_[static_cast<std::size_t>(r)]] += of(r);
+        std::vector<Sums> leaves(std::size_t{1} << cuts.size(), Sums::Zero());
+        for (std::size_t i = 0; i < rows.size(); ++i) leaves[leaf_[static_cast<std::size_t>(rows[i])]] += drawn.sums[i];
         first_leaf_ = forest_.leaves.size();
         forest_.depths.push_back(static_cast<std::int32_t>(cuts.size()));
         for (const Cut& cut : cuts) {
@@ -109,7 +106,7 @@ public:
             forest_.splits.push_back({between(edges[static_cast<std::size_t>(cut.bin)]), cut.feature});
         }
         for (const Sums& l : leaves) {
-            const float value = options_.learning_rate * static_cast<float>(l.mean());
+            const float value = options_.learning_rate * static_cast<float>(mean(l));
             forest_.leaves.push_back(std::round(value * kLeafSteps) / kLeafSteps);
         }
         return true;
@@ -138,35 +135,81 @@ private:
         return at < edge.high ? at : edge.low;
     }
 
-    Sums of(int row) const { return {double{weight_(row)} * (*residual_)(row), weight_(row)}; }
+    Drawn drawn_of(const std::vector<int>& rows, const std::vector<int>& features,
+                   const Eigen::ArrayXf& residual) const {
+        Drawn drawn;
+        drawn.sums.reserve(rows.size());
+        for (const int r : rows) drawn.sums.emplace_back(double{weight_(r)} * residual(r), weight_(r));
+        drawn.leaf.assign(rows.size(), 0);
+        drawn.bins.reserve(features.size());
+        for (const int f : features) {
+            const std::vector<std::uint8_t>& all = bins_[static_cast<std::size_t>(f)].bin;
+            std::vector<std::uint8_t>& bin = drawn.bins.emplace_back(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) bin[i] = all[static_cast<std::size_t>(rows[i])];
+        }
+        return drawn;
+    }
+
+    // A tree's questions, each asked of all leaves at once, as long as one leaves less unexplained.
+    std::vector<Cut> cuts_of(Drawn drawn, const std::vector<int>& features) const {
+        std::vector<Cut> cuts;
+        while (static_cast<int>(cuts.size()) < options_.depth) {
+            const Cut cut = best_cut(drawn, features, std::size_t{1} << cuts.size());
+            if (cut.feature < 0) break;
+            const auto at = std::find(features.begin(), features.end(), cut.feature) - features.begin();
+            const std::vector<std::uint8_t>& bin = drawn.bins[static_cast<std::size_t>(at)];
+            for (std::size_t i = 0; i < bin.size(); ++i) {
+                drawn.leaf[i] = static_cast<std::uint16_t>(2 * drawn.leaf[i] + (bin[i] > cut.bin ? 1 : 0));
+            }
+            cuts.push_back(cut);
+        }
+        return cuts;
+    }
+
+    // Sums of rows by feature (`count` of them from `first` on), leaf and bin. Rows of one bin follow each other, and each
+    // waits for the sum before it: several features at a time fill the wait.
+    static constexpr std::size_t kTogether = 4;
+    static void fill(std::vector<Sums>& histogram, const Drawn& drawn, std::size_t first, std::size_t count,
+                     std::size_t leaves) {
+        const std::size_t each = leaves * kBins;
+        histogram.assign(kTogether * each, Sums::Zero());
+        std::array<const std::uint8_t*, kTogether> bins{};
+        for (std::size_t f = 0; f < kTogether; ++f) bins[f] = drawn.bins[first + std::min(f, count - 1)].data();
+        for (std::size_t i = 0; i < drawn.sums.size(); ++i) {
+            const Sums sums = drawn.sums[i];
+            Sums* const leaf = histogram.data() + drawn.leaf[i] * std::size_t{kBins};
+            for (std::size_t f = 0; f < kTogether; ++f) leaf[f * each + bins[f][i]] += sums;
+        }
+    }
 
     // The one that, asked of all leaves at once, leaves least unexplained.
-    Cut best_cut(const std::vector<int>& rows, const std::vector<int>& features, std::size_t leaves) const {
-        std::vector<Sums> all(leaves);
-        for (const int r : rows) all[leaf_[static_cast<std::size_t>(r)]] += of(r);
+    Cut best_cut(const Drawn& drawn, const std::vector<int>& features, std::size_t leaves) const {
+        const std::size_t rows = drawn.sums.size();
+        std::vector<Sums> all(leaves, Sums::Zero());
+        for (std::size_t i = 0; i < rows; ++i) all[drawn.leaf[i]] += drawn.sums[i];
         double best = 1e-9;
-        for (const Sums& leaf : all) best += leaf.score();
+        for (const Sums& leaf : all) best += score(leaf);
         best *= 1 + 1e-9;
         Cut cut;
         std::vector<Sums> histogram;
-        for (const int f : features) {
-            const Binned& b = bins_[static_cast<std::size_t>(f)];
-            const std::size_t width = b.edges.size() + 1;
-            histogram.assign(leaves * width, {});
-            for (const int r : rows) {
-                const auto row = static_cast<std::size_t>(r);
-                histogram[leaf_[row] * width + b.bin[row]] += of(r);
-            }
-            std::vector<double> explained(b.edges.size());
-            for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-                Sums below;
-                for (std::size_t c = 0; c < b.edges.size(); ++c) {
-                    below += histogram[leaf * width + c];
-                    explained[c] += below.score() + (all[leaf] - below).score();
+        std::vector<double> explained;
+        for (std::size_t first = 0; first < features.size(); first += kTogether) {
+            const std::size_t here = std::min(kTogether, features.size() - first);
+            fill(histogram, drawn, first, here, leaves);
+            for (std::size_t f = 0; f < here; ++f) {
+                const std::size_t cuts = bins_[static_cast<std::size_t>(features[first + f])].edges.size();
+                const Sums* sums = histogram.data() + f * leaves * kBins;
+                explained.assign(cuts, 0.0);
+                for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+                    Sums below = Sums::Zero();
+                    for (std::size_t c = 0; c < cuts; ++c) {
+                        below += sums[leaf * kBins + c];
+                        explained[c] += score(below) + score(all[leaf] - below);
+                    }
                 }
-            }
-            for (std::size_t c = 0; c < b.edges.size(); ++c) {
-                if (explained[c] > best) best = explained[c], cut = {f, static_cast<int>(c)};
+                for (std::size_t c = 0; c < cuts; ++c) {
+                    if (explained[c] > best) best = explained[c], cut = {features[first + f], static_cast<int>(c)};
+                }
             }
         }
         return cut;
@@ -177,7 +220,6 @@ private:
     const BoostOptions& options_;
     model::Forest& forest_;
     std::mt19937_64 random_;
-    const Eigen::ArrayXf* residual_ = nullptr;
     std::vector<std::uint32_t> leaf_;  // of each row, in the tree that grows
     std::size_t first_leaf_ = 0;
 };

@@ -1,18 +1,16 @@
 #include "tuner/evaluate.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <random>
 #include <set>
-#include <thread>
 
 #include "core/common/error.hpp"
+#include "core/common/parallel_for.hpp"
 #include "core/dispatch/advise.hpp"
 #include "core/dispatch/bucket.hpp"
 #include "tuner/replay.hpp"
@@ -324,56 +322,36 @@ Evaluation evaluate(const std::vector<TrainingProblem>& learn, const std::vector
     const std::vector<Case> cases = cases_of(decide, score, registry);
     const auto folds = folds_of(cases, learn, options);
     std::vector<std::optional<EvaluatedCase>> judged(cases.size());
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr failed;
     std::mutex reporting;
     std::size_t done = 0;
-    const auto judge_folds = [&] {
-        for (std::size_t f = next++; f < folds.size(); f = next++) {
-            std::vector<TrainingProblem> others;
-            for (const TrainingProblem& p : learn) {
-                if (!folds[f].contains(p.fingerprint)) others.push_back(p);
-            }
-            if (others.empty()) continue;
-            FitOptions fitting = options.fit;
-            if (!options.searches) fitting.folds = 0;  // nothing else asks how far off a model is
-            std::optional<model::Model> m;
-            if (options.models) m = options.known ? *options.known : fit(others, registry, fitting);
-            if (m && options.few) {
-                const auto known = drawn(decide, folds[f], *options.few, options.fit.seed + f);
-                FitOptions correcting = correction_options();
-                if (!options.searches) correcting.folds = 0;
-                if (!known.empty()) m = refit(*m, known, registry, correcting);
-            }
-            const std::string fixed = best_static(others);
-            for (std::size_t i = 0; i < cases.size(); ++i) {
-                if (!folds[f].contains(cases[i].decide->fingerprint)) continue;
-                Judge judge(registry, cases[i], options.least_gains);
-                if (m) judge.with_model(*m, options.searches);
-                judge.without_model(fixed, options.searches);
-                judged[i] = std::move(judge).take();
-            }
-            const std::lock_guard lock(reporting);
-            if (options.progress) options.progress(++done, folds.size());
+    parallel_for(static_cast<std::int64_t>(folds.size()), 1, [&](std::int64_t at) {
+        const auto f = static_cast<std::size_t>(at);
+        std::vector<TrainingProblem> others;
+        for (const TrainingProblem& p : learn) {
+            if (!folds[f].contains(p.fingerprint)) others.push_back(p);
         }
-    };
-    const auto work = [&] {
-        try {
-            judge_folds();
-        } catch (...) {
-            const std::lock_guard lock(reporting);
-            failed = std::current_exception();
-            next = folds.size();
+        if (others.empty()) return;
+        FitOptions fitting = options.fit;
+        if (!options.searches) fitting.folds = 0;  // nothing else asks how far off a model is
+        std::optional<model::Model> m;
+        if (options.models) m = options.known ? *options.known : fit(others, registry, fitting);
+        if (m && options.few) {
+            const auto known = drawn(decide, folds[f], *options.few, options.fit.seed + f);
+            FitOptions correcting = correction_options();
+            if (!options.searches) correcting.folds = 0;
+            if (!known.empty()) m = refit(*m, known, registry, correcting);
         }
-    };
-    const std::size_t wanted =
-        options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::thread::hardware_concurrency();
-    std::vector<std::thread> threads;
-    for (std::size_t t = 1; t < std::min(std::max<std::size_t>(1, wanted), folds.size()); ++t)
-        threads.emplace_back(work);
-    work();
-    for (std::thread& t : threads) t.join();
-    if (failed) std::rethrow_exception(failed);
+        const std::string fixed = best_static(others);
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            if (!folds[f].contains(cases[i].decide->fingerprint)) continue;
+            Judge judge(registry, cases[i], options.least_gains);
+            if (m) judge.with_model(*m, options.searches);
+            judge.without_model(fixed, options.searches);
+            judged[i] = std::move(judge).take();
+        }
+        const std::lock_guard lock(reporting);
+        if (options.progress) options.progress(++done, folds.size());
+    });
     choose_by_bucket(cases, judged);
     Evaluation out;
     out.strategies = strategy_names();

@@ -29,7 +29,6 @@ struct EvaluateOptions {
     bool models = true;    ///< false: nothing is fitted, and strategies that need a model have no choice
     bool searches = true;  ///< whether to replay searches too, which takes most of the time
     std::function<void(std::size_t done, std::size_t total)> progress;  ///< after each fold, one at a time; optional
-    int threads = 0;                                                    ///< folds at a time; 0: as many as cores
 };
 
 /// A problem of the scoring run, with what each strategy's choice costs there over the fastest candidate.

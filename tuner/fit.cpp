@@ -8,6 +8,7 @@
 
 #include "core/common/error.hpp"
 #include "core/common/numbers.hpp"
+#include "core/common/parallel_for.hpp"
 #include "tuner/boosted_trees.hpp"
 #include "tuner/rates.hpp"
 
@@ -179,12 +180,21 @@ public:
         for (const TrainingProblem& p : problems_) {
             for (const TimedConfig& c : p.configs) ids.insert(c.config.variant);
         }
-        std::map<std::string, std::vector<float>> rates;
+        std::vector<const Variant*> variants;
+        for (const std::string& id : ids) variants.push_back(registry_.find(id));
+        const auto count = static_cast<std::int64_t>(variants.size());
+        std::vector<std::vector<float>> rates(variants.size());
+        parallel_for(count, 1, [&](std::int64_t v) {
+            rates[static_cast<std::size_t>(v)] = rates_of(*variants[static_cast<std::size_t>(v)]);
+        });
         std::vector<model::Rated> rated;
-        for (const std::string& id : ids) rates[id] = rates_of(*registry_.find(id));
-        for (const auto& [id, of] : rates) rated.push_back({registry_.find(id), &of});
+        for (std::size_t v = 0; v < variants.size(); ++v) rated.push_back({variants[v], &rates[v]});
         const std::vector<model::RoughGaps> rough = gaps_of(known_ ? rated_of(*known_, registry_) : rated);
-        for (const std::string& id : ids) m.variants.push_back(fit_variant(*registry_.find(id), rates[id], rough));
+        m.variants.resize(variants.size());
+        parallel_for(count, 1, [&](std::int64_t at) {
+            const auto v = static_cast<std::size_t>(at);
+            m.variants[v] = fit_variant(*variants[v], rates[v], rough);
+        });
         if (!known_) return m;
         for (const model::VariantModel& v : known_->variants) {
             if (!ids.contains(v.id)) m.variants.push_back(v);

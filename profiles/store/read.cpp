@@ -61,6 +61,17 @@ AttemptSet Store::done(const Key& key) const {
     return done;
 }
 
+std::vector<Key> Store::measured(Policy policy, Clock clock) const {
+    Statement s = database().prepare(
+        "SELECT DISTINCT graph_id, environment_id, problem_id FROM measurement WHERE policy = ? AND clock = ? "
+        "ORDER BY graph_id, environment_id, problem_id",
+        "listing what has measurements");
+    s.bind(to_text(policy), to_text(clock));
+    std::vector<Key> out;
+    while (s.step()) out.push_back({s.integer(0), s.integer(1), s.integer(2)});
+    return out;
+}
+
 std::vector<StoredMeasurement> Store::stored_measurements(const Key& key, const MeasurementFilter& filter) const {
     const auto word = [](const auto& value) {
         return value ? std::optional<std::string_view>(to_text(*value)) : std::nullopt;

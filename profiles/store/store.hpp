@@ -8,6 +8,7 @@
 // so once to OpenOptions::warn; check() names them.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -74,7 +75,7 @@ struct Key {
     std::int64_t graph = 0;
     std::int64_t environment = 0;
     std::int64_t problem = 0;
-    bool operator==(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;
 };
 
 /// What makes an attempt the same attempt: Store::done() has those that a resumed run does not take again.
@@ -357,6 +358,8 @@ public:
     /// All attempts done for a key, in one query. Failed ones are not among them, since out of memory and other programs
     /// on the processor may pass, nor those that were stopped early: a resumed run takes them again.
     AttemptSet done(const Key& key) const;
+    /// What has measurements of a policy and clock, in order of graph, environment and problem.
+    std::vector<Key> measured(Policy policy, Clock clock) const;
     /// Attempts in the order they were taken, all statuses.
     std::vector<Measurement> measurements(const Key& key, const MeasurementFilter& filter = {}) const;
     std::vector<StoredMeasurement> stored_measurements(const Key& key, const MeasurementFilter& filter = {}) const;

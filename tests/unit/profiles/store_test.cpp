@@ -249,6 +249,10 @@ TEST_F(StoreTest, FiltersByPolicyClockAndRun) {
     ASSERT_EQ(score.size(), 1u);
     EXPECT_EQ(score[0].run, second);
     EXPECT_EQ(score[0].measurement.median_us, 20.0);
+    const Key later = key_in(store, 128);
+    store.add_measurement(second, later, measurement("spmm.a", 30));
+    EXPECT_EQ(store.measured(Policy::hot, Clock::span), (std::vector<Key>{key, later}));
+    EXPECT_EQ(store.measured(Policy::cold, Clock::span), std::vector<Key>{key});
 }
 
 TEST_F(StoreTest, KeepsRunsAndDeviceConstants) {

@@ -2,6 +2,7 @@
 #include "tuner/fit.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -129,6 +130,26 @@ TEST_F(FitTest, TheSameSeedGivesTheSameBytesAndTimesComeBack) {
         EXPECT_NEAR(r.log_us, std::log(p.configs[r.config].us), 0.35) << configs[r.config].text();
         EXPECT_GT(r.sigma, 0);
     }
+}
+
+TEST_F(FitTest, ThreadsChangeNothing) {
+    const auto measured = problems();
+    std::vector<std::string> models;
+    std::vector<std::vector<std::string>> chosen;
+    for (const int threads : {1, 3}) {
+        omp_set_num_threads(threads);
+        models.push_back(model::to_bytes(fit(measured, registry_)));
+        EvaluateOptions options;
+        options.folds = 5;
+        options.searches = false;
+        chosen.emplace_back();
+        for (const EvaluatedCase& c : evaluate(measured, measured, measured, registry_, options).cases)
+            chosen.back().push_back(c.graph + " " + c.chosen.front());
+    }
+    omp_set_num_threads(omp_get_num_procs());
+    EXPECT_EQ(models.front(), models.back());
+    EXPECT_EQ(chosen.front().size(), measured.size());
+    EXPECT_EQ(chosen.front(), chosen.back());
 }
 
 // One config after the other, one tree after the other: what the fast evaluation must equal bit for bit.
