@@ -214,7 +214,9 @@ private:
         }
         const Rows rows = rows_of(points, model::problem_feature_names(), y, graph_, options_.without);
         const std::vector<Forest> known = known_ ? known_->level : std::vector<Forest>();
-        m.level = members(rows, std::vector<bool>(graphs_, true), options_, options_.seed, known);
+        FitOptions one = options_;
+        one.members = 1;
+        m.level = members(rows, std::vector<bool>(graphs_, true), one, options_.seed, known);
         m.level_spread = spread(rows, graphs_, options_, options_.seed, known);
     }
 
@@ -270,6 +272,7 @@ private:
         std::vector<float> first;       // what a prediction begins with
         std::vector<float> behind_own;  // how much slower than the variant's fastest on the problem
         std::vector<int> graph;
+        double near = 0;
         for (std::size_t i = 0; i < problems_.size(); ++i) {
             const Query query = problems_[i].query();
             const model::ConfigFeatures features(query, model::base_log_us(query, problems_[i].constants));
@@ -292,6 +295,7 @@ private:
             const auto own = behind_own.begin() + before;
             if (own == behind_own.end()) continue;
             const float fastest = *std::min_element(own, behind_own.end());
+            near += std::exp(-options_.focus * double{fastest});
             std::for_each(own, behind_own.end(), [&](float& slowdown) { slowdown -= fastest; });
         }
         std::vector<std::string> names = model::problem_feature_names();
@@ -313,13 +317,22 @@ private:
             rows.weight = rows.weight.max(static_cast<float>(options_.least) * (-focus * behind).exp());
         }
         rows.y -= Eigen::Map<const Eigen::ArrayXf>(first.data(), rows.y.size());
-        // What is not known is fitted as fit() would.
-        FitOptions options = options_;
-        if (known_ && !known)
-            options.trees = FitOptions().trees, options.members = static_cast<int>(known_->level.size());
+        const bool is_near = near >= kNear * static_cast<double>(problems_.size());
+        const FitOptions options = known ? options_ : options_of_new(is_near);
         v.slowdown = members(rows, std::vector<bool>(graphs_, true), options, options_.seed + 1, before);
         v.spread = spread(rows, graphs_, options, options_.seed + 1, before);
         return v;
+    }
+
+    // Of a variant that is not known: it is fitted as fit() would, to few problems too.
+    FitOptions options_of_new(bool is_near) const {
+        FitOptions options = options_;
+        if (known_) options.trees = FitOptions().trees;
+        if (is_near) return options;
+        options.members = 1;
+        options.trees.trees = std::max(1, options.trees.trees / kFarTrees);
+        options.trees.learning_rate = std::min(1.0F, options.trees.learning_rate * kFarRate);
+        return options;
     }
 
     const std::vector<TrainingProblem>& problems_;

@@ -10,9 +10,16 @@
 
 namespace gnntune::tuner {
 
+/// A variant is near if this much of its times is near the fastest: the mean over all problems of f^-focus, where its
+/// fastest config takes f times as long as the fastest of all, and 0 where it has none.
+inline constexpr double kNear = 0.05;
+/// One that is not has one forest of a quarter of the trees, each of which adds twice as much: that it is slow is soon said.
+inline constexpr int kFarTrees = 4;
+inline constexpr float kFarRate = 2;
+
 struct FitOptions {
     BoostOptions trees;
-    int members = 2;     ///< forests that are averaged
+    int members = 2;     ///< forests that are averaged, of variants that are near
     double worst = 1.5;  ///< natural logarithm of a slowdown beyond which all are equally bad
     double focus = 4;    ///< a config slower by the factor f counts f^-focus: what decides is who is fastest
     double least = 0.2;  ///< what a variant's fastest config of a problem counts, however slow it is there

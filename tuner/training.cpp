@@ -29,22 +29,24 @@ private:
     std::map<const Variant*, std::vector<Params>> spaces_;
 };
 
-// The newest row of each config, as far as it stands; rows in the order they were taken.
+// The newest row of each config, as far as it stands; rows in the order they were taken. A composition whose part was
+// another one than today's default is what it was, and nobody chooses it by that row.
 std::vector<TimedConfig> timed(const Registry& registry, const Query& query, const std::vector<Measurement>& rows,
                                Precision precision) {
     std::map<std::string, TimedConfig> newest;
     Searched searched(query);
     for (const Measurement& m : rows) {
-        const std::string text = m.config.text();
+        const Config config = as_measured(registry, query, m.config, m.parts);
+        const std::string text = config.text();
         if (const Variant* v = registry.find(m.config.variant); !v || v->version != m.variant_version) continue;
         newest.erase(text);
         const bool abandoned = m.status == MeasurementStatus::abandoned;
         if (m.status != MeasurementStatus::ok && !abandoned) continue;
         if (!std::isfinite(m.median_us) || m.median_us <= 0 || !stands(registry, query, m)) continue;
         const Variant& v = *registry.find(m.config.variant);
-        const bool judged = !v.approximate && v.precision == precision &&
+        const bool judged = !v.approximate && v.precision == precision && config == m.config &&
                             may_be_captured(registry, m.config, m.parts) && searched(v, m.config.params);
-        newest.emplace(text, TimedConfig{m.config, m.median_us, judged, abandoned});
+        newest.emplace(text, TimedConfig{config, m.median_us, judged, abandoned});
     }
     std::vector<TimedConfig> out;
     for (auto& [text, c] : newest) out.push_back(std::move(c));
@@ -58,7 +60,8 @@ std::vector<const Variant*> untried(const Registry& registry, const Query& query
                                     Precision precision) {
     std::set<std::string> tried;
     for (const Measurement& m : rows) {
-        if (!m.disturbed() && stands(registry, query, m)) tried.insert(m.config.text());
+        if (m.disturbed() || !stands(registry, query, m)) continue;
+        tried.insert(as_measured(registry, query, m.config, m.parts).text());
     }
     std::vector<const Variant*> out;
     for (const Variant& v : registry.variants()) {

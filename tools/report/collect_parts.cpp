@@ -153,7 +153,6 @@ std::vector<ModelFacts> judged_models(const store::Store& store, const Registry&
         for (const auto& p : learn) graphs.insert(p.fingerprint);
         if (graphs.size() < 2) continue;
         tuner::EvaluateOptions evaluation;
-        evaluation.fit.members = 1;
         evaluation.folds = folds;
         evaluation.searches = false;
         evaluation.progress = options.progress;

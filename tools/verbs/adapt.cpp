@@ -285,7 +285,6 @@ private:
         const model::Model* known = found == known_.end() ? nullptr : &found->second.model;
         tuner::EvaluateOptions options;
         options.searches = false;
-        options.fit.members = 1;
         options.folds = graphs > kMostFolds ? static_cast<int>(kMostFolds) : 0;
         options.known = known;
         options.models = known != nullptr;
@@ -335,10 +334,8 @@ private:
 
     void store(Op op, const std::vector<tuner::TrainingProblem>& problems, const model::Model* known,
                const std::map<std::string, tuner::StrategyScore>& after) {
-        tuner::FitOptions fitting;
-        fitting.members = 1;
         const model::Model corrected =
-            known ? tuner::refit(*known, problems, registry()) : tuner::fit(problems, registry(), fitting);
+            known ? tuner::refit(*known, problems, registry()) : tuner::fit(problems, registry());
         Json training;
         training["graphs"] = graph_names(problems);
         training["problems"] = problems.size();

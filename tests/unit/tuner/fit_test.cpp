@@ -132,6 +132,24 @@ TEST_F(FitTest, TheSameSeedGivesTheSameBytesAndTimesComeBack) {
     }
 }
 
+TEST_F(FitTest, WhatIsNeverNearTheFastestHasFewTrees) {
+    const auto measured = problems();
+    const model::Model m = fit(measured, registry_);
+    EXPECT_EQ(m.level.size(), 1u);
+    std::set<std::string> near;
+    for (const model::VariantModel& v : m.variants) {
+        if (v.slowdown.size() == 2) {
+            near.insert(v.id);
+            for (const model::Forest& f : v.slowdown) EXPECT_EQ(f.depths.size(), 240u) << v.id;
+        } else {
+            ASSERT_EQ(v.slowdown.size(), 1u) << v.id;
+            EXPECT_LE(v.slowdown.front().depths.size(), 60u) << v.id;
+        }
+    }
+    EXPECT_EQ(near, (std::set<std::string>{"spmm.cpu_edges", "spmm.cpu_rows"}));
+    EXPECT_GT(m.variants.size(), near.size());
+}
+
 TEST_F(FitTest, ThreadsChangeNothing) {
     const auto measured = problems();
     std::vector<std::string> models;

@@ -39,6 +39,10 @@ protected:
                 Measurement m = measurement(Config{v.id, params}.text(), 100.0 + static_cast<double>(rows.size()));
                 m.variant_version = v.version;
                 m.clock = Clock::host;
+                if (v.parts) {
+                    const Config part = registry_.default_part(query);
+                    m.parts = {{part, registry_.find(part.variant)->version}};
+                }
                 rows.push_back(std::move(m));
             }
         }
@@ -110,6 +114,40 @@ TEST_F(TrainingTest, WhatNoSearchTriesIsNotJudged) {
         }
     }
     EXPECT_GT(left, 0) << "it teaches all the same";
+}
+
+// Its time is that of the part which ran: what it teaches is said of that one, and today's config has no time.
+TEST_F(TrainingTest, ACompositionIsWhatItsPartWas) {
+    Variant whole = *registry_.find("spmm.cpu_rows");
+    whole.id = "spmm.whole";
+    whole.parts = [](const Query& q) { return std::vector<Part>{{"spmm", q.problem}}; };
+    registry_.add(whole);
+    const auto is_whole = [](const auto& row) { return row.config.variant == "spmm.whole"; };
+    Config ran;
+    const auto complete = kept("parts.db", [&](auto& rows) {
+        Measurement& row = *std::find_if(rows.begin(), rows.end(), is_whole);
+        ran = row.config;
+        const Config today = row.parts.front().config;
+        row.parts.front().config = Config::parse("spmm.cpu_edges{parts=8}");
+        ASSERT_NE(row.parts.front().config, today);
+        ran.params.set("spmm", row.parts.front().config.text());
+    });
+    ASSERT_EQ(complete.size(), 1U);
+    EXPECT_EQ(complete.front().problem.k, 32);
+    EXPECT_EQ(left_out_.by_variant, (std::map<std::string, int>{{"spmm.whole", 1}}));
+
+    filter_.complete = false;
+    const store::Store store = store::Store::open(file("parts.db"), store::Mode::read_only);
+    int others = 0;
+    for (const TrainingProblem& p : training_problems(store, registry_, filter_)) {
+        for (const TimedConfig& c : p.configs) {
+            const bool other = c.config == ran;
+            EXPECT_EQ(c.candidate, !other) << c.config.text();
+            EXPECT_TRUE(!other || p.problem.k == 64);
+            others += other ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(others, 1);
 }
 
 TEST_F(TrainingTest, AnotherVersionOfAVariantIsNotThisOne) {
