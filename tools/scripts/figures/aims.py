@@ -1,5 +1,6 @@
 """What choices without measurements and searches were meant to reach, and whether they do: the table at the head of docs/tuning.md."""
 import csv
+import gzip
 import pathlib
 import sys
 
@@ -12,7 +13,8 @@ FIRST, THREE, SEARCHED = "first choice (`model`)", "fastest of its first three (
 
 
 def read(name):
-    with open(MEASURED / name, newline="") as file:
+    path = MEASURED / name
+    with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else open(path, newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -77,7 +79,7 @@ def aims_table(choices):
     """A row for each aim. `choices`: rows of nvidia_h200_choices.csv."""
     yield "| what | aim | found | reached | where |"
     yield "|---|---|---|---|---|"
-    yield from of_the_default(read("nvidia_h200_spmm_corpus.csv"))
+    yield from of_the_default(read("nvidia_h200_spmm_corpus.csv.gz"))
     yield from of_models(choices)
     yield from of_chips(read("chips_transfer.csv"))
 
