@@ -71,7 +71,7 @@ double score(const Sums& s) {
 // What a tree grows from: the rows that were drawn for it, side by side.
 struct Drawn {
     std::vector<Sums> sums;                       // by row
-    std::vector<std::uint16_t> leaf;              // by row, in the tree as it is
+    std::vector<std::uint32_t> leaf;              // by row, in the tree as it is
     std::vector<std::vector<std::uint8_t>> bins;  // by feature that was drawn, and row
 };
 
@@ -159,7 +159,7 @@ private:
             const auto at = std::find(features.begin(), features.end(), cut.feature) - features.begin();
             const std::vector<std::uint8_t>& bin = drawn.bins[static_cast<std::size_t>(at)];
             for (std::size_t i = 0; i < bin.size(); ++i) {
-                drawn.leaf[i] = static_cast<std::uint16_t>(2 * drawn.leaf[i] + (bin[i] > cut.bin ? 1 : 0));
+                drawn.leaf[i] = 2 * drawn.leaf[i] + (bin[i] > cut.bin ? 1U : 0U);
             }
             cuts.push_back(cut);
         }

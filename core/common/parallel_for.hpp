@@ -36,11 +36,12 @@ private:
 };
 
 /// Calls f(i, scratch) for i in [0, n), `block` at a time by threads as they become free, each with a scratch of its own
-/// that make() returns. Throws what one of them throws; the others end early then.
+/// that make() returns. Throws what one of them throws; the others end early then. A single call starts no threads, so that f
+/// may.
 template <typename Make, typename F>
 void parallel_for(std::int64_t n, int block, const Make& make, const F& f) {
     const int threads = team_size();
-    if (threads == 1) {
+    if (threads == 1 || n <= 1) {
         auto scratch = make();
         for (std::int64_t i = 0; i < n; ++i) f(i, scratch);
         return;
