@@ -89,7 +89,7 @@ public:
     /// Adds a tree that says what is left of the `rows`, split by `features`. False, and no tree, if no split tells
     /// any rows apart: a lone leaf only adds the noise of what was drawn.
     bool grow(const std::vector<int>& rows, const std::vector<int>& features, const Eigen::ArrayXf& residual) {
-        const Drawn drawn = drawn_of(rows, features, residual);
+        Drawn drawn = drawn_of(rows, features, residual);
         std::vector<Cut> cuts = cuts_of(drawn, features);
         if (cuts.empty()) return false;
         std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.feature < b.feature; });
@@ -151,7 +151,7 @@ private:
     }
 
     // A tree's questions, each asked of all leaves at once, as long as one leaves less unexplained.
-    std::vector<Cut> cuts_of(Drawn drawn, const std::vector<int>& features) const {
+    std::vector<Cut> cuts_of(Drawn& drawn, const std::vector<int>& features) const {
         std::vector<Cut> cuts;
         while (static_cast<int>(cuts.size()) < options_.depth) {
             const Cut cut = best_cut(drawn, features, std::size_t{1} << cuts.size());
