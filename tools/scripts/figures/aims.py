@@ -1,9 +1,8 @@
 """What choices without measurements and searches were meant to reach, and whether they do: the table at the head of docs/tuning.md."""
-import csv
-import gzip
 import pathlib
 import sys
 
+from figures import tables
 from figures.corpus import ratios_of
 
 MEASURED = pathlib.Path(__file__).resolve().parents[3] / "profiles" / "measured"
@@ -13,9 +12,7 @@ FIRST, THREE, SEARCHED = "first choice (`model`)", "fastest of its first three (
 
 
 def read(name):
-    path = MEASURED / name
-    with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else open(path, newline="") as file:
-        return list(csv.DictReader(file))
+    return tables.read(MEASURED / name)
 
 
 def row(what, aim, found, reached, link):
