@@ -168,6 +168,7 @@ public:
             shared_.push_back(model::problem_features(p.query(), p.constants));
         }
         graphs_ = numbers.size();
+        if (!known) options_.trees.trees = trees_of(options, problems.size());
     }
 
     model::Model fit() const {
@@ -360,6 +361,11 @@ void check(const std::vector<TrainingProblem>& problems) {
 }
 
 }  // namespace
+
+int trees_of(const FitOptions& options, std::size_t problems) {
+    const auto most = static_cast<std::size_t>(std::max(0, options.most_trees));
+    return std::max(options.trees.trees, static_cast<int>(std::min(problems / kProblemsPerTree, most)));
+}
 
 model::Model fit(const std::vector<TrainingProblem>& problems, const Registry& registry, const FitOptions& options) {
     check(problems);

@@ -23,7 +23,7 @@ void add_training_options(Options& options, const char* default_ops) {
         ("complete", boost::program_options::bool_switch(), "learn only from problems on which every exact config of "
          "this build was tried");
     options.group("Trees").add_options()
-        ("trees", value("N", "240"), "trees of a forest")
+        ("trees", value("N"), "trees of a forest (default: 240, and more of many problems)")
         ("depth", value("N", "6"), "questions of a tree")
         ("rate", value("R", "0.15"), "what each tree adds of its correction")
         ("members", value("N", "2"), "forests that are averaged, of variants that are near the fastest")
@@ -33,7 +33,10 @@ void add_training_options(Options& options, const char* default_ops) {
 
 tuner::FitOptions fit_options(const Parsed& parsed) {
     tuner::FitOptions o;
-    o.trees.trees = static_cast<int>(*parsed.integer("trees", 1, 100000));
+    if (const auto trees = parsed.integer("trees", 1, 100000)) {
+        o.trees.trees = static_cast<int>(*trees);
+        o.most_trees = o.trees.trees;
+    }
     o.trees.depth = static_cast<int>(*parsed.integer("depth", 1, 12));
     o.trees.learning_rate = static_cast<float>(*parsed.real("rate", 1e-3, 1));
     o.members = static_cast<int>(*parsed.integer("members", 1, 100));

@@ -48,7 +48,7 @@ Json training_json(const Measured& m, const tuner::FitOptions& options) {
     json["rows"] = rows_of(m.problems);
     json["complete"] = m.filter.complete;
     json["devices"] = devices;
-    json["trees"] = options.trees.trees;
+    json["trees"] = tuner::trees_of(options, m.problems.size());
     json["depth"] = options.trees.depth;
     json["rate"] = options.trees.learning_rate;
     json["members"] = options.members;

@@ -132,6 +132,28 @@ TEST_F(FitTest, TheSameSeedGivesTheSameBytesAndTimesComeBack) {
     }
 }
 
+TEST_F(FitTest, ManyProblemsHaveMoreTrees) {
+    FitOptions options;
+    EXPECT_EQ(trees_of(options, 1), 240);
+    EXPECT_EQ(trees_of(options, 240 * kProblemsPerTree + kProblemsPerTree - 1), 240);
+    EXPECT_EQ(trees_of(options, 301 * kProblemsPerTree), 301);
+    EXPECT_EQ(trees_of(options, 100000), 400);
+    options.trees.trees = options.most_trees = 7;
+    EXPECT_EQ(trees_of(options, 100000), 7);
+
+    const auto measured = problems();
+    options.trees.trees = 1;
+    options.most_trees = 1000;
+    options.folds = 0;
+    const auto expected = measured.size() / kProblemsPerTree;
+    ASSERT_GT(expected, 1u);
+    const model::Model m = fit(measured, registry_, options);
+    EXPECT_EQ(m.level.front().depths.size(), expected);
+    const model::VariantModel* rows = m.find("spmm.cpu_rows", registry_.find("spmm.cpu_rows")->version);
+    ASSERT_NE(rows, nullptr);
+    EXPECT_EQ(rows->slowdown.front().depths.size(), expected);
+}
+
 TEST_F(FitTest, WhatIsNeverNearTheFastestHasFewTrees) {
     const auto measured = problems();
     const model::Model m = fit(measured, registry_);
