@@ -426,7 +426,7 @@ class Packing(unittest.TestCase):
     def pack(self, *arguments):
         with contextlib.redirect_stdout(io.StringIO()):
             figures.pack(*arguments)
-        return figures.read(self.root / "a_b_suite.csv.gz"), figures.read(self.root / "a_b_suite_about.csv")
+        return figures.read(self.root / "a_b_suite.csv.xz"), figures.read(self.root / "a_b_suite_about.csv")
 
     def test_a_summary_says_whether_configs_were_searched(self):
         self.pack(self.run_of("first", [row("spmm k=16", OURS, 8)], "one"), None, False)

@@ -46,7 +46,7 @@ def of_models(choices):
     yield row("the same: worst case", "85", f"{worst:.1f}", worst >= 85, link)
     means, worsts = (scores(kinds, RULE, column) for column in ("geomean_percent", "worst_percent"))
     if missing := [op for op in OPS if op not in means]:
-        sys.exit(f"nvidia_h200_choices.csv: no row of {RULE} of {', '.join(missing)} in {', '.join(kinds)}; tools/model-figures --measure makes them")
+        sys.exit(f"nvidia_h200_choices.csv.gz: no row of {RULE} of {', '.join(missing)} in {', '.join(kinds)}; tools/model-figures --measure makes them")
     link = "[kinds of problems](#kinds-of-problems)"
     op, low = least(means)
     yield row(f"first choice (`{RULE}`) of each op, problems of all kinds: mean", "95", f"{low:.2f} or more (`{op}`)", low >= 95, link)
@@ -73,7 +73,7 @@ def of_chips(transfer):
 
 
 def aims_table(choices):
-    """A row for each aim. `choices`: rows of nvidia_h200_choices.csv."""
+    """A row for each aim. `choices`: rows of nvidia_h200_choices.csv.gz."""
     yield "| what | aim | found | reached | where |"
     yield "|---|---|---|---|---|"
     yield from of_the_default(read("nvidia_h200_spmm_corpus.csv.gz"))

@@ -1,15 +1,18 @@
-"""CSV files of profiles/measured, packed where their name ends in .gz."""
+"""CSV files of profiles/measured, packed where their name ends in .gz or .xz."""
 import csv
 import gzip
 import io
+import lzma
+
+OPEN = {".gz": gzip.open, ".xz": lzma.open}
+PACK = {".gz": lambda data: gzip.compress(data, 9, mtime=0), ".xz": lambda data: lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)}
 
 
 def read(path, optional=False):
     """The rows of a file as dicts; none of an optional one that is not there."""
     if optional and not path.exists():
         return []
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", newline="", encoding="utf-8") as file:
+    with OPEN.get(path.suffix, open)(path, "rt", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -19,5 +22,4 @@ def write(path, columns, rows, others="raise"):
     out = csv.DictWriter(text, columns, lineterminator="\n", extrasaction=others)
     out.writeheader()
     out.writerows(rows)
-    data = text.getvalue().encode()
-    path.write_bytes(gzip.compress(data, 9, mtime=0) if path.suffix == ".gz" else data)
+    path.write_bytes(PACK.get(path.suffix, bytes)(text.getvalue().encode()))
