@@ -34,7 +34,7 @@ package = program("python-figures")
 scale = program("scale-figures")
 chosen = program("corpus")
 chips = program("chip-figures")
-from figures import aims  # noqa: E402
+from figures import aims, tables  # noqa: E402
 from figures.compositions import compositions_table, parts_of  # noqa: E402
 from figures.corpus import corpus_rows  # noqa: E402
 from figures.database import short_problem, suite_rows  # noqa: E402
@@ -74,6 +74,26 @@ def choice(part, op, strategy, geomean, worst, kind="all"):
             "worst_percent": str(worst), "share_95_percent": "50", "lost_percent": "3"}
 
 
+class Tables(unittest.TestCase):
+    def test_packed_or_not_they_come_back(self):
+        rows = [{"a": "1", "b": "é, \"x\""}, {"a": "", "b": "2"}]
+        with tempfile.TemporaryDirectory() as folder:
+            for name, begins in (("t.csv", b"a,b\n"), ("t.csv.gz", b"\x1f\x8b"), ("t.csv.xz", b"\xfd7zXZ")):
+                path = pathlib.Path(folder) / name
+                tables.write(path, ("a", "b"), rows)
+                first = path.read_bytes()
+                self.assertTrue(first.startswith(begins), name)
+                self.assertEqual(tables.read(path), rows)
+                tables.write(path, ("a", "b"), [{**r, "c": "3"} for r in rows], "ignore")
+                self.assertEqual(path.read_bytes(), first)
+            with self.assertRaises(ValueError):
+                tables.write(path, ("a",), rows)
+            missing = pathlib.Path(folder) / "none.csv.gz"
+            self.assertEqual(tables.read(missing, optional=True), [])
+            with self.assertRaises(FileNotFoundError):
+                tables.read(missing)
+
+
 class Windows(unittest.TestCase):
     def test_the_fastest_of_each_kind_beside_the_fastest_gathering_kernel(self):
         s = suite(row("spmm k=16", "spmm.binned{vec=4}", 20), row("spmm k=16", "spmm.rows{vec=4}", 25), row("spmm k=16", "spmm.mma{vec=1}", 10),
@@ -107,7 +127,15 @@ class Models(unittest.TestCase):
         table = list(models.both_table(rows))
         self.assertIn("| `model`: by the H200 | `model`: by the H200 and the H100 |", table[0])
         self.assertEqual(table[2], "| `spmm`, plain | 7 | " + " | ".join(["94.00, 60.0 | 97.00, 60.0"] * 3) + " |")
-        self.assertIn("Of the 1 rows of plain problems the mean of `model` is higher by both in 1, by up to 3.00, and lower in 0,", table[-1])
+        self.assertIn("Of the 1 rows of plain problems the mean of `model` is higher by both in 1, by up to 3.00, and lower in none.", table[-1])
+
+    def test_what_was_made_again_leaves_history_as_it_was(self):
+        rows = [choice(part, "spmm", strategy, mean, 60) for part, mean in (("spmm_before", 91), ("spmm_both", 97), ("spmm_both_then", 94))
+                for strategy in ("model", "model_or_default", "model_3")]
+        self.assertEqual(list(models.change_table(rows, "_before", "_both", superseded="_then"))[2],
+                         "| `spmm`, plain | 7 | " + " | ".join(["91.00, 60.0 | 94.00, 60.0"] * 3) + " |")
+        self.assertEqual(list(models.change_table(rows[:-3], "_before", "_both", superseded="_then"))[2],
+                         "| `spmm`, plain | 7 | " + " | ".join(["91.00, 60.0 | 97.00, 60.0"] * 3) + " |")
 
     def test_aims_that_are_missed_name_the_op(self):
         rows = [choice("spmm_both", "spmm", "model_or_default", 96, 80), choice("kinds_spmm_both", "spmm", "model_or_default", 96, 80),
@@ -166,7 +194,7 @@ class Chips(unittest.TestCase):
     def test_a_seed_gives_both_rows(self):
         rows = [{**case, "strategy": "model_or_default"} for case in self.cases()]
         found = {r["few"]: r for r in chips.seeded("today", "h100", "0", "3", rows)}
-        self.assertEqual({few: r["worst_percent"] for few, r in found.items()}, {"0": "10.00", "0_alike": "80.00"})
+        self.assertEqual({few: r["worst_percent"] for few, r in found.items()}, {"0": "10.000", "0_alike": "80.000"})
         self.assertEqual([r["few"] for r in chips.seeded("today", "h200", "own", "3", rows)], ["own"])
 
 
