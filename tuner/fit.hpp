@@ -23,11 +23,11 @@ inline constexpr std::size_t kProblemsPerTree = 9;
 struct FitOptions {
     BoostOptions trees;    ///< the least, of a forest of few problems
     int most_trees = 400;  ///< of a forest of many; no more than `trees` has: always that many
-    int members = 2;     ///< forests that are averaged, of variants that are near
-    double worst = 1.5;  ///< natural logarithm of a slowdown beyond which all are equally bad
-    double focus = 4;    ///< a config slower by the factor f counts f^-focus: what decides is who is fastest
-    double least = 0.2;  ///< what a variant's fastest config of a problem counts, however slow it is there
-    int folds = 5;       ///< of graphs, for the spreads; below 2: spreads stay 0
+    int members = 2;       ///< forests that are averaged, of variants that are near
+    double worst = 1.5;    ///< natural logarithm of a slowdown beyond which all are equally bad
+    double focus = 4;      ///< a config slower by the factor f counts f^-focus: what decides is who is fastest
+    double least = 0.2;    ///< what a variant's fastest config of a problem counts, however slow it is there
+    int folds = 5;         ///< of graphs, for the spreads; below 2: spreads stay 0
     std::uint64_t seed = 1;
     std::set<std::string> without;  ///< names of features that the trees do not see (core/model/model_features.hpp)
 };
