@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBins = 64;
 constexpr float kShrink = 1.0F;  // weight of a leaf's prior, a value of 0
-// Leaves are multiples of 2^-13 of the logarithm, a sum of 240 of which is wrong by a twentieth of a percent: their last
+// Leaves are multiples of 2^-13 of the logarithm, a sum of 400 of which is wrong by a fifteenth of a percent: their last
 // bits are noise, of which a packed model is two thirds. The trees behind a rounded one see what it says.
 constexpr float kLeafSteps = 8192;
 

@@ -17,12 +17,12 @@ inline constexpr double kNear = 0.05;
 inline constexpr int kFarTrees = 4;
 inline constexpr float kFarRate = 2;
 
-/// What many problems say takes more trees: one for so many problems.
+/// What many problems say takes more trees: one for so many problems that teach the model.
 inline constexpr std::size_t kProblemsPerTree = 9;
 
 struct FitOptions {
     BoostOptions trees;    ///< the least, of a forest of few problems
-    int most_trees = 400;  ///< of a forest of many; no more than `trees` has: always that many
+    int most_trees = 400;  ///< of a forest of many; at or below trees.trees: every forest has trees.trees
     int members = 2;       ///< forests that are averaged, of variants that are near
     double worst = 1.5;    ///< natural logarithm of a slowdown beyond which all are equally bad
     double focus = 4;      ///< a config slower by the factor f counts f^-focus: what decides is who is fastest
@@ -32,7 +32,7 @@ struct FitOptions {
     std::set<std::string> without;  ///< names of features that the trees do not see (core/model/model_features.hpp)
 };
 
-/// Trees of a forest that so many problems teach. A correction's are its options'.
+/// Trees of a near variant's forest where so many problems teach the model. A correction's are its options'.
 int trees_of(const FitOptions& options, std::size_t problems);
 
 /// A model of the problems' op and backend, and of those kinds that a tenth of the graphs or more has. Problems of one

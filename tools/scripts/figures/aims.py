@@ -60,7 +60,7 @@ def of_chips(transfer):
     """`spmm` by a model of the other GPU."""
     link = "[another GPU](chips.md#one-gpus-models-on-another)"
     for part, few, words in (("h200", "0", "taught by the H100, asked on the H200"),
-                             ("h100", "0_alike", "taught by the H200, asked on the H100 about the same problems"),
+                             ("h100", "0_alike", "taught by the H200, asked on the H100 about the same plain problems"),
                              ("h100", "0", "taught by the H200, asked on the H100 about all that it measured")):
         of = {r["strategy"]: r for r in transfer if (r["part"], r["few"], r["op"]) == (part, few, "spmm")}
         for strategy, what, column, aim in (("model", FIRST, "geomean_percent", 95), ("model", FIRST, "worst_percent", 75),

@@ -4,8 +4,17 @@ import gzip
 import io
 import lzma
 
+
+def gzipped(data):
+    """Without a name, a time and the system."""
+    out = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as file:
+        file.write(data)
+    return out.getvalue()
+
+
 OPEN = {".gz": gzip.open, ".xz": lzma.open}
-PACK = {".gz": lambda data: gzip.compress(data, 9, mtime=0), ".xz": lambda data: lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)}
+PACK = {".gz": gzipped, ".xz": lambda data: lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)}
 
 
 def read(path, optional=False):
