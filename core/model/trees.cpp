@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <limits>
+
+#include "core/model/rests.hpp"
 
 namespace gnntune::model {
-namespace {
-
-// A vector register of every machine; GCC turns wider ones into worse code where only these are there.
-constexpr std::size_t kLanes = 4;
-using Values [[gnu::vector_size(kLanes * sizeof(float))]] = float;
-using Answers [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
-
-}  // namespace
-
 bool well_formed(const Forest& forest, std::int32_t features) {
     if (!std::isfinite(forest.start)) return false;
     std::size_t splits = 0;
@@ -38,8 +31,11 @@ bool well_formed(const Forest& forest, std::int32_t features) {
 }
 
 Points::Points(std::span<const float> shared, std::span<const float> own, std::int32_t count)
-    : shared_(shared), count_(count), packs_((count + kPack - 1) / kPack) {
-    const std::size_t width = count == 0 ? 0 : own.size() / static_cast<std::size_t>(count);
+    : shared_(shared),
+      count_(count),
+      packs_((count + kPack - 1) / kPack),
+      own_width_(count == 0 ? 0 : static_cast<std::int32_t>(own.size()) / count) {
+    const auto width = static_cast<std::size_t>(own_width_);
     own_.resize(width * static_cast<std::size_t>(packs_ * kPack));
     for (std::size_t feature = 0; feature < width; ++feature) {
         std::copy_n(own.data() + feature * static_cast<std::size_t>(count), count,
@@ -48,48 +44,55 @@ Points::Points(std::span<const float> shared, std::span<const float> own, std::i
 }
 
 void add(const Forest& forest, const Points& points, std::span<double> sums) {
+    add(forest, points, sums, fastest_sum_rests());
+}
+
+void add(const Forest& forest, const Points& points, std::span<double> sums, SumRests sum_rests) {
     constexpr auto kPack = static_cast<std::size_t>(Points::kPack);
-    const float* shared = points.shared().data();
-    const auto shared_width = static_cast<std::int32_t>(points.shared().size());
-    // What the shared features leave of each tree: the questions about the others, and the leaves those choose among.
-    struct Rest {
-        const Split* first;
-        const Split* end;
-        const float* leaves;
-    };
-    std::vector<Rest> rests;
-    rests.reserve(forest.depths.size());
-    double common = forest.start;
+    constexpr float kBelow = -std::numeric_limits<float>::infinity();
+    if (points.count() == 0) return;
+    const auto shared_width = points.shared().size();
+    // A shared feature's answer is the same for all points; for now own ones are answered no.
+    std::vector<float> shared(shared_width + static_cast<std::size_t>(points.own_width()), kBelow);
+    std::copy(points.shared().begin(), points.shared().end(), shared.begin());
+    // Each tree is written behind both lists and kept in one: what it leaves open, or the leaf where it leaves nothing.
+    std::vector<Rest> rests(forest.depths.size());
+    std::vector<const float*> closed(forest.depths.size());
+    std::size_t left = 0;
+    std::size_t ended = 0;
     const Split* split = forest.splits.data();
     const float* leaves = forest.leaves.data();
-    for (const std::int32_t depth : forest.depths) {
-        const Split* const end = split + depth;
-        std::size_t answers = 0;
-        for (; split != end && split->feature < shared_width; ++split) {
-            answers = 2 * answers + static_cast<std::size_t>(!(shared[split->feature] <= split->threshold));
+    const auto ask = [&](std::int32_t depth) __attribute__((always_inline)) {
+        std::int32_t answers = 0;
+        std::int32_t open = 0;
+        for (std::int32_t level = 0; level < depth; ++level) {
+            const auto feature = static_cast<std::size_t>(split[level].feature);
+            answers = 2 * answers + static_cast<std::int32_t>(!(shared[feature] <= split[level].threshold));
+            open += static_cast<std::int32_t>(feature >= shared_width);
         }
-        const float* const left = leaves + (answers << (end - split));
-        if (split == end) {
-            common += *left;
-        } else {
-            rests.push_back({split, end, left});
-        }
-        split = end;
+        split += depth;
+        const bool windowed = open <= Rest::kInWindow && depth >= Rest::kInWindow;
+        const std::int32_t base = windowed ? answers % Rest::kWindow : 0;
+        rests[left] = {split, leaves + (answers - base), base, open, windowed};
+        left += static_cast<std::size_t>(open != 0);
+        closed[ended] = leaves + answers;
+        ended += static_cast<std::size_t>(open == 0);
         leaves += std::size_t{1} << depth;
-    }
+    };
+    constexpr std::int32_t kUsual = 6;  // known when this is compiled, its loop is unrolled
+    for (const std::int32_t depth : forest.depths) depth == kUsual ? ask(kUsual) : ask(depth);
+    double common = forest.start;
+    for (std::size_t tree = 0; tree < ended; ++tree) common += *closed[tree];
+    std::array<float, kPack> below;
+    below.fill(kBelow);
+    std::vector<const float*> values(shared.size(), below.data());
     for (std::int32_t pack = 0; pack < points.packs(); ++pack) {
-        std::array<double, kPack> total;
-        total.fill(common);
-        for (const Rest& rest : rests) {
-            std::array<Answers, kPack / kLanes> leaf{};
-            for (const Split* s = rest.first; s != rest.end; ++s) {
-                std::array<Values, kPack / kLanes> values;
-                std::memcpy(&values, points.pack(s->feature - shared_width, pack), sizeof values);
-                // A comparison that holds is -1.
-                for (std::size_t v = 0; v < values.size(); ++v) leaf[v] += leaf[v] + 1 + (values[v] <= s->threshold);
-            }
-            for (std::size_t p = 0; p < kPack; ++p) total[p] += rest.leaves[leaf[p / kLanes][p % kLanes]];
+        for (std::int32_t own = 0; own < points.own_width(); ++own) {
+            values[shared_width + static_cast<std::size_t>(own)] = points.pack(own, pack);
         }
+        PackSums total;
+        total.fill(common);
+        sum_rests({rests.data(), left}, values, total);
         const auto at = static_cast<std::size_t>(pack) * kPack;
         for (std::size_t p = 0; p < std::min(kPack, sums.size() - at); ++p) sums[at + p] += total[p];
     }

@@ -44,6 +44,7 @@ public:
 
     std::int32_t count() const { return count_; }
     std::int32_t packs() const { return packs_; }
+    std::int32_t own_width() const { return own_width_; }
     std::span<const float> shared() const { return shared_; }
     /// kPack values of feature shared.size() + `own`; anything behind the last point.
     const float* pack(std::int32_t own, std::int32_t pack) const {
@@ -54,6 +55,7 @@ private:
     std::span<const float> shared_;
     std::int32_t count_;
     std::int32_t packs_;
+    std::int32_t own_width_;
     std::vector<float> own_;  // [width, packs, kPack]
 };
 

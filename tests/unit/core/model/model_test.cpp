@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/common/error.hpp"
+#include "core/model/rests.hpp"
 
 namespace gnntune::model {
 namespace {
@@ -71,7 +72,7 @@ TEST(Trees, PointsThatAreAskedTogetherGetWhatEachGetsAlone) {
     const std::int32_t shared_width = 4;
     const std::int32_t own_width = 3;
     const std::int32_t count = 9 * Points::kPack;
-    const Forest forest = random_forest(shared_width + own_width, 20, 6, random);
+    const Forest forest = random_forest(shared_width + own_width, 200, 9, random);
     ASSERT_TRUE(well_formed(forest, shared_width + own_width));
     std::vector<float> shared(4);
     for (float& v : shared) v = uniform(random);
@@ -95,7 +96,10 @@ TEST(Trees, PointsThatAreAskedTogetherGetWhatEachGetsAlone) {
         std::vector<double> sums(static_cast<std::size_t>(part), 0.0);
 
         add(forest, Points(shared, mine, part), sums);
+        std::vector<double> anywhere(sums.size(), 0.0);
+        add(forest, Points(shared, mine, part), anywhere, sum_rests_anywhere);
 
+        EXPECT_EQ(sums, anywhere) << "of " << part << ": this processor's form beside that of all";
         for (std::int32_t p = 0; p < part; ++p) {
             std::vector<float> point = shared;
             for (std::int32_t f = 0; f < own_width; ++f) point.push_back(own[static_cast<std::size_t>(f * count + p)]);
