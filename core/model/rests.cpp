@@ -52,7 +52,8 @@ static_assert(Points::kPack == 8 && Rest::kWindow == 16 && Rest::kInWindow == 4,
     for (const Rest& rest : rests) {
         __m256 said;
         if (rest.windowed) {
-            const __m256i leaf = _mm256_add_epi32(asked(rest.end, Rest::kInWindow, values), _mm256_set1_epi32(rest.base));
+            const __m256i leaf =
+                _mm256_add_epi32(asked(rest.end, Rest::kInWindow, values), _mm256_set1_epi32(rest.base));
             const __m256 first = _mm256_permutevar8x32_ps(_mm256_loadu_ps(rest.leaves), leaf);
             const __m256 second = _mm256_permutevar8x32_ps(_mm256_loadu_ps(rest.leaves + 8), leaf);
             said = _mm256_blendv_ps(first, second, _mm256_castsi256_ps(_mm256_slli_epi32(leaf, 28)));

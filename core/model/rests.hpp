@@ -16,11 +16,11 @@ struct Rest {
     /// Open questions that choose among them.
     static constexpr std::int32_t kInWindow = 4;
 
-    const Split* end;      ///< behind its last question
-    const float* leaves;   ///< of the tree from a multiple of kWindow on, where it is `windowed`
-    std::int32_t base;     ///< behind `leaves`: the leaf of points that answer no to what is open
-    std::int32_t open;     ///< questions
-    bool windowed;         ///< no more than kInWindow are open, of a tree of kWindow leaves or more
+    const Split* end;     ///< behind its last question
+    const float* leaves;  ///< of the tree from a multiple of kWindow on, where it is `windowed`
+    std::int32_t base;    ///< behind `leaves`: the leaf of points that answer no to what is open
+    std::int32_t open;    ///< questions
+    bool windowed;        ///< no more than kInWindow are open, of a tree of kWindow leaves or more
 };
 
 /// A pack's values of each feature. Of a shared one, whose answer is in the bases, they are below every threshold.
