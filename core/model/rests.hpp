@@ -9,21 +9,22 @@
 
 namespace gnntune::model {
 
-/// A tree of which at least one question is open: the last ones, since features do not fall.
+/// A tree of which a question is open. Splits are sorted by feature and shared features come first, so the open questions
+/// are its last.
 struct Rest {
-    /// Leaves that a rest has in its window if it has one: they lie in two vector registers.
-    static constexpr std::int32_t kWindow = 16;
-    /// Open questions that choose among them.
-    static constexpr std::int32_t kInWindow = 4;
+    /// Questions that a vector of answers is asked at once, and the leaves among which so many choose: two registers.
+    static constexpr std::int32_t kQuestions = 4;
+    static constexpr std::int32_t kWindow = 1 << kQuestions;
 
-    const Split* end;     ///< behind its last question
-    const float* leaves;  ///< of the tree from a multiple of kWindow on, where it is `windowed`
-    std::int32_t base;    ///< behind `leaves`: the leaf of points that answer no to what is open
-    std::int32_t open;    ///< questions
-    bool windowed;        ///< no more than kInWindow are open, of a tree of kWindow leaves or more
+    const Split* end;  ///< behind its last question
+    const float*
+        leaves;  ///< windowed: the leaves, from a multiple of kWindow on; else those that the open questions choose among
+    std::int32_t base;  ///< windowed: place in the window of points that answer no to all that is open; else 0
+    std::int32_t open;  ///< questions
+    bool windowed;      ///< kQuestions are open or fewer, of a tree that has so many questions or more
 };
 
-/// A pack's values of each feature. Of a shared one, whose answer is in the bases, they are below every threshold.
+/// A pack's values of each feature. Those of a shared one, which has been asked, are below every threshold.
 using PackValues = std::span<const float* const>;
 using PackSums = std::array<double, static_cast<std::size_t>(Points::kPack)>;
 

@@ -8,6 +8,7 @@
 #include "core/model/rests.hpp"
 
 namespace gnntune::model {
+
 bool well_formed(const Forest& forest, std::int32_t features) {
     if (!std::isfinite(forest.start)) return false;
     std::size_t splits = 0;
@@ -34,7 +35,7 @@ Points::Points(std::span<const float> shared, std::span<const float> own, std::i
     : shared_(shared),
       count_(count),
       packs_((count + kPack - 1) / kPack),
-      own_width_(count == 0 ? 0 : static_cast<std::int32_t>(own.size()) / count) {
+      own_width_(count == 0 ? 0 : static_cast<std::int32_t>(own.size() / static_cast<std::size_t>(count))) {
     const auto width = static_cast<std::size_t>(own_width_);
     own_.resize(width * static_cast<std::size_t>(packs_ * kPack));
     for (std::size_t feature = 0; feature < width; ++feature) {
@@ -50,12 +51,13 @@ void add(const Forest& forest, const Points& points, std::span<double> sums) {
 void add(const Forest& forest, const Points& points, std::span<double> sums, SumRests sum_rests) {
     constexpr auto kPack = static_cast<std::size_t>(Points::kPack);
     constexpr float kBelow = -std::numeric_limits<float>::infinity();
-    if (points.count() == 0) return;
+    if (points.count() == 0) return;  // then nobody knows how many own features there are
     const auto shared_width = points.shared().size();
-    // A shared feature's answer is the same for all points; for now own ones are answered no.
-    std::vector<float> shared(shared_width + static_cast<std::size_t>(points.own_width()), kBelow);
-    std::copy(points.shared().begin(), points.shared().end(), shared.begin());
-    // Each tree is written behind both lists and kept in one: what it leaves open, or the leaf where it leaves nothing.
+    // What is known of all points. Own features are below every threshold here, and are asked by sum_rests.
+    std::vector<float> known(shared_width + static_cast<std::size_t>(points.own_width()), kBelow);
+    std::copy(points.shared().begin(), points.shared().end(), known.begin());
+    // What a tree leaves open, and the leaves of those that leave nothing. Each tree is written behind both lists and counts
+    // in one: which one no processor guesses, and a wrong guess costs more than the rest of a tree.
     std::vector<Rest> rests(forest.depths.size());
     std::vector<const float*> closed(forest.depths.size());
     std::size_t left = 0;
@@ -67,11 +69,11 @@ void add(const Forest& forest, const Points& points, std::span<double> sums, Sum
         std::int32_t open = 0;
         for (std::int32_t level = 0; level < depth; ++level) {
             const auto feature = static_cast<std::size_t>(split[level].feature);
-            answers = 2 * answers + static_cast<std::int32_t>(!(shared[feature] <= split[level].threshold));
+            answers = 2 * answers + static_cast<std::int32_t>(!(known[feature] <= split[level].threshold));
             open += static_cast<std::int32_t>(feature >= shared_width);
         }
         split += depth;
-        const bool windowed = open <= Rest::kInWindow && depth >= Rest::kInWindow;
+        const bool windowed = open <= Rest::kQuestions && depth >= Rest::kQuestions;
         const std::int32_t base = windowed ? answers % Rest::kWindow : 0;
         rests[left] = {split, leaves + (answers - base), base, open, windowed};
         left += static_cast<std::size_t>(open != 0);
@@ -79,13 +81,19 @@ void add(const Forest& forest, const Points& points, std::span<double> sums, Sum
         ended += static_cast<std::size_t>(open == 0);
         leaves += std::size_t{1} << depth;
     };
-    constexpr std::int32_t kUsual = 6;  // known when this is compiled, its loop is unrolled
-    for (const std::int32_t depth : forest.depths) depth == kUsual ? ask(kUsual) : ask(depth);
+    constexpr std::int32_t kUsual = 6;  // of models by default: the compiler unrolls a loop of known length
+    for (const std::int32_t depth : forest.depths) {
+        if (depth == kUsual) {
+            ask(kUsual);
+        } else {
+            ask(depth);
+        }
+    }
     double common = forest.start;
     for (std::size_t tree = 0; tree < ended; ++tree) common += *closed[tree];
     std::array<float, kPack> below;
     below.fill(kBelow);
-    std::vector<const float*> values(shared.size(), below.data());
+    std::vector<const float*> values(known.size(), below.data());
     for (std::int32_t pack = 0; pack < points.packs(); ++pack) {
         for (std::int32_t own = 0; own < points.own_width(); ++own) {
             values[shared_width + static_cast<std::size_t>(own)] = points.pack(own, pack);

@@ -142,6 +142,7 @@ def test_the_study_of_models_goes_on_where_it_stopped_and_becomes_tables(cora, t
     assert {r["side"] for r in found if r["what"] == "epoch, eager"} == {"ours", "theirs"}
     assert {r["side"] for r in found if r["what"] == "epoch, eager, one thread"} == {"ours", "theirs"}
 
+    # By another name than that of the package which it imports.
     figures = runpy.run_path(str(ROOT / "tools/end-to-end-figures"), run_name="end_to_end_figures")
     made = figures["Rows"](found)
     (line,) = [line for line in figures["training"](made) if line.startswith("| cora | GCN | 3 |")]
