@@ -141,7 +141,7 @@ class Models(unittest.TestCase):
         rows = [choice("spmm_both", "spmm", "model_or_default", 96, 80), choice("kinds_spmm_both", "spmm", "model_or_default", 96, 80),
                 *(choice("kinds_ops_both", op, "model_or_default", *((94, 70) if op == "gat" else (97, 90))) for op in aims.OPS[1:])]
         lines = list(aims.of_models(rows))
-        self.assertTrue(lines[0].startswith("| first choice (`model_or_default`) of `spmm`, plain problems: mean | 97 | 96.00 | no |"), lines[0])
+        self.assertTrue(lines[0].startswith("| first choice (`model_or_default`) of `spmm`, the H200's plain problems: mean | 97 | 96.00 | no |"), lines[0])
         self.assertIn("| 95 | 94.00 or more (`gat`) | no |", lines[2])
         self.assertIn("| 75 | 8 of 9 ops; not `gat` 70.0 | no |", lines[3])
         with self.assertRaises(SystemExit) as missing:

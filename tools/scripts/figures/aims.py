@@ -42,14 +42,14 @@ def of_models(choices):
     plain, kinds = ("spmm_both",), ("kinds_spmm_both", "kinds_ops_both")
     mean, worst = (scores(plain, RULE, column)["spmm"] for column in ("geomean_percent", "worst_percent"))
     link = "[without measurements](#without-measurements)"
-    yield row(f"first choice (`{RULE}`) of `spmm`, plain problems: mean", "97", f"{mean:.2f}", mean >= 97, link)
+    yield row(f"first choice (`{RULE}`) of `spmm`, the H200's plain problems: mean", "97", f"{mean:.2f}", mean >= 97, link)
     yield row("the same: worst case", "85", f"{worst:.1f}", worst >= 85, link)
     means, worsts = (scores(kinds, RULE, column) for column in ("geomean_percent", "worst_percent"))
     if missing := [op for op in OPS if op not in means]:
         sys.exit(f"nvidia_h200_choices.csv.gz: no row of {RULE} of {', '.join(missing)} in {', '.join(kinds)}; tools/model-figures --measure makes them")
     link = "[kinds of problems](#kinds-of-problems)"
     op, low = least(means)
-    yield row(f"first choice (`{RULE}`) of each op, problems of all kinds: mean", "95", f"{low:.2f} or more (`{op}`)", low >= 95, link)
+    yield row(f"first choice (`{RULE}`) of each op, the H200's problems of all kinds: mean", "95", f"{low:.2f} or more (`{op}`)", low >= 95, link)
     missed = [f"`{op}` {value:.1f}" for op, value in worsts.items() if value < 75]
     op, low = least(worsts)
     found = f"{len(worsts) - len(missed)} of {len(worsts)} ops; not {', '.join(missed)}" if missed else f"{low:.2f} or more (`{op}`)"
@@ -86,5 +86,5 @@ def in_readme(choices):
     (here,) = (r for r in choices if (r["part"], r["op"], r["strategy"]) == ("spmm_both", "spmm", RULE))
     (there,) = (r for r in read("chips_transfer.csv") if (r["part"], r["few"], r["strategy"]) == ("h100", "both", RULE))
     mean, worst = ([f"{float(r[column]):.1f}" for r in (here, there)] for column in ("geomean_percent", "worst_percent"))
-    return (f"{mean[0]} % of the fastest one's speed on the H200, {worst[0]} % at worst ([{int(here['cases']):,} problems](docs/tuning.md#without-measurements)), "
-            f"and at {mean[1]} and {worst[1]} % on the H100 ([{int(there['cases']):,}](docs/chips.md#one-gpus-models-on-another))")
+    return (f"{mean[0]} % of the fastest one's speed on the H200, {worst[0]} % at worst ([{int(here['cases']):,} plain problems](docs/tuning.md#without-measurements)), "
+            f"and at {mean[1]} and {worst[1]} % on the H100 ([{int(there['cases']):,} of all kinds](docs/chips.md#one-gpus-models-on-another))")
