@@ -88,15 +88,7 @@ Device device_of(const Environment& environment) {
     if (const auto dot = cc.find('.'); environment.backend == Backend::cuda && dot != std::string::npos) {
         device.compute_capability = 10 * std::atoi(cc.c_str()) + std::atoi(cc.c_str() + dot + 1);
     }
-    // Largest opt-in shared memory of a block, CUDA C programming guide, table of compute capabilities.
-    constexpr std::pair<std::int32_t, std::int64_t> kSharedKiB[] = {
-        {100, 227}, {90, 227}, {86, 99}, {80, 163}, {75, 64}};
-    for (const auto& [capability, kib] : kSharedKiB) {
-        const bool consumer = device.compute_capability == 89 || device.compute_capability >= 120;
-        if (device.compute_capability < capability) continue;
-        device.shared_memory_per_block = (consumer ? 99 : kib) << 10;
-        break;
-    }
+    set_usual_limits(device, device.compute_capability);  // rows do not say
     return device;
 }
 

@@ -60,13 +60,29 @@ bool built_with_cuda() {
     return GNNTUNE_WITH_CUDA != 0;
 }
 
+void set_usual_limits(Device& device, std::int32_t compute_capability) {
+    struct Limits {
+        std::int32_t from;
+        std::int64_t shared_kib;
+        std::int32_t threads;
+    };
+    constexpr Limits kLimits[] = {{120, 99, 1536}, {110, 227, 1536}, {90, 227, 2048}, {88, 99, 1536},
+                                  {87, 163, 1536}, {86, 99, 1536},   {80, 163, 2048}, {75, 64, 1024}};
+    for (const Limits& limits : kLimits) {
+        if (compute_capability < limits.from) continue;
+        device.shared_memory_per_block = limits.shared_kib << 10;
+        device.threads_per_multiprocessor = limits.threads;
+        return;
+    }
+}
+
 Device absent_cuda_device() {
     Device d;
     d.backend = Backend::cuda;
     d.compute_capability = 90;
     d.multiprocessors = 132;
     d.l2_bytes = std::int64_t{50} << 20;
-    d.shared_memory_per_block = std::int64_t{227} << 10;
+    set_usual_limits(d, d.compute_capability);
     d.environment.backend = Backend::cuda;
     d.environment.compute_capability = "9.0";
     return d;

@@ -86,6 +86,7 @@ Device cuda_device(int ordinal) {
     d.multiprocessors = properties.multiProcessorCount;
     d.l2_bytes = properties.l2CacheSize;
     d.shared_memory_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
+    d.threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
     d.uuid = uuid_text(properties.uuid);
     Environment& e = d.environment;
     e.backend = Backend::cuda;

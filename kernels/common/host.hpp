@@ -43,6 +43,16 @@ inline float mean_factor(std::int64_t terms) {
     return terms > 0 ? 1.0F / static_cast<float>(terms) : 1.0F;
 }
 
+/// Refuses block shapes whose shared memory the device does not have.
+inline Verdict require_shared_memory(const Query& q, std::int64_t bytes) {
+    const std::int64_t limit = q.device ? q.device->shared_memory_per_block : 0;
+    if (limit > 0 && bytes > limit) {
+        return Verdict::no("needs " + std::to_string(bytes) + " bytes of shared memory for a block, this device has " +
+                           std::to_string(limit));
+    }
+    return Verdict::yes();
+}
+
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }

@@ -11,7 +11,9 @@
 namespace gnntune::kernels {
 namespace {
 
+// An H200's, where the device is not known.
 constexpr std::int32_t kUsualMultiprocessors = 132;
+constexpr std::int32_t kUsualThreads = 2048;
 
 /// Results for each place up to which narrow rows leave room for a warp each.
 constexpr double kFewestResults = 0.046;
@@ -20,13 +22,8 @@ double multiprocessors_of(const Query& q) {
     return q.device && q.device->multiprocessors > 0 ? q.device->multiprocessors : kUsualMultiprocessors;
 }
 
-// Threads that a multiprocessor holds, CUDA C programming guide, table of compute capabilities. Where the device is not known
-// it is an H200's.
 double threads_of_a_multiprocessor(const Query& q) {
-    const std::int32_t capability = q.device ? q.device->compute_capability : 0;
-    if (capability == 75) return 1024;
-    const bool fewer = (capability > 80 && capability < 90) || capability == 110 || capability >= 120;
-    return fewer ? 1536 : 2048;
+    return q.device && q.device->threads_per_multiprocessor > 0 ? q.device->threads_per_multiprocessor : kUsualThreads;
 }
 
 // Of the columns, if they are what is summed: features have that of rows only.

@@ -40,14 +40,4 @@ inline double sgt_bytes(const Query& q, bool edge_ids) {
            4.0 * static_cast<double>(ceil_div(q.n_rows, kWindowRows) + 1);
 }
 
-/// Refuses block shapes whose shared memory the device does not have.
-inline Verdict require_shared_memory(const Query& q, std::int64_t bytes) {
-    const std::int64_t limit = q.device ? q.device->shared_memory_per_block : 0;
-    if (limit > 0 && bytes > limit) {
-        return Verdict::no("needs " + std::to_string(bytes) + " bytes of shared memory for a block, this device has " +
-                           std::to_string(limit));
-    }
-    return Verdict::yes();
-}
-
 }  // namespace gnntune::kernels

@@ -65,6 +65,7 @@ void launch_typed(const Plan& p, const Operands& o, cudaStream_t stream) {
         if (g.n_rest > 0) launch_rest<T, vec>(a, p, stream);
         if (g.n_blocks == 0) return;
         constexpr int kWarps = kThreads / 32;
+        static_assert(kWarps * WarpMemory<stages>::kBytes == shared_bytes(stages), "what legal() asks");
         const auto blocks = static_cast<unsigned>(ceil_div(g.n_blocks, kWarps));
         dense_blocks_kernel<T, vec, stages><<<blocks, kThreads, kWarps * WarpMemory<stages>::kBytes, stream>>>(a);
         GNNTUNE_CUDA(cudaGetLastError());

@@ -30,6 +30,11 @@ struct Plan {
     DeviceBuffer<std::int32_t> rest_row;  ///< [n_rest] row of each edge outside of blocks
 };
 
+/// Of shared memory, for a thread block: its eight warps' stages of rows of both operands, and masks (kernel.cuh).
+constexpr std::int64_t shared_bytes(int stages) {
+    return 8 * (stages * 4096 + formats::kDenseBlockSize * static_cast<std::int64_t>(sizeof(formats::DenseBlockRow)));
+}
+
 /// Fills in the places and rows, and makes the kernels ready. Synchronises `stream`.
 void find_places(Plan& plan, StreamHandle stream);
 

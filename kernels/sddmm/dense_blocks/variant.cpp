@@ -24,7 +24,7 @@ Verdict DenseBlocksParams::legal(const Query& q, const DenseBlocksParams& p) {
         return Verdict::no("three stages are for loads of 16 bytes, k=" + std::to_string(q.problem.k) + " has " +
                            std::to_string(bytes));
     }
-    return Verdict::yes();
+    return kernels::require_shared_memory(q, shared_bytes(p.stages));
 }
 
 DenseBlocksParams DenseBlocksParams::defaults(const Query&) {
@@ -37,7 +37,8 @@ namespace {
 constexpr std::int32_t kWorthCells = 32;
 
 Verdict applicable(const Query& q) {
-    return formats::require_dense_blocks(q, kWorthCells);
+    const Verdict dense = formats::require_dense_blocks(q, kWorthCells);
+    return dense ? kernels::require_shared_memory(q, shared_bytes(DenseBlocksParams::defaults(q).stages)) : dense;
 }
 
 std::vector<std::string_view> needed_formats(const Params& params) {

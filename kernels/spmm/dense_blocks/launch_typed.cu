@@ -76,6 +76,7 @@ void launch_typed(const Plan& p, const Operands& o, void* workspace, StreamHandl
         using Shape = Stage<T, decltype(warps)::value, decltype(weighted)::value>;
         const dim3 grid(static_cast<unsigned>(p.pieces.size()), static_cast<unsigned>(ceil_div(p.k, Shape::kTile)));
         constexpr std::size_t kShared = kStages * Shape::kBytes + sizeof(Barriers);
+        static_assert(kShared == shared_bytes(Shape::kTile, sizeof(T), decltype(weighted)::value), "what legal() asks");
         dense_blocks_kernel<T, decltype(warps)::value, decltype(weighted)::value>
             <<<grid, Shape::kThreads, kShared, stream>>>(a);
         GNNTUNE_CUDA(cudaGetLastError());

@@ -36,6 +36,14 @@ struct Plan {
     kernels::RowPieces split;  ///< rows of block rows of several pieces
 };
 
+/// Of shared memory, for a thread block: three stages of rows of x and the cells of a block (stages.cuh), and barriers.
+constexpr std::int64_t shared_bytes(int tile, std::size_t element_bytes, bool weighted) {
+    const bool wide = element_bytes == 4;
+    const int rows = formats::kDenseBlockSize * (tile + 8);
+    const int cells = (wide ? 4 : 2) * (4 * 32 + 4) * (wide && !weighted ? 2 : 4);
+    return 3 * (rows + cells) * static_cast<std::int64_t>(element_bytes) + 6 * 8;
+}
+
 /// Fills in the pieces and the split rows, and makes the kernels ready. Synchronises `stream`.
 void cut_block_rows(Plan& plan, StreamHandle stream);
 

@@ -20,11 +20,19 @@ const std::vector<ParamField<DenseBlocksParams>>& DenseBlocksParams::fields() {
     return kFields;
 }
 
+namespace {
+
+Verdict has_memory(const Query& q, const DenseBlocksParams& p) {
+    return kernels::require_shared_memory(q, shared_bytes(p.tile, size_of(q.problem.dtype), q.problem.weighted));
+}
+
+}  // namespace
+
 Verdict DenseBlocksParams::legal(const Query& q, const DenseBlocksParams& p) {
     const std::int32_t k = q.problem.k;
     if (p.tile > 32 && p.tile / 2 >= k) return Verdict::no("half the tile holds k=" + std::to_string(k) + " already");
     if (p.tile == 32 && k > 32) return Verdict::no("tile=32 is for k up to 32: each tile reads the graph again");
-    return Verdict::yes();
+    return has_memory(q, p);
 }
 
 namespace {
@@ -60,7 +68,8 @@ using formats::kDenseBlockCells;
 constexpr std::int32_t kWorthCells = 128;
 
 Verdict applicable(const Query& q) {
-    return formats::require_dense_blocks(q, kWorthCells);
+    const Verdict dense = formats::require_dense_blocks(q, kWorthCells);
+    return dense ? has_memory(q, DenseBlocksParams::defaults(q)) : dense;
 }
 
 // The degrees of the mean are those of the CSR format, and the blocks' edges may stand in its order.

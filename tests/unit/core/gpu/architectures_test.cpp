@@ -32,6 +32,23 @@ TEST(Architectures, ARefusalSaysThatTheCodeIsOlderThanTheDevice) {
     EXPECT_EQ(older_code_of(device), "");
 }
 
+TEST(Architectures, LimitsOfAGpuThatIsNotHereAreThoseOfItsCapability) {
+    for (const auto& [capability, kib, threads] : std::array<std::array<std::int32_t, 3>, 9>{{{75, 64, 1024},
+                                                                                              {80, 163, 2048},
+                                                                                              {86, 99, 1536},
+                                                                                              {87, 163, 1536},
+                                                                                              {89, 99, 1536},
+                                                                                              {90, 227, 2048},
+                                                                                              {103, 227, 2048},
+                                                                                              {110, 227, 1536},
+                                                                                              {120, 99, 1536}}}) {
+        Device device;
+        set_usual_limits(device, capability);
+        EXPECT_EQ(device.shared_memory_per_block, kib << 10) << capability;
+        EXPECT_EQ(device.threads_per_multiprocessor, threads) << capability;
+    }
+}
+
 #if GNNTUNE_WITH_CUDA
 
 TEST(Architectures, TheBuildKnowsWhatItWasCompiledFor) {
@@ -61,6 +78,36 @@ TEST(Architectures, AVariantIsRefusedWhereTheCodeIsOlder) {
     EXPECT_FALSE(verdict);
     EXPECT_NE(verdict.reason.find("this device has 9.0, and this build's code for it is of 8.0"), std::string::npos)
         << verdict.reason;
+}
+
+// Whatever instructions it has.
+TEST(Architectures, BlocksThatNeedMoreSharedMemoryThanTheDeviceHasAreRefused) {
+    Registry all;
+    register_all(all);
+    Device device = test::device_of(Backend::cuda);
+    for (const char* id : {"spmm.dense_blocks", "sddmm.dense_blocks"}) {
+        const Variant& v = *all.find(id);
+        Problem problem;
+        problem.op = v.op;
+        problem.k = 256;
+        problem.weighted = true;
+        const Query query = test::queries_of(problem, device).back();
+        set_usual_limits(device, 90);
+        EXPECT_TRUE(all.applicable(v, query)) << id;
+        device.shared_memory_per_block = 64 << 10;
+        const Verdict verdict = all.applicable(v, query);
+        EXPECT_FALSE(verdict) << id;
+        EXPECT_NE(verdict.reason.find("bytes of shared memory for a block, this device has 65536"), std::string::npos)
+            << verdict.reason;
+    }
+    const Variant& v = *all.find("sddmm.dense_blocks");
+    Problem problem;
+    problem.op = v.op;
+    problem.k = 256;
+    const Query query = test::queries_of(problem, device).back();
+    device.shared_memory_per_block = 100'000;
+    EXPECT_TRUE(all.applicable(v, query));
+    for (const Params& params : v.space(query)) EXPECT_NE(*params.find("stages"), "3") << "takes 100352 bytes";
 }
 
 #endif
