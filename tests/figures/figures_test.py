@@ -349,7 +349,7 @@ class Headline(unittest.TestCase):
         self.assertEqual(cells_beside(suite(row("spmm k=16", OURS, 10), row("spmm k=16", OTHER, 30)), wide)[0], "",
                          "less than half of the cases stand for nothing")
         lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells, False)])
-        self.assertIn("The last column has mean and worst case on one MAKER H1", lines[0])
+        self.assertIn("The last column is of one MAKER H1, another day and commit", lines[0])
         self.assertNotIn("searched", lines[0])
         lines = headline_table(first, self.ABOUT, [], "note", "link", [("MAKER H1", cells, True)])
         self.assertIn("Our configs were searched there, not all timed. A search leaves out slow configs; a cell is empty where", lines[0])

@@ -86,5 +86,5 @@ def in_readme(choices):
     (here,) = (r for r in choices if (r["part"], r["op"], r["strategy"]) == ("spmm_both", "spmm", RULE))
     (there,) = (r for r in read("chips_transfer.csv") if (r["part"], r["few"], r["strategy"]) == ("h100", "both", RULE))
     mean, worst = ([f"{float(r[column]):.1f}" for r in (here, there)] for column in ("geomean_percent", "worst_percent"))
-    return (f"{mean[0]} % of the fastest one's speed on the H200, {worst[0]} % at worst ([{int(here['cases']):,} plain problems](docs/tuning.md#without-measurements)), "
-            f"and at {mean[1]} and {worst[1]} % on the H100 ([{int(there['cases']):,} of all kinds](docs/chips.md#one-gpus-models-on-another))")
+    return (f"{mean[0]} % of the fastest one's speed on the H200, {worst[0]} % at worst ([{int(here['cases']):,} plain problems](docs/tuning.md#without-measurements)). "
+            f"On the H100 it is {mean[1]} %, {worst[1]} % at worst ([{int(there['cases']):,} of all kinds](docs/chips.md#one-gpus-models-on-another))")

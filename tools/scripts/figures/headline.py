@@ -131,11 +131,11 @@ def headline_table(suite, about, spread, name, link, others=(), spread_about=Non
     found = [c for _, _, ratios, *_ in rows for c in ratios.cases]
     graphs = {c[1] for c in found}
     stand_ins = sum(graph.startswith("standin/") for graph in graphs)
-    of_these = f" ({stand_ins} of them generated after published ones)" if stand_ins else ""
+    of_these = f" ({stand_ins} generated after published ones)" if stand_ins else ""
     lines = [f"Measured on one {about[0]['gpu']}, fp32, {len(graphs)} graphs{of_these} of {span([suite.edges(g) for g in graphs])} edges[^{name}]. "
-             "A case is one graph at one width, of `gat` also with one number of heads. 1.65x means 1.65 times as fast as the other side; "
-             "below 1x is slower. Means are geometric."
-             + "".join(f" The last column has mean and worst case on one {gpu}, of another day and commit ([side by side](docs/kernels.md#the-same-on-another-gpu))."
+             "A case is one graph at one width, of `gat` also with one number of heads. 1.65x is 1.65 times as fast as the other side. "
+             "Means are geometric."
+             + "".join(f" The last column is of one {gpu}, another day and commit ([side by side](docs/kernels.md#the-same-on-another-gpu))."
                        + (" Our configs were searched there, not all timed." if was_searched else "")
                        + (" A search leaves out slow configs; a cell is empty where under half of the cases have both sides."
                           if was_searched and not all(cells) else "")
